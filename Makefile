@@ -1,0 +1,44 @@
+# selvage: thin front to CMake, so that two commands do everything on a fresh Debian 12 machine:
+#
+#     make demo    builds, and shows what selvage does
+#     make check   builds, and runs all tests and checks
+#
+# Missing packages are installed with apt (as root, or with sudo); without either, the packages to
+# ask for are named. Plain `make` builds build/selvage, build/libselvage.a and build/libselvage.so.
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+CMAKE_FLAGS ?=
+
+all: deps-build
+	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS) >/dev/null
+	@cmake --build $(BUILD)
+
+deps-%:
+	@tools/deps.sh $*
+
+demo: deps-demo all
+	@tools/demo.sh $(BUILD)
+
+check: deps-check
+	@tools/check.sh
+
+install: all
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >/dev/null
+	@cmake --install $(BUILD)
+
+bench: deps-build all
+	@bench/run.sh $(BUILD)
+
+# Ten minutes a reader by default; make fuzz FUZZ_SECONDS=60 for less.
+FUZZ_SECONDS ?= 600
+fuzz: deps-check
+	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+format: deps-check
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+clean:
+	rm -rf $(BUILD) demo
+
+.PHONY: all demo check install bench fuzz format clean

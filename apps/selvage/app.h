@@ -1,0 +1,99 @@
+/*
+ * app.h: what the subcommands share: options, loading fabrics, output, exit codes.
+ *
+ * To add a subcommand: write cmd_<verb>.c with a run function, add it to the table in main.c and a
+ * section to docs/selvage.1. A run function parses its options with app_parse, does its work with
+ * library calls, and returns app_exit(app, status) or the answer's own exit code.
+ */
+#ifndef SELVAGE_APP_H
+#define SELVAGE_APP_H
+
+#include <selvage/selvage.h>
+
+#include "base/json.h"
+#include "base/ctx.h"
+#include "base/text.h"
+
+/* Exit codes, as in the manual. */
+enum {
+    EXIT_YES = 0,
+    EXIT_NO = 1,
+    EXIT_USAGE = 2,
+    EXIT_BAD_INPUT = 3,
+    EXIT_INFEASIBLE = 4,
+    EXIT_SYSTEM = 5,
+    EXIT_UNDECIDED = 6,
+    EXIT_CANCELLED = 130
+};
+
+struct app {
+    sv_ctx *ctx;
+    const char *verb;
+    bool progress;       /* standard error is a terminal */
+    bool progress_shown; /* and has an unfinished line on it */
+    uint64_t progress_ns;
+};
+
+typedef enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER, OPTION_LIST } option_kind;
+
+enum { APP_MOST_LIST = 64 };
+
+/* The values of an option that may be given several times. */
+typedef struct app_list {
+    const char *at[APP_MOST_LIST];
+    size_t length;
+} app_list;
+
+/* One option of a verb: --name, -letter, where its value goes and what help says. */
+typedef struct app_option {
+    const char *name;
+    char letter;
+    option_kind kind;
+    void *value; /* bool *, const char **, uint64_t *, app_list * */
+    const char *argument, *help;
+} app_option;
+
+typedef struct app_usage {
+    const char *arguments; /* "FABRIC [options]" */
+    const char *summary;
+    const char *example; /* one line a command */
+    const app_option *options; /* ends with a NULL name */
+} app_usage;
+
+/*
+ * Parses a command line. Positional arguments are put into words (at most most; at least least must
+ * come). Returns -1 to go on, or the exit code to end with (0 after --help).
+ */
+int app_parse(struct app *app, const app_usage *usage, int argc, char **argv, const char **words,
+              int least, int most);
+
+/* Complains on standard error and returns EXIT_USAGE. */
+int app_usage_error(struct app *app, const char *format, ...) SV_PRINTF(2, 3);
+
+/* The exit code of a status; its message has then been printed. */
+int app_exit(struct app *app, sv_status status);
+
+/* A file, "-" or a spec string. */
+sv_status app_load(struct app *app, const char *argument, sv_fabric **fabric);
+
+/* The same, with roles from OpenSM's GUID files where given. */
+sv_status app_load_roles(struct app *app, const char *argument, const char *cn_guids,
+                         const char *io_guids, sv_fabric **fabric);
+
+/* --format F, or by the suffix of the output's name. EXIT_USAGE for an unknown one, else -1. */
+int app_format(struct app *app, const char *name, const char *output, sv_format *format);
+
+/* Text for standard output; app_print_end hands it over. */
+sv_status app_print_begin(struct app *app, sv_text *out);
+sv_status app_print_end(struct app *app, sv_text *out);
+
+/* Cables between different switches, and all others, that are alive. */
+uint32_t app_count_links(const sv_fabric *fabric, uint32_t *others);
+
+int cmd_topo(struct app *app, int argc, char **argv);
+int cmd_info(struct app *app, int argc, char **argv);
+int cmd_faults(struct app *app, int argc, char **argv);
+int cmd_convert(struct app *app, int argc, char **argv);
+int cmd_diff(struct app *app, int argc, char **argv);
+
+#endif

@@ -1,0 +1,246 @@
+/*
+ * cmd_faults.c: selvage faults FABRIC: let parts fail and write what is left.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "selvage/app.h"
+
+struct faults {
+    const char *input, *output, *format_name, *list, *save_list;
+    const char *links, *switches, *adapters, *both, *ratio, *level;
+    app_list named_switches, named_adapters, named_ports;
+    sv_fault_plan plan;
+    bool json;
+    uint64_t seed;
+};
+
+/* "1:13" */
+static bool parse_ratio(const char *text, sv_fault_plan *plan)
+{
+    sv_scan scan = sv_scan_of(sv_span_of(text));
+    uint64_t switches, links;
+    if (!sv_scan_number(&scan, 1000000, &switches) || !sv_scan_char(&scan, ':') ||
+        !sv_scan_number(&scan, 1000000, &links) || !sv_scan_done(&scan) || links == 0)
+        return false;
+    plan->ratio_switches = (uint32_t)switches;
+    plan->ratio_links = (uint32_t)links;
+    return true;
+}
+
+/* The plan from the options; -1 or an exit code. */
+static int make_plan(struct app *app, struct faults *o)
+{
+    const struct {
+        const char *name, *text;
+        sv_amount *amount;
+    } amounts[] = {{"links", o->links, &o->plan.links},
+                   {"switches", o->switches, &o->plan.switches},
+                   {"adapters", o->adapters, &o->plan.adapters},
+                   {"both", o->both, &o->plan.both}};
+    for (int i = 0; i < 4; i++)
+        if (amounts[i].text != NULL &&
+            sv_amount_parse(app->ctx, amounts[i].text, amounts[i].amount) != SV_OK)
+            return app_usage_error(app, "--%s: %s", amounts[i].name, sv_ctx_message(app->ctx));
+    if ((o->both != NULL) != (o->ratio != NULL))
+        return app_usage_error(app, "--both and --ratio go together");
+    if (o->both != NULL && (o->links != NULL || o->switches != NULL))
+        return app_usage_error(app, "--both stands for --links and --switches");
+    if (o->ratio != NULL && !parse_ratio(o->ratio, &o->plan))
+        return app_usage_error(app, "--ratio: '%s' is not SWITCHES:LINKS", o->ratio);
+    uint64_t level;
+    if (o->level != NULL) {
+        if (!sv_span_number(sv_span_of(o->level), UINT32_MAX - 1, &level))
+            return app_usage_error(app, "--level: '%s' is not a number", o->level);
+        o->plan.limit_level = true;
+        o->plan.level = (uint32_t)level;
+    }
+    o->plan.seed = o->seed;
+    bool some = o->links || o->switches || o->adapters || o->both || o->list ||
+                o->named_switches.length || o->named_adapters.length || o->named_ports.length;
+    return some ? -1
+                : app_usage_error(app, "what is to fail? give --links, --switches, --adapters, "
+                                       "--both, --list, --switch, --adapter or --port");
+}
+
+/* One failure from the command line, as a line of a list. NAME/PORT becomes two words. */
+static sv_status add_named(struct app *app, const sv_index *index, const sv_fabric *fabric,
+                           const char *word, const char *name, sv_mask *mask,
+                           sv_fault_report *report)
+{
+    char line[600];
+    const char *slash = strcmp(word, "port") == 0 ? strrchr(name, '/') : NULL;
+    if (slash != NULL)
+        snprintf(line, sizeof line, "%s \"%.*s\" %s", word, (int)(slash - name), name, slash + 1);
+    else
+        snprintf(line, sizeof line, "%s \"%s\"", word, name);
+    return sv_faults_add(app->ctx, index, fabric, line, mask, report);
+}
+
+static sv_status add_all_named(struct app *app, const struct faults *o, const sv_fabric *fabric,
+                               sv_mask *mask, sv_fault_report *report)
+{
+    const struct {
+        const char *word;
+        const app_list *names;
+    } lists[] = {{"switch", &o->named_switches},
+                 {"adapter", &o->named_adapters},
+                 {"port", &o->named_ports}};
+    sv_index *index = sv_index_new(app->ctx, fabric);
+    sv_status status = index == NULL ? SV_NO_MEMORY : SV_OK;
+    for (int i = 0; i < 3; i++)
+        for (size_t k = 0; status == SV_OK && k < lists[i].names->length; k++)
+            status = add_named(app, index, fabric, lists[i].word, lists[i].names->at[k], mask,
+                               report);
+    sv_index_free(index);
+    return status;
+}
+
+static sv_status add_listed(struct app *app, const struct faults *o, const sv_fabric *fabric,
+                            sv_mask *mask, sv_fault_report *report)
+{
+    sv_file file;
+    if (o->list == NULL)
+        return SV_OK;
+    SV_TRY(sv_file_open(&file, app->ctx, o->list));
+    sv_status status = sv_faults_read(app->ctx, fabric, &file.source, mask, report);
+    sv_file_close(&file);
+    return status;
+}
+
+/* Named failures first; random ones are then drawn from what is left. */
+static sv_status choose(struct app *app, const struct faults *o, const sv_fabric *whole, sv_mask *mask,
+                        sv_fault_report *report)
+{
+    sv_fault_report drawn = {0};
+    sv_fabric *left = NULL;
+    SV_TRY(add_listed(app, o, whole, mask, report));
+    SV_TRY(add_all_named(app, o, whole, mask, report));
+    SV_TRY(sv_fabric_mask(app->ctx, whole, mask, &left));
+    sv_status status = sv_faults_draw(app->ctx, left, &o->plan, mask, &drawn);
+    sv_fabric_free(left);
+    report->links += drawn.links;
+    report->switches += drawn.switches;
+    report->adapters += drawn.adapters;
+    report->lost_terminals += drawn.lost_terminals;
+    report->critical += drawn.critical;
+    return status;
+}
+
+static sv_status save_list(struct app *app, const struct faults *o, const sv_fabric *whole,
+                           const sv_mask *mask)
+{
+    sv_file file;
+    if (o->save_list == NULL)
+        return SV_OK;
+    SV_TRY(sv_file_create(&file, app->ctx, o->save_list));
+    sv_status status = sv_faults_write(app->ctx, whole, mask, &file.sink);
+    if (status == SV_OK)
+        return sv_file_commit(&file);
+    sv_file_close(&file);
+    return status;
+}
+
+static sv_status print_json(struct app *app, const sv_fabric *f, const sv_fault_report *report,
+                            uint32_t cut_off)
+{
+    sv_text out;
+    sv_json j;
+    SV_TRY(app_print_begin(app, &out));
+    sv_json_init(&j, &out);
+    sv_json_begin_object(&j, NULL);
+    sv_json_begin_row(&j, "failed", '{');
+    sv_json_number(&j, "links", report->links);
+    sv_json_number(&j, "switches", report->switches);
+    sv_json_number(&j, "adapters", report->adapters);
+    sv_json_end(&j, '}');
+    sv_json_number(&j, "lost_terminals", report->lost_terminals);
+    sv_json_number(&j, "skipped_critical", report->critical);
+    sv_json_number(&j, "cut_off_terminals", cut_off);
+    sv_json_number(&j, "switches", f->live_switches);
+    sv_json_number(&j, "terminals", f->live_terminals);
+    sv_json_number(&j, "links", app_count_links(f, NULL));
+    sv_json_end(&j, '}');
+    return app_print_end(app, &out);
+}
+
+static sv_status run(struct app *app, const struct faults *o, sv_format format, const sv_fabric *whole,
+                     sv_mask *mask)
+{
+    sv_fault_report report = {0};
+    sv_fabric *left = NULL;
+    uint32_t cut_off = 0;
+    SV_TRY(choose(app, o, whole, mask, &report));
+    SV_TRY(sv_fabric_mask(app->ctx, whole, mask, &left));
+    sv_status status = sv_faults_cut_off(app->ctx, left, &cut_off);
+    if (status == SV_OK && cut_off > 0)
+        sv_warn(app->ctx, "%u terminal(s) cannot reach the others", cut_off);
+    if (status == SV_OK)
+        status = save_list(app, o, whole, mask);
+    if (status == SV_OK && (o->output != NULL || !o->json))
+        status = sv_fabric_save(app->ctx, left, format, o->output == NULL ? "-" : o->output);
+    if (status == SV_OK && o->json)
+        status = print_json(app, left, &report, cut_off);
+    else if (status == SV_OK)
+        sv_note(app->ctx,
+                "failed: %u links, %u switches, %u adapters; with them went %u terminals; "
+                "%u critical choices skipped",
+                report.links, report.switches, report.adapters, report.lost_terminals,
+                report.critical);
+    sv_fabric_free(left);
+    return status;
+}
+
+int cmd_faults(struct app *app, int argc, char **argv)
+{
+    struct faults o = {.seed = 1};
+    const app_option options[] = {
+        {"links", 0, OPTION_TEXT, &o.links, "N|P%", "so many cables between switches"},
+        {"switches", 0, OPTION_TEXT, &o.switches, "N|P%", "so many switches, with their terminals"},
+        {"adapters", 0, OPTION_TEXT, &o.adapters, "N|P%", "so many host adapters"},
+        {"both", 0, OPTION_TEXT, &o.both, "N|P%", "so many links, and switches by --ratio"},
+        {"ratio", 0, OPTION_TEXT, &o.ratio, "S:L", "S switches for every L links (1:13)"},
+        {"seed", 0, OPTION_NUMBER, &o.seed, "N", "of the random choice (default 1)"},
+        {"level", 0, OPTION_TEXT, &o.level, "L",
+         "only switches of level L, links whose lower end is (0: with terminals)"},
+        {"only", 0, OPTION_TEXT, &o.plan.only, "PATTERN",
+         "only switches so named, links with both ends so named (g0-*)"},
+        {"touching", 0, OPTION_TEXT, &o.plan.touching, "PATTERN", "links with an end so named"},
+        {"keep-terminals", 0, OPTION_FLAG, &o.plan.keep_terminals, NULL,
+         "no switches that have terminals"},
+        {"list", 0, OPTION_TEXT, &o.list, "FILE", "all that a file lists (see selvage(1))"},
+        {"switch", 0, OPTION_LIST, &o.named_switches, "NODE", "this switch (may be repeated)"},
+        {"adapter", 0, OPTION_LIST, &o.named_adapters, "NODE", "this adapter"},
+        {"port", 0, OPTION_LIST, &o.named_ports, "NODE/PORT", "this port, and the cable in it"},
+        {"save-list", 0, OPTION_TEXT, &o.save_list, "FILE", "write what failed, for --list"},
+        {"output", 'o', OPTION_TEXT, &o.output, "FILE", "where to write what is left"},
+        {"format", 'f', OPTION_TEXT, &o.format_name, "FORMAT", "as for convert"},
+        {"json", 'j', OPTION_FLAG, &o.json, NULL,
+         "print the counts as JSON (the fabric only goes to --output)"},
+        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
+    const app_usage usage = {
+        "FABRIC [options]",
+        "Let parts of a fabric fail and write what is left. Random failures never cut\n"
+        "terminals off from each other; percentages are rounded down.",
+        "selvage faults torus:10x10x10,hosts=4 --links 1% --seed 7 -o broken.net\n"
+        "selvage faults deimos --both 3% --ratio 1:2 --seed 1 -o deimos-3.net",
+        options};
+    sv_format format;
+    int code = app_parse(app, &usage, argc, argv, &o.input, 1, 1);
+    if (code < 0)
+        code = make_plan(app, &o);
+    if (code < 0)
+        code = app_format(app, o.format_name, o.output == NULL ? "" : o.output, &format);
+    if (code >= 0)
+        return code;
+    sv_fabric *whole = NULL;
+    sv_status status = app_load(app, o.input, &whole);
+    if (status == SV_OK) {
+        sv_mask *mask = sv_mask_new(app->ctx, whole);
+        status = mask == NULL ? SV_NO_MEMORY : run(app, &o, format, whole, mask);
+        sv_mask_free(mask);
+    }
+    sv_fabric_free(whole);
+    return app_exit(app, status);
+}

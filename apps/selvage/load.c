@@ -1,0 +1,133 @@
+/*
+ * load.c: FABRIC arguments in, results out.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/ctx.h"
+#include "base/file.h"
+#include "selvage/app.h"
+
+sv_status app_load(struct app *app, const char *argument, sv_fabric **fabric)
+{
+    bool standard = strcmp(argument, "-") == 0;
+    if (standard || access(argument, F_OK) == 0)
+        return sv_fabric_load(app->ctx, argument, fabric);
+    int why = errno;
+    bool like_spec = strpbrk(argument, ":,=") != NULL && strchr(argument, '/') == NULL;
+    if (sv_topology_is_spec(argument) || like_spec)
+        return sv_topology_generate(app->ctx, argument, fabric);
+    return sv_fail(app->ctx, SV_IO, "cannot open '%s': %s (and it is no topology spec)", argument,
+                   strerror(why));
+}
+
+/* Reads one GUID file into roles. */
+static sv_status read_roles(struct app *app, const sv_fabric *fabric, const char *path, sv_role role,
+                            sv_role *roles)
+{
+    sv_file file;
+    uint32_t unknown = 0;
+    SV_TRY(sv_file_open(&file, app->ctx, path));
+    sv_status status = sv_roles_read(app->ctx, fabric, &file.source, role, roles, &unknown);
+    sv_file_close(&file);
+    if (status == SV_OK && unknown > 0)
+        sv_warn(app->ctx, "%s: %u GUID(s) are not in the fabric", path, unknown);
+    return status;
+}
+
+sv_status app_load_roles(struct app *app, const char *argument, const char *cn_guids,
+                         const char *io_guids, sv_fabric **fabric)
+{
+    sv_fabric *read = NULL;
+    SV_TRY(app_load(app, argument, &read));
+    if (cn_guids == NULL && io_guids == NULL) {
+        *fabric = read;
+        return SV_OK;
+    }
+    sv_role *roles = sv_alloc(app->ctx, read->num_terminals, sizeof *roles);
+    sv_status status = roles == NULL ? SV_NO_MEMORY : SV_OK;
+    for (uint32_t t = 0; status == SV_OK && t < read->num_terminals; t++) {
+        roles[t] = (sv_role)read->terminals[t].role;
+        if (cn_guids != NULL && roles[t] == SV_ROLE_COMPUTE)
+            roles[t] = SV_ROLE_OTHER; /* with a list, only those in it compute */
+    }
+    if (status == SV_OK && cn_guids != NULL)
+        status = read_roles(app, read, cn_guids, SV_ROLE_COMPUTE, roles);
+    if (status == SV_OK && io_guids != NULL)
+        status = read_roles(app, read, io_guids, SV_ROLE_IO, roles);
+    if (status == SV_OK)
+        status = sv_fabric_with_roles(app->ctx, read, roles, fabric);
+    sv_release(app->ctx, roles);
+    sv_fabric_free(read);
+    return status;
+}
+
+int app_format(struct app *app, const char *name, const char *output, sv_format *format)
+{
+    if (name == NULL) {
+        *format = sv_format_of_path(output);
+        const sv_format_info *about = sv_format_about(*format);
+        if (about != NULL && !about->writes)
+            return app_usage_error(app, "'%s' looks like %s, which can only be read: give --format",
+                                   output, about->name);
+        return -1;
+    }
+    *format = sv_format_named(name);
+    const sv_format_info *about = sv_format_about(*format);
+    if (about == NULL)
+        return app_usage_error(app, "unknown format '%s'", name);
+    if (!about->writes)
+        return app_usage_error(app, "format %s can only be read", name);
+    return -1;
+}
+
+static bool write_stdout(void *user, const void *bytes, size_t size)
+{
+    (void)user;
+    const char *at = bytes;
+    while (size > 0) {
+        ssize_t put = write(STDOUT_FILENO, at, size);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return false;
+        at += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+static const sv_sink standard_output = {"<stdout>", NULL, write_stdout};
+
+sv_status app_print_begin(struct app *app, sv_text *out)
+{
+    sv_text_init(out, app->ctx, &standard_output);
+    return SV_OK;
+}
+
+sv_status app_print_end(struct app *app, sv_text *out)
+{
+    (void)app;
+    sv_status status = sv_text_finish(out);
+    sv_text_release(out);
+    return status;
+}
+
+uint32_t app_count_links(const sv_fabric *f, uint32_t *others)
+{
+    uint32_t links = 0, rest = 0;
+    for (uint32_t c = 0; c < f->num_channels; c++) {
+        sv_channel channel = {c};
+        if (!sv_channel_alive(f, channel) || !sv_is_cable(f, channel))
+            continue;
+        if (sv_joins_switches(f, channel))
+            links++;
+        else
+            rest++;
+    }
+    if (others != NULL)
+        *others = rest;
+    return links;
+}

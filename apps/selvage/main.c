@@ -1,0 +1,157 @@
+/*
+ * main.c: the selvage command: a table of verbs, and the host that the library talks to.
+ *
+ * Messages, warnings and progress go to standard error, results to standard output. Progress is
+ * shown only on a terminal and not more than ten times a second. Ctrl-C sets a flag that the
+ * library looks at, so that nothing is left half written.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "selvage/app.h"
+
+static const struct verb {
+    const char *name, *summary;
+    int (*run)(struct app *app, int argc, char **argv);
+} verbs[] = {
+    {"topo", "generate a fabric from a topology spec", cmd_topo},
+    {"info", "counts, distances, connectivity, what looks wrong", cmd_info},
+    {"faults", "let links, switches or adapters fail", cmd_faults},
+    {"convert", "between file formats", cmd_convert},
+    {"diff", "what is different between two fabrics", cmd_diff},
+};
+
+enum { NUM_VERBS = sizeof verbs / sizeof verbs[0] };
+
+static volatile sig_atomic_t stop_asked;
+
+static void on_signal(int number)
+{
+    (void)number;
+    if (stop_asked)
+        _exit(EXIT_CANCELLED); /* asked twice: do not wait */
+    stop_asked = 1;
+}
+
+static bool host_cancelled(void *user)
+{
+    (void)user;
+    return stop_asked != 0;
+}
+
+static void clear_progress(struct app *app)
+{
+    if (app->progress_shown)
+        fputs("\r\033[K", stderr);
+    app->progress_shown = false;
+}
+
+static void host_log(void *user, sv_log_level level, const char *message)
+{
+    clear_progress(user);
+    fprintf(stderr, "selvage: %s%s\n", level == SV_LOG_WARNING ? "warning: " : "", message);
+}
+
+static void host_progress(void *user, const char *what, uint64_t done, uint64_t total)
+{
+    struct app *a = user;
+    if (!a->progress)
+        return;
+    uint64_t now = sv_now_ns(a->ctx);
+    if (now - a->progress_ns < 100000000u)
+        return;
+    a->progress_ns = now;
+    if (total > 0)
+        fprintf(stderr, "\r\033[K%s: %llu of %llu", what, (unsigned long long)done,
+                (unsigned long long)total);
+    else
+        fprintf(stderr, "\r\033[K%s: %llu", what, (unsigned long long)done);
+    a->progress_shown = true;
+}
+
+int app_exit(struct app *app, sv_status status)
+{
+    clear_progress(app);
+    if (status != SV_OK)
+        fprintf(stderr, "selvage: %s\n", sv_ctx_message(app->ctx));
+    switch (status) {
+    case SV_OK:
+        return EXIT_YES;
+    case SV_BAD_INPUT:
+        return EXIT_BAD_INPUT;
+    case SV_UNSUPPORTED:
+    case SV_INFEASIBLE:
+        return EXIT_INFEASIBLE;
+    case SV_CANCELLED:
+        return EXIT_CANCELLED;
+    case SV_IO:
+    case SV_NO_MEMORY:
+        break;
+    }
+    return EXIT_SYSTEM;
+}
+
+static void print_help(FILE *to)
+{
+    fprintf(to, "usage: selvage VERB [ARGUMENTS]\n\n"
+                "Routes lossless fabrics so that they cannot deadlock, and proves it.\n\n");
+    for (int i = 0; i < NUM_VERBS; i++)
+        fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+    fprintf(to, "\n"
+                "A FABRIC is a file (its format is recognised) or a spec such as torus:4x4x3,hosts=4.\n"
+                "selvage VERB --help explains a verb; selvage --version tells what is built in.\n");
+}
+
+static int run_verb(struct app *app, int argc, char **argv)
+{
+    for (int i = 0; i < NUM_VERBS; i++)
+        if (strcmp(argv[1], verbs[i].name) == 0) {
+            app->verb = verbs[i].name;
+            return verbs[i].run(app, argc - 1, argv + 1);
+        }
+    fprintf(stderr, "selvage: unknown verb '%s' (see selvage --help)\n", argv[1]);
+    return EXIT_USAGE;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return fflush(stdout) == 0 ? EXIT_YES : EXIT_SYSTEM;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("selvage %s (%s)\n", sv_version(), sv_features());
+        return fflush(stdout) == 0 ? EXIT_YES : EXIT_SYSTEM;
+    }
+    struct app app = {.progress = isatty(STDERR_FILENO) == 1};
+    sv_host host = {.user = &app,
+                    .log = host_log,
+                    .progress = host_progress,
+                    .cancelled = host_cancelled};
+    app.ctx = sv_ctx_new(&host);
+    if (app.ctx == NULL) {
+        fputs("selvage: out of memory\n", stderr);
+        return EXIT_SYSTEM;
+    }
+    catch_signals();
+    int code = run_verb(&app, argc, argv);
+    clear_progress(&app);
+    sv_ctx_free(app.ctx);
+    return code;
+}

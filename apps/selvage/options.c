@@ -1,0 +1,150 @@
+/*
+ * options.c: command lines by table. --name VALUE, --name=VALUE, -x VALUE, -xVALUE; "--" ends the
+ * options. --help is everybody's; --threads N, too, and goes straight into the context.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "selvage/app.h"
+
+int app_usage_error(struct app *app, const char *format, ...)
+{
+    va_list args;
+    fprintf(stderr, "selvage %s: ", app->verb);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, " (see selvage %s --help)\n", app->verb);
+    return EXIT_USAGE;
+}
+
+static void print_option(const app_option *option)
+{
+    char left[64];
+    int length = option->letter != 0 ? snprintf(left, sizeof left, "-%c, ", option->letter)
+                                     : snprintf(left, sizeof left, "    ");
+    snprintf(left + length, sizeof left - (size_t)length, "--%s%s%s", option->name,
+             option->argument != NULL ? " " : "", option->argument != NULL ? option->argument : "");
+    if (strlen(left) > 26)
+        printf("  %s\n  %-26s %s\n", left, "", option->help);
+    else
+        printf("  %-26s %s\n", left, option->help);
+}
+
+static const app_option common[] = {
+    {"threads", 0, OPTION_NUMBER, NULL, "N", "threads to use (default: one for each core)"},
+    {"help", 'h', OPTION_FLAG, NULL, NULL, "print this"},
+    {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
+
+static int print_help(const struct app *app, const app_usage *usage)
+{
+    printf("usage: selvage %s %s\n\n%s\n\n", app->verb, usage->arguments, usage->summary);
+    for (const app_option *option = usage->options; option->name != NULL; option++)
+        print_option(option);
+    for (const app_option *option = common; option->name != NULL; option++)
+        print_option(option);
+    printf("\nexample:\n");
+    for (const char *line = usage->example; *line != 0;) {
+        size_t length = strcspn(line, "\n");
+        printf("  %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    return fflush(stdout) == 0 ? EXIT_YES : EXIT_SYSTEM;
+}
+
+static const app_option *find(const app_option *table, const char *name, size_t length, char letter)
+{
+    for (const app_option *option = table; option->name != NULL; option++) {
+        if (letter != 0 ? option->letter == letter
+                        : strlen(option->name) == length &&
+                              strncmp(option->name, name, length) == 0)
+            return option;
+    }
+    return NULL;
+}
+
+/* Stores a value; -1 or an exit code. */
+static int store(struct app *app, const app_option *option, const char *value)
+{
+    uint64_t number = 0;
+    if (option->kind == OPTION_NUMBER && !sv_span_number(sv_span_of(value), UINT64_MAX - 1, &number))
+        return app_usage_error(app, "--%s: '%s' is not a number", option->name, value);
+    if (strcmp(option->name, "threads") == 0) {
+        if (number < 1 || number > 1024)
+            return app_usage_error(app, "--threads: '%s' is not in 1…1024", value);
+        sv_ctx_set_threads(app->ctx, (unsigned)number);
+        return -1;
+    }
+    app_list *list = option->value;
+    switch (option->kind) {
+    case OPTION_FLAG:
+        *(bool *)option->value = true;
+        break;
+    case OPTION_TEXT:
+        *(const char **)option->value = value;
+        break;
+    case OPTION_NUMBER:
+        *(uint64_t *)option->value = number;
+        break;
+    case OPTION_LIST:
+        if (list->length == APP_MOST_LIST)
+            return app_usage_error(app, "--%s is given more than %d times", option->name,
+                                   APP_MOST_LIST);
+        list->at[list->length++] = value;
+        break;
+    }
+    return -1;
+}
+
+/* One option at argv[*i]; -1 or an exit code. */
+static int parse_option(struct app *app, const app_usage *usage, int argc, char **argv, int *i)
+{
+    const char *text = argv[*i], *value = NULL;
+    bool is_long = text[1] == '-';
+    const char *name = text + (is_long ? 2 : 1);
+    size_t length = is_long ? strcspn(name, "=") : 1;
+    char letter = is_long ? 0 : *name;
+    const app_option *option = find(usage->options, name, length, letter);
+    if (option == NULL)
+        option = find(common, name, length, letter);
+    if (option == NULL)
+        return app_usage_error(app, "unknown option '%s'", text);
+    if (strcmp(option->name, "help") == 0)
+        return print_help(app, usage);
+    if (name[length] != 0)
+        value = name + length + (is_long ? 1 : 0);
+    if (option->kind == OPTION_FLAG && value != NULL)
+        return app_usage_error(app, "--%s takes no value", option->name);
+    if (option->kind != OPTION_FLAG && value == NULL) {
+        if (*i + 1 >= argc)
+            return app_usage_error(app, "--%s needs %s", option->name, option->argument);
+        value = argv[++*i];
+    }
+    return store(app, option, value);
+}
+
+int app_parse(struct app *app, const app_usage *usage, int argc, char **argv, const char **words,
+              int least, int most)
+{
+    int count = 0;
+    bool options = true;
+    for (int i = 1; i < argc; i++) {
+        if (options && strcmp(argv[i], "--") == 0) {
+            options = false;
+        } else if (options && argv[i][0] == '-' && argv[i][1] != 0) {
+            int code = parse_option(app, usage, argc, argv, &i);
+            if (code >= 0)
+                return code;
+        } else if (count == most) {
+            return app_usage_error(app, "'%s' is one argument too many", argv[i]);
+        } else {
+            words[count++] = argv[i];
+        }
+    }
+    if (count < least)
+        return app_usage_error(app, "%d argument%s missing: selvage %s %s", least - count,
+                               least - count == 1 ? " is" : "s are", app->verb,
+                               usage->arguments);
+    return -1;
+}

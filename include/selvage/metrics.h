@@ -1,0 +1,78 @@
+/*
+ * metrics.h: numbers about a fabric: distances, connectivity, bisection.
+ *
+ * "The switch graph" is the live switches and the cables between different ones; terminals hang on
+ * it and are no part of it.
+ */
+#ifndef SELVAGE_METRICS_H
+#define SELVAGE_METRICS_H
+
+#include <selvage/fabric.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sv_components {
+    uint32_t all;      /* of live switches and terminals */
+    uint32_t switches; /* of the switch graph */
+} sv_components;
+
+/* In how many pieces the fabric is. Time: linear. */
+SV_API SV_MUST_USE sv_status sv_fabric_components(sv_ctx *ctx, const sv_fabric *fabric,
+                                                  sv_components *components);
+
+typedef struct sv_distances {
+    uint32_t diameter;    /* of the switch graph: its longest shortest path, in cables */
+    double mean_distance; /* over ordered pairs of different switches that reach each other */
+    /*
+     * Over ordered pairs of different terminals that reach each other, in cables between switches:
+     * what the mean path of a routing cannot be below.
+     */
+    double mean_terminal_distance;
+    uint64_t terminal_pairs;    /* that reach each other, ordered */
+    uint64_t unreachable_pairs; /* of live terminals, ordered */
+} sv_distances;
+
+/*
+ * Distances between all switches. Time: O(switches / 64 * diameter * channels) at worst, shared
+ * among the context's threads.
+ */
+SV_API SV_MUST_USE sv_status sv_fabric_distances(sv_ctx *ctx, const sv_fabric *fabric,
+                                                 sv_distances *distances);
+
+/*
+ * How many cables have to fail to disconnect the switch graph: its edge connectivity, parallel
+ * cables counted. 0 for a single switch. Exact. Time: a few passes of O(channels log switches) on
+ * anything found in practice, O(switches * channels) at worst.
+ */
+SV_API SV_MUST_USE sv_status sv_fabric_edge_connectivity(sv_ctx *ctx, const sv_fabric *fabric,
+                                                         uint32_t *connectivity);
+
+/*
+ * How many switches have to fail to disconnect the rest: the vertex connectivity of the switch
+ * graph; one less than the switches if every two are joined. Exact.
+ * Time: O(k^2) flows for connectivity k, each a few passes over the channels, and the easier rest.
+ */
+SV_API SV_MUST_USE sv_status sv_fabric_vertex_connectivity(sv_ctx *ctx, const sv_fabric *fabric,
+                                                           uint32_t *connectivity);
+
+typedef struct sv_bisection {
+    uint32_t cables;          /* between the two halves */
+    uint64_t mbit;            /* their payload capacity in one direction, Mbit/s; 0 if unknown */
+    uint32_t terminals[2];    /* on each side */
+} sv_bisection;
+
+/*
+ * An estimate of the bisection: the fewest cables found between two halves with equally many
+ * terminals (switches, when there are no terminals). It is an upper bound: the true one may be
+ * smaller. UNSUPPORTED in a build without METIS. Same seed, same result.
+ * Time: some passes over the channels.
+ */
+SV_API SV_MUST_USE sv_status sv_fabric_bisection(sv_ctx *ctx, const sv_fabric *fabric,
+                                                 uint32_t seed, sv_bisection *bisection);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

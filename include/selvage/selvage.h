@@ -1,0 +1,14 @@
+/*
+ * selvage.h: all public headers.
+ */
+#ifndef SELVAGE_SELVAGE_H
+#define SELVAGE_SELVAGE_H
+
+#include <selvage/base.h>
+#include <selvage/fabric.h>
+#include <selvage/faults.h>
+#include <selvage/formats.h>
+#include <selvage/metrics.h>
+#include <selvage/topology.h>
+
+#endif

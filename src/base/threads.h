@@ -1,0 +1,24 @@
+/*
+ * threads.h: independent pieces of work on several threads.
+ *
+ * Results must not depend on who did which piece: write to places that belong to the piece, or
+ * combine with operations whose order does not matter (integer sums, minima).
+ */
+#ifndef SV_BASE_THREADS_H
+#define SV_BASE_THREADS_H
+
+#include "base/ctx.h"
+
+/*
+ * One piece. ctx is the worker's own (same allocator, no log, no progress); worker is below the
+ * number of threads that sv_ctx_threads(ctx, pieces) gave.
+ */
+typedef sv_status sv_piece_fn(sv_ctx *ctx, unsigned worker, uint64_t piece, void *arg);
+
+/*
+ * Does all pieces, showing progress as what. If some fail, the one with the lowest number among
+ * those that were tried gives the status and message, and the rest is not started.
+ */
+sv_status sv_parallel(sv_ctx *ctx, const char *what, uint64_t pieces, sv_piece_fn *fn, void *arg);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * derive.h: small facts about a fabric that several rooms need. All results come from the caller's
+ * arena; NULL means no memory.
+ */
+#ifndef SV_FABRIC_DERIVE_H
+#define SV_FABRIC_DERIVE_H
+
+#include <selvage/fabric.h>
+
+#include "base/arena.h"
+
+/* For each adapter whether it is there: it has a live port, or never had a cable. */
+bool *sv_live_adapters(sv_arena *arena, const sv_fabric *fabric);
+
+/*
+ * For each switch its distance from the nearest one with live terminals: in a tree its level,
+ * counted from the leaves. SV_NONE where there is no way. *highest is the largest of them.
+ */
+uint32_t *sv_switch_levels(sv_arena *arena, const sv_fabric *fabric, uint32_t *highest);
+
+/*
+ * Marks in seen (one bit a node) all that can be reached from a node over live hops, and returns
+ * how many terminals are among them. With switches_only, terminals are not entered. stack holds a
+ * number for each node.
+ */
+uint32_t sv_flood(const sv_fabric *fabric, sv_node from, bool switches_only, uint64_t *seen,
+                  uint32_t *stack);
+
+#endif

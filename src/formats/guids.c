@@ -1,0 +1,143 @@
+/*
+ * guids.c: OpenSM's GUID files: one GUID a line. Roots are switches, by node GUID; compute and I/O
+ * nodes are adapters' ports, by port GUID (opensm's manual page).
+ *
+ * Roots are the switches farthest from the terminals, which in a tree are its top level. Where
+ * every switch has terminals there is no top; then the root is a centre of the switch graph: the
+ * switch whose farthest other one is nearest, the first of them.
+ *
+ * Cost: linear, but for the centre: switches times channels.
+ */
+#include <string.h>
+
+#include "base/map.h"
+#include "fabric/derive.h"
+#include "formats/formats.h"
+
+static void write_guid(sv_text *out, uint64_t guid)
+{
+    sv_text_print(out, "0x%016llx\n", (unsigned long long)guid);
+}
+
+/* The largest distance from a switch to any it can reach. */
+static uint32_t eccentricity(const sv_fabric *f, uint32_t from, uint32_t *distance,
+                             uint32_t *queue)
+{
+    uint32_t head = 0, tail = 0, last = from;
+    memset(distance, 0xff, f->num_switches * sizeof *distance);
+    distance[from] = 0;
+    queue[tail++] = from;
+    while (head < tail) {
+        last = queue[head++];
+        SV_FOR_HOPS (f, ((sv_node){last}), hop)
+            if (sv_is_switch(f, hop->to) && distance[hop->to.i] == SV_NONE) {
+                distance[hop->to.i] = distance[last] + 1;
+                queue[tail++] = hop->to.i;
+            }
+    }
+    return distance[last];
+}
+
+static sv_status write_centre(sv_text *out, const sv_fabric *f, sv_arena *arena)
+{
+    uint32_t *distance = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
+    uint32_t *queue = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
+    uint32_t best = SV_NONE, least = SV_NONE;
+    if (distance == NULL || queue == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t s = 0; s < f->num_switches; s++) {
+        if (!sv_node_alive(f, (sv_node){s}) || sv_degree(f, (sv_node){s}) == 0)
+            continue;
+        SV_TRY(sv_progress(out->ctx, "centre", s, f->num_switches));
+        uint32_t farthest = eccentricity(f, s, distance, queue);
+        if (farthest < least) {
+            least = farthest;
+            best = s;
+        }
+    }
+    if (best != SV_NONE)
+        write_guid(out, f->switches[best].guid);
+    return out->status;
+}
+
+sv_status sv__write_root_guids(sv_text *out, const sv_fabric *f)
+{
+    sv_arena arena;
+    sv_arena_init(&arena, out->ctx);
+    uint32_t highest, *level = sv_switch_levels(&arena, f, &highest);
+    sv_status status = level == NULL ? SV_NO_MEMORY : SV_OK;
+    if (status == SV_OK && highest == 0)
+        status = write_centre(out, f, &arena);
+    else if (status == SV_OK)
+        for (uint32_t s = 0; s < f->num_switches; s++)
+            if (level[s] == highest && sv_node_alive(f, (sv_node){s}))
+                write_guid(out, f->switches[s].guid);
+    sv_arena_release(&arena);
+    return status;
+}
+
+static sv_status write_role(sv_text *out, const sv_fabric *f, sv_role role)
+{
+    for (uint32_t t = 0; t < f->num_terminals; t++)
+        if (f->terminals[t].role == role && sv_node_alive(f, (sv_node){f->num_switches + t}))
+            write_guid(out, f->terminals[t].guid);
+    return out->status;
+}
+
+sv_status sv__write_cn_guids(sv_text *out, const sv_fabric *fabric)
+{
+    return write_role(out, fabric, SV_ROLE_COMPUTE);
+}
+
+sv_status sv__write_io_guids(sv_text *out, const sv_fabric *fabric)
+{
+    return write_role(out, fabric, SV_ROLE_IO);
+}
+
+/* ---- reading roles ---- */
+
+static sv_status read_roles(sv_lines *lines, const sv_map *ports, sv_role role,
+                            sv_role *roles, uint32_t *unknown)
+{
+    for (;;) {
+        sv_span line;
+        bool more;
+        uint64_t guid;
+        SV_TRY(sv_lines_next(lines, &line, &more));
+        if (!more)
+            return SV_OK;
+        sv_scan scan = sv_scan_of(line);
+        sv_scan_blanks(&scan);
+        if (sv_scan_done(&scan) || *scan.at == '#')
+            continue;
+        bool good = sv_scan_hex(&scan, &guid);
+        sv_scan_blanks(&scan);
+        if (!good || !(sv_scan_done(&scan) || *scan.at == '#'))
+            return sv_lines_fail(lines, "'%.*s' is not a GUID", SV_SPAN(line));
+        uint32_t t = sv_map_get(ports, guid);
+        if (t == SV_ABSENT)
+            ++*unknown;
+        else
+            roles[t] = role;
+    }
+}
+
+sv_status sv_roles_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *source,
+                        sv_role role, sv_role *roles, uint32_t *unknown)
+{
+    sv_map ports;
+    sv_lines lines;
+    uint32_t missing = 0;
+    sv_map_init(&ports, ctx);
+    sv_status status = sv_lines_init(&lines, ctx, source);
+    for (uint32_t t = 0; status == SV_OK && t < fabric->num_terminals; t++)
+        if (fabric->terminals[t].guid != 0)
+            status = sv_map_add(&ports, fabric->terminals[t].guid, t, NULL);
+    if (status == SV_OK)
+        status = read_roles(&lines, &ports, role, roles, &missing);
+    if (status == SV_OK && unknown != NULL)
+        *unknown = missing;
+    sv_lines_release(&lines);
+    sv_map_release(&ports);
+    return status;
+}

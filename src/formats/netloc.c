@@ -1,0 +1,178 @@
+/*
+ * netloc.c: the nodes file of netloc (hwloc's network part): JSON with an object of nodes by id and
+ * one of edges by number; an edge is one direction of a cable.
+ *
+ * The id of a node is a GUID in groups of four digits, of a host's port rather than the host; its
+ * logical id is the LID. How many ports a switch has is not in the file: the highest number in use
+ * is taken.
+ *
+ * JSON is parsed by jansson; errors in it have jansson's line, errors in what it says have line 1,
+ * since these files are one long line.
+ *
+ * Cost: linear in the text, plus its tree in memory.
+ */
+#include <string.h>
+
+#include "formats/draft.h"
+#include "formats/formats.h"
+
+#ifndef SELVAGE_JANSSON
+
+sv_status sv__read_netloc(sv_lines *lines, sv_fabric **fabric)
+{
+    (void)fabric;
+    return sv_fail(lines->ctx, SV_UNSUPPORTED, "%s:1: this build has no jansson: no JSON files",
+                   lines->source->name);
+}
+
+#else
+
+#include <jansson.h>
+
+enum { HOST_TYPE = 2, SWITCH_TYPE = 1 };
+
+struct reader {
+    sv__draft draft;
+    sv_lines *lines;
+    bool read_failed;
+};
+
+/* Hands jansson what the line buffer has already taken, then the rest of the source. */
+static size_t feed(void *buffer, size_t size, void *arg)
+{
+    struct reader *r = arg;
+    sv_lines *lines = r->lines;
+    size_t held = lines->end - lines->start;
+    if (held > 0) {
+        size_t some = held < size ? held : size;
+        memcpy(buffer, lines->buffer + lines->start, some);
+        lines->start += some;
+        return some;
+    }
+    int64_t got = lines->source->read(lines->source->user, buffer, size);
+    r->read_failed = got < 0;
+    return got < 0 ? (size_t)-1 : (size_t)got;
+}
+
+/* "0002:c903:0006:dc31" */
+static bool to_guid(const char *text, uint64_t *guid)
+{
+    *guid = 0;
+    size_t digits = 0;
+    for (; *text != 0; text++) {
+        if (*text == ':')
+            continue;
+        sv_span one = {text, 1};
+        sv_scan scan = sv_scan_of(one);
+        uint64_t digit;
+        if (!sv_scan_hex(&scan, &digit) || ++digits > 16)
+            return false;
+        *guid = *guid << 4 | digit;
+    }
+    return digits > 0;
+}
+
+/* The text of a member, or NULL. */
+static const char *text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static bool number_of(const json_t *object, const char *key, uint64_t max, uint64_t *number)
+{
+    const json_t *value = json_object_get(object, key);
+    if (json_is_integer(value)) {
+        json_int_t integer = json_integer_value(value);
+        *number = (uint64_t)integer;
+        return integer >= 0 && (uint64_t)integer <= max;
+    }
+    const char *text = json_string_value(value);
+    return text != NULL && sv_span_number(sv_span_of(text), max, number);
+}
+
+static sv_status read_node(struct reader *r, const char *id, const json_t *node)
+{
+    uint64_t type, lid = 0;
+    sv__draft_device d = {.id = sv_span_of(id), .line = 1};
+    if (!number_of(node, "node_type", 2, &type) || type < SWITCH_TYPE)
+        return sv__draft_fail(&r->draft, 1, "node %s has no node_type 1 or 2", id);
+    if (!to_guid(id, &d.guid))
+        return sv__draft_fail(&r->draft, 1, "node id '%s' is not a GUID", id);
+    d.kind = type == HOST_TYPE ? SV__HOST : SV__SWITCH;
+    d.system_guid = d.guid;
+    if (number_of(node, "log_id", SV_LID_MAX, &lid) && d.kind == SV__SWITCH)
+        d.lid = (uint16_t)lid;
+    const char *name = text_of(node, "desc");
+    sv_span text = sv_span_of(name == NULL ? id : name);
+    if (text.length >= 2 && text.at[0] == '\'' && text.at[text.length - 1] == '\'')
+        text = (sv_span){text.at + 1, text.length - 2};
+    d.name = sv__draft_text(&r->draft, text);
+    uint32_t index;
+    return d.name == NULL ? SV_NO_MEMORY : sv__draft_add_device(&r->draft, &d, &index);
+}
+
+static sv_status read_edge(struct reader *r, const char *number, const json_t *edge,
+                           const json_t *nodes)
+{
+    const char *from = text_of(edge, "src_node_id"), *to = text_of(edge, "dest_node_id");
+    const char *width = text_of(edge, "width"), *speed = text_of(edge, "speed");
+    uint64_t port, remote_port, lid;
+    if (from == NULL || to == NULL || !number_of(edge, "src_port_id", SV__MOST_PORTS, &port) ||
+        !number_of(edge, "dest_port_id", SV__MOST_PORTS, &remote_port))
+        return sv__draft_fail(&r->draft, 1, "edge %s lacks a node or a port", number);
+    uint32_t device = sv__draft_find(&r->draft, sv_span_of(from));
+    if (device == SV_ABSENT)
+        return sv__draft_fail(&r->draft, 1, "edge %s leaves unknown node %s", number, from);
+    sv__draft_end end = {.device = device, .port = (uint16_t)port, .remote = sv_span_of(to),
+                         .remote_port = (uint16_t)remote_port, .line = 1};
+    char link[64];
+    size_t length = 0;
+    const char *parts[2] = {width, speed};
+    for (int i = 0; i < 2; i++)
+        for (const char *c = parts[i]; c != NULL && *c != 0 && length + 1 < sizeof link; c++)
+            link[length++] = *c;
+    sv_scan scan = sv_scan_of((sv_span){link, length});
+    sv__scan_link(&scan, &end.link);
+    const sv__draft_device *d = &r->draft.devices.at[device];
+    if (d->kind == SV__HOST) {
+        end.guid = d->guid; /* ids of hosts are those of their ports */
+        if (number_of(json_object_get(nodes, from), "log_id", SV_LID_MAX, &lid))
+            end.lid = (uint16_t)lid;
+    }
+    return sv__draft_add_end(&r->draft, &end);
+}
+
+static sv_status read_tree(struct reader *r, json_t *root)
+{
+    json_t *nodes = json_object_get(root, "node_info");
+    json_t *edges = json_object_get(root, "edge_info");
+    if (!json_is_object(nodes) || !json_is_object(edges))
+        return sv__draft_fail(&r->draft, 1, "JSON without node_info and edge_info: not a netloc "
+                                            "nodes file");
+    for (void *i = json_object_iter(nodes); i != NULL; i = json_object_iter_next(nodes, i))
+        SV_TRY(read_node(r, json_object_iter_key(i), json_object_iter_value(i)));
+    for (void *i = json_object_iter(edges); i != NULL; i = json_object_iter_next(edges, i))
+        SV_TRY(read_edge(r, json_object_iter_key(i), json_object_iter_value(i), nodes));
+    return SV_OK;
+}
+
+sv_status sv__read_netloc(sv_lines *lines, sv_fabric **fabric)
+{
+    struct reader r = {.lines = lines};
+    json_error_t error;
+    json_t *root = json_load_callback(feed, &r, JSON_REJECT_DUPLICATES, &error);
+    if (root == NULL && r.read_failed)
+        return sv_fail(lines->ctx, SV_IO, "cannot read '%s'", lines->source->name);
+    if (root == NULL)
+        return sv_fail(lines->ctx, SV_BAD_INPUT, "%s:%d: JSON: %s", lines->source->name,
+                       error.line > 0 ? error.line : 1, error.text);
+    sv__draft_init(&r.draft, lines->ctx, lines->source->name);
+    sv_status status = read_tree(&r, root);
+    if (status == SV_OK)
+        status = sv__draft_finish(&r.draft, fabric);
+    sv__draft_release(&r.draft);
+    json_decref(root);
+    return status;
+}
+
+#endif

@@ -1,0 +1,32 @@
+#!/bin/sh
+# demo.sh BUILD: the main job on one small machine: the thesis' 4x4x3 torus with four terminals a
+# switch and one failed switch (Figure 6.2): made, broken, described, drawn.
+set -eu
+selvage=$1/selvage
+out=demo
+mkdir -p $out
+
+echo "1. A 4x4x3 torus with four terminals on each of its 48 switches:"
+"$selvage" topo torus:4x4x3,hosts=4 -o $out/torus.net
+echo "   $out/torus.net"
+
+echo "2. One switch fails, and its terminals with it:"
+"$selvage" faults $out/torus.net --switches 1 --seed 1 -o $out/broken.net \
+    --save-list $out/failed.txt 2>&1 | sed 's/^/   /'
+sed 's/^/   /' $out/failed.txt
+
+echo "3. What is left:"
+"$selvage" info $out/broken.net | sed 's/^/   /'
+
+echo "4. What changed, as an administrator would see it from two discoveries:"
+"$selvage" diff $out/torus.net $out/broken.net | sed 's/^/   /' | tail -4 || true
+
+echo "5. A picture:"
+"$selvage" convert $out/broken.net -o $out/broken.dot
+neato -Tsvg $out/broken.dot -o $out/broken.svg
+echo "   $out/broken.svg"
+echo
+echo "Shown: a generated fabric, a repeatable failure, its distances and connectivity"
+echo "(47 switches, 188 terminals, still connected), the difference, and a drawing."
+echo "Output is in $out/: torus.net and broken.net (ibsim and OpenSM read them), failed.txt,"
+echo "broken.svg."
