@@ -10,8 +10,8 @@
 
 #include <selvage/selvage.h>
 
-#include "base/json.h"
 #include "base/ctx.h"
+#include "base/json.h"
 #include "base/text.h"
 
 /* Exit codes, as in the manual. */
@@ -56,7 +56,7 @@ typedef struct app_option {
 typedef struct app_usage {
     const char *arguments; /* "FABRIC [options]" */
     const char *summary;
-    const char *example; /* one line a command */
+    const char *example;       /* one line a command */
     const app_option *options; /* ends with a NULL name */
 } app_usage;
 

@@ -42,8 +42,7 @@ static void print_change(sv_text *out, const sv_fabric *a, const sv_fabric *b,
                           is_switch ? a->switches[change->a].name : a->adapters[change->a].name);
         sv_text_print(out, "'%s' (0x%016llx)",
                       is_switch ? f->switches[i].name : f->adapters[i].name,
-                      (unsigned long long)(is_switch ? f->switches[i].guid
-                                                     : f->adapters[i].guid));
+                      (unsigned long long)(is_switch ? f->switches[i].guid : f->adapters[i].guid));
     } else if (change->kind == SV_CHANGE_MOVED) {
         print_end(out, a, a->tail[change->a], a->port[change->a]);
         sv_text_print(out, " from ");
@@ -107,7 +106,8 @@ static void json_change(sv_json *j, const sv_fabric *a, const sv_fabric *b, cons
     sv_json_end(j, '}');
 }
 
-static sv_status print_json(struct app *app, const sv_fabric *a, const sv_fabric *b, const sv_diff *diff)
+static sv_status print_json(struct app *app, const sv_fabric *a, const sv_fabric *b,
+                            const sv_diff *diff)
 {
     sv_text out;
     sv_json j;
@@ -123,7 +123,8 @@ static sv_status print_json(struct app *app, const sv_fabric *a, const sv_fabric
     return app_print_end(app, &out);
 }
 
-static sv_status print_text(struct app *app, const sv_fabric *a, const sv_fabric *b, const sv_diff *diff)
+static sv_status print_text(struct app *app, const sv_fabric *a, const sv_fabric *b,
+                            const sv_diff *diff)
 {
     sv_text out;
     uint32_t counts[5] = {0};
@@ -135,7 +136,8 @@ static sv_status print_text(struct app *app, const sv_fabric *a, const sv_fabric
     if (diff->length == 0)
         sv_text_print(&out, "no difference\n");
     else
-        sv_text_print(&out, "%zu differences: %u added, %u lost, %u moved, %u changed, %u renamed\n",
+        sv_text_print(&out,
+                      "%zu differences: %u added, %u lost, %u moved, %u changed, %u renamed\n",
                       diff->length, counts[0], counts[1], counts[2], counts[3], counts[4]);
     return app_print_end(app, &out);
 }
@@ -144,11 +146,10 @@ int cmd_diff(struct app *app, int argc, char **argv)
 {
     const char *inputs[2], *by_name = "guid";
     bool json = false;
-    const app_option options[] = {
-        {"match", 'm', OPTION_TEXT, &by_name, "guid|name",
-         "what makes two nodes the same one (default guid)"},
-        {"json", 'j', OPTION_FLAG, &json, NULL, "print JSON"},
-        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
+    const app_option options[] = {{"match", 'm', OPTION_TEXT, &by_name, "guid|name",
+                                   "what makes two nodes the same one (default guid)"},
+                                  {"json", 'j', OPTION_FLAG, &json, NULL, "print JSON"},
+                                  {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
     const app_usage usage = {
         "OLD NEW",
         "Cables, switches and adapters added, lost, moved or changed in speed.\n"

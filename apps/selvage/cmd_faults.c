@@ -84,15 +84,14 @@ static sv_status add_all_named(struct app *app, const struct faults *o, const sv
     const struct {
         const char *word;
         const app_list *names;
-    } lists[] = {{"switch", &o->named_switches},
-                 {"adapter", &o->named_adapters},
-                 {"port", &o->named_ports}};
+    } lists[] = {
+        {"switch", &o->named_switches}, {"adapter", &o->named_adapters}, {"port", &o->named_ports}};
     sv_index *index = sv_index_new(app->ctx, fabric);
     sv_status status = index == NULL ? SV_NO_MEMORY : SV_OK;
     for (int i = 0; i < 3; i++)
         for (size_t k = 0; status == SV_OK && k < lists[i].names->length; k++)
-            status = add_named(app, index, fabric, lists[i].word, lists[i].names->at[k], mask,
-                               report);
+            status =
+                add_named(app, index, fabric, lists[i].word, lists[i].names->at[k], mask, report);
     sv_index_free(index);
     return status;
 }
@@ -110,8 +109,8 @@ static sv_status add_listed(struct app *app, const struct faults *o, const sv_fa
 }
 
 /* Named failures first; random ones are then drawn from what is left. */
-static sv_status choose(struct app *app, const struct faults *o, const sv_fabric *whole, sv_mask *mask,
-                        sv_fault_report *report)
+static sv_status choose(struct app *app, const struct faults *o, const sv_fabric *whole,
+                        sv_mask *mask, sv_fault_report *report)
 {
     sv_fault_report drawn = {0};
     sv_fabric *left = NULL;
@@ -165,8 +164,8 @@ static sv_status print_json(struct app *app, const sv_fabric *f, const sv_fault_
     return app_print_end(app, &out);
 }
 
-static sv_status run(struct app *app, const struct faults *o, sv_format format, const sv_fabric *whole,
-                     sv_mask *mask)
+static sv_status run(struct app *app, const struct faults *o, sv_format format,
+                     const sv_fabric *whole, sv_mask *mask)
 {
     sv_fault_report report = {0};
     sv_fabric *left = NULL;

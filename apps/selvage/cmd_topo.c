@@ -18,8 +18,7 @@ static int list_text(struct app *app)
     sv_text_print(&out, "families:\n");
     for (size_t i = 0; sv_topology_at(i) != NULL; i++) {
         const sv_topology_info *family = sv_topology_at(i);
-        sv_text_print(&out, "\n  %s  %s\n    %s\n", family->name, family->summary,
-                      family->example);
+        sv_text_print(&out, "\n  %s  %s\n    %s\n", family->name, family->summary, family->example);
         list_keys(&out, family->keys);
     }
     sv_text_print(&out, "\nkeys of all families:\n");

@@ -24,8 +24,8 @@ sv_status app_load(struct app *app, const char *argument, sv_fabric **fabric)
 }
 
 /* Reads one GUID file into roles. */
-static sv_status read_roles(struct app *app, const sv_fabric *fabric, const char *path, sv_role role,
-                            sv_role *roles)
+static sv_status read_roles(struct app *app, const sv_fabric *fabric, const char *path,
+                            sv_role role, sv_role *roles)
 {
     sv_file file;
     uint32_t unknown = 0;

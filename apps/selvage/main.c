@@ -100,9 +100,10 @@ static void print_help(FILE *to)
                 "Routes lossless fabrics so that they cannot deadlock, and proves it.\n\n");
     for (int i = 0; i < NUM_VERBS; i++)
         fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
-    fprintf(to, "\n"
-                "A FABRIC is a file (its format is recognised) or a spec such as torus:4x4x3,hosts=4.\n"
-                "selvage VERB --help explains a verb; selvage --version tells what is built in.\n");
+    fprintf(to,
+            "\n"
+            "A FABRIC is a file (its format is recognised) or a spec such as torus:4x4x3,hosts=4.\n"
+            "selvage VERB --help explains a verb; selvage --version tells what is built in.\n");
 }
 
 static int run_verb(struct app *app, int argc, char **argv)
@@ -140,10 +141,8 @@ int main(int argc, char **argv)
         return fflush(stdout) == 0 ? EXIT_YES : EXIT_SYSTEM;
     }
     struct app app = {.progress = isatty(STDERR_FILENO) == 1};
-    sv_host host = {.user = &app,
-                    .log = host_log,
-                    .progress = host_progress,
-                    .cancelled = host_cancelled};
+    sv_host host = {
+        .user = &app, .log = host_log, .progress = host_progress, .cancelled = host_cancelled};
     app.ctx = sv_ctx_new(&host);
     if (app.ctx == NULL) {
         fputs("selvage: out of memory\n", stderr);

@@ -56,9 +56,9 @@ static int print_help(const struct app *app, const app_usage *usage)
 static const app_option *find(const app_option *table, const char *name, size_t length, char letter)
 {
     for (const app_option *option = table; option->name != NULL; option++) {
-        if (letter != 0 ? option->letter == letter
-                        : strlen(option->name) == length &&
-                              strncmp(option->name, name, length) == 0)
+        if (letter != 0
+                ? option->letter == letter
+                : strlen(option->name) == length && strncmp(option->name, name, length) == 0)
             return option;
     }
     return NULL;
@@ -68,7 +68,8 @@ static const app_option *find(const app_option *table, const char *name, size_t 
 static int store(struct app *app, const app_option *option, const char *value)
 {
     uint64_t number = 0;
-    if (option->kind == OPTION_NUMBER && !sv_span_number(sv_span_of(value), UINT64_MAX - 1, &number))
+    if (option->kind == OPTION_NUMBER &&
+        !sv_span_number(sv_span_of(value), UINT64_MAX - 1, &number))
         return app_usage_error(app, "--%s: '%s' is not a number", option->name, value);
     if (strcmp(option->name, "threads") == 0) {
         if (number < 1 || number > 1024)
@@ -144,7 +145,6 @@ int app_parse(struct app *app, const app_usage *usage, int argc, char **argv, co
     }
     if (count < least)
         return app_usage_error(app, "%d argument%s missing: selvage %s %s", least - count,
-                               least - count == 1 ? " is" : "s are", app->verb,
-                               usage->arguments);
+                               least - count == 1 ? " is" : "s are", app->verb, usage->arguments);
     return -1;
 }

@@ -21,9 +21,9 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define SV_API         __attribute__((visibility("default")))
+#define SV_API          __attribute__((visibility("default")))
 #define SV_PRINTF(f, a) __attribute__((format(printf, f, a)))
-#define SV_MUST_USE    __attribute__((warn_unused_result))
+#define SV_MUST_USE     __attribute__((warn_unused_result))
 #else
 #define SV_API
 #define SV_PRINTF(f, a)
@@ -40,7 +40,8 @@ typedef enum sv_status {
     SV_IO,          /* the system refused to read or write */
     SV_NO_MEMORY,   /* the allocator said no */
     SV_UNSUPPORTED, /* this build or this format cannot do that */
-    SV_INFEASIBLE,  /* the question is fine, the answer is "it does not fit": a result, not a crash */
+    SV_INFEASIBLE,  /* the question is fine, the answer is "it does not fit": a result, not a crash
+                     */
     SV_CANCELLED    /* the host asked to stop */
 } sv_status;
 

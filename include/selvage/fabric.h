@@ -67,9 +67,9 @@ typedef enum sv_speed {
 /* What a cable and the ports at its two ends can do. Zero stands for "not known" everywhere. */
 typedef struct sv_link {
     uint16_t mtu_bytes;
-    uint8_t width; /* 1, 2, 4, 8 or 12 lanes */
-    uint8_t speed; /* an sv_speed, of one lane */
-    uint8_t vls;   /* data virtual lanes: 1, 2, 4, 8 or 15 */
+    uint8_t width;  /* 1, 2, 4, 8 or 12 lanes */
+    uint8_t speed;  /* an sv_speed, of one lane */
+    uint8_t vls;    /* data virtual lanes: 1, 2, 4, 8 or 15 */
     bool one_sided; /* a file listed the cable at one of its ends only */
 } sv_link;
 
@@ -112,9 +112,9 @@ typedef struct sv_fabric {
     /* How many are alive. */
     uint32_t live_switches, live_terminals, live_channels;
 
-    const sv_switch_info *switches;   /* [num_switches] */
+    const sv_switch_info *switches;    /* [num_switches] */
     const sv_terminal_info *terminals; /* [num_terminals]: node num_switches + t */
-    const sv_adapter_info *adapters;  /* [num_adapters] */
+    const sv_adapter_info *adapters;   /* [num_adapters] */
 
     /* The live hops of node v, by ascending port: hops[first[v]] … hops[first[v + 1] - 1]. */
     const uint32_t *first; /* [nodes + 1] */
@@ -263,8 +263,7 @@ SV_API sv_status sv_builder_add_adapter(sv_builder *builder, const sv_adapter_in
                                         uint32_t *index);
 SV_API sv_status sv_builder_add_terminal(sv_builder *builder, const sv_terminal_info *about,
                                          uint32_t *index);
-SV_API sv_status sv_builder_add_cable(sv_builder *builder, sv_end a, sv_end b,
-                                      const sv_link *link);
+SV_API sv_status sv_builder_add_cable(sv_builder *builder, sv_end a, sv_end b, const sv_link *link);
 
 /*
  * Turns what was added into a fabric, owned by the caller (sv_fabric_free), and frees the builder,
@@ -316,7 +315,8 @@ SV_API SV_MUST_USE sv_status sv_fabric_check(sv_ctx *ctx, const sv_fabric *fabri
 
 typedef struct sv_index sv_index;
 
-/* What a name, GUID or LID refers to. Built in linear time; owned by the caller. NULL: no memory. */
+/* What a name, GUID or LID refers to. Built in linear time; owned by the caller. NULL: no memory.
+ */
 SV_API sv_index *sv_index_new(sv_ctx *ctx, const sv_fabric *fabric);
 SV_API void sv_index_free(sv_index *index);
 
@@ -402,13 +402,13 @@ SV_API void sv_diff_free(sv_diff *diff);
 typedef enum sv_oddity_kind {
     SV_ODD_ISOLATED_SWITCH,
     SV_ODD_ISOLATED_ADAPTER,
-    SV_ODD_ONE_SIDED,      /* a file listed a cable at one end only */
-    SV_ODD_MIXED_SPEEDS,   /* cables between switches are not all alike */
+    SV_ODD_ONE_SIDED,    /* a file listed a cable at one end only */
+    SV_ODD_MIXED_SPEEDS, /* cables between switches are not all alike */
     SV_ODD_DUPLICATE_NAME,
     SV_ODD_DUPLICATE_GUID,
     SV_ODD_DUPLICATE_LID,
-    SV_ODD_LOOPBACK,       /* a cable from a switch to itself */
-    SV_ODD_BACK_TO_BACK,   /* two terminals cabled to each other */
+    SV_ODD_LOOPBACK,     /* a cable from a switch to itself */
+    SV_ODD_BACK_TO_BACK, /* two terminals cabled to each other */
     SV_ODD_NO_GUID,
     SV_ODD_COUNT
 } sv_oddity_kind;

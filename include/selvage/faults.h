@@ -28,7 +28,7 @@ SV_API SV_MUST_USE sv_status sv_amount_parse(sv_ctx *ctx, const char *text, sv_a
 
 typedef struct sv_fault_plan {
     uint64_t seed;
-    sv_amount links;    /* cables between different switches */
+    sv_amount links; /* cables between different switches */
     sv_amount switches;
     sv_amount adapters; /* host adapters, with all their ports */
     /*
@@ -107,8 +107,8 @@ SV_API SV_MUST_USE sv_status sv_faults_read(sv_ctx *ctx, const sv_fabric *fabric
  * messages. The report's counts go up.
  */
 SV_API SV_MUST_USE sv_status sv_faults_add(sv_ctx *ctx, const sv_index *index,
-                                           const sv_fabric *fabric, const char *line,
-                                           sv_mask *mask, sv_fault_report *report);
+                                           const sv_fabric *fabric, const char *line, sv_mask *mask,
+                                           sv_fault_report *report);
 
 /* Writes the failures of a mask as such a list. Time: linear in the fabric. */
 SV_API SV_MUST_USE sv_status sv_faults_write(sv_ctx *ctx, const sv_fabric *fabric,

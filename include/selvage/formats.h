@@ -21,10 +21,10 @@ typedef enum sv_format {
     SV_FORMAT_CRAY,          /* a Cray XC interconnect dump (read only) */
     SV_FORMAT_DOT,           /* GraphViz (write only), as are all that follow */
     SV_FORMAT_JSON,
-    SV_FORMAT_SLURM,       /* topology.conf */
-    SV_FORMAT_ROOT_GUIDS,  /* OpenSM's root_guid_file */
-    SV_FORMAT_CN_GUIDS,    /* cn_guid_file: compute terminals */
-    SV_FORMAT_IO_GUIDS,    /* io_guid_file */
+    SV_FORMAT_SLURM,      /* topology.conf */
+    SV_FORMAT_ROOT_GUIDS, /* OpenSM's root_guid_file */
+    SV_FORMAT_CN_GUIDS,   /* cn_guid_file: compute terminals */
+    SV_FORMAT_IO_GUIDS,   /* io_guid_file */
     SV_FORMAT_COUNT
 } sv_format;
 

@@ -155,7 +155,7 @@ sv_status sv_fail(sv_ctx *ctx, sv_status status, const char *format, ...)
     return status;
 }
 
-static void say(sv_ctx *ctx, sv_log_level level, const char *format, va_list args)
+static void SV_PRINTF(3, 0) say(sv_ctx *ctx, sv_log_level level, const char *format, va_list args)
 {
     if (ctx->host.log == NULL)
         return;

@@ -27,7 +27,7 @@ struct sv_ctx {
 
 /* Records why a call fails and returns status, so that "return sv_fail(...)" reads well. */
 sv_status sv_fail(sv_ctx *ctx, sv_status status, const char *format, ...) SV_PRINTF(3, 4);
-sv_status sv_vfail(sv_ctx *ctx, sv_status status, const char *format, va_list args);
+sv_status sv_vfail(sv_ctx *ctx, sv_status status, const char *format, va_list args) SV_PRINTF(3, 0);
 
 void sv_warn(sv_ctx *ctx, const char *format, ...) SV_PRINTF(2, 3);
 void sv_note(sv_ctx *ctx, const char *format, ...) SV_PRINTF(2, 3);

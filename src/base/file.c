@@ -93,8 +93,8 @@ static sv_status create_beside(sv_file *file, mode_t mode)
     snprintf(file->temporary, length + 16, "%s.XXXXXX", file->path);
     file->descriptor = mkstemp(file->temporary);
     if (file->descriptor < 0 || fchmod(file->descriptor, mode) != 0) {
-        sv_status status = sv_fail(file->ctx, SV_IO, "cannot create '%s': %s", file->path,
-                                   strerror(errno));
+        sv_status status =
+            sv_fail(file->ctx, SV_IO, "cannot create '%s': %s", file->path, strerror(errno));
         if (file->descriptor < 0) {
             sv_release(file->ctx, file->temporary);
             file->temporary = NULL;

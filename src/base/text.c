@@ -34,8 +34,8 @@ static void text_flush(sv_text *text)
     if (text->sink == NULL || text->length == 0 || text->status != SV_OK)
         return;
     if (!text->sink->write(text->sink->user, text->at, text->length))
-        text->status = sv_fail(text->ctx, SV_IO, "cannot write '%s': %s", text->sink->name,
-                               strerror(errno));
+        text->status =
+            sv_fail(text->ctx, SV_IO, "cannot write '%s': %s", text->sink->name, strerror(errno));
     text->length = 0;
 }
 

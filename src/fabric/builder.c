@@ -89,21 +89,18 @@ sv_status sv_builder_add_switch(sv_builder *builder, const sv_switch_info *about
 {
     sv_switch_info kept = *about;
     kept.name = keep_name(builder, about->name);
-    if (kept.name == NULL ||
-        sv_array_push(builder->ctx, &builder->switches, kept) != SV_OK)
+    if (kept.name == NULL || sv_array_push(builder->ctx, &builder->switches, kept) != SV_OK)
         return latch(builder, SV_NO_MEMORY);
     if (index != NULL)
         *index = (uint32_t)builder->switches.length - 1;
     return SV_OK;
 }
 
-sv_status sv_builder_add_adapter(sv_builder *builder, const sv_adapter_info *about,
-                                 uint32_t *index)
+sv_status sv_builder_add_adapter(sv_builder *builder, const sv_adapter_info *about, uint32_t *index)
 {
     sv_adapter_info kept = *about;
     kept.name = keep_name(builder, about->name);
-    if (kept.name == NULL ||
-        sv_array_push(builder->ctx, &builder->adapters, kept) != SV_OK)
+    if (kept.name == NULL || sv_array_push(builder->ctx, &builder->adapters, kept) != SV_OK)
         return latch(builder, SV_NO_MEMORY);
     if (index != NULL)
         *index = (uint32_t)builder->adapters.length - 1;
@@ -118,9 +115,9 @@ sv_status sv_builder_add_terminal(sv_builder *builder, const sv_terminal_info *a
                                       about->adapter));
     const sv_adapter_info *adapter = &builder->adapters.at[about->adapter];
     if (about->port < 1 || about->port > adapter->ports)
-        return latch(builder, sv_fail(builder->ctx, SV_BAD_INPUT,
-                                      "adapter '%s' has no port %u: it has %u", adapter->name,
-                                      about->port, adapter->ports));
+        return latch(builder,
+                     sv_fail(builder->ctx, SV_BAD_INPUT, "adapter '%s' has no port %u: it has %u",
+                             adapter->name, about->port, adapter->ports));
     if (sv_array_push(builder->ctx, &builder->terminals, *about) != SV_OK)
         return latch(builder, SV_NO_MEMORY);
     if (index != NULL)
@@ -342,12 +339,11 @@ static sv_status fill(sv_builder *builder, sv_arena *scratch, sv_fabric *f)
         .reverse = graph.reverse,
         .port = graph.port,
         .link = graph.link,
-        .links = keep(builder, builder->links.at, builder->links.length,
-                      sizeof *builder->links.at),
+        .links = keep(builder, builder->links.at, builder->links.length, sizeof *builder->links.at),
         .num_links = (uint32_t)builder->links.length,
         .store = builder->store};
-    bool all = f->switches != NULL && f->terminals != NULL && f->adapters != NULL &&
-               f->links != NULL;
+    bool all =
+        f->switches != NULL && f->terminals != NULL && f->adapters != NULL && f->links != NULL;
     return all ? SV_OK : SV_NO_MEMORY;
 }
 

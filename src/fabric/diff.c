@@ -20,7 +20,7 @@ struct differ {
     sv_ctx *ctx;
     const sv_fabric *old, *new;
     const sv_match *match;
-    uint64_t *explained;                      /* new channels that are matched or moved to */
+    uint64_t *explained; /* new channels that are matched or moved to */
     SV_ARRAY(sv_change) changes;
 };
 

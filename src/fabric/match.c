@@ -63,8 +63,7 @@ static sv_status lookup_add(sv_ctx *ctx, struct lookup *lookup, const struct par
         return SV_OK;
     }
     if (parts_guid(parts, i) == 0)
-        return sv_fail(ctx, SV_BAD_INPUT, "'%s' has no GUID: match by name",
-                       parts_name(parts, i));
+        return sv_fail(ctx, SV_BAD_INPUT, "'%s' has no GUID: match by name", parts_name(parts, i));
     SV_TRY(sv_map_add(&lookup->guids, parts_guid(parts, i), i, &held));
     if (held != i)
         return sv_fail(ctx, SV_BAD_INPUT, "'%s' and '%s' have the same GUID 0x%016llx",
@@ -113,16 +112,15 @@ static sv_status match_terminals(sv_ctx *ctx, const sv_fabric *old, const sv_fab
     sv_status status = SV_OK;
     for (uint32_t t = 0; status == SV_OK && t < new->num_terminals; t++)
         if (sv_node_alive(new, (sv_node){new->num_switches + t}))
-            status = sv_map_add(
-                &ports, (uint64_t)new->terminals[t].adapter << 16 | new->terminals[t].port, t,
-                NULL);
+            status = sv_map_add(&ports,
+                                (uint64_t) new->terminals[t].adapter << 16 | new->terminals[t].port,
+                                t, NULL);
     for (uint32_t t = 0; status == SV_OK && t < old->num_terminals; t++) {
         const sv_terminal_info *about = &old->terminals[t];
         bool alive = sv_node_alive(old, (sv_node){old->num_switches + t});
         uint32_t adapter = alive ? adapters[about->adapter] : SV_NONE;
-        map[t] = adapter == SV_NONE
-                     ? SV_NONE
-                     : sv_map_get(&ports, (uint64_t)adapter << 16 | about->port);
+        map[t] = adapter == SV_NONE ? SV_NONE
+                                    : sv_map_get(&ports, (uint64_t)adapter << 16 | about->port);
     }
     sv_map_release(&ports);
     return status;
@@ -131,8 +129,8 @@ static sv_status match_terminals(sv_ctx *ctx, const sv_fabric *old, const sv_fab
 static sv_node match_node(const sv_match *match, const sv_fabric *old, const sv_fabric *new,
                           sv_node v)
 {
-    uint32_t to = sv_is_switch(old, v) ? match->switches[v.i]
-                                       : match->terminals[v.i - old->num_switches];
+    uint32_t to =
+        sv_is_switch(old, v) ? match->switches[v.i] : match->terminals[v.i - old->num_switches];
     if (to == SV_NONE)
         return SV_NO_NODE;
     return (sv_node){sv_is_switch(old, v) ? to : new->num_switches + to};
@@ -149,8 +147,9 @@ static void match_channels(sv_match *match, const sv_fabric *old, const sv_fabri
         if (tail.i == SV_NONE || head.i == SV_NONE)
             continue;
         sv_channel there = sv_channel_at(new, tail, old->port[c]);
-        if (there.i != SV_NONE && new->head[there.i].i == head.i &&
-            new->port[new->reverse[there.i].i] == old->port[old->reverse[c].i])
+        if (there.i != SV_NONE && new->head[there.i].i ==
+                                      head.i &&new->port[new->reverse[there.i].i] ==
+                                      old->port[old->reverse[c].i])
             match->channels[c] = there.i;
     }
 }

@@ -19,16 +19,20 @@ struct watcher {
 
 const char *sv_oddity_name(sv_oddity_kind kind)
 {
-    static const char *const names[SV_ODD_COUNT] = {
-        "isolated switch", "isolated adapter", "cable listed at one end only",
-        "cable between switches unlike most others", "duplicate name", "duplicate GUID",
-        "duplicate LID", "cable from a switch to itself", "adapters cabled to each other",
-        "node without GUID"};
+    static const char *const names[SV_ODD_COUNT] = {"isolated switch",
+                                                    "isolated adapter",
+                                                    "cable listed at one end only",
+                                                    "cable between switches unlike most others",
+                                                    "duplicate name",
+                                                    "duplicate GUID",
+                                                    "duplicate LID",
+                                                    "cable from a switch to itself",
+                                                    "adapters cabled to each other",
+                                                    "node without GUID"};
     return (unsigned)kind < SV_ODD_COUNT ? names[kind] : "?";
 }
 
-static void SV_PRINTF(3, 4)
-    notice(struct watcher *w, sv_oddity_kind kind, const char *format, ...)
+static void SV_PRINTF(3, 4) notice(struct watcher *w, sv_oddity_kind kind, const char *format, ...)
 {
     if (w->found->count[kind]++ > 0)
         return;
@@ -83,8 +87,8 @@ static sv_status watch_speeds(struct watcher *w, sv_arena *scratch)
     return SV_OK;
 }
 
-static sv_status watch_identity(struct watcher *w, sv_names *names, sv_map *guids,
-                                const char *name, uint64_t guid)
+static sv_status watch_identity(struct watcher *w, sv_names *names, sv_map *guids, const char *name,
+                                uint64_t guid)
 {
     uint32_t held, number = (uint32_t)names->count + 1;
     if (name[0] != 0) {
@@ -128,8 +132,8 @@ static sv_status watch_adapters(struct watcher *w, sv_arena *scratch, sv_names *
     for (uint32_t t = 0; t < f->num_terminals; t++) {
         sv_node v = {f->num_switches + t};
         uint8_t *mine = &state[f->terminals[t].adapter];
-        *mine |= (uint8_t)((sv_degree(f, v) > 0 ? CABLED : 0) |
-                           (sv_node_alive(f, v) ? ALIVE : DEAD));
+        *mine |=
+            (uint8_t)((sv_degree(f, v) > 0 ? CABLED : 0) | (sv_node_alive(f, v) ? ALIVE : DEAD));
     }
     for (uint32_t a = 0; a < f->num_adapters; a++) {
         const sv_adapter_info *about = &f->adapters[a];

@@ -13,9 +13,8 @@ sv__store *sv__store_new(sv_ctx *ctx, sv__store *parent)
     if (store == NULL)
         return NULL;
     atomic_init(&store->references, 1);
-    store->ctx.host = (sv_host){.user = ctx->host.user,
-                                .resize = ctx->host.resize,
-                                .clock_ns = ctx->host.clock_ns};
+    store->ctx.host = (sv_host){
+        .user = ctx->host.user, .resize = ctx->host.resize, .clock_ns = ctx->host.clock_ns};
     sv_arena_init(&store->arena, &store->ctx);
     store->parent = parent;
     if (parent != NULL)

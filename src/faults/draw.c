@@ -237,8 +237,7 @@ static sv_status draw_all(struct draw *d)
     uint32_t want_links = how_many(&plan->links, num_links);
     if (plan->ratio_links > 0) {
         want_links = how_many(&plan->both, num_links);
-        want_switches = (uint32_t)((uint64_t)want_links * plan->ratio_switches /
-                                   plan->ratio_links);
+        want_switches = (uint32_t)((uint64_t)want_links * plan->ratio_switches / plan->ratio_links);
     }
     SV_TRY(fail_some(d, SWITCHES, switches, num_switches, want_switches));
     SV_TRY(fail_some(d, LINKS, links, num_links, want_links));

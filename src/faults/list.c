@@ -73,9 +73,8 @@ static sv_status fail_switch(sv_ctx *ctx, const sv_fabric *f, sv_node v, sv_mask
     sv_mask_node(mask, v);
     report->switches++;
     SV_FOR_HOPS (f, v, hop)
-        report->lost_terminals +=
-            !sv_is_switch(f, hop->to) && !sv_bit(mask->nodes, hop->to.i) &&
-            !sv_bit(mask->channels, hop->channel.i);
+        report->lost_terminals += !sv_is_switch(f, hop->to) && !sv_bit(mask->nodes, hop->to.i) &&
+                                  !sv_bit(mask->channels, hop->channel.i);
     return SV_OK;
 }
 
@@ -123,19 +122,22 @@ sv_status sv_faults_add(sv_ctx *ctx, const sv_index *index, const sv_fabric *f, 
         if (count == 5) {
             SV_TRY(find_channel(ctx, index, f, words[3], words[4], &other));
             if (f->reverse[c.i].i != other.i)
-                return sv_fail(ctx, SV_BAD_INPUT, "no cable joins '%.*s' port %.*s and '%.*s' "
-                                                  "port %.*s", SV_SPAN(words[1]),
-                               SV_SPAN(words[2]), SV_SPAN(words[3]), SV_SPAN(words[4]));
+                return sv_fail(ctx, SV_BAD_INPUT,
+                               "no cable joins '%.*s' port %.*s and '%.*s' "
+                               "port %.*s",
+                               SV_SPAN(words[1]), SV_SPAN(words[2]), SV_SPAN(words[3]),
+                               SV_SPAN(words[4]));
         }
         count_cable(f, mask, c, report);
         return SV_OK;
     }
-    return sv_fail(ctx, SV_BAD_INPUT, "not 'switch NODE', 'adapter NODE', 'port NODE PORT' or "
-                                      "'link NODE PORT NODE PORT'");
+    return sv_fail(ctx, SV_BAD_INPUT,
+                   "not 'switch NODE', 'adapter NODE', 'port NODE PORT' or "
+                   "'link NODE PORT NODE PORT'");
 }
 
-static sv_status read_lines(sv_ctx *ctx, const sv_fabric *f, const sv_index *index,
-                            sv_lines *lines, sv_mask *mask, sv_fault_report *report)
+static sv_status read_lines(sv_ctx *ctx, const sv_fabric *f, const sv_index *index, sv_lines *lines,
+                            sv_mask *mask, sv_fault_report *report)
 {
     sv_arena arena;
     sv_arena_init(&arena, ctx);
@@ -170,8 +172,8 @@ sv_status sv_faults_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *
     sv_mask *read = sv_mask_new(ctx, fabric);
     sv_fault_report counts = *report;
     sv_lines lines = {.ctx = ctx};
-    sv_status status = index == NULL || read == NULL ? SV_NO_MEMORY
-                                                     : sv_lines_init(&lines, ctx, source);
+    sv_status status =
+        index == NULL || read == NULL ? SV_NO_MEMORY : sv_lines_init(&lines, ctx, source);
     if (status == SV_OK)
         status = read_lines(ctx, fabric, index, &lines, read, &counts);
     if (status == SV_OK) {
@@ -230,8 +232,8 @@ static sv_status write_all(sv_text *out, const sv_fabric *f, const sv_mask *mask
         write_node(out, f, f->tail[c]);
         sv_text_print(out, " %u", f->port[c]);
         write_node(out, f, f->head[c]);
-        sv_text_print(out, " %u # %s %s\n", f->port[f->reverse[c].i],
-                      sv_node_name(f, f->tail[c]), sv_node_name(f, f->head[c]));
+        sv_text_print(out, " %u # %s %s\n", f->port[f->reverse[c].i], sv_node_name(f, f->tail[c]),
+                      sv_node_name(f, f->head[c]));
     }
     return sv_text_finish(out);
 }

@@ -57,8 +57,7 @@ static sv_status note_router(struct reader *r, sv_span name, uint32_t *index)
     *index = sv__draft_find(&r->draft, name);
     if (*index != SV_ABSENT)
         return SV_OK;
-    sv__draft_device d = {.id = name, .kind = SV__SWITCH, .ports = TILES,
-                          .line = r->lines->number};
+    sv__draft_device d = {.id = name, .kind = SV__SWITCH, .ports = TILES, .line = r->lines->number};
     d.guid = d.system_guid = ROUTER_GUID + r->draft.devices.length + 1;
     d.name = sv__draft_text(&r->draft, name);
     return d.name == NULL ? SV_NO_MEMORY : sv__draft_add_device(&r->draft, &d, index);
@@ -70,17 +69,23 @@ static sv_status add_node(struct reader *r, uint32_t router, sv_span name, uint6
     char id[96];
     uint32_t device;
     int length = snprintf(id, sizeof id, "%.*sn%u", SV_SPAN(name), (unsigned)(port - 41) / 2);
-    sv__draft_device d = {.id = {id, (size_t)length}, .kind = SV__HOST, .ports = 1,
-                          .line = r->lines->number};
+    sv__draft_device d = {
+        .id = {id, (size_t)length}, .kind = SV__HOST, .ports = 1, .line = r->lines->number};
     d.guid = d.system_guid = NODE_GUID + 16 * (r->draft.devices.length + 1);
     d.name = sv__draft_text(&r->draft, d.id);
     if (d.name == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv__draft_add_device(&r->draft, &d, &device));
-    sv__draft_end here = {.device = router, .port = (uint16_t)port, .remote = d.id,
-                          .remote_port = 1, .line = r->lines->number};
-    sv__draft_end there = {.device = device, .port = 1, .remote = name,
-                           .remote_port = (uint16_t)port, .line = r->lines->number};
+    sv__draft_end here = {.device = router,
+                          .port = (uint16_t)port,
+                          .remote = d.id,
+                          .remote_port = 1,
+                          .line = r->lines->number};
+    sv__draft_end there = {.device = device,
+                           .port = 1,
+                           .remote = name,
+                           .remote_port = (uint16_t)port,
+                           .line = r->lines->number};
     SV_TRY(sv__draft_add_end(&r->draft, &here));
     return sv__draft_add_end(&r->draft, &there);
 }
@@ -106,8 +111,11 @@ static sv_status read_line(struct reader *r, sv_span line)
     }
     if (!scan_tile(&scan, &peer, &peer_port) || !sv_scan_done(&scan))
         return sv_lines_fail(r->lines, "'->' is not followed by a tile, unused or processor");
-    sv__draft_end end = {.device = device, .port = (uint16_t)port, .remote = peer,
-                         .remote_port = (uint16_t)peer_port, .line = r->lines->number};
+    sv__draft_end end = {.device = device,
+                         .port = (uint16_t)port,
+                         .remote = peer,
+                         .remote_port = (uint16_t)peer_port,
+                         .line = r->lines->number};
     return sv__draft_add_end(&r->draft, &end);
 }
 

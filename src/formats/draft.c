@@ -61,10 +61,9 @@ sv_status sv__draft_add_device(sv__draft *draft, const sv__draft_device *device,
     uint32_t held, number = (uint32_t)draft->devices.length;
     SV_TRY(sv_names_add(&draft->ids, kept.id, number, &held));
     if (held != number)
-        return sv__draft_fail(draft, device->line,
-                              "node \"%.*s\" appears twice, first in line %llu",
-                              SV_SPAN(device->id),
-                              (unsigned long long)draft->devices.at[held].line);
+        return sv__draft_fail(
+            draft, device->line, "node \"%.*s\" appears twice, first in line %llu",
+            SV_SPAN(device->id), (unsigned long long)draft->devices.at[held].line);
     SV_TRY(sv_array_push(draft->ctx, &draft->devices, kept));
     *index = number;
     return SV_OK;
@@ -91,8 +90,7 @@ sv_status sv__draft_add_end(sv__draft *draft, const sv__draft_end *end)
     if (held != number)
         return sv__draft_fail(draft, end->line,
                               "port %u of \"%.*s\" is used twice, first in line %llu", end->port,
-                              SV_SPAN(device->id),
-                              (unsigned long long)draft->ends.at[held].line);
+                              SV_SPAN(device->id), (unsigned long long)draft->ends.at[held].line);
     return sv_array_push(draft->ctx, &draft->ends, kept);
 }
 
@@ -127,11 +125,11 @@ bool sv__scan_link(sv_scan *scan, sv_link *link)
 /* What the ends were found to be, while building. */
 struct build {
     sv__draft *draft;
-    uint32_t *partner;     /* of each end: the end at the other side, or SV_ABSENT: one-sided */
-    uint32_t *remote;      /* of each end: the other device */
-    uint32_t *number;      /* of each device: its index among switches or adapters */
-    uint32_t *terminal;    /* of each end that is an adapter's: its terminal */
-    bool *special;         /* of each device */
+    uint32_t *partner;  /* of each end: the end at the other side, or SV_ABSENT: one-sided */
+    uint32_t *remote;   /* of each end: the other device */
+    uint32_t *number;   /* of each device: its index among switches or adapters */
+    uint32_t *terminal; /* of each end that is an adapter's: its terminal */
+    bool *special;      /* of each device */
     uint32_t speed_clashes;
     uint64_t clash_line;
 };
@@ -213,6 +211,8 @@ static void count_ports(struct build *b, uint16_t *ports)
         if (b->draft->devices.at[other].ports == 0 && ports[other] < end->remote_port)
             ports[other] = end->remote_port;
     }
+    for (uint32_t i = 0; i < b->draft->devices.length; i++)
+        ports[i] = ports[i] == 0 ? 1 : ports[i];
 }
 
 static void find_special(struct build *b)
@@ -282,8 +282,8 @@ static sv_status add_terminals(struct build *b, sv_builder *builder)
     for (uint32_t e = 0; e < draft->ends.length; e++) {
         const sv__draft_end *end = &draft->ends.at[e];
         if (draft->devices.at[end->device].kind != SV__SWITCH)
-            SV_TRY(add_terminal(b, builder, end->device, end->port, end, end->guid,
-                                &b->terminal[e]));
+            SV_TRY(
+                add_terminal(b, builder, end->device, end->port, end, end->guid, &b->terminal[e]));
     }
     return SV_OK;
 }
@@ -301,8 +301,8 @@ static sv_status add_cable(struct build *b, sv_builder *builder, uint32_t e)
     if (b->partner[e] == SV_ABSENT) {
         link.one_sided = true;
         if (remote_host)
-            SV_TRY(add_terminal(b, builder, b->remote[e], end->remote_port, NULL,
-                                end->remote_guid, &far.index));
+            SV_TRY(add_terminal(b, builder, b->remote[e], end->remote_port, NULL, end->remote_guid,
+                                &far.index));
     } else {
         const sv__draft_end *back = &draft->ends.at[b->partner[e]];
         if (remote_host)

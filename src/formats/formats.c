@@ -94,9 +94,9 @@ static bool looks_cray(sv_scan scan)
 
 static bool looks_ibnetdiscover(sv_scan scan)
 {
-    static const char *const words[] = {"vendid=",  "devid=", "sysimgguid=", "switchguid=",
-                                        "caguid=",  "rtguid=", "hcaguids=", "Switch", "Hca",
-                                        "# Topology file"};
+    static const char *const words[] = {"vendid=", "devid=",         "sysimgguid=", "switchguid=",
+                                        "caguid=", "rtguid=",        "hcaguids=",   "Switch",
+                                        "Hca",     "# Topology file"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (sv_scan_text(&scan, words[i]))
             return true;
@@ -114,8 +114,8 @@ static sv_format guess_line(sv_span line)
     sv_scan_blanks(&scan);
     if (sv_scan_char(&scan, '{')) {
         sv_scan_blanks(&scan);
-        bool subnet = sv_scan_text(&scan, "SW") || sv_scan_text(&scan, "CA") ||
-                      sv_scan_text(&scan, "RT");
+        bool subnet =
+            sv_scan_text(&scan, "SW") || sv_scan_text(&scan, "CA") || sv_scan_text(&scan, "RT");
         return subnet ? SV_FORMAT_SUBNET : SV_FORMAT_NETLOC;
     }
     if (looks_cray(scan))
@@ -144,8 +144,7 @@ static sv_status guess(sv_lines *lines, sv_format *format)
                                 "opensm-subnet.lst, netloc nodes, Cray interconnect)");
 }
 
-sv_status sv_fabric_read(sv_ctx *ctx, const sv_source *source, sv_format format,
-                         sv_fabric **fabric)
+sv_status sv_fabric_read(sv_ctx *ctx, const sv_source *source, sv_format format, sv_fabric **fabric)
 {
     sv_lines lines;
     sv_status status = sv_lines_init(&lines, ctx, source);

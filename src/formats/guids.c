@@ -20,8 +20,7 @@ static void write_guid(sv_text *out, uint64_t guid)
 }
 
 /* The largest distance from a switch to any it can reach. */
-static uint32_t eccentricity(const sv_fabric *f, uint32_t from, uint32_t *distance,
-                             uint32_t *queue)
+static uint32_t eccentricity(const sv_fabric *f, uint32_t from, uint32_t *distance, uint32_t *queue)
 {
     uint32_t head = 0, tail = 0, last = from;
     memset(distance, 0xff, f->num_switches * sizeof *distance);
@@ -96,8 +95,8 @@ sv_status sv__write_io_guids(sv_text *out, const sv_fabric *fabric)
 
 /* ---- reading roles ---- */
 
-static sv_status read_roles(sv_lines *lines, const sv_map *ports, sv_role role,
-                            sv_role *roles, uint32_t *unknown)
+static sv_status read_roles(sv_lines *lines, const sv_map *ports, sv_role role, sv_role *roles,
+                            uint32_t *unknown)
 {
     for (;;) {
         sv_span line;
@@ -122,8 +121,8 @@ static sv_status read_roles(sv_lines *lines, const sv_map *ports, sv_role role,
     }
 }
 
-sv_status sv_roles_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *source,
-                        sv_role role, sv_role *roles, uint32_t *unknown)
+sv_status sv_roles_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *source, sv_role role,
+                        sv_role *roles, uint32_t *unknown)
 {
     sv_map ports;
     sv_lines lines;

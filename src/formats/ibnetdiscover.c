@@ -137,8 +137,8 @@ static sv_status read_node(struct reader *r, sv_scan *scan, sv__draft_kind kind)
     if (!sv_scan_number(scan, UINT64_MAX, &ports))
         return sv_lines_fail(r->lines, "the number of ports is missing");
     if (ports < 1 || ports > SV__MOST_PORTS)
-        return sv_lines_fail(r->lines, "%llu ports: a node has 1 to %d",
-                             (unsigned long long)ports, SV__MOST_PORTS);
+        return sv_lines_fail(r->lines, "%llu ports: a node has 1 to %d", (unsigned long long)ports,
+                             SV__MOST_PORTS);
     sv_scan_blanks(scan);
     if (!sv_scan_char(scan, '"') || !sv_scan_until(scan, '"', &d.id))
         return sv_lines_fail(r->lines, "the node's id in quotes is missing");
@@ -154,8 +154,7 @@ static sv_status read_node(struct reader *r, sv_scan *scan, sv__draft_kind kind)
 }
 
 /* What stands behind # in a port's line. */
-static sv_status read_port_comment(struct reader *r, sv_scan *scan, bool host,
-                                   sv__draft_end *end)
+static sv_status read_port_comment(struct reader *r, sv_scan *scan, bool host, sv__draft_end *end)
 {
     sv_span name;
     uint16_t remote_lid;
@@ -219,8 +218,8 @@ static const struct {
     sv__draft_kind kind;
 } node_words[] = {{"Switch", SV__SWITCH}, {"Hca", SV__HOST}, {"Ca", SV__HOST}, {"Rt", SV__ROUTER}};
 
-static const char *const keys[] = {"vendid=",     "devid=",  "sysimgguid=", "switchguid=",
-                                   "caguid=",     "rtguid=", "hcaguids="};
+static const char *const keys[] = {
+    "vendid=", "devid=", "sysimgguid=", "switchguid=", "caguid=", "rtguid=", "hcaguids="};
 
 /* One line; *known is false if it is nothing of ours. */
 static sv_status read_line(struct reader *r, sv_span line, bool *known)
@@ -257,8 +256,8 @@ static bool could_be_cut(sv_span line)
     if (line.length > 0 && line.at[0] == '[')
         return true;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (strncmp(keys[i], line.at, line.length < strlen(keys[i]) ? line.length
-                                                                    : strlen(keys[i])) == 0)
+        if (strncmp(keys[i], line.at,
+                    line.length < strlen(keys[i]) ? line.length : strlen(keys[i])) == 0)
             return true;
     for (size_t i = 0; i < sizeof node_words / sizeof node_words[0]; i++) {
         size_t length = strlen(node_words[i].word);
@@ -312,8 +311,7 @@ sv_status sv__read_ibnetdiscover(sv_lines *lines, sv_fabric **fabric)
 static void write_id(sv_text *out, const sv_fabric *f, sv_node v)
 {
     bool is_switch = sv_is_switch(f, v);
-    const sv_adapter_info *adapter =
-        is_switch ? NULL : &f->adapters[sv_terminal_of(f, v)->adapter];
+    const sv_adapter_info *adapter = is_switch ? NULL : &f->adapters[sv_terminal_of(f, v)->adapter];
     uint64_t guid = is_switch ? f->switches[v.i].guid : adapter->guid;
     char kind = is_switch ? 'S' : adapter->kind == SV_ADAPTER_ROUTER ? 'R' : 'H';
     sv_text_print(out, "\"%c-%016llx\"", kind, (unsigned long long)guid);
@@ -353,8 +351,7 @@ static void write_switch(sv_text *out, const sv_fabric *f, sv_node v)
         write_id(out, f, hop->to);
         sv_text_print(out, "[%u]", f->port[back.i]);
         if (!sv_is_switch(f, hop->to))
-            sv_text_print(out, "(%llx) ",
-                          (unsigned long long)sv_terminal_of(f, hop->to)->guid);
+            sv_text_print(out, "(%llx) ", (unsigned long long)sv_terminal_of(f, hop->to)->guid);
         sv_text_print(out, "\t\t# \"%s\" lid %u", sv_node_name(f, hop->to), lid_of(f, hop->to));
         write_link(out, sv_link_of(f, hop->channel));
         sv_text_print(out, "\n");
@@ -379,8 +376,7 @@ static void write_adapter(sv_text *out, const sv_fabric *f, uint32_t a, const ui
             write_id(out, f, hop->to);
             sv_text_print(out, "[%u]", f->port[f->reverse[hop->channel.i].i]);
             if (!sv_is_switch(f, hop->to))
-                sv_text_print(out, "(%llx) ",
-                              (unsigned long long)sv_terminal_of(f, hop->to)->guid);
+                sv_text_print(out, "(%llx) ", (unsigned long long)sv_terminal_of(f, hop->to)->guid);
             sv_text_print(out, "\t\t# lid %u lmc %u \"%s\" lid %u", t->lid, t->lmc,
                           sv_node_name(f, hop->to), lid_of(f, hop->to));
             write_link(out, sv_link_of(f, hop->channel));
@@ -410,8 +406,8 @@ static sv_status group_terminals(sv_arena *arena, const sv_fabric *f, uint32_t *
 static sv_status check_names(sv_ctx *ctx, const sv_fabric *f)
 {
     for (uint32_t i = 0; i < f->num_switches + f->num_adapters; i++) {
-        const char *name = i < f->num_switches ? f->switches[i].name
-                                               : f->adapters[i - f->num_switches].name;
+        const char *name =
+            i < f->num_switches ? f->switches[i].name : f->adapters[i - f->num_switches].name;
         if (strpbrk(name, "\n\r") != NULL)
             return sv_fail(ctx, SV_INFEASIBLE, "the name '%s' has a line break in it", name);
     }
@@ -434,8 +430,10 @@ static sv_status check_guids(sv_ctx *ctx, const sv_fabric *f, const bool *live)
         if (guid != 0)
             status = sv_map_add(&guids, guid, i, &held);
         if (status == SV_OK && (guid == 0 || held != i))
-            status = sv_fail(ctx, SV_INFEASIBLE, "'%s' has no GUID of its own, which this format "
-                                                 "needs", name);
+            status = sv_fail(ctx, SV_INFEASIBLE,
+                             "'%s' has no GUID of its own, which this format "
+                             "needs",
+                             name);
     }
     sv_map_release(&guids);
     return status;

@@ -97,8 +97,10 @@ sv_status sv__write_json(sv_text *out, const sv_fabric *f)
     sv_arena arena;
     sv_arena_init(&arena, out->ctx);
     bool *live = sv_live_adapters(&arena, f);
-    if (live == NULL)
+    if (live == NULL) {
+        sv_arena_release(&arena);
         return SV_NO_MEMORY;
+    }
     sv_json j;
     sv_json_init(&j, out);
     sv_json_begin_object(&j, NULL);

@@ -123,8 +123,11 @@ static sv_status read_edge(struct reader *r, const char *number, const json_t *e
     uint32_t device = sv__draft_find(&r->draft, sv_span_of(from));
     if (device == SV_ABSENT)
         return sv__draft_fail(&r->draft, 1, "edge %s leaves unknown node %s", number, from);
-    sv__draft_end end = {.device = device, .port = (uint16_t)port, .remote = sv_span_of(to),
-                         .remote_port = (uint16_t)remote_port, .line = 1};
+    sv__draft_end end = {.device = device,
+                         .port = (uint16_t)port,
+                         .remote = sv_span_of(to),
+                         .remote_port = (uint16_t)remote_port,
+                         .line = 1};
     char link[64];
     size_t length = 0;
     const char *parts[2] = {width, speed};
@@ -147,8 +150,9 @@ static sv_status read_tree(struct reader *r, json_t *root)
     json_t *nodes = json_object_get(root, "node_info");
     json_t *edges = json_object_get(root, "edge_info");
     if (!json_is_object(nodes) || !json_is_object(edges))
-        return sv__draft_fail(&r->draft, 1, "JSON without node_info and edge_info: not a netloc "
-                                            "nodes file");
+        return sv__draft_fail(&r->draft, 1,
+                              "JSON without node_info and edge_info: not a netloc "
+                              "nodes file");
     for (void *i = json_object_iter(nodes); i != NULL; i = json_object_iter_next(nodes, i))
         SV_TRY(read_node(r, json_object_iter_key(i), json_object_iter_value(i)));
     for (void *i = json_object_iter(edges); i != NULL; i = json_object_iter_next(edges, i))

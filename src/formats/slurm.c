@@ -27,7 +27,7 @@
 
 struct name {
     const char *text;
-    size_t prefix;  /* length without the digits at the end */
+    size_t prefix; /* length without the digits at the end */
     uint64_t number;
     bool numbered, padded; /* padded: the digits start with 0 and are not "0" */
 };
@@ -65,8 +65,7 @@ static int compare(const void *a, const void *b)
 static bool follows(const struct name *before, const struct name *after)
 {
     return before->numbered && after->numbered && after->number == before->number + 1 &&
-           ((!before->padded && !after->padded) ||
-            strlen(before->text) == strlen(after->text));
+           ((!before->padded && !after->padded) || strlen(before->text) == strlen(after->text));
 }
 
 static bool same_prefix(const struct name *a, const struct name *b)
@@ -116,8 +115,8 @@ static void write_names(sv_text *out, const char **names, size_t count)
 
 static bool harmless(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '_' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
 }
 
 /* A name with everything odd replaced, made different from all in taken by a number. */
@@ -204,8 +203,8 @@ static sv_status place_hosts(struct tree *tree)
     for (size_t i = 0; i < tree->num_places;) {
         size_t end = i, most = 0;
         uint32_t leaf = tree->places[i].leaf;
-        for (size_t run = i; end < tree->num_places &&
-                             strcmp(tree->places[end].host, tree->places[i].host) == 0;
+        for (size_t run = i;
+             end < tree->num_places && strcmp(tree->places[end].host, tree->places[i].host) == 0;
              end++) {
             if (tree->places[end].leaf != tree->places[run].leaf)
                 run = end;
@@ -237,8 +236,7 @@ static sv_status write_leaves(struct tree *tree)
         size_t count = 0;
         for (; i < tree->num_places && tree->places[i].leaf == leaf; i++)
             hosts[count++] = tree->places[i].host;
-        const char *name =
-            switch_name(tree->arena, &tree->taken, tree->f->switches[leaf].name);
+        const char *name = switch_name(tree->arena, &tree->taken, tree->f->switches[leaf].name);
         if (name == NULL)
             return SV_NO_MEMORY;
         tree->group_name[leaf] = name;

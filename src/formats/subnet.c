@@ -29,6 +29,7 @@ struct port {
 struct reader {
     sv__draft draft;
     sv_lines *lines;
+    SV_ARRAY(sv__draft_device) seen; /* on the right side, before any line of their own */
 };
 
 /* " Key:hex" */
@@ -90,8 +91,8 @@ static sv_status read_port(struct reader *r, sv_scan *scan, struct port *p)
         return sv_lines_fail(r->lines, "not a port as in opensm-subnet.lst, from '%.*s'",
                              SV_SPAN(sv_scan_rest(scan)));
     if (ports < 1 || ports > SV__MOST_PORTS)
-        return sv_lines_fail(r->lines, "%llu ports: a node has 1 to %d",
-                             (unsigned long long)ports, SV__MOST_PORTS);
+        return sv_lines_fail(r->lines, "%llu ports: a node has 1 to %d", (unsigned long long)ports,
+                             SV__MOST_PORTS);
     if (p->lid > 65535 || p->port > 255)
         return sv_lines_fail(r->lines, "LID %llx or port %llx is out of range",
                              (unsigned long long)p->lid, (unsigned long long)p->port);
@@ -106,66 +107,108 @@ static sv_status read_port(struct reader *r, sv_scan *scan, struct port *p)
     return p->device.name == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
-/* The device of a side: the one known by that GUID, or a new one. */
-static sv_status note_device(struct reader *r, const struct port *p, bool left, uint32_t *index)
+static sv_status agree(const struct reader *r, const sv__draft_device *known, const struct port *p)
+{
+    if (known->ports == p->device.ports && known->kind == p->device.kind)
+        return SV_OK;
+    return sv_lines_fail(r->lines, "node %.16s is described differently in line %llu", p->id,
+                         (unsigned long long)known->line);
+}
+
+/* The device whose line this is. Devices are numbered by their first line. */
+static sv_status note_left(struct reader *r, const struct port *p, uint32_t *index)
 {
     *index = sv__draft_find(&r->draft, p->device.id);
-    if (*index == SV_ABSENT) {
-        sv__draft_device d = p->device;
-        d.lid = d.kind == SV__SWITCH ? (uint16_t)p->lid : 0;
-        return sv__draft_add_device(&r->draft, &d, index);
-    }
-    sv__draft_device *known = &r->draft.devices.at[*index];
-    if (known->ports != p->device.ports || known->kind != p->device.kind)
-        return sv_lines_fail(r->lines, "node %.16s is described differently in line %llu", p->id,
-                             (unsigned long long)known->line);
-    if (left) { /* old dumps abridge the right side */
-        known->vendor = p->device.vendor;
-        known->device = p->device.device;
-    }
+    if (*index != SV_ABSENT)
+        return agree(r, &r->draft.devices.at[*index], p);
+    sv__draft_device d = p->device;
+    d.lid = d.kind == SV__SWITCH ? (uint16_t)p->lid : 0;
+    return sv__draft_add_device(&r->draft, &d, index);
+}
+
+/* The device at the other end, which may have no line of its own anywhere. */
+static sv_status note_right(struct reader *r, const struct port *p)
+{
+    uint32_t index = sv__draft_find(&r->draft, p->device.id);
+    if (index != SV_ABSENT)
+        return agree(r, &r->draft.devices.at[index], p);
+    sv__draft_device d = p->device;
+    d.lid = d.kind == SV__SWITCH ? (uint16_t)p->lid : 0;
+    d.id.at = sv__draft_text(&r->draft, p->device.id);
+    return d.id.at == NULL ? SV_NO_MEMORY : sv_array_push(r->draft.ctx, &r->seen, d);
+}
+
+/* Adds those that were only ever seen from the other end. */
+static sv_status add_seen(struct reader *r)
+{
+    uint32_t index;
+    for (size_t i = 0; i < r->seen.length; i++)
+        if (sv__draft_find(&r->draft, r->seen.at[i].id) == SV_ABSENT)
+            SV_TRY(sv__draft_add_device(&r->draft, &r->seen.at[i], &index));
     return SV_OK;
 }
 
-static sv_status read_link(struct reader *r, sv_scan *scan, sv_link *link)
+/* "4x"; "???" where OpenSM does not know. */
+static bool read_width(sv_span text, sv_link *link)
+{
+    sv_scan scan = sv_scan_of(text);
+    uint64_t width;
+    if (sv_span_is(text, "???"))
+        return true;
+    if (!sv_scan_number(&scan, 12, &width) || !sv_scan_char(&scan, 'x') || !sv_scan_done(&scan) ||
+        !(width == 1 || width == 2 || width == 4 || width == 8 || width == 12))
+        return false;
+    link->width = (uint8_t)width;
+    return true;
+}
+
+/* What OpenSM calls speeds; it does not know all of them itself. */
+static bool read_speed(sv_span text, sv_link *link)
 {
     static const struct {
         const char *text;
         sv_speed speed;
-    } speeds[] = {{"2.5", SV_SPEED_SDR},   {"5", SV_SPEED_DDR},   {"10", SV_SPEED_QDR},
-                  {"FDR10", SV_SPEED_FDR10}, {"14", SV_SPEED_FDR},  {"25", SV_SPEED_EDR},
-                  {"50", SV_SPEED_HDR},    {"100", SV_SPEED_NDR}, {"200", SV_SPEED_XDR}};
+    } speeds[] = {{"2.5", SV_SPEED_SDR},     {"5", SV_SPEED_DDR},       {"10", SV_SPEED_QDR},
+                  {"FDR10", SV_SPEED_FDR10}, {"14", SV_SPEED_FDR},      {"25", SV_SPEED_EDR},
+                  {"50", SV_SPEED_HDR},      {"100", SV_SPEED_NDR},     {"200", SV_SPEED_XDR},
+                  {"Ext", SV_SPEED_UNKNOWN}, {"Std", SV_SPEED_UNKNOWN}, {"????", SV_SPEED_UNKNOWN}};
+    for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++)
+        if (sv_span_is(text, speeds[i].text)) {
+            link->speed = (uint8_t)speeds[i].speed;
+            return true;
+        }
+    return false;
+}
+
+static sv_status read_link(struct reader *r, sv_scan *scan, sv_link *link)
+{
     sv_span word;
-    uint64_t width = 0;
+    bool any = false;
     for (sv_scan_blanks(scan); sv_scan_word(scan, &word); sv_scan_blanks(scan)) {
         sv_scan inside = sv_scan_of(word);
-        if (sv_scan_text(&inside, "PHY=")) {
-            if (sv_scan_number(&inside, 12, &width))
-                link->width = (uint8_t)width;
-        } else if (sv_scan_text(&inside, "SPD=")) {
-            for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++)
-                if (sv_span_is(sv_scan_rest(&inside), speeds[i].text))
-                    link->speed = (uint8_t)speeds[i].speed;
-        } else if (!sv_scan_text(&inside, "LOG=") && !sv_span_is(word, "???")) {
-            return sv_lines_fail(r->lines, "unexpected '%.*s'", SV_SPAN(word));
-        }
+        bool good = false;
+        if (sv_scan_text(&inside, "PHY="))
+            any = good = read_width(sv_scan_rest(&inside), link);
+        else if (sv_scan_text(&inside, "SPD="))
+            good = read_speed(sv_scan_rest(&inside), link);
+        else if (sv_scan_text(&inside, "LOG="))
+            good = true;
+        if (!good)
+            return sv_lines_fail(r->lines, "'%.*s' is not understood", SV_SPAN(word));
     }
-    if (width == 0 && link->width == 0)
-        return sv_lines_fail(r->lines, "PHY= is missing: is the line cut off?");
-    return SV_OK;
+    return any ? SV_OK : sv_lines_fail(r->lines, "PHY= is missing: is the line cut off?");
 }
 
 static sv_status read_line(struct reader *r, sv_span line)
 {
     sv_scan scan = sv_scan_of(line);
     struct port sides[2];
-    uint32_t device[2];
     sv__draft_end end = {.line = r->lines->number};
     SV_TRY(read_port(r, &scan, &sides[0]));
     SV_TRY(read_port(r, &scan, &sides[1]));
     SV_TRY(read_link(r, &scan, &end.link));
-    for (int i = 0; i < 2; i++)
-        SV_TRY(note_device(r, &sides[i], i == 0, &device[i]));
-    end.device = device[0];
+    SV_TRY(note_left(r, &sides[0], &end.device));
+    SV_TRY(note_right(r, &sides[1]));
     end.port = (uint16_t)sides[0].port;
     end.remote = sides[1].device.id;
     end.remote_port = (uint16_t)sides[1].port;
@@ -194,7 +237,10 @@ sv_status sv__read_subnet(sv_lines *lines, sv_fabric **fabric)
             status = read_line(&r, line);
     }
     if (status == SV_OK)
+        status = add_seen(&r);
+    if (status == SV_OK)
         status = sv__draft_finish(&r.draft, fabric);
+    sv_array_release(lines->ctx, &r.seen);
     sv__draft_release(&r.draft);
     return status;
 }
@@ -221,7 +267,7 @@ static void write_port(sv_text *out, const sv_fabric *f, sv_node v, unsigned por
 
 static void write_link(sv_text *out, const sv_link *link)
 {
-    static const char *const speeds[SV_SPEED_COUNT] = {"", "2.5", "5",  "10",  "FDR10",
+    static const char *const speeds[SV_SPEED_COUNT] = {"",   "2.5", "5",  "10",  "FDR10",
                                                        "14", "25",  "50", "100", "200"};
     sv_text_print(out, " PHY=%ux LOG=ACT", link->width == 0 ? 4 : link->width);
     if (link->speed != SV_SPEED_UNKNOWN)

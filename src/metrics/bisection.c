@@ -49,8 +49,8 @@ static sv_status to_metis(struct halves *h, sv_arena *arena, const sv_fabric *f,
     h->vertex_weight = SV_ARENA_NEW(arena, idx_t, graph->n);
     h->part = SV_ARENA_NEW(arena, idx_t, graph->n);
     h->best = SV_ARENA_NEW(arena, idx_t, graph->n);
-    if (h->first == NULL || h->peer == NULL || h->edge_weight == NULL ||
-        h->vertex_weight == NULL || h->part == NULL || h->best == NULL)
+    if (h->first == NULL || h->peer == NULL || h->edge_weight == NULL || h->vertex_weight == NULL ||
+        h->part == NULL || h->best == NULL)
         return SV_NO_MEMORY;
     for (uint32_t v = 0; v <= graph->n; v++)
         h->first[v] = (idx_t)graph->first[v];
@@ -106,8 +106,8 @@ static sv_status partition(sv_ctx *ctx, struct halves *h, uint32_t seed)
                       real_t *, real_t *, idx_t *, idx_t *, idx_t *) =
             i % 2 == 0 ? METIS_PartGraphRecursive : METIS_PartGraphKway;
         pthread_mutex_lock(&metis_lock);
-        int result = method(&h->n, &one, h->first, h->peer, h->vertex_weight, NULL,
-                            h->edge_weight, &two, NULL, NULL, options, &cut, h->part);
+        int result = method(&h->n, &one, h->first, h->peer, h->vertex_weight, NULL, h->edge_weight,
+                            &two, NULL, NULL, options, &cut, h->part);
         pthread_mutex_unlock(&metis_lock);
         if (result == METIS_ERROR_MEMORY)
             return sv_fail(ctx, SV_NO_MEMORY, "out of memory in METIS");

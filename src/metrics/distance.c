@@ -196,8 +196,7 @@ static void add_up(const struct survey *survey, uint64_t pieces, sv_distances *d
         .mean_terminal_distance =
             all.terminal_pairs == 0 ? 0 : (double)all.terminal_sum / (double)all.terminal_pairs,
         .terminal_pairs = all.terminal_pairs,
-        .unreachable_pairs =
-            terminals == 0 ? 0 : terminals * (terminals - 1) - all.terminal_pairs};
+        .unreachable_pairs = terminals == 0 ? 0 : terminals * (terminals - 1) - all.terminal_pairs};
 }
 
 sv_status sv_fabric_distances(sv_ctx *ctx, const sv_fabric *fabric, sv_distances *distances)

@@ -61,15 +61,14 @@ static uint32_t peer_of(sv__arrangement arrangement, uint32_t g, uint32_t i, uin
     return peer;
 }
 
-sv_status sv__net_global(sv__net *net, uint32_t groups, uint32_t ports,
-                         sv__arrangement arrangement, sv__global_end *end, const void *arg)
+sv_status sv__net_global(sv__net *net, uint32_t groups, uint32_t ports, sv__arrangement arrangement,
+                         sv__global_end *end, const void *arg)
 {
     if (groups < 2)
         return SV_OK;
     if (ports < groups - 1)
-        return sv__spec_infeasible(net->spec,
-                                   "%u groups need %u global ports each and have %u", groups,
-                                   groups - 1, ports);
+        return sv__spec_infeasible(net->spec, "%u groups need %u global ports each and have %u",
+                                   groups, groups - 1, ports);
     for (uint32_t round = 0; round < ports / (groups - 1); round++)
         for (uint32_t i = 0; i < groups; i++)
             for (uint32_t j = 0; j < groups - 1; j++) {
@@ -102,6 +101,9 @@ static sv_status read_groups(sv__net *net, uint64_t *g, uint64_t *h, sv__arrange
     uint64_t p;
     SV_TRY(sv__spec_number(net->spec, "g", 1, 1 << 20, SV__REQUIRED, g));
     SV_TRY(sv__spec_number(net->spec, "h", 0, 60000, SV__REQUIRED, h));
+    if (sv__spec_has(net->spec, "p") &&
+        (sv__spec_has(net->spec, "hosts") || sv__spec_has(net->spec, "total")))
+        return sv__spec_fail(net->spec, "p= and hosts= or total= exclude each other");
     SV_TRY(sv__spec_number(net->spec, "p", 0, 60000, 1, &p));
     net->default_hosts = (uint32_t)p;
     return sv__spec_arrangement(net->spec, arrangement);
@@ -116,6 +118,7 @@ static sv_status build_dragonfly(sv__net *net)
     if (!sv__product(a, g, &switches))
         return sv__spec_infeasible(net->spec, "more than 2^32 switches");
     SV_TRY(sv__net_begin(net, switches));
+    SV_TRY(sv__net_expect(net, switches * (a - 1 + h)));
     for (uint32_t s = 0; s < switches; s++) {
         uint32_t first = s - s % (uint32_t)a, own = s % (uint32_t)a;
         SV_TRY(sv__net_name(net, s, "g%u-sw%u", first / (uint32_t)a, own));
@@ -136,6 +139,7 @@ static sv_status build_dragonflyplus(sv__net *net)
     if (!sv__product(l + s, g, &switches))
         return sv__spec_infeasible(net->spec, "more than 2^32 switches");
     SV_TRY(sv__net_begin(net, switches));
+    SV_TRY(sv__net_expect(net, g * (2 * l * s + s * h)));
     for (uint32_t i = 0; i < g; i++) {
         uint32_t first = i * (uint32_t)(l + s), spine = first + (uint32_t)l;
         for (uint32_t k = 0; k < l; k++) {
@@ -170,14 +174,22 @@ static sv_status cascade_group(sv__net *net, uint32_t group)
     return SV_OK;
 }
 
-/* Cables between two groups, spread over their switches; each lap meets another row. */
+/*
+ * The switch that a group's global port sits on: ports are dealt to the switches in laps. Each lap
+ * is turned by some rows, in each group by another number, so that a second cable between two
+ * groups does not join the same two switches again.
+ */
+static uint32_t cascade_switch(uint32_t group, uint32_t port)
+{
+    return group * GROUP + (port + port / GROUP * COLUMNS * group) % GROUP;
+}
+
 static sv_status cascade_pair(sv__net *net, uint32_t low, uint32_t high, uint32_t cables)
 {
     for (uint32_t k = 0; k < cables; k++) {
         uint32_t port = (high - 1) * cables + k, peer = low * cables + k;
-        uint32_t lap = k / GROUP * COLUMNS;
-        SV_TRY(sv__net_cable(net, low * GROUP + port % GROUP, SV__SLOTS / 2 + port,
-                             high * GROUP + (peer + lap) % GROUP, SV__SLOTS / 2 + peer, 1));
+        SV_TRY(sv__net_cable(net, cascade_switch(low, port), SV__SLOTS / 2 + port,
+                             cascade_switch(high, peer), SV__SLOTS / 2 + peer, 1));
     }
     return SV_OK;
 }

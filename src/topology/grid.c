@@ -95,7 +95,7 @@ static sv_status build_hypercube(sv__net *net)
 {
     struct grid grid = {.count = 0};
     uint64_t n;
-    SV_TRY(sv__spec_size(net->spec, 0, SV__MOST_VALUES, &n));
+    SV_TRY(sv__spec_size(net->spec, 0, 22, &n));
     for (; grid.count < n; grid.count++)
         grid.dims[grid.count] = 2;
     SV_TRY(grid_begin(net, &grid));

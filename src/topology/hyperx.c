@@ -26,14 +26,17 @@ static sv_status name_point(sv__net *net, uint32_t s, const uint64_t *dims, size
     return sv__net_name(net, s, "%s", name);
 }
 
-sv_status sv__build_hyperx(sv__net *net, const uint64_t *dims, size_t count,
-                           const uint64_t *copies)
+sv_status sv__build_hyperx(sv__net *net, const uint64_t *dims, size_t count, const uint64_t *copies)
 {
     uint64_t switches = 1, stride = 1;
     for (size_t k = 0; k < count; k++)
         if (!sv__product(switches, dims[k], &switches))
             return sv__spec_infeasible(net->spec, "more than 2^32 switches");
+    uint64_t ports = 0;
+    for (size_t k = 0; k < count; k++)
+        ports += (dims[k] - 1) * copies[k];
     SV_TRY(sv__net_begin(net, switches));
+    SV_TRY(sv__net_expect(net, switches * ports));
     for (uint32_t s = 0; s < net->num_switches; s++)
         SV_TRY(name_point(net, s, dims, count));
     uint32_t base = 0;
@@ -44,9 +47,8 @@ sv_status sv__build_hyperx(sv__net *net, const uint64_t *dims, size_t count,
         for (uint32_t s = 0; s < net->num_switches; s++) {
             uint64_t x = s / stride % dims[k];
             for (uint64_t to = x + 1; to < dims[k]; to++)
-                SV_TRY(sv__net_cable(net, s, base + (uint32_t)to,
-                                     (uint32_t)(s + (to - x) * stride), base + (uint32_t)x,
-                                     (uint32_t)copies[k]));
+                SV_TRY(sv__net_cable(net, s, base + (uint32_t)to, (uint32_t)(s + (to - x) * stride),
+                                     base + (uint32_t)x, (uint32_t)copies[k]));
         }
     }
     return SV_OK;
@@ -59,8 +61,7 @@ static sv_status build_hyperx(sv__net *net)
     SV_TRY(sv__spec_dims(net->spec, 1, 60000, dims, &count));
     SV_TRY(sv__spec_list(net->spec, "k", 1, 1000, copies, &num_copies));
     if (num_copies != 0 && num_copies != count)
-        return sv__spec_fail(net->spec, "k= has %zu numbers for %zu dimensions", num_copies,
-                             count);
+        return sv__spec_fail(net->spec, "k= has %zu numbers for %zu dimensions", num_copies, count);
     for (size_t i = num_copies; i < count; i++)
         copies[i] = 1;
     return sv__build_hyperx(net, dims, count, copies);
@@ -92,10 +93,8 @@ const sv__family sv__hyperx = {
     build_hyperx};
 const sv__family sv__flatfly = {
     {"flatfly", "k-ary n-flat flattened butterfly", "flatfly:k=4,n=3,hosts=4",
-     (const sv_topology_key[]){{"k", "switches in a dimension"},
-                               {"n", "dimensions, plus one"},
-                               {NULL, NULL}}},
+     (const sv_topology_key[]){
+         {"k", "switches in a dimension"}, {"n", "dimensions, plus one"}, {NULL, NULL}}},
     build_flatfly};
-const sv__family sv__fullmesh = {{"fullmesh", "every switch joined to every other", "fullmesh:16",
-                                  NULL},
-                                 build_fullmesh};
+const sv__family sv__fullmesh = {
+    {"fullmesh", "every switch joined to every other", "fullmesh:16", NULL}, build_fullmesh};

@@ -71,6 +71,7 @@ static sv_status build_kautz(sv__net *net)
         if (!sv__product(switches, d, &switches))
             return sv__spec_infeasible(net->spec, "more than 2^32 switches");
     SV_TRY(sv__net_begin(net, switches));
+    SV_TRY(sv__net_expect(net, 2 * switches * d));
     for (uint32_t s = 0; s < net->num_switches; s++) {
         to_string(s, d, k, string);
         SV_TRY(name_string(net, s, string, k));
@@ -78,8 +79,8 @@ static sv_status build_kautz(sv__net *net)
             next[i - 1] = string[i];
         for (uint64_t rank = 0; rank < d; rank++) {
             next[k - 1] = symbol_after(string[k - 1], rank);
-            uint64_t dropped = k > 1 ? rank_after(string[1], string[0])
-                                     : rank_after(next[0], string[0]);
+            uint64_t dropped =
+                k > 1 ? rank_after(string[1], string[0]) : rank_after(next[0], string[0]);
             SV_TRY(sv__net_cable(net, s, (uint32_t)rank, (uint32_t)to_number(next, d, k),
                                  (uint32_t)(d + dropped), 1));
         }
@@ -90,7 +91,6 @@ static sv_status build_kautz(sv__net *net)
 const sv__family sv__kautz = {
     {"kautz", "Kautz graph of degree d and diameter k, every arc a full-duplex cable",
      "kautz:d=2,k=4",
-     (const sv_topology_key[]){{"d", "arcs out of a switch"},
-                               {"k", "symbols of a switch's string"},
-                               {NULL, NULL}}},
+     (const sv_topology_key[]){
+         {"d", "arcs out of a switch"}, {"k", "symbols of a switch's string"}, {NULL, NULL}}},
     build_kautz};

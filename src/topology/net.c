@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 #define SWITCH_GUID  UINT64_C(0x02005e1a00000000)
 #define ADAPTER_GUID UINT64_C(0x02005e1b00000000)
 
@@ -42,6 +41,14 @@ sv_status sv__net_begin(sv__net *net, uint64_t switches)
         return SV_NO_MEMORY;
     memset(net->leaf, true, switches);
     return SV_OK;
+}
+
+sv_status sv__net_expect(sv__net *net, uint64_t ports)
+{
+    if (ports <= MOST_ENDS)
+        return SV_OK;
+    return sv__spec_infeasible(net->spec, "%llu cabled ports: %llu are possible",
+                               (unsigned long long)ports, (unsigned long long)MOST_ENDS);
 }
 
 sv_status sv__net_name(sv__net *net, uint32_t s, const char *format, ...)
@@ -103,8 +110,8 @@ sv_status sv__net_count_hosts(sv__net *net, uint32_t **result)
 struct layout {
     uint32_t r;
     uint32_t *hosts;
-    uint32_t *used;     /* ports of each switch */
-    uint32_t *order;    /* cable ends by (switch, slot): end = 2 * cable + side */
+    uint32_t *used;  /* ports of each switch */
+    uint32_t *order; /* cable ends by (switch, slot): end = 2 * cable + side */
     sv_link link;
     uint16_t radix, ports;
     bool own_speeds;
@@ -185,9 +192,7 @@ static sv_status fit(sv__net *net, struct layout *layout)
         most = used[s] > most ? used[s] : most;
         layout->used[s] = (uint32_t)used[s];
     }
-    if (all > MOST_ENDS)
-        return sv__spec_infeasible(net->spec, "%llu cabled ports: %llu are possible",
-                                   (unsigned long long)all, (unsigned long long)MOST_ENDS);
+    SV_TRY(sv__net_expect(net, all));
     layout->ports = layout->radix != 0 ? layout->radix : (uint16_t)(most == 0 ? 1 : most);
     return SV_OK;
 }
@@ -211,8 +216,10 @@ static sv_status read_speed(sv__net *net, struct layout *layout)
             return SV_OK;
         }
     }
-    return sv__spec_fail(net->spec, "speed=%.*s is none of SDR, DDR, QDR, FDR10, FDR, EDR, HDR, "
-                                    "NDR, XDR", SV_SPAN(value));
+    return sv__spec_fail(net->spec,
+                         "speed=%.*s is none of SDR, DDR, QDR, FDR10, FDR, EDR, HDR, "
+                         "NDR, XDR",
+                         SV_SPAN(value));
 }
 
 static bool one_of(uint64_t number, const uint64_t *list)
@@ -225,13 +232,14 @@ static bool one_of(uint64_t number, const uint64_t *list)
 
 static sv_status read_common(sv__net *net, struct layout *layout)
 {
-    uint64_t r, radix, width, mtu, vls;
+    uint64_t r, radix, width, mtu, vls, seed;
     SV_TRY(sv__spec_number(net->spec, "r", 1, 10000, 1, &r));
     SV_TRY(sv__spec_number(net->spec, "radix", 1, MOST_PORTS, 0, &radix));
     SV_TRY(sv__spec_number(net->spec, "width", 1, 12, 4, &width));
     SV_TRY(sv__spec_number(net->spec, "mtu", 256, 4096, 2048, &mtu));
     SV_TRY(sv__spec_number(net->spec, "vls", 1, 15, 8, &vls));
-    sv__spec_text(net->spec, "seed"); /* known to all, needed by some */
+    /* Known to all, needed by some. */
+    SV_TRY(sv__spec_number(net->spec, "seed", 0, UINT64_MAX - 1, 1, &seed));
     if (!one_of(width, (const uint64_t[]){1, 2, 4, 8, 12, 0}))
         return sv__spec_fail(net->spec, "width=%u is none of 1, 2, 4, 8, 12", (unsigned)width);
     if (!one_of(mtu, (const uint64_t[]){256, 512, 1024, 2048, 4096, 0}))
@@ -241,8 +249,8 @@ static sv_status read_common(sv__net *net, struct layout *layout)
         return sv__spec_fail(net->spec, "vls=%u is none of 1, 2, 4, 8, 15", (unsigned)vls);
     layout->r = (uint32_t)r;
     layout->radix = (uint16_t)radix;
-    layout->link = (sv_link){.width = (uint8_t)width, .mtu_bytes = (uint16_t)mtu,
-                             .vls = (uint8_t)vls};
+    layout->link =
+        (sv_link){.width = (uint8_t)width, .mtu_bytes = (uint16_t)mtu, .vls = (uint8_t)vls};
     return read_speed(net, layout);
 }
 
@@ -286,9 +294,9 @@ static sv_status add_terminals(sv__net *net, const struct layout *layout, sv_bui
             end.role = number < net->compute ? SV_ROLE_COMPUTE : SV_ROLE_OTHER;
             SV_TRY(sv_builder_add_adapter(builder, &card, NULL));
             SV_TRY(sv_builder_add_terminal(builder, &end, NULL));
-            SV_TRY(sv_builder_add_cable(
-                builder, (sv_end){.index = s, .port = (uint16_t)(h + 1)},
-                (sv_end){.terminal = true, .index = number, .port = 1}, &link));
+            SV_TRY(sv_builder_add_cable(builder, (sv_end){.index = s, .port = (uint16_t)(h + 1)},
+                                        (sv_end){.terminal = true, .index = number, .port = 1},
+                                        &link));
         }
     }
     return SV_OK;

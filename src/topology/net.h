@@ -32,11 +32,11 @@ typedef struct sv__net {
     sv__spec *spec;
     uint32_t num_switches;
     const char **names;
-    bool *leaf;               /* takes terminals; all do by default */
-    uint32_t *hosts;          /* terminals of each switch, if the family fixes them; else NULL */
-    uint8_t *speeds;          /* sv_speed of each switch, if the family fixes them; else NULL */
-    uint32_t default_hosts;   /* on each leaf; 1 unless the family changes it */
-    uint32_t compute;         /* the first so many terminals compute, others are other: SV_NONE */
+    bool *leaf;             /* takes terminals; all do by default */
+    uint32_t *hosts;        /* terminals of each switch, if the family fixes them; else NULL */
+    uint8_t *speeds;        /* sv_speed of each switch, if the family fixes them; else NULL */
+    uint32_t default_hosts; /* on each leaf; 1 unless the family changes it */
+    uint32_t compute;       /* the first so many terminals compute, others are other: SV_NONE */
     sv_speed default_speed;
     SV_ARRAY(struct sv__net_cable) cables;
 } sv__net;
@@ -48,6 +48,9 @@ typedef struct sv__family {
 
 /* Sets the number of switches. INFEASIBLE when that is absurd. Must come before what follows. */
 sv_status sv__net_begin(sv__net *net, uint64_t switches);
+
+/* Refuses an absurd number of cabled ports before anybody starts cabling. */
+sv_status sv__net_expect(sv__net *net, uint64_t ports);
 
 /* Names a switch. Unnamed ones are called "sw" and their number. */
 sv_status sv__net_name(sv__net *net, uint32_t s, const char *format, ...) SV_PRINTF(3, 4);
@@ -81,8 +84,8 @@ sv_status sv__spec_arrangement(sv__spec *spec, sv__arrangement *arrangement);
  */
 typedef void sv__global_end(const void *arg, uint32_t group, uint32_t port, uint32_t *s,
                             uint32_t *slot);
-sv_status sv__net_global(sv__net *net, uint32_t groups, uint32_t ports,
-                         sv__arrangement arrangement, sv__global_end *end, const void *arg);
+sv_status sv__net_global(sv__net *net, uint32_t groups, uint32_t ports, sv__arrangement arrangement,
+                         sv__global_end *end, const void *arg);
 
 /* All families; ends with NULL. */
 extern const sv__family *const sv__families[];

@@ -4,12 +4,14 @@
  * random (thesis 3.2.5): a ring of all switches keeps it connected; then pairs of different
  * switches are drawn and joined until there are enough cables. A pair with a switch that has no
  * free port is drawn again; drawing among the switches that have one comes to the same. Two
- * switches may be joined more than once.
+ * switches may be joined more than once. When only one switch has free ports left, a random cable
+ * is taken out and its ends are joined to that one, as in Jellyfish.
  *
  * jellyfish (Singla et al. 2012): a random regular simple graph. Switches with free ports that are
  * not neighbours are joined at random; when that gets stuck, a random cable x-y is taken out and
  * its ends are joined to the free ports instead. A result that is not connected is thrown away and
- * drawn again.
+ * drawn again. Of a dense graph (more than half of all pairs joined) the pairs that are not joined
+ * are drawn, in the same way.
  *
  * Slots: in the order drawn.
  * Cost: random is linear; jellyfish is O(cables * degree), expected.
@@ -40,45 +42,97 @@ static sv_status free_ports(sv__net *net, uint64_t radix, uint64_t r, uint64_t *
     return SV_OK;
 }
 
+/* The random cables being drawn, and the switches that still have free ports. */
+struct draw {
+    sv__net *net;
+    sv_rng rng;
+    uint64_t *ports; /* free ones of each switch */
+    uint32_t *open, num_open;
+    size_t ring; /* cables of the ring, which stay */
+};
+
+/* Takes a port of the i-th open switch; a full one leaves the list. */
+static void take_port(struct draw *d, uint32_t i)
+{
+    if (--d->ports[d->open[i]] == 0)
+        d->open[i] = d->open[--d->num_open];
+}
+
+static sv_status join_two(struct draw *d)
+{
+    uint32_t i = (uint32_t)sv_rng_below(&d->rng, d->num_open);
+    uint32_t j = (uint32_t)sv_rng_below(&d->rng, d->num_open - 1);
+    j += j >= i;
+    SV_TRY(sv__net_cable(d->net, d->open[i], 2, d->open[j], 2, 1));
+    take_port(d, i > j ? i : j); /* the later one first: it may be replaced by the last */
+    take_port(d, i > j ? j : i);
+    return SV_OK;
+}
+
+/* Puts the only open switch s into a cable x-y: x-s and s-y. False if there is no such cable. */
+static sv_status split_one(struct draw *d, bool *done)
+{
+    uint32_t s = d->open[0], choices = 0;
+    for (size_t k = d->ring; k < d->net->cables.length; k++)
+        choices += d->net->cables.at[k].a != s && d->net->cables.at[k].b != s;
+    *done = choices > 0 && d->ports[s] >= 2;
+    if (!*done)
+        return SV_OK;
+    uint64_t chosen = sv_rng_below(&d->rng, choices);
+    for (size_t k = d->ring; k < d->net->cables.length; k++) {
+        struct sv__net_cable *cable = &d->net->cables.at[k];
+        if (cable->a == s || cable->b == s || chosen-- > 0)
+            continue;
+        uint32_t y = cable->b;
+        cable->b = s;
+        take_port(d, 0);
+        if (d->num_open > 0)
+            take_port(d, 0);
+        return sv__net_cable(d->net, s, 2, y, 2, 1);
+    }
+    return SV_OK;
+}
+
+static sv_status draw_cables(struct draw *d, uint64_t links)
+{
+    for (uint64_t n = d->ring; n < links; n++) {
+        bool done = d->num_open > 1;
+        if (done)
+            SV_TRY(join_two(d));
+        else if (d->num_open == 1)
+            SV_TRY(split_one(d, &done));
+        if (!done)
+            return sv__spec_infeasible(d->net->spec, "no free ports left after %llu of %llu links",
+                                       (unsigned long long)n, (unsigned long long)links);
+    }
+    return SV_OK;
+}
+
 static sv_status build_random(sv__net *net)
 {
     uint64_t switches, links, radix, r;
-    sv_rng rng;
+    struct draw d = {.net = net};
     SV_TRY(sv__spec_number(net->spec, "switches", 1, 1 << 22, SV__REQUIRED, &switches));
     SV_TRY(sv__spec_number(net->spec, "links", 0, 1 << 26, SV__REQUIRED, &links));
     SV_TRY(sv__spec_number(net->spec, "radix", 1, 65000, 0, &radix));
     SV_TRY(sv__spec_number(net->spec, "r", 1, 10000, 1, &r));
-    SV_TRY(read_seed(net, &rng));
+    SV_TRY(read_seed(net, &d.rng));
     SV_TRY(sv__net_begin(net, switches));
-    uint64_t ring = switches > 2 ? switches : switches - 1;
-    if (links < ring)
-        return sv__spec_infeasible(net->spec, "%llu links: the ring alone needs %llu",
-                                   (unsigned long long)links, (unsigned long long)ring);
-    for (uint32_t s = 0; s < ring; s++)
+    d.ring = switches > 2 ? switches : switches - 1;
+    if (links < d.ring)
+        return sv__spec_infeasible(net->spec, "%llu links: the ring alone needs %zu",
+                                   (unsigned long long)links, d.ring);
+    for (uint32_t s = 0; s < d.ring; s++)
         SV_TRY(sv__net_cable(net, s, 1, (uint32_t)((s + 1) % switches), 0, 1));
-    uint64_t *ports = SV_ARENA_NEW(&net->arena, uint64_t, switches);
-    uint32_t *open = SV_ARENA_NEW(&net->arena, uint32_t, switches), num_open = 0;
-    if (ports == NULL || open == NULL)
+    d.ports = SV_ARENA_NEW(&net->arena, uint64_t, switches);
+    d.open = SV_ARENA_NEW(&net->arena, uint32_t, switches);
+    if (d.ports == NULL || d.open == NULL)
         return SV_NO_MEMORY;
-    SV_TRY(free_ports(net, radix, r, ports));
+    SV_TRY(free_ports(net, radix, r, d.ports));
     for (uint32_t s = 0; s < switches; s++)
-        if (ports[s] > 0)
-            open[num_open++] = s;
-    for (uint64_t n = ring; n < links; n++) {
-        if (num_open < 2)
-            return sv__spec_infeasible(net->spec, "no free ports left after %llu of %llu links",
-                                       (unsigned long long)n, (unsigned long long)links);
-        uint32_t i = (uint32_t)sv_rng_below(&rng, num_open);
-        uint32_t j = (uint32_t)sv_rng_below(&rng, num_open - 1);
-        j += j >= i;
-        SV_TRY(sv__net_cable(net, open[i], 2, open[j], 2, 1));
-        uint32_t low = i < j ? i : j, high = i < j ? j : i;
-        if (--ports[open[high]] == 0)
-            open[high] = open[--num_open];
-        if (--ports[open[low]] == 0)
-            open[low] = open[--num_open];
-    }
-    return SV_OK;
+        if (d.ports[s] > 0)
+            d.open[d.num_open++] = s;
+    return draw_cables(&d, links);
 }
 
 /* ---- Jellyfish ---- */
@@ -199,7 +253,8 @@ static bool connected(const struct jelly *g, uint32_t *queue, bool *seen)
     return tail == g->n;
 }
 
-static sv_status draw(sv__net *net, struct jelly *g)
+/* Draws until it is connected (dense graphs are, and a complement need not be). */
+static sv_status draw(sv__net *net, struct jelly *g, bool complement)
 {
     uint32_t *queue = SV_ARENA_NEW(&net->arena, uint32_t, g->n);
     bool *seen = SV_ARENA_NEW(&net->arena, bool, g->n);
@@ -207,12 +262,12 @@ static sv_status draw(sv__net *net, struct jelly *g)
     g->filled = SV_ARENA_NEW(&net->arena, uint32_t, g->n);
     g->open = SV_ARENA_NEW(&net->arena, uint32_t, g->n);
     g->place = SV_ARENA_NEW(&net->arena, uint32_t, g->n);
-    if (queue == NULL || seen == NULL || g->peers == NULL || g->filled == NULL ||
-        g->open == NULL || g->place == NULL)
+    if (queue == NULL || seen == NULL || g->peers == NULL || g->filled == NULL || g->open == NULL ||
+        g->place == NULL)
         return SV_NO_MEMORY;
     for (int attempt = 0; attempt < 100; attempt++) {
         SV_TRY(sv_progress(net->ctx, "drawing", (uint64_t)attempt, 0));
-        if (grow(g) && connected(g, queue, seen))
+        if (grow(g) && (complement || connected(g, queue, seen)))
             return SV_OK;
     }
     return sv__spec_infeasible(net->spec, "100 draws gave no connected graph of degree %u",
@@ -233,9 +288,15 @@ static sv_status build_jellyfish(sv__net *net)
     if (switches * degree > UINT64_C(1) << 27)
         return sv__spec_infeasible(net->spec, "more than 2^27 cabled ports");
     SV_TRY(sv__net_begin(net, switches));
-    struct jelly g = {.n = (uint32_t)switches, .degree = (uint32_t)degree, .rng = &rng};
-    SV_TRY(draw(net, &g));
-    for (uint32_t s = 0; s < g.n; s++)
+    bool complement = degree > (switches - 1) / 2;
+    struct jelly g = {.n = (uint32_t)switches, .rng = &rng};
+    g.degree = (uint32_t)(complement ? switches - 1 - degree : degree);
+    SV_TRY(draw(net, &g, complement));
+    for (uint32_t s = 0; complement && s < g.n; s++)
+        for (uint32_t to = s + 1; to < g.n; to++)
+            if (!joined(&g, s, to))
+                SV_TRY(sv__net_cable(net, s, 0, to, 0, 1));
+    for (uint32_t s = 0; !complement && s < g.n; s++)
         for (uint32_t i = 0; i < g.filled[s]; i++)
             if (s < g.peers[(size_t)s * g.degree + i])
                 SV_TRY(sv__net_cable(net, s, 0, g.peers[(size_t)s * g.degree + i], 0, 1));

@@ -10,14 +10,14 @@
 #include "topology/net.h"
 
 extern const sv__family sv__mesh, sv__torus, sv__hypercube, sv__expressmesh, sv__kary, sv__xgft,
-    sv__kautz, sv__dragonfly, sv__dragonflyplus, sv__cascade, sv__random, sv__jellyfish,
-    sv__hyperx, sv__flatfly, sv__fullmesh, sv__slimfly, sv__deimos, sv__tsubame2, sv__taurus;
+    sv__kautz, sv__dragonfly, sv__dragonflyplus, sv__cascade, sv__random, sv__jellyfish, sv__hyperx,
+    sv__flatfly, sv__fullmesh, sv__slimfly, sv__deimos, sv__tsubame2, sv__taurus;
 
 const sv__family *const sv__families[] = {
-    &sv__mesh,       &sv__torus,  &sv__hypercube,     &sv__kary,    &sv__xgft,
-    &sv__kautz,      &sv__dragonfly, &sv__dragonflyplus, &sv__cascade, &sv__random,
-    &sv__jellyfish,  &sv__hyperx, &sv__flatfly,       &sv__slimfly, &sv__expressmesh,
-    &sv__fullmesh,   &sv__deimos, &sv__tsubame2,      &sv__taurus,  NULL};
+    &sv__mesh,      &sv__torus,     &sv__hypercube,     &sv__kary,    &sv__xgft,
+    &sv__kautz,     &sv__dragonfly, &sv__dragonflyplus, &sv__cascade, &sv__random,
+    &sv__jellyfish, &sv__hyperx,    &sv__flatfly,       &sv__slimfly, &sv__expressmesh,
+    &sv__fullmesh,  &sv__deimos,    &sv__tsubame2,      &sv__taurus,  NULL};
 
 static const sv_topology_key common[] = {
     {"hosts", "terminals on each (leaf) switch (default 1)"},
@@ -125,7 +125,8 @@ static sv_status expand(sv_ctx *ctx, const sv__spec *user, const sv_preset *pres
     for (size_t i = 0; i < own.num_keys; i++) {
         sv_span key = own.keys[i].key;
         if (sv__spec_overrides(user, key) ||
-            (hosts && (sv_span_is(key, "hosts") || sv_span_is(key, "total"))))
+            (hosts &&
+             (sv_span_is(key, "hosts") || sv_span_is(key, "total") || sv_span_is(key, "p"))))
             continue;
         sv_text_print(text, "%c%.*s=%.*s", separator, SV_SPAN(key), SV_SPAN(own.keys[i].value));
         separator = ',';

@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static sv_status vfail(const sv__spec *spec, sv_status status, const char *format, va_list args)
+static sv_status SV_PRINTF(3, 0)
+    vfail(const sv__spec *spec, sv_status status, const char *format, va_list args)
 {
     char what[700];
     vsnprintf(what, sizeof what, format, args);
@@ -77,11 +78,11 @@ sv_status sv__spec_parse(sv__spec *spec, sv_ctx *ctx, const char *text)
     *spec = (sv__spec){.ctx = ctx, .text = text};
     sv_scan scan = sv_scan_of(sv_span_of(text));
     spec->family = take(&scan, ":,");
-    bool first = true;
-    if (!sv_scan_done(&scan) && *scan.at++ == ',')
-        first = false; /* "preset,key=value" */
-    else if (scan.at[-1] == ':' && sv_scan_done(&scan))
+    bool first = sv_scan_char(&scan, ':'); /* else it is "preset,key=value" */
+    if (first && sv_scan_done(&scan))
         return sv__spec_fail(spec, "nothing after the colon");
+    if (!first)
+        sv_scan_char(&scan, ',');
     while (!sv_scan_done(&scan)) {
         sv_span item = take(&scan, ",");
         bool comma = sv_scan_char(&scan, ',');
@@ -150,10 +151,9 @@ static sv_status numbers_in(const sv__spec *spec, const char *name, sv_span valu
         if (*count == SV__MOST_VALUES)
             return sv__spec_fail(spec, "%s has more than %d numbers", name, SV__MOST_VALUES);
         if (!sv_scan_number(&scan, max, &numbers[*count]) || numbers[*count] < min)
-            return sv__spec_fail(spec,
-                                 "%s '%.*s' is not numbers in %llu…%llu with '%c' between them",
-                                 name, SV_SPAN(value), (unsigned long long)min,
-                                 (unsigned long long)max, separator);
+            return sv__spec_fail(
+                spec, "%s '%.*s' is not numbers in %llu…%llu with '%c' between them", name,
+                SV_SPAN(value), (unsigned long long)min, (unsigned long long)max, separator);
         ++*count;
     } while (sv_scan_char(&scan, separator));
     if (!sv_scan_done(&scan))
@@ -200,7 +200,7 @@ sv_status sv__spec_done(const sv__spec *spec, const char *known)
         return sv__spec_fail(spec, "'%.*s' is not key=value", SV_SPAN(spec->size));
     for (size_t i = 0; i < spec->num_keys; i++)
         if (!spec->keys[i].used)
-            return sv__spec_fail(spec, "unknown key '%.*s' (known: %s)",
-                                 SV_SPAN(spec->keys[i].key), known);
+            return sv__spec_fail(spec, "unknown key '%.*s' (known: %s)", SV_SPAN(spec->keys[i].key),
+                                 known);
     return SV_OK;
 }

@@ -9,11 +9,11 @@
 
 #include "base/text.h"
 
-enum { SV__MOST_KEYS = 24, SV__MOST_VALUES = 16 };
+enum { SV__MOST_KEYS = 24, SV__MOST_VALUES = 24 };
 
 typedef struct sv__spec {
     sv_ctx *ctx;
-    const char *text; /* as the user typed it */
+    const char *text;     /* as the user typed it */
     sv_span family, size; /* size.at is NULL when there is none */
     struct {
         sv_span key, value;
@@ -50,8 +50,7 @@ sv_status sv__spec_list(sv__spec *spec, const char *key, uint64_t min, uint64_t 
                         uint64_t *numbers, size_t *count);
 
 /* The size as numbers with 'x' between them ("4x4x3"); required. */
-sv_status sv__spec_dims(sv__spec *spec, uint64_t min, uint64_t max, uint64_t *dims,
-                        size_t *count);
+sv_status sv__spec_dims(sv__spec *spec, uint64_t min, uint64_t max, uint64_t *dims, size_t *count);
 
 /* The size as one number; required. */
 sv_status sv__spec_size(sv__spec *spec, uint64_t min, uint64_t max, uint64_t *size);

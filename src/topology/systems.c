@@ -91,14 +91,15 @@ static sv_status build_deimos(sv__net *net)
             SV_TRY(sv__net_cable(net, d * CHIPS + from, OUTWARD + d, (d + 1) * CHIPS + to,
                                  OUTWARD + d, 1));
         }
-    /* The idle ports (744 less the terminals) are shared by the three directors. */
-    static const uint32_t most[3] = {258, 228, 258};
-    uint32_t idle = 744 - (uint32_t)total;
-    for (uint32_t d = 0; d < 3; d++) {
-        uint32_t spare = idle / (3 - d) < most[d] ? idle / (3 - d) : most[d];
-        idle -= spare;
-        deal(net->hosts, d * CHIPS, LEAVES, room[d], most[d] - spare);
-    }
+    /* The idle ports (744 less the terminals) are shared by the three directors, in turn. */
+    uint32_t terminals[3] = {258, 228, 258};
+    for (uint32_t idle = 744 - (uint32_t)total, d = 0; idle > 0; d = (d + 1) % 3)
+        if (terminals[d] > 0) {
+            terminals[d]--;
+            idle--;
+        }
+    for (uint32_t d = 0; d < 3; d++)
+        deal(net->hosts, d * CHIPS, LEAVES, room[d], terminals[d]);
     return SV_OK;
 }
 

@@ -60,9 +60,8 @@ static sv_status join(sv__net *net, const struct level *low, const struct level 
         uint64_t a = k / low->copies, b = k % low->copies;
         for (uint64_t up = 0; up < wi; up++) {
             uint64_t parent = a / mi * high->copies + up * low->copies + b;
-            SV_TRY(sv__net_cable(net, (uint32_t)(low->first + k),
-                                 (uint32_t)(SV__SLOTS / 2 + up), (uint32_t)(high->first + parent),
-                                 (uint32_t)(a % mi), 1));
+            SV_TRY(sv__net_cable(net, (uint32_t)(low->first + k), (uint32_t)(SV__SLOTS / 2 + up),
+                                 (uint32_t)(high->first + parent), (uint32_t)(a % mi), 1));
         }
     }
     return SV_OK;
@@ -74,6 +73,10 @@ sv_status sv__build_xgft(sv__net *net, uint32_t h, const uint64_t *m, const uint
     SV_TRY(lay_out(net, h, m, w, levels));
     for (uint32_t i = 0; i <= h; i++)
         SV_TRY(name_level(net, &levels[i], i));
+    uint64_t ports = 0;
+    for (uint32_t i = 0; i < h; i++)
+        ports += 2 * levels[i].groups * levels[i].copies * w[i];
+    SV_TRY(sv__net_expect(net, ports));
     for (uint32_t i = 0; i < h; i++)
         SV_TRY(join(net, &levels[i], &levels[i + 1], m[i], w[i]));
     return SV_OK;
@@ -105,9 +108,8 @@ static sv_status build_kary(sv__net *net)
 const sv__family sv__kary = {
     {"kary", "k-ary n-tree: n levels of k^(n-1) switches, terminals on the leaves",
      "kary:k=10,n=3,hosts=10",
-     (const sv_topology_key[]){{"k", "children and parents of a switch"},
-                               {"n", "levels of switches"},
-                               {NULL, NULL}}},
+     (const sv_topology_key[]){
+         {"k", "children and parents of a switch"}, {"n", "levels of switches"}, {NULL, NULL}}},
     build_kary};
 const sv__family sv__xgft = {
     {"xgft", "extended generalized fat tree, terminals on the leaves",

@@ -1,0 +1,189 @@
+/*
+ * fuzz.c: libFuzzer targets; which one is a macro (see CMakeLists.txt).
+ *
+ * Whatever bytes come in, a reader either refuses them with a one-line message or gives a fabric
+ * that passes sv_fabric_check; and what was read, if it can be written, reads back as the same
+ * fabric. Memory is limited, so that absurd sizes end in NO_MEMORY and not in a slow machine.
+ */
+#include <selvage/selvage.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MEMORY_LIMIT = 192 << 20 };
+
+/* Each block has its size in front; user is the sum of them. */
+static void *limited(void *user, void *block, size_t size)
+{
+    size_t *used = user, *head = block == NULL ? NULL : (size_t *)block - 2;
+    size_t old = head == NULL ? 0 : head[0];
+    if (size == 0) {
+        *used -= old;
+        free(head);
+        return NULL;
+    }
+    if (*used - old + size > MEMORY_LIMIT)
+        return NULL;
+    head = realloc(head, size + 2 * sizeof *head);
+    if (head == NULL)
+        return NULL;
+    *used += size - old;
+    head[0] = size;
+    return head + 2;
+}
+
+#define MUST(condition)                                                                            \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition,                     \
+                    sv_ctx_message(ctx));                                                          \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+/* A refusal must explain itself in one line. */
+static inline void must_explain(sv_ctx *ctx, sv_status status)
+{
+    MUST(status == SV_BAD_INPUT || status == SV_NO_MEMORY || status == SV_INFEASIBLE ||
+         status == SV_UNSUPPORTED);
+    MUST(sv_ctx_message(ctx)[0] != 0 && strchr(sv_ctx_message(ctx), '\n') == NULL);
+}
+
+#if defined(FUZZ_FAULTS) || defined(FUZZ_GUIDS)
+
+static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+{
+    sv_fabric *fabric = NULL, *left = NULL;
+    sv_memory memory = {(const char *)data, size};
+    sv_source source = sv_memory_source(&memory, "fuzz");
+    MUST(sv_topology_generate(ctx, "torus:3x3,hosts=2", &fabric) == SV_OK);
+    sv_status status;
+#ifdef FUZZ_FAULTS
+    sv_fault_report report = {0};
+    sv_mask *mask = sv_mask_new(ctx, fabric);
+    status = sv_faults_read(ctx, fabric, &source, mask, &report);
+    if (status == SV_OK)
+        MUST(sv_fabric_mask(ctx, fabric, mask, &left) == SV_OK);
+    sv_mask_free(mask);
+#else
+    sv_role roles[18] = {SV_ROLE_COMPUTE};
+    status = sv_roles_read(ctx, fabric, &source, SV_ROLE_IO, roles, NULL);
+    if (status == SV_OK)
+        MUST(sv_fabric_with_roles(ctx, fabric, roles, &left) == SV_OK);
+#endif
+    if (status != SV_OK)
+        must_explain(ctx, status);
+    if (left != NULL)
+        MUST(sv_fabric_check(ctx, left) == SV_OK);
+    sv_fabric_free(left);
+    sv_fabric_free(fabric);
+}
+
+#elif defined(FUZZ_SPEC)
+
+static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+{
+    sv_fabric *fabric = NULL;
+    char *text = calloc(1, size + 1);
+    if (text == NULL)
+        return;
+    memcpy(text, data, size);
+    sv_status status = sv_topology_generate(ctx, text, &fabric);
+    if (status == SV_OK)
+        MUST(sv_fabric_check(ctx, fabric) != SV_BAD_INPUT);
+    else
+        must_explain(ctx, status);
+    sv_fabric_free(fabric);
+    free(text);
+}
+
+#else
+
+#if defined(FUZZ_IBNETDISCOVER)
+#define FORMAT SV_FORMAT_IBNETDISCOVER
+#elif defined(FUZZ_SUBNET)
+#define FORMAT SV_FORMAT_SUBNET
+#elif defined(FUZZ_NETLOC)
+#define FORMAT SV_FORMAT_NETLOC
+#elif defined(FUZZ_CRAY)
+#define FORMAT SV_FORMAT_CRAY
+#else
+#define FORMAT SV_FORMAT_AUTO
+#endif
+
+struct buffer {
+    char *text;
+    size_t length;
+};
+
+static bool collect(void *user, const void *bytes, size_t size)
+{
+    struct buffer *buffer = user;
+    char *grown = realloc(buffer->text, buffer->length + size + 1);
+    if (grown == NULL)
+        return false;
+    buffer->text = grown;
+    memcpy(grown + buffer->length, bytes, size);
+    buffer->length += size;
+    return true;
+}
+
+/* Writes and reads again; the result must be the same fabric. */
+static void round_trip(sv_ctx *ctx, const sv_fabric *fabric)
+{
+    struct buffer buffer = {NULL, 0};
+    sv_sink sink = {"buffer", &buffer, collect};
+    sv_status status = sv_fabric_write(ctx, fabric, SV_FORMAT_IBNETDISCOVER, &sink);
+    if (status == SV_OK) {
+        sv_memory memory = {buffer.text, buffer.length};
+        sv_source source = sv_memory_source(&memory, "again");
+        sv_fabric *again = NULL;
+        sv_diff *diff = NULL;
+        MUST(sv_fabric_read(ctx, &source, SV_FORMAT_IBNETDISCOVER, &again) == SV_OK);
+        MUST(sv_fabric_check(ctx, again) == SV_OK);
+        MUST(sv_fabric_diff(ctx, fabric, again, SV_MATCH_GUID, &diff) == SV_OK);
+        MUST(diff->length == 0);
+        sv_diff_free(diff);
+        sv_fabric_free(again);
+    } else {
+        must_explain(ctx, status);
+    }
+    free(buffer.text);
+}
+
+static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+{
+    sv_memory memory = {(const char *)data, size};
+    sv_source source = sv_memory_source(&memory, "fuzz");
+    sv_fabric *fabric = NULL;
+    sv_status status = sv_fabric_read(ctx, &source, FORMAT, &fabric);
+    if (status == SV_OK) {
+        MUST(sv_fabric_check(ctx, fabric) == SV_OK);
+        round_trip(ctx, fabric);
+    } else {
+        must_explain(ctx, status);
+        if (status == SV_BAD_INPUT)
+            MUST(strncmp(sv_ctx_message(ctx), "fuzz:", 5) == 0);
+    }
+    sv_fabric_free(fabric);
+}
+
+#endif
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t used = 0;
+    sv_host host = {.user = &used, .resize = limited};
+    sv_ctx *ctx = sv_ctx_new(&host);
+    if (ctx == NULL)
+        return 0;
+    run(ctx, data, size);
+    sv_ctx_free(ctx);
+    if (used != 0)
+        abort();
+    return 0;
+}

@@ -1,0 +1,206 @@
+/*
+ * test_oom.c: every call again with its 1st, 2nd, 3rd … allocation failing: each time it must say
+ * "out of memory", leave its outputs alone and everything freed.
+ *
+ * METIS and jansson allocate behind our back; what they do is not counted here.
+ */
+#include "support/testing.h"
+
+#include "base/file.h"
+
+static sv_status generate(sv_ctx *ctx, void *arg)
+{
+    sv_fabric *f = NULL;
+    sv_status status = sv_topology_generate(ctx, arg, &f);
+    assert_true((status == SV_OK) == (f != NULL));
+    sv_fabric_free(f);
+    return status;
+}
+
+static void generating(void **state)
+{
+    (void)state;
+    for (size_t i = 0; sv_topology_at(i) != NULL; i++) {
+        const char *example = sv_topology_at(i)->example;
+        char *spec = strdup(example);
+        test_out_of_memory(spec, generate, spec);
+        free(spec);
+    }
+    char preset[] = "t42-mesh2d,hosts=1";
+    test_out_of_memory(preset, generate, preset);
+}
+
+/* A fabric that is not under test, and the text of it in a format. */
+static char *text_of(const char *spec, sv_format format)
+{
+    sv_ctx *ctx = sv_ctx_new(NULL);
+    sv_fabric *f = test_fabric(ctx, spec);
+    test_buffer buffer;
+    sv_sink sink = test_sink(&buffer);
+    OK(ctx, sv_fabric_write(ctx, f, format, &sink));
+    sv_fabric_free(f);
+    sv_ctx_free(ctx);
+    return buffer.text;
+}
+
+static sv_status read_text(sv_ctx *ctx, void *arg)
+{
+    sv_memory memory = {arg, strlen(arg)};
+    sv_source source = sv_memory_source(&memory, "oom");
+    sv_fabric *f = NULL;
+    sv_status status = sv_fabric_read(ctx, &source, SV_FORMAT_AUTO, &f);
+    sv_fabric_free(f);
+    return status;
+}
+
+static void reading(void **state)
+{
+    (void)state;
+    char *net = text_of("torus:3x3,hosts=2", SV_FORMAT_IBNETDISCOVER);
+    char *list = text_of("torus:3x3,hosts=2", SV_FORMAT_SUBNET);
+    char cray[] = "c0-0c0s0a0l00(0:0:0) green -> c0-0c0s1a0l10(0:0:1)\n"
+                  "c0-0c0s0a0l50(0:0:0) ptile -> processor\n"
+                  "c0-0c0s1a0l10(0:0:1) green -> c0-0c0s0a0l00(0:0:0)\n";
+    test_out_of_memory("ibnetdiscover", read_text, net);
+    test_out_of_memory("subnet", read_text, list);
+    test_out_of_memory("cray", read_text, cray);
+    free(net);
+    free(list);
+}
+
+struct job {
+    sv_fabric *f, *g;
+    sv_format format;
+};
+
+static sv_status write_one(sv_ctx *ctx, void *arg)
+{
+    struct job *job = arg;
+    test_buffer buffer;
+    sv_sink sink = test_sink(&buffer);
+    sv_status status = sv_fabric_write(ctx, job->f, job->format, &sink);
+    free(buffer.text);
+    return status;
+}
+
+static sv_status save_one(sv_ctx *ctx, void *arg)
+{
+    struct job *job = arg;
+    return sv_fabric_save(ctx, job->f, SV_FORMAT_IBNETDISCOVER, "/dev/null");
+}
+
+static sv_status diff_them(sv_ctx *ctx, void *arg)
+{
+    struct job *job = arg;
+    sv_diff *diff = NULL;
+    sv_status status = sv_fabric_diff(ctx, job->f, job->g, SV_MATCH_NAME, &diff);
+    sv_diff_free(diff);
+    return status;
+}
+
+static sv_status check_it(sv_ctx *ctx, void *arg)
+{
+    return sv_fabric_check(ctx, ((struct job *)arg)->f);
+}
+
+static sv_status look_around(sv_ctx *ctx, void *arg)
+{
+    const sv_fabric *f = ((struct job *)arg)->f;
+    sv_oddities odd;
+    sv_components components;
+    sv_distances distances;
+    uint32_t k, cut;
+    sv_status status = sv_fabric_oddities(ctx, f, &odd);
+    if (status == SV_OK)
+        status = sv_fabric_components(ctx, f, &components);
+    if (status == SV_OK)
+        status = sv_fabric_distances(ctx, f, &distances);
+    if (status == SV_OK)
+        status = sv_fabric_edge_connectivity(ctx, f, &k);
+    if (status == SV_OK)
+        status = sv_fabric_vertex_connectivity(ctx, f, &k);
+    if (status == SV_OK)
+        status = sv_faults_cut_off(ctx, f, &cut);
+    return status;
+}
+
+static sv_status find_one(sv_ctx *ctx, void *arg)
+{
+    sv_node v;
+    sv_index *index = sv_index_new(ctx, ((struct job *)arg)->f);
+    if (index == NULL)
+        return sv_ctx_status(ctx);
+    sv_status status = sv_index_find(ctx, index, "host1", &v);
+    sv_index_free(index);
+    return status;
+}
+
+static sv_status break_it(sv_ctx *ctx, void *arg)
+{
+    const sv_fabric *f = ((struct job *)arg)->f;
+    const char *text = "switch sw0-0\nport sw1-1 4\n";
+    sv_memory memory = {text, strlen(text)};
+    sv_source source = sv_memory_source(&memory, "oom");
+    sv_fault_plan plan = {.seed = 1,
+                          .links = {false, 2},
+                          .switches = {false, 1},
+                          .adapters = {false, 1},
+                          .limit_level = true};
+    sv_fault_report report = {0};
+    sv_fabric *left = NULL;
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_status status =
+        mask == NULL ? sv_ctx_status(ctx) : sv_faults_read(ctx, f, &source, mask, &report);
+    if (status == SV_OK)
+        status = sv_faults_draw(ctx, f, &plan, mask, &report);
+    if (status == SV_OK)
+        status = sv_fabric_mask(ctx, f, mask, &left);
+    sv_mask_free(mask);
+    sv_fabric_free(left);
+    return status;
+}
+
+static sv_status change_roles(sv_ctx *ctx, void *arg)
+{
+    const sv_fabric *f = ((struct job *)arg)->f;
+    const char *text = "0x02005e1b00000011\n";
+    sv_memory memory = {text, strlen(text)};
+    sv_source source = sv_memory_source(&memory, "oom");
+    sv_role roles[100] = {SV_ROLE_COMPUTE};
+    sv_fabric *g = NULL;
+    sv_status status = sv_roles_read(ctx, f, &source, SV_ROLE_IO, roles, NULL);
+    if (status == SV_OK)
+        status = sv_fabric_with_roles(ctx, f, roles, &g);
+    sv_fabric_free(g);
+    return status;
+}
+
+static void using(void **state)
+{
+    (void)state;
+    sv_ctx *ctx = sv_ctx_new(NULL);
+    struct job job = {.f = test_fabric(ctx, "torus:4x4,hosts=2"),
+                      .g = test_fabric(ctx, "mesh:4x5,hosts=1")};
+    for (int format = SV_FORMAT_IBNETDISCOVER; format < SV_FORMAT_COUNT; format++) {
+        job.format = (sv_format)format;
+        if (sv_format_about(job.format)->writes)
+            test_out_of_memory(sv_format_about(job.format)->name, write_one, &job);
+    }
+    test_out_of_memory("save", save_one, &job);
+    test_out_of_memory("diff", diff_them, &job);
+    test_out_of_memory("check", check_it, &job);
+    test_out_of_memory("metrics", look_around, &job);
+    test_out_of_memory("index", find_one, &job);
+    test_out_of_memory("faults", break_it, &job);
+    test_out_of_memory("roles", change_roles, &job);
+    sv_fabric_free(job.f);
+    sv_fabric_free(job.g);
+    sv_ctx_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(generating), cmocka_unit_test(reading),
+                                       cmocka_unit_test(using)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

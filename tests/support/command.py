@@ -1,0 +1,40 @@
+"""Running the command under test."""
+import json
+import os
+import subprocess
+
+SELVAGE = os.environ.get("SELVAGE", "build/selvage")
+SOURCE = os.environ.get("SELVAGE_SOURCE", ".")
+FABRICS = os.path.join(SOURCE, "..", "shared", "fabrics")
+
+
+class Result:
+    def __init__(self, done):
+        self.code = done.returncode
+        self.out = done.stdout.decode(errors="replace")
+        self.err = done.stderr.decode(errors="replace")
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+def selvage(*arguments, stdin=None, timeout=300, cwd=None):
+    """Runs selvage; stdin is bytes. Nothing is checked."""
+    return Result(subprocess.run([SELVAGE, *arguments], input=stdin, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, timeout=timeout, cwd=cwd))
+
+
+def ok(*arguments, **options):
+    """Runs selvage, which must exit with 0."""
+    result = selvage(*arguments, **options)
+    if result.code != 0:
+        raise AssertionError("selvage %s: exit %d: %s" % (" ".join(arguments), result.code,
+                                                          result.err))
+    return result
+
+
+def real(*path):
+    """A file of the real fabrics, or None where they are not there."""
+    whole = os.path.join(FABRICS, *path)
+    return whole if os.path.exists(whole) else None

@@ -1,0 +1,92 @@
+"""The real ibsim, ibnetdiscover and opensm, started and stopped by tests.
+
+Every simulator gets a socket name of its own, so that tests can run side by side, and is ended by
+its process id. Programs that are not installed raise Missing; tests then skip, saying so (exit code
+77 for ctest), unless SELVAGE_REQUIRE_LIVE is set, as it is in `make check`.
+"""
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAMS = ("ibsim", "ibsim-run", "ibnetdiscover", "opensm")
+PATH = os.environ["PATH"] + ":/usr/sbin:/sbin:/usr/local/sbin"
+_numbers = itertools.count()
+
+
+class Missing(Exception):
+    pass
+
+
+def require():
+    """Skips the whole test program when one of the real programs is not there."""
+    missing = [p for p in PROGRAMS if shutil.which(p, path=PATH) is None]
+    if not missing:
+        return
+    message = "not installed: %s (Debian: ibsim-utils infiniband-diags opensm)" % ", ".join(missing)
+    if os.environ.get("SELVAGE_REQUIRE_LIVE"):
+        sys.exit("live tests are required here, but " + message)
+    print("skipped: " + message)
+    sys.exit(77)
+
+
+class Simulator:
+    """An ibsim that serves one fabric file: with Simulator(path, host) as sim: sim.discover()."""
+
+    def __init__(self, path, host, nodes, switches, ports):
+        self.path, self.host = path, host
+        self.sizes = ["-N", str(nodes + 16), "-S", str(switches + 16), "-P", str(ports + 64)]
+        self.environment = dict(os.environ, PATH=PATH, SIM_HOST=host,
+                                IBSIM_SOCKNAME="selvage-%d-%d" % (os.getpid(), next(_numbers)))
+
+    def __enter__(self):
+        self.log = tempfile.NamedTemporaryFile("w+", prefix="ibsim-", suffix=".log")
+        self.process = subprocess.Popen(["ibsim", "-s", "-n", *self.sizes, self.path],
+                                        stdin=subprocess.DEVNULL, stdout=self.log,
+                                        stderr=subprocess.STDOUT, env=self.environment)
+        deadline = time.time() + 60
+        while "Network simulator ready" not in self.output():
+            if self.process.poll() is not None or time.time() > deadline:
+                self.stop()
+                raise AssertionError("ibsim did not take the file:\n" + self.output()[-2000:])
+            time.sleep(0.02)
+        return self
+
+    def __exit__(self, *exception):
+        self.stop()
+        self.log.close()
+
+    def output(self):
+        with open(self.log.name, errors="replace") as log:
+            return log.read()
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    def run(self, *command, timeout=300, **environment):
+        done = subprocess.run(["ibsim-run", *command], env=dict(self.environment, **environment),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=timeout)
+        if done.returncode != 0:
+            raise AssertionError("%s: %s" % (command, done.stderr.decode(errors="replace")[-2000:]))
+        return done.stdout
+
+    def discover(self, path):
+        """What ibnetdiscover sees from the host, into a file."""
+        with open(path, "wb") as out:
+            out.write(self.run("ibnetdiscover"))
+
+    def opensm(self, directory):
+        """One sweep of OpenSM with min-hop routing; its dump files are then in directory."""
+        self.run("opensm", "-o", "-f", os.path.join(directory, "log"), "--dump_files_dir",
+                 directory, "-R", "minhop", "-D", "0x43", OSM_TMP_DIR=directory,
+                 OSM_CACHE_DIR=directory)

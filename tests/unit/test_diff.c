@@ -1,0 +1,191 @@
+/*
+ * test_diff.c: what changed between two fabrics: every kind of change alone, several together, and
+ * that nothing is reported twice.
+ */
+#include "support/testing.h"
+
+static sv_ctx *ctx;
+
+static int make_ctx(void **state)
+{
+    (void)state;
+    ctx = sv_ctx_new(NULL);
+    return ctx == NULL;
+}
+
+static int free_ctx(void **state)
+{
+    (void)state;
+    sv_ctx_free(ctx);
+    return 0;
+}
+
+/* A fabric in ibsim's short hand; GUIDs are 0x200000 and 0x100000 upwards. */
+#define BASE                                                                                       \
+    "Switch 8 \"S1\"\n[1] \"S2\"[1] # \"\" lid 0 4xQDR\n[2] \"H1\"[1]\n[3] \"S2\"[3] # \"\" lid "  \
+    "0 "                                                                                           \
+    "4xQDR\n\n"                                                                                    \
+    "Switch 8 \"S2\"\n[1] \"S1\"[1] # \"\" lid 0 4xQDR\n[2] \"H2\"[1]\n[3] \"S1\"[3] # \"\" lid "  \
+    "0 "                                                                                           \
+    "4xQDR\n\n"                                                                                    \
+    "Hca 2 \"H1\"\n[1] \"S1\"[2]\n\nHca 2 \"H2\"\n[1] \"S2\"[2]\n"
+
+static void print_kinds(const sv_diff *diff)
+{
+    for (size_t i = 0; i < diff->length; i++)
+        print_message("kind %u what %u %u %u\n", diff->changes[i].kind, diff->changes[i].what,
+                      diff->changes[i].a, diff->changes[i].b);
+}
+
+/* Compares two texts; wanted is kind and what, pairs of digits ("22": a cable moved). */
+static void expect(const char *old, const char *new, sv_match_by by, const char *wanted)
+{
+    sv_fabric *a = test_read(ctx, old), *b = test_read(ctx, new);
+    sv_diff *diff = NULL;
+    OK(ctx, sv_fabric_diff(ctx, a, b, by, &diff));
+    char found[200] = "";
+    for (size_t i = 0; i < diff->length && i < 60; i++)
+        snprintf(found + 3 * i, sizeof found - 3 * i, "%u%u ", diff->changes[i].kind,
+                 diff->changes[i].what);
+    if (strcmp(found, wanted) != 0) {
+        print_kinds(diff);
+        fail_msg("'%s' instead of '%s'", found, wanted);
+    }
+    sv_diff_free(diff);
+    sv_fabric_free(a);
+    sv_fabric_free(b);
+}
+
+static void nothing_changed(void **state)
+{
+    (void)state;
+    expect(BASE, BASE, SV_MATCH_GUID, "");
+    expect(BASE, BASE, SV_MATCH_NAME, "");
+}
+
+static void a_cable_is_lost_or_added(void **state)
+{
+    (void)state;
+    const char *less = "Switch 8 \"S1\"\n[1] \"S2\"[1] # \"\" lid 0 4xQDR\n[2] \"H1\"[1]\n\n"
+                       "Switch 8 \"S2\"\n[1] \"S1\"[1] # \"\" lid 0 4xQDR\n[2] \"H2\"[1]\n\n"
+                       "Hca 2 \"H1\"\n[1] \"S1\"[2]\n\nHca 2 \"H2\"\n[1] \"S2\"[2]\n";
+    expect(BASE, less, SV_MATCH_GUID, "12 ");
+    expect(less, BASE, SV_MATCH_GUID, "02 ");
+}
+
+static void a_host_is_replugged(void **state)
+{
+    (void)state;
+    const char *moved =
+        "Switch 8 \"S1\"\n[1] \"S2\"[1] # \"\" lid 0 4xQDR\n[3] \"S2\"[3] # \"\" lid 0 4xQDR\n\n"
+        "Switch 8 \"S2\"\n[1] \"S1\"[1] # \"\" lid 0 4xQDR\n[2] \"H2\"[1]\n"
+        "[3] \"S1\"[3] # \"\" lid 0 4xQDR\n[5] \"H1\"[1]\n\n"
+        "Hca 2 \"H1\"\n[1] \"S2\"[5]\n\nHca 2 \"H2\"\n[1] \"S2\"[2]\n";
+    expect(BASE, moved, SV_MATCH_GUID, "22 ");
+}
+
+static void two_hosts_are_swapped(void **state)
+{
+    (void)state;
+    const char *swapped = "Switch 8 \"S1\"\n[1] \"S2\"[1] # \"\" lid 0 4xQDR\n[2] \"H2\"[1]\n"
+                          "[3] \"S2\"[3] # \"\" lid 0 4xQDR\n\n"
+                          "Switch 8 \"S2\"\n[1] \"S1\"[1] # \"\" lid 0 4xQDR\n[2] \"H1\"[1]\n"
+                          "[3] \"S1\"[3] # \"\" lid 0 4xQDR\n\n"
+                          "Hca 2 \"H1\"\n[1] \"S2\"[2]\n\nHca 2 \"H2\"\n[1] \"S1\"[2]\n";
+    expect(BASE, swapped, SV_MATCH_GUID, "22 22 ");
+}
+
+static void a_cable_gets_slower(void **state)
+{
+    (void)state;
+    const char *slow = "Switch 8 \"S1\"\n[1] \"S2\"[1] # \"\" lid 0 4xSDR\n[2] \"H1\"[1]\n"
+                       "[3] \"S2\"[3] # \"\" lid 0 4xQDR\n\n"
+                       "Switch 8 \"S2\"\n[1] \"S1\"[1] # \"\" lid 0 4xSDR\n[2] \"H2\"[1]\n"
+                       "[3] \"S1\"[3] # \"\" lid 0 4xQDR\n\n"
+                       "Hca 2 \"H1\"\n[1] \"S1\"[2]\n\nHca 2 \"H2\"\n[1] \"S2\"[2]\n";
+    expect(BASE, slow, SV_MATCH_GUID, "32 ");
+}
+
+static void a_switch_takes_its_cables_along(void **state)
+{
+    (void)state;
+    const char *less = "Switch 8 \"S1\"\n[2] \"H1\"[1]\n\nHca 2 \"H1\"\n[1] \"S1\"[2]\n";
+    expect(BASE, less, SV_MATCH_GUID, "10 11 ");
+    expect(less, BASE, SV_MATCH_GUID, "00 01 ");
+}
+
+static void a_name_changes(void **state)
+{
+    (void)state;
+    const char *old = "Switch 8 \"S1\" # \"one\"\n[1] \"H1\"[1]\n\nHca 1 \"H1\"\n[1] \"S1\"[1]\n";
+    const char *new = "Switch 8 \"S1\" # \"two\"\n[1] \"H1\"[1]\n\nHca 1 \"H1\"\n[1] \"S1\"[1]\n";
+    expect(old, new, SV_MATCH_GUID, "40 ");
+    /* By name it is another switch, and the host was moved to it. */
+    expect(old, new, SV_MATCH_NAME, "10 00 22 ");
+}
+
+static void identity_must_be_unique(void **state)
+{
+    (void)state;
+    const char *twins = "switchguid=0x5\nSwitch 8 \"S1\" # \"x\"\n\n"
+                        "switchguid=0x5\nSwitch 8 \"S2\" # \"x\"\n";
+    sv_fabric *a = test_read(ctx, twins), *b = test_read(ctx, BASE);
+    sv_diff *diff = NULL;
+    FAILS(ctx, sv_fabric_diff(ctx, a, b, SV_MATCH_GUID, &diff), SV_BAD_INPUT, "same GUID");
+    FAILS(ctx, sv_fabric_diff(ctx, b, a, SV_MATCH_GUID, &diff), SV_BAD_INPUT, "same GUID");
+    FAILS(ctx, sv_fabric_diff(ctx, a, b, SV_MATCH_NAME, &diff), SV_BAD_INPUT, "'x'");
+    assert_null(diff);
+    sv_fabric_free(a);
+    sv_fabric_free(b);
+}
+
+/* Whatever fails, the difference to the whole fabric is exactly that. */
+static void failures_are_the_difference(void **state)
+{
+    (void)state;
+    sv_fabric *whole = test_fabric(ctx, "dragonfly:a=4,p=2,h=2,g=9");
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        sv_fault_plan plan = {.seed = seed,
+                              .links = {false, seed % 7},
+                              .switches = {false, seed % 3},
+                              .adapters = {false, seed % 2}};
+        sv_fault_report report;
+        sv_mask *mask = sv_mask_new(ctx, whole);
+        sv_fabric *left = NULL;
+        sv_diff *diff = NULL;
+        uint32_t lost[3] = {0};
+        OK(ctx, sv_faults_draw(ctx, whole, &plan, mask, &report));
+        OK(ctx, sv_fabric_mask(ctx, whole, mask, &left));
+        OK(ctx, sv_fabric_diff(ctx, whole, left, SV_MATCH_GUID, &diff));
+        for (size_t i = 0; i < diff->length; i++) {
+            assert_int_equal(diff->changes[i].kind, SV_CHANGE_LOST);
+            lost[diff->changes[i].what]++;
+        }
+        assert_int_equal(lost[SV_WHAT_CABLE], report.links);
+        assert_int_equal(lost[SV_WHAT_SWITCH], report.switches);
+        assert_int_equal(lost[SV_WHAT_ADAPTER], report.adapters + report.lost_terminals);
+        sv_diff_free(diff);
+        OK(ctx, sv_fabric_diff(ctx, left, left, SV_MATCH_NAME, &diff));
+        assert_int_equal(diff->length, 0);
+        sv_diff_free(diff);
+        sv_fabric_free(left);
+        sv_mask_free(mask);
+    }
+    sv_fabric_free(whole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_changed),
+        cmocka_unit_test(a_cable_is_lost_or_added),
+        cmocka_unit_test(a_host_is_replugged),
+        cmocka_unit_test(two_hosts_are_swapped),
+        cmocka_unit_test(a_cable_gets_slower),
+        cmocka_unit_test(a_switch_takes_its_cables_along),
+        cmocka_unit_test(a_name_changes),
+        cmocka_unit_test(identity_must_be_unique),
+        cmocka_unit_test(failures_are_the_difference),
+    };
+    return cmocka_run_group_tests(tests, make_ctx, free_ctx);
+}

@@ -1,0 +1,36 @@
+#!/bin/sh
+# make-corpus.sh SELVAGE: makes the seeds of the fuzz targets in tests/fuzz/corpus. Small ones: the
+# fuzzer finds its way from there. Formats that selvage does not write have seeds written here.
+set -eu
+selvage=$1
+corpus=tests/fuzz/corpus
+mkdir -p $corpus/ibnetdiscover $corpus/subnet $corpus/netloc $corpus/cray $corpus/spec \
+    $corpus/faults $corpus/guids $corpus/auto
+
+n=0
+for spec in mesh:2x1,hosts=1 torus:3,hosts=2,speed=EDR kary:k=2,n=2 fullmesh:3,hosts=0,r=2; do
+    n=$((n + 1))
+    "$selvage" topo $spec --format ibnetdiscover -o $corpus/ibnetdiscover/$n
+    "$selvage" topo $spec --format subnet -o $corpus/subnet/$n
+    "$selvage" topo $spec --format cn-guids -o $corpus/guids/$n
+done
+printf 'Switch 8 "A" # "a" base port 0 lid 5 lmc 2\n[1] "B"[2]\n[2] "x"[1]\n[5] "A"[6]\n[6] "A"[5]\n\nSwitch 8 "B"\n[2] "A"[1]\n\nHca 2 "x"\n[1] "A"[2]\n\nRt 1 "y"\n' \
+    >$corpus/ibnetdiscover/short
+printf '=~ capture\r\n# Topology file\r\nswitchguid=0x5(5)\r\nSwitch41 "S-5"# "sw"\r\n[1]"H-6"[1](6) # "h" lid 65535 4xHDR\r\n\r\ncaguid=0x6\r\nCa1 "H-6"# "h"\r\n[1](6) "S-5"[1]# lid 2 lmc 0 "sw" lid 1 4xHDR\r\n\rprompt # ' \
+    >$corpus/ibnetdiscover/capture
+printf 'c0-0c0s0a0l00(0:0:0) green -> c0-0c0s1a0l10(0:0:1)\nc0-0c0s0a0l04(0:0:0) blue -> unused\nc0-0c0s0a0l50(0:0:0) ptile -> processor\nc0-0c0s1a0l10(0:0:1) green -> c0-0c0s0a0l00(0:0:0)\n' \
+    >$corpus/cray/1
+printf '{"network_info":{"network_type":2},"node_info":{"0000:0001":{"node_type":1,"log_id":"3","desc":"'"'"'s'"'"'","edge_ids":[7]},"0000:0002":{"node_type":2,"log_id":"4","desc":"h"}},"edge_info":{"7":{"src_node_id":"0000:0001","src_port_id":"5","dest_node_id":"0000:0002","dest_port_id":"1","speed":"QDR","width":"4x"},"8":{"src_node_id":"0000:0002","src_port_id":"1","dest_node_id":"0000:0001","dest_port_id":"5","speed":"QDR","width":"4x"}}}' \
+    >$corpus/netloc/1
+n=0
+"$selvage" topo --list --json | sed -n 's/.*"example": "\(.*\)".*/\1/p' | while read -r spec; do
+    n=$((n + 1))
+    printf '%s' "$spec" >$corpus/spec/$n
+done
+printf 't61-torus,hosts=2' >$corpus/spec/preset
+printf '# list\nswitch sw0-0\nadapter host3\nport "sw1-1" 4\nlink sw2-2 3 sw1-2 4\nswitch 0x02005e1a00000002\n' \
+    >$corpus/faults/1
+printf 'adapter "lid 3"\n' >$corpus/faults/2
+for format in ibnetdiscover subnet netloc cray; do
+    cp $corpus/$format/1 $corpus/auto/$format
+done
