@@ -137,8 +137,9 @@ static sv_status print_text(struct app *app, const sv_fabric *a, const sv_fabric
         sv_text_print(&out, "no difference\n");
     else
         sv_text_print(&out,
-                      "%zu differences: %u added, %u lost, %u moved, %u changed, %u renamed\n",
-                      diff->length, counts[0], counts[1], counts[2], counts[3], counts[4]);
+                      "%zu difference%s: %u added, %u lost, %u moved, %u changed, %u renamed\n",
+                      diff->length, diff->length == 1 ? "" : "s", counts[0], counts[1], counts[2],
+                      counts[3], counts[4]);
     return app_print_end(app, &out);
 }
 

@@ -34,6 +34,7 @@
 struct reader {
     sv__draft draft;
     sv_lines *lines;
+    bool speeds;      /* saw a port with a speed */
     bool started;     /* saw a line that is certainly ibnetdiscover's */
     uint64_t skipped; /* lines before that */
     uint32_t device;  /* whose section this is, or SV_ABSENT */
@@ -210,6 +211,9 @@ static sv_status read_port(struct reader *r, sv_scan *scan)
         SV_TRY(read_port_comment(r, scan, host, &end));
     else if (!sv_scan_done(scan))
         return sv_lines_fail(r->lines, "unexpected '%.*s'", SV_SPAN(sv_scan_rest(scan)));
+    if (r->lines->unterminated && r->speeds && end.link.width == 0)
+        return sv_lines_fail(r->lines, "the file is cut off: other ports have a speed here");
+    r->speeds = r->speeds || end.link.width != 0;
     return sv__draft_add_end(&r->draft, &end);
 }
 

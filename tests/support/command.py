@@ -3,7 +3,7 @@ import json
 import os
 import subprocess
 
-SELVAGE = os.environ.get("SELVAGE", "build/selvage")
+SELVAGE = os.path.abspath(os.environ.get("SELVAGE", "build/selvage"))
 SOURCE = os.environ.get("SELVAGE_SOURCE", ".")
 FABRICS = os.path.join(SOURCE, "..", "shared", "fabrics")
 

@@ -1,0 +1,410 @@
+"""The command from outside: verbs, options, exit codes, JSON keys, and what is left behind when
+something goes wrong."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support.command import SELVAGE, SOURCE, ok, real, selvage  # noqa: E402
+
+VERBS = ("topo", "info", "faults", "convert", "diff")
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="selvage-cli-")
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name)) as file:
+            return file.read()
+
+    def expect_error(self, code, text, *arguments, **options):
+        """A complaint in one line, nothing on standard output, no file left behind."""
+        before = sorted(os.listdir(self.directory))
+        result = selvage(*arguments, **options)
+        self.assertEqual(result.code, code, result.err)
+        self.assertEqual(result.out, "")
+        self.assertEqual(result.err.count("\n"), 1, result.err)
+        self.assertIn(text, result.err)
+        self.assertEqual(sorted(os.listdir(self.directory)), before)
+
+
+class Help(Base):
+    def test_help_shows_every_verb(self):
+        for option in ("--help", "-h", "help"):
+            text = ok(option).out
+            for verb in VERBS:
+                self.assertIn("\n  %s " % verb, text)
+
+    def test_every_verb_explains_itself_with_an_example(self):
+        for verb in VERBS:
+            for option in ("--help", "-h"):
+                text = ok(verb, option).out
+                self.assertTrue(text.startswith("usage: selvage %s " % verb), text)
+                self.assertIn("\nexample:\n  ", text)
+                self.assertIn("--json", text)
+
+    def test_examples_of_help_work(self):
+        """Those without a pipe or a file that has to be there already."""
+        done = 0
+        for verb in VERBS:
+            lines = ok(verb, "--help").out.split("example:\n")[1].strip().splitlines()
+            for line in lines:
+                words = line.split()
+                if "|" in words or any(w.endswith((".txt", ".lst")) for w in words[2:]):
+                    continue
+                self.assertEqual(words[0], "selvage")
+                self.assertEqual(selvage(*words[1:], cwd=self.directory).code, 0, line)
+                done += 1
+        self.assertGreater(done, 4)
+
+    def test_version_names_the_optional_parts(self):
+        self.assertRegex(ok("--version").out, r"^selvage \d+\.\d+\.\d+ \(.*threads\)\n$")
+
+    def test_manual_page_has_every_option(self):
+        with open(os.path.join(SOURCE, "docs", "selvage.1")) as file:
+            manual = file.read()
+        for verb in VERBS:
+            options = re.findall(r"--([a-z-]+)", ok(verb, "--help").out.split("example:")[0])
+            for option in options:
+                self.assertIn("Fl -" + option, manual, "%s --%s" % (verb, option))
+
+
+class Usage(Base):
+    def test_wrong_command_lines(self):
+        for arguments, text in (
+                (("dance",), "unknown verb 'dance'"),
+                (("topo",), "which topology?"),
+                (("topo", "mesh:2", "mesh:3"), "one argument too many"),
+                (("info",), "1 argument is missing"),
+                (("diff", "mesh:2"), "1 argument is missing"),
+                (("diff",), "2 arguments are missing"),
+                (("info", "mesh:2", "--nonsense"), "unknown option '--nonsense'"),
+                (("info", "mesh:2", "-x"), "unknown option '-x'"),
+                (("info", "mesh:2", "--json=yes"), "takes no value"),
+                (("topo", "mesh:2", "--output"), "--output needs FILE"),
+                (("info", "mesh:2", "--seed", "abc"), "'abc' is not a number"),
+                (("info", "mesh:2", "--threads", "0"), "not in 1"),
+                (("topo", "mesh:2", "--format", "pdf"), "unknown format 'pdf'"),
+                (("topo", "mesh:2", "--format", "cray"), "can only be read"),
+                (("topo", "mesh:2", "-o", self.path("x.ndat")), "can only be read"),
+                (("diff", "mesh:2", "mesh:2", "--match", "luck"), "neither guid nor name"),
+                (("faults", "mesh:2"), "what is to fail?"),
+                (("faults", "mesh:2", "--links", "many"), "neither a number nor a percentage"),
+                (("faults", "mesh:2", "--both", "1"), "--both and --ratio go together"),
+                (("faults", "mesh:2", "--both", "1", "--ratio", "1"), "is not SWITCHES:LINKS"),
+                (("faults", "mesh:2", "--both", "1", "--ratio", "1:2", "--links", "1"), "stands for"),
+                (("faults", "mesh:2", "--links", "1", "--level", "x"), "'x' is not a number")):
+            with self.subTest(arguments):
+                self.expect_error(2, text, *arguments)
+        self.assertEqual(selvage().code, 2)
+
+    def test_options_in_all_forms(self):
+        for form in (["-o", self.path("a")], ["-o" + self.path("a")],
+                     ["--output", self.path("a")], ["--output=" + self.path("a")]):
+            ok("topo", "mesh:2", *form)
+            self.assertIn("Switch", self.read("a"))
+            os.unlink(self.path("a"))
+        self.assertIn("Switch", ok("topo", "--", "mesh:2").out)
+
+
+class Errors(Base):
+    def test_bad_specs(self):
+        out = ("-o", self.path("out"))
+        self.expect_error(3, "unknown key 'hots'", "topo", "torus:4x4,hots=3", *out)
+        self.expect_error(3, "'tours' is no family", "info", "tours:4x4")
+        self.expect_error(4, "needs 46 ports", "topo", "torus:4x4x4,hosts=40,radix=36", *out)
+
+    def test_files_that_are_not_there(self):
+        self.expect_error(5, "No such file", "info", self.path("absent.net"))
+        self.expect_error(5, "no topology spec", "info", "absent")
+        self.expect_error(5, "directory", "info", self.directory)
+        self.expect_error(5, "cannot create", "topo", "mesh:2", "-o", self.path("no/where"))
+        self.expect_error(5, "directory", "topo", "mesh:2", "-o", self.directory)
+
+    def test_bad_files(self):
+        good = ok("topo", "torus:3x3,hosts=1").out
+        cases = {
+            "empty": (b"", ":1: the file is empty"),
+            "binary": (bytes(range(256)) * 100, ":1: zero byte"),
+            "words": (b"once upon a time\n", ":1: not a fabric"),
+            "cut": (good[:len(good) // 2].encode(), ""),
+            "twice": (good.replace("[2]\t", "[1]\t", 1).encode(), "is used twice"),
+            "ends": (good.replace("[1](", "[2](", 1).encode(), ""),
+            "unknown": (good.replace("H-02005e1b00000010", "H-02005e1b00000011", 1).encode(),
+                        "unknown node"),
+            "absurd": (good.replace("Switch\t5", "Switch\t99999999999", 1).encode(), "99999999999"),
+        }
+        for name, (content, text) in cases.items():
+            with self.subTest(name):
+                path = self.write(name, content)
+                self.expect_error(3, text, "convert", path, "-o", self.path("out.net"))
+                message = selvage("info", path).err
+                self.assertRegex(message, r"^selvage: \S+/%s:\d+: \S" % name)
+
+    def test_every_cut_of_a_file_is_refused_or_harmless(self):
+        """A file cut at any byte is refused, unless only the last line break is missing, it is cut
+        so early that nothing refers to anything yet, or so that a cable now has one end only, which
+        info then warns of."""
+        good = ok("topo", "mesh:2,hosts=1").out.encode()
+        for length in range(len(good) - 1):
+            result = selvage("info", "--quick", "-", stdin=good[:length])
+            harmless = b"[1" not in good[:length] or "listed at one end only" in result.out
+            if harmless and result.code == 0:
+                continue
+            self.assertEqual(result.code, 3, "cut after %d bytes: %s" % (length, result.err))
+
+    def test_two_gigabytes_of_garbage(self):
+        """Refused at once, from a pipe too, without reading it all into memory."""
+        for head in (b"", b"# Topology file: x\n"):
+            generator = subprocess.Popen(
+                [sys.executable, "-c",
+                 "import sys\nout = sys.stdout.buffer\nout.write(%r)\nblock = b'x' * 1048576\n"
+                 "try:\n    for i in range(2048): out.write(block)\nexcept BrokenPipeError: pass\n"
+                 % head], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            result = subprocess.run([SELVAGE, "info", "-"], stdin=generator.stdout,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+            generator.stdout.close()
+            generator.wait(60)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertEqual(result.stderr.count(b"\n"), 1)
+
+    def test_a_full_disk(self):
+        for arguments in (("topo", "torus:9x9"), ("info", "mesh:2"), ("info", "mesh:2", "--json"),
+                          ("diff", "mesh:2", "mesh:3"), ("topo", "--list"), ("--help",),
+                          ("--version",)):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([SELVAGE, *arguments], stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 5, arguments)
+
+    def test_an_old_file_stays_when_writing_fails(self):
+        path = self.write("out.net", "precious")
+        result = selvage("topo", "fullmesh:300", "-o", path)
+        self.assertEqual(result.code, 4)
+        self.assertEqual(self.read("out.net"), "precious")
+        self.assertEqual(os.listdir(self.directory), ["out.net"])
+
+    def test_ctrl_c_leaves_nothing(self):
+        process = subprocess.Popen([SELVAGE, "topo", "random:switches=200000,links=4000000", "-o",
+                                    self.path("big.json"), "-f", "json"], stderr=subprocess.PIPE)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        error = process.communicate(timeout=60)[1].decode()
+        self.assertEqual(process.returncode, 130, error)
+        self.assertIn("cancelled", error)
+        self.assertEqual(os.listdir(self.directory), [])
+
+
+class Info(Base):
+    def test_keys_that_others_rely_on(self):
+        info = ok("info", "torus:4x4x3,hosts=4", "--json").json
+        wanted = {"switches": 48, "terminals": 192, "links": 144, "diameter": 5,
+                  "vertex_connectivity": 6, "edge_connectivity": 6, "components": 1}
+        for key, value in wanted.items():
+            self.assertEqual(info[key], value, key)
+        self.assertAlmostEqual(info["mean_distance"], 128 / 47, places=5)
+        self.assertEqual(info["roles"], {"compute": 192, "io": 0, "other": 0})
+        self.assertEqual(info["ports_used"], {"min": 10, "avg": 10.0, "max": 10})
+        self.assertEqual(info["warnings"], [])
+        self.assertEqual(info["bisection"]["links"], 24)
+
+    def test_threads_do_not_matter(self):
+        results = {ok("info", "random:switches=300,links=900,seed=5", "--json", "--threads", n).out
+                   for n in ("1", "2", "5")}
+        self.assertEqual(len(results), 1)
+
+    def test_quick_is_only_counts(self):
+        info = ok("info", "torus:4x4x3", "--json", "--quick").json
+        self.assertNotIn("diameter", info)
+        self.assertEqual(info["switches"], 48)
+
+    def test_warnings(self):
+        text = ("Switch 8 \"A\"\n[1] \"B\"[1]\n[3] \"A\"[4]\n[4] \"A\"[3]\n\nSwitch 8 \"B\"\n\n"
+                "Switch 8 \"C\" # \"A\"\n\nHca 1 \"x\"\n")
+        info = selvage("info", "-", "--json", stdin=text.encode()).json
+        self.assertEqual({w["what"]: w["count"] for w in info["warnings"]},
+                         {"isolated switch": 1, "isolated adapter": 1, "duplicate name": 1,
+                          "cable listed at one end only": 1, "cable from a switch to itself": 1})
+        self.assertEqual(info["components"], 2)  # A and B, C; an adapter without port is no node
+
+    def test_roles_from_guid_files(self):
+        guids = ok("topo", "mesh:2x2", "--format", "cn-guids").out.split()
+        compute = self.write("cn", "\n".join(guids[:2]))
+        io = self.write("io", guids[3] + "\n0x77\n")
+        result = ok("info", "mesh:2x2", "--json", "--cn-guids", compute, "--io-guids", io)
+        self.assertEqual(result.json["roles"], {"compute": 2, "io": 1, "other": 1})
+        self.assertIn("1 GUID(s) are not in the fabric", result.err)
+
+    def test_a_file_wins_over_a_spec(self):
+        path = self.write("deimos", ok("topo", "mesh:2").out)
+        self.assertEqual(ok("info", "deimos", "--json", cwd=self.directory).json["switches"], 2)
+        os.unlink(path)
+
+
+class Faults(Base):
+    def test_the_demo(self):
+        result = ok("faults", "torus:4x4x3,hosts=4", "--switches", "1", "-o", self.path("b.net"),
+                    "--json")
+        self.assertEqual(result.json["switches"], 47)
+        self.assertEqual(result.json["terminals"], 188)
+        self.assertEqual(result.json["failed"], {"links": 0, "switches": 1, "adapters": 0})
+        self.assertEqual(ok("info", self.path("b.net"), "--json").json["links"], 138)
+
+    def test_seeds_repeat_and_differ(self):
+        def draw(seed):
+            return ok("faults", "torus:4x4x3", "--links", "5%", "--seed", seed).out
+        self.assertEqual(draw("1"), draw("1"))
+        self.assertNotEqual(draw("1"), draw("2"))
+
+    def test_a_list_repeats_a_draw(self):
+        ok("faults", "torus:4x4x3,hosts=2", "--links", "3", "--switches", "1", "--adapters", "2",
+           "-o", self.path("a.net"), "--save-list", self.path("list"))
+        ok("faults", "torus:4x4x3,hosts=2", "--list", self.path("list"), "-o", self.path("b.net"))
+        self.assertEqual(self.read("a.net"), self.read("b.net"))
+
+    def test_named_failures(self):
+        result = ok("faults", "torus:4x4,hosts=2", "--switch", "sw0-0", "--adapter", "host31",
+                    "--port", "sw2-2/3", "--json")
+        self.assertEqual(result.json["failed"], {"links": 1, "switches": 1, "adapters": 1})
+        self.expect_error(3, "no node is called 'sw9'", "faults", "torus:4x4", "--switch", "sw9")
+
+    def test_cut_off_terminals_are_reported(self):
+        result = ok("faults", "mesh:3,hosts=1", "--switch", "sw1", "--json")
+        self.assertEqual(result.json["cut_off_terminals"], 1)
+        self.assertIn("1 terminal(s) cannot reach the others", result.err)
+
+    def test_no_choice_left(self):
+        self.expect_error(4, "only 0 of 1 links can fail", "faults", "mesh:3", "--links", "1", "-o",
+                          self.path("out"))
+
+
+class Convert(Base):
+    def test_formats_by_suffix(self):
+        for name, start in (("f.dot", "// "), ("f.json", "{"), ("f.lst", "{ SW"), ("f.net", "#\n"),
+                            ("topology.conf", "# topology.conf"), ("f", "#\n")):
+            ok("convert", "torus:3x3", "-o", self.path(name))
+            self.assertTrue(self.read(name).startswith(start), name)
+
+    def test_dot_is_understood_by_graphviz(self):
+        for spec in ("torus:4x4x3,hosts=4", "kary:k=2,n=3", "fullmesh:4,r=3,hosts=9"):
+            ok("convert", spec, "-o", self.path("f.dot"))
+            program = "dot" if "dot -Tsvg" in self.read("f.dot") else "neato"
+            done = subprocess.run([program, "-Tplain", self.path("f.dot")], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, check=True)
+            switches = ok("info", spec, "--json", "--quick").json["switches"]
+            nodes = re.findall(rb"^node s\d+ ", done.stdout, re.M)
+            self.assertEqual(len(nodes), switches)
+
+    def test_json_has_everything(self):
+        fabric = ok("convert", "deimos", "--format", "json").json
+        self.assertEqual(len(fabric["switches"]), 108)
+        self.assertEqual(len(fabric["terminals"]), 729)
+        self.assertEqual(len(fabric["cables"]), 1653)
+        cable = fabric["cables"][0]
+        self.assertEqual(cable["speed"], "SDR")
+        roles = [t["role"] for t in fabric["terminals"]]
+        self.assertEqual(roles.count("other"), 3)
+
+    def test_counts_as_json(self):
+        result = ok("convert", "mesh:2", "-o", self.path("x.dot"), "--json").json
+        self.assertEqual(result, {"format": "dot", "switches": 2, "terminals": 2, "links": 1})
+
+
+class Diff(Base):
+    def test_exit_codes(self):
+        self.assertEqual(selvage("diff", "mesh:3x3", "mesh:3x3").code, 0)
+        ok("faults", "mesh:3x3", "--port", "sw0-0/2", "-o", self.path("less.net"))
+        result = selvage("diff", "mesh:3x3", self.path("less.net"))
+        self.assertEqual(result.code, 1)
+        self.assertEqual(result.out, "lost     cable    'sw0-0' port 2 to 'sw1-0' port 2\n"
+                         "1 difference: 0 added, 1 lost, 0 moved, 0 changed, 0 renamed\n")
+        changes = json.loads(selvage("diff", self.path("less.net"), "mesh:3x3", "--json").out)
+        self.assertFalse(changes["same"])
+        self.assertEqual([c["change"] for c in changes["changes"]], ["added"])
+
+    def test_planned_against_found(self):
+        plan = ok("topo", "torus:3x3,hosts=1").out
+        found = re.sub(r"2005e1([ab])", r"20aa5e1\1", plan)  # real hardware has its own GUIDs
+        self.write("found", found)
+        self.assertEqual(selvage("diff", "torus:3x3,hosts=1", self.path("found")).code, 1)
+        self.assertEqual(selvage("diff", "--match", "name", "torus:3x3,hosts=1",
+                                 self.path("found")).code, 0)
+
+
+class RealFabrics(Base):
+    """Files that nobody here wrote; counted by hand or told by where they come from."""
+
+    COUNTS = {
+        ("ibnetdiscover", "selene-storage.ibnetdiscover"): (160, 1247, 2039),
+        ("ibnetdiscover", "director-tabs-eaten.ibnetdiscover"): (400, 2328, 6395),
+        ("ibnetdiscover", "topograph-dgx-ndr.ibnetdiscover"): (40, 582, 532),
+        ("ibnetdiscover", "ut-rocket-fdr10.ibnetdiscover"): (8, 145, 47),
+        ("ibnetdiscover", "psmn-x5.ibnetdiscover"): (11, 89, 70),
+        ("ibnetdiscover", "mlnx-small-lab.ibnetdiscover"): (2, 13, 1),
+        ("opensm", "subnet.lst"): (62, 3, 169),
+        ("netloc", "plafrim-IB-nodes.ndat"): (9, 125, 76),
+        ("cray", "theta.interconnect"): (864, 3456, 14688),
+    }
+
+    def setUp(self):
+        super().setUp()
+        if real("ibnetdiscover") is None:
+            self.skipTest("the real fabrics are not here")
+
+    def test_counts(self):
+        for path, (switches, terminals, links) in self.COUNTS.items():
+            info = ok("info", real(*path), "--json").json
+            self.assertEqual((info["switches"], info["terminals"], info["links"]),
+                             (switches, terminals, links), path)
+
+    def test_copies_are_byte_for_byte(self):
+        """What ibnetdiscover wrote, selvage writes again; only comments in front differ."""
+        for name in ("selene-storage", "psmn-x5", "ut-rocket-fdr10", "mlnx-small-lab",
+                     "topograph-dgx-ndr"):
+            path = real("ibnetdiscover", name + ".ibnetdiscover")
+            with open(path) as file:
+                lines = [line for line in file.read().rstrip("\n").split("\n")
+                         if not line.startswith("#")]
+            copy = [line for line in ok("convert", path).out.rstrip("\n").split("\n")
+                    if not line.startswith("#")]
+            self.assertEqual(copy, lines, name)
+
+    def test_theta_is_a_dragonfly_of_nine_groups(self):
+        fabric = ok("convert", real("cray", "theta.interconnect"), "--format", "json").json
+        group = {}
+        for s in fabric["switches"]:
+            column, row = re.match(r"c(\d+)-(\d+)", s["name"]).groups()
+            group[s["node"]] = (int(column) // 2, int(row))
+        self.assertEqual(len(set(group.values())), 9)
+        pairs = {}
+        for c in fabric["cables"]:
+            if c["a"] in group and c["b"] in group and group[c["a"]] != group[c["b"]]:
+                pair = tuple(sorted((group[c["a"]], group[c["b"]])))
+                pairs[pair] = pairs.get(pair, 0) + 1
+        self.assertEqual(set(pairs.values()), {48})
+        self.assertEqual(len(pairs), 36)
+
+    def test_sharp_nodes_are_no_compute_nodes(self):
+        info = ok("info", real("ibnetdiscover", "topograph-dgx-ndr.ibnetdiscover"), "--json").json
+        self.assertEqual(info["special_adapters"], 40)
+        self.assertEqual(info["roles"]["compute"], 542)
+
+
+if __name__ == "__main__":
+    unittest.main()
