@@ -10,7 +10,7 @@ set -eu
 build="gcc libc6-dev cmake ninja-build libmetis-dev libjansson-dev"
 demo="$build graphviz"
 check="$build graphviz clang libclang-rt-14-dev clang-format libcmocka-dev libigraph-dev python3
-       ibsim-utils infiniband-diags opensm pkg-config mandoc git"
+       ibsim-utils infiniband-diags opensm slurmctld slurm-client munge pkg-config mandoc git"
 
 case "${1:-}" in
 build) packages=$build ;;

@@ -164,6 +164,28 @@ static sv_status print_json(struct app *app, const sv_fabric *f, const sv_fault_
     return app_print_end(app, &out);
 }
 
+/* "2 links", "1 switch" */
+static const char *counted(char *text, size_t room, uint32_t count, const char *one,
+                           const char *many)
+{
+    snprintf(text, room, "%u %s", count, count == 1 ? one : many);
+    return text;
+}
+
+static void print_note(struct app *app, const sv_fault_report *report)
+{
+    char links[40], switches[40], adapters[40], terminals[40], skipped[60] = "";
+    if (report->critical > 0)
+        snprintf(skipped, sizeof skipped, "; %u critical choice%s skipped", report->critical,
+                 report->critical == 1 ? "" : "s");
+    sv_note(app->ctx, "failed: %s, %s, %s; %s went with them%s",
+            counted(links, sizeof links, report->links, "link", "links"),
+            counted(switches, sizeof switches, report->switches, "switch", "switches"),
+            counted(adapters, sizeof adapters, report->adapters, "adapter", "adapters"),
+            counted(terminals, sizeof terminals, report->lost_terminals, "terminal", "terminals"),
+            skipped);
+}
+
 static sv_status run(struct app *app, const struct faults *o, sv_format format,
                      const sv_fabric *whole, sv_mask *mask)
 {
@@ -182,11 +204,7 @@ static sv_status run(struct app *app, const struct faults *o, sv_format format,
     if (status == SV_OK && o->json)
         status = print_json(app, left, &report, cut_off);
     else if (status == SV_OK)
-        sv_note(app->ctx,
-                "failed: %u links, %u switches, %u adapters; with them went %u terminals; "
-                "%u critical choices skipped",
-                report.links, report.switches, report.adapters, report.lost_terminals,
-                report.critical);
+        print_note(app, &report);
     sv_fabric_free(left);
     return status;
 }

@@ -2,11 +2,11 @@
  * test_faults.c: random failures (faults.h) against a slow and obvious second opinion.
  *
  * What is left of a fabric is worked out here from its channels and the bits of a mask alone: who
- * is alive, and by passing labels along cables until nothing changes, who reaches whom. Every draw
+ * is alive and, by passing labels along cables until nothing changes, who reaches whom. Every draw
  * on thousands of small fabrics is then held against the header's promises:
  *
  *   nothing critical   all pairs of terminals: those that could talk and still exist can talk
- *   counts             as many as asked for, of the right kind and within the limits of the plan
+ *   counts             as many as asked for, of the right kind, within the limits of the plan
  *   nesting            the draw for n is part of the draw for n + 1
  *   the end            when n + 1 are refused, after the draw for n really nothing more can fail
  *                      (each candidate left is tried); where every switch has terminals, n is the
@@ -14,8 +14,8 @@
  *   clean failure      mask and report are untouched
  *   determinism        twice the same, whatever the number of threads
  *
- * Lists of failures are written, read and compared by what they leave alive; sv_faults_cut_off is
- * held against the labels. Trials are numbered; a number is its seed.
+ * Lists are written, read and compared by what they leave alive. A trial's number is its seed. Odd
+ * fabrics and finer points have tests of their own, so that one failure does not hide another.
  */
 #include "support/testing.h"
 
@@ -23,7 +23,7 @@
 
 #include <fnmatch.h>
 
-enum { MOST_SWITCHES = 10, NODES = 400, CHANNELS = 2000 };
+enum { MOST_SWITCHES = 10, NODES = 200, CHANNELS = 600, FAR = 1000 };
 
 /* splitmix64 */
 static uint64_t roll(uint64_t *state)
@@ -44,36 +44,41 @@ static bool one_in(uint64_t *state, uint32_t n)
     return below(state, n) == 0;
 }
 
-/* ---- fabrics ---- */
+/* What is out of the ordinary in a trial. */
+enum {
+    PAIRS = 1,         /* two terminals cabled back to back */
+    ROUTERS = 2,       /* and special adapters among the hosts */
+    HALF_ADAPTERS = 4, /* one port of an adapter in a mask without the other */
+    LOST_ADAPTERS = 8  /* lost terminals are to be right for failed adapters, too */
+};
 
 typedef struct maker {
     sv_builder *builder;
+    unsigned odd;
     uint64_t dice, guid;
     uint16_t used[MOST_SWITCHES];
     uint32_t switches, adapter;
     bool second; /* the last adapter has a port left */
 } maker;
 
+static const sv_link any_link = {.width = 4, .speed = SV_SPEED_EDR};
+
 static void join(maker *m, uint32_t a, uint32_t b)
 {
-    static const sv_link link = {.width = 4, .speed = SV_SPEED_EDR};
     for (uint32_t k = one_in(&m->dice, 6) ? 2 : 1; k > 0; k--) {
         sv_end from = {.index = a, .port = ++m->used[a]}, to = {.index = b, .port = ++m->used[b]};
-        sv_builder_add_cable(m->builder, from, to, &link);
+        sv_builder_add_cable(m->builder, from, to, &any_link);
     }
 }
 
 /* A terminal, on the second port of the adapter before or on a new one. */
 static sv_end host(maker *m)
 {
-    sv_end end = {.terminal = true};
-    char name[32];
-    snprintf(name, sizeof name, "node %u", (unsigned)m->guid % 7);
-    sv_adapter_info card = {.name = name, .guid = ++m->guid, .ports = 2};
-    card.kind = one_in(&m->dice, 8) ? 1 + below(&m->dice, 2) : SV_ADAPTER_HOST;
+    sv_end end = {.terminal = true, .port = m->second ? 2 : 1};
+    sv_adapter_info card = {.name = "node 1", .guid = ++m->guid, .ports = 2};
+    card.kind = m->odd & ROUTERS ? below(&m->dice, 3) : SV_ADAPTER_HOST;
     if (!m->second)
         sv_builder_add_adapter(m->builder, &card, &m->adapter);
-    end.port = m->second ? 2 : 1;
     m->second = !m->second && one_in(&m->dice, 3);
     sv_terminal_info about = {.guid = ++m->guid, .adapter = m->adapter, .port = end.port};
     sv_builder_add_terminal(m->builder, &about, &end.index);
@@ -95,11 +100,10 @@ static void shape(maker *m)
         join(m, 0, below(&m->dice, n)); /* at times a loopback plug */
 }
 
-static sv_fabric *make(sv_ctx *ctx, uint64_t seed)
+static sv_fabric *make(sv_ctx *ctx, uint64_t seed, unsigned odd)
 {
     static const char *const names[] = {"leaf", "spine ", "core#"};
-    static const sv_link link = {.width = 4, .speed = SV_SPEED_EDR};
-    maker m = {.builder = sv_builder_new(ctx), .dice = seed, .guid = 0x1000};
+    maker m = {.builder = sv_builder_new(ctx), .odd = odd, .dice = seed, .guid = 0x1000};
     sv_fabric *f = NULL;
     uint32_t bare = below(&m.dice, 4), most = 1 + below(&m.dice, 3);
     m.switches = 1 + below(&m.dice, MOST_SWITCHES);
@@ -114,67 +118,64 @@ static sv_fabric *make(sv_ctx *ctx, uint64_t seed)
         for (uint32_t h = bare > 0 && one_in(&m.dice, 1 + bare) ? 0 : 1 + below(&m.dice, most);
              h > 0; h--) {
             sv_end at = {.index = i, .port = ++m.used[i]};
-            sv_builder_add_cable(m.builder, at, host(&m), &link);
+            sv_builder_add_cable(m.builder, at, host(&m), &any_link);
         }
-    if (one_in(&m.dice, 8)) { /* two terminals back to back */
+    if (odd & PAIRS && one_in(&m.dice, 2)) {
         sv_end a = host(&m), b = host(&m);
-        sv_builder_add_cable(m.builder, a, b, &link);
+        sv_builder_add_cable(m.builder, a, b, &any_link);
     }
     OK(ctx, sv_builder_finish(m.builder, &f));
     OK(ctx, sv_fabric_check(ctx, f));
     return f;
 }
 
-/* ---- masks ---- */
+/* ---- sets of failures ---- */
 
-static bool bit(const uint64_t *set, uint32_t i)
-{
-    return set[i / 64] >> (i % 64) & 1;
-}
+/* Of node v at v, of channel c at NODES + c. */
+typedef struct set {
+    bool at[NODES + CHANNELS];
+} set;
 
-static sv_mask *copy_of(sv_ctx *ctx, const sv_fabric *f, const sv_mask *mask)
+static sv_mask *to_mask(sv_ctx *ctx, const sv_fabric *f, const set *failed)
 {
-    sv_mask *copy = sv_mask_new(ctx, f);
-    assert_non_null(copy);
-    for (uint32_t v = 0; mask != NULL && v < sv_num_nodes(f); v++)
-        if (bit(mask->nodes, v))
-            sv_mask_node(copy, (sv_node){v});
-    for (uint32_t c = 0; mask != NULL && c < f->num_channels; c++)
-        if (bit(mask->channels, c))
-            sv_mask_cable(copy, f, (sv_channel){c});
-    return copy;
-}
-
-static bool within(const sv_fabric *f, const sv_mask *small, const sv_mask *large)
-{
+    sv_mask *mask = sv_mask_new(ctx, f);
+    assert_non_null(mask);
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
-        if (bit(small->nodes, v) && !bit(large->nodes, v))
-            return false;
-    for (uint32_t c = 0; c < f->num_channels; c++)
-        if (bit(small->channels, c) && !bit(large->channels, c))
-            return false;
-    return true;
-}
-
-static bool same(const sv_fabric *f, const sv_mask *a, const sv_mask *b)
-{
-    return within(f, a, b) && within(f, b, a);
-}
-
-/* Everything with a chance of one in …. */
-static sv_mask *any_mask(sv_ctx *ctx, const sv_fabric *f, uint32_t rare, uint64_t *dice)
-{
-    sv_mask *mask = copy_of(ctx, f, NULL);
-    for (uint32_t v = 0; v < sv_num_nodes(f); v++)
-        if (one_in(dice, rare))
+        if (failed->at[v])
             sv_mask_node(mask, (sv_node){v});
     for (uint32_t c = 0; c < f->num_channels; c++)
-        if (one_in(dice, rare))
+        if (failed->at[NODES + c])
             sv_mask_cable(mask, f, (sv_channel){c});
     return mask;
 }
 
-/* ---- what a mask leaves ---- */
+/* Frees the mask. */
+static void from_mask(sv_mask *mask, const sv_fabric *f, set *failed)
+{
+    *failed = (set){{false}};
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++)
+        failed->at[v] = mask->nodes[v / 64] >> (v % 64) & 1;
+    for (uint32_t c = 0; c < f->num_channels; c++)
+        failed->at[NODES + c] = mask->channels[c / 64] >> (c % 64) & 1;
+    for (uint32_t c = 0; c < f->num_channels; c++)
+        assert_int_equal(failed->at[NODES + c], failed->at[NODES + f->reverse[c].i]);
+    sv_mask_free(mask);
+}
+
+/* Every node and cable with a chance of one in …. */
+static void draw_set(const sv_fabric *f, unsigned odd, uint32_t rare, uint64_t *dice, set *failed)
+{
+    *failed = (set){{false}};
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++)
+        failed->at[v] = one_in(dice, rare);
+    for (uint32_t c = 0; c < f->num_channels; c++)
+        failed->at[NODES + c] = failed->at[NODES + f->reverse[c].i] = one_in(dice, rare);
+    for (uint32_t t = 1; t < f->num_terminals && !(odd & HALF_ADAPTERS); t++)
+        if (f->terminals[t].adapter == f->terminals[t - 1].adapter)
+            failed->at[f->num_switches + t] = failed->at[f->num_switches + t - 1];
+}
+
+/* ---- what they leave ---- */
 
 typedef struct world {
     bool node[NODES], channel[CHANNELS]; /* alive */
@@ -184,51 +185,37 @@ typedef struct world {
     uint32_t live_terminals;
 } world;
 
-/* Passes labels and levels along cables until nothing changes. */
-static void spread(const sv_fabric *f, world *w)
+/* Labels and levels are passed along cables until nothing changes. */
+static void settle(const sv_fabric *f, const set *failed, world *w)
 {
-    bool changed = true;
-    for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
-        w->group[v] = v;
-        w->level[v] = v < f->num_switches && w->terminals[v] > 0 ? 0 : UINT32_MAX;
+    memset(w, 0, sizeof *w);
+    for (uint32_t v = 0; v < f->num_switches; v++)
+        w->node[v] = sv_node_alive(f, (sv_node){v}) && !failed->at[v];
+    for (uint32_t c = 0; c < f->num_channels; c++) {
+        uint32_t a = f->tail[c].i, b = f->head[c].i;
+        w->channel[c] = sv_channel_alive(f, (sv_channel){c}) && !failed->at[NODES + c] &&
+                        sv_node_alive(f, f->tail[c]) && !failed->at[a] &&
+                        sv_node_alive(f, f->head[c]) && !failed->at[b];
+        w->terminals[a] += w->channel[c] && b >= f->num_switches;
+        w->node[a] |= w->channel[c]; /* a terminal lives by its cable */
     }
-    while (changed) {
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
+        w->live_terminals += v >= f->num_switches && w->node[v];
+        w->group[v] = v;
+        w->level[v] = v < f->num_switches && w->terminals[v] > 0 ? 0 : FAR;
+    }
+    for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t c = 0; c < f->num_channels; c++) {
             uint32_t a = f->tail[c].i, b = f->head[c].i;
-            if (w->channel[c] && w->group[a] < w->group[b]) {
-                w->group[b] = w->group[a];
-                changed = true;
-            }
-            if (w->channel[c] && a < f->num_switches && b < f->num_switches &&
-                w->level[a] != UINT32_MAX && w->level[a] + 1 < w->level[b]) {
-                w->level[b] = w->level[a] + 1;
-                changed = true;
-            }
+            bool less = w->channel[c] && w->group[a] < w->group[b];
+            bool nearer = w->channel[c] && sv_joins_switches(f, (sv_channel){c}) &&
+                          w->level[a] + 1 < w->level[b];
+            w->group[b] = w->group[less ? a : b];
+            w->level[b] = nearer ? w->level[a] + 1 : w->level[b];
+            changed |= less || nearer;
         }
     }
-}
-
-static void settle(const sv_fabric *f, const sv_mask *mask, world *w)
-{
-    bool cabled[NODES] = {false};
-    assert_true(sv_num_nodes(f) <= NODES && f->num_channels <= CHANNELS);
-    memset(w, 0, sizeof *w);
-    for (uint32_t v = 0; v < sv_num_nodes(f); v++)
-        w->node[v] = sv_node_alive(f, (sv_node){v}) && !bit(mask->nodes, v);
-    for (uint32_t c = 0; c < f->num_channels; c++) {
-        uint32_t a = f->tail[c].i, b = f->head[c].i;
-        assert_int_equal(bit(mask->channels, c), bit(mask->channels, f->reverse[c].i));
-        w->channel[c] = sv_channel_alive(f, (sv_channel){c}) && !bit(mask->channels, c) &&
-                        w->node[a] && w->node[b];
-        cabled[a] |= w->channel[c];
-        w->terminals[a] += w->channel[c] && b >= f->num_switches;
-    }
-    for (uint32_t v = f->num_switches; v < sv_num_nodes(f); v++) {
-        w->node[v] = w->node[v] && cabled[v];
-        w->live_terminals += w->node[v];
-    }
-    spread(f, w);
 }
 
 /* No two terminals that are left were parted. */
@@ -242,447 +229,380 @@ static bool harmless(const sv_fabric *f, const world *before, const world *after
     return true;
 }
 
-/* ---- what a plan allows ---- */
+/* ---- a trial, and what its plan allows ---- */
+
+enum { LINKS, SWITCHES, ADAPTERS, KINDS };
+
+typedef struct trial {
+    const struct job *job;
+    uint32_t number;
+    uint64_t dice;
+    sv_ctx *ctx;
+    sv_fabric *whole, *f; /* f: at times with failures */
+    set start;            /* nothing, or these failures */
+    world before;
+    sv_fault_plan plan;
+    uint32_t choices[KINDS]; /* how many candidates there are */
+} trial;
+
+typedef struct job {
+    const char *name;
+    void (*run)(trial *);
+    uint32_t trials;
+    unsigned odd;
+    const char *spec; /* of a fabric, instead of random ones */
+} job;
+
+static void wrong(const trial *t, const char *what)
+{
+    const sv_fabric *f = t->f;
+    const sv_fault_plan *p = &t->plan;
+    const sv_amount amounts[] = {p->links, p->switches, p->adapters, p->both};
+    for (uint32_t v = 0; v < f->num_switches; v++)
+        if (t->before.node[v])
+            print_error("%u: %s (%u), ", v, f->switches[v].name, t->before.terminals[v]);
+    for (uint32_t c = 0; c < f->num_channels; c++)
+        if (t->before.channel[c] && c < f->reverse[c].i && f->head[c].i < f->num_switches)
+            print_error(" %u-%u", f->tail[c].i, f->head[c].i);
+    print_error("\nlinks, switches, adapters, both:");
+    for (int i = 0; i < 4; i++)
+        print_error(" %g%s", (double)amounts[i].value, amounts[i].relative ? " millionths" : "");
+    print_error(" %u:%u, only %s, touching %s, level %d%s\n", p->ratio_switches, p->ratio_links,
+                p->only ? p->only : "-", p->touching ? p->touching : "-",
+                p->limit_level ? (int)p->level : -1, p->keep_terminals ? ", keep terminals" : "");
+    fail_msg("%s, trial %u: %s", t->job->name, t->number, what);
+}
+
+/* Whether there is a channel, switch or adapter i (with a live terminal), and it is alive. */
+static bool alive(const trial *t, const world *w, int kind, uint32_t i)
+{
+    bool some = false;
+    for (uint32_t k = 0; kind == ADAPTERS && k < t->f->num_terminals; k++)
+        some |= t->f->terminals[k].adapter == i && w->node[t->f->num_switches + k];
+    return some || (kind == LINKS && w->channel[i]) ||
+           (kind == SWITCHES && i < t->f->num_switches && w->node[i]);
+}
 
 static bool fits(const char *pattern, const sv_fabric *f, uint32_t v)
 {
     return pattern == NULL || fnmatch(pattern, f->switches[v].name, 0) == 0;
 }
 
-static bool may_link(const sv_fabric *f, const world *w, const sv_fault_plan *plan, uint32_t c)
-{
-    uint32_t a = f->tail[c].i, b = f->head[c].i;
-    if (!w->channel[c] || c > f->reverse[c].i || a == b || a >= f->num_switches ||
-        b >= f->num_switches)
-        return false;
-    uint32_t lower = w->level[a] < w->level[b] ? w->level[a] : w->level[b];
-    return fits(plan->only, f, a) && fits(plan->only, f, b) &&
-           (fits(plan->touching, f, a) || fits(plan->touching, f, b)) &&
-           (!plan->limit_level || lower == plan->level);
-}
-
-static bool may_switch(const sv_fabric *f, const world *w, const sv_fault_plan *plan, uint32_t v)
-{
-    return w->node[v] && fits(plan->only, f, v) && fits(plan->touching, f, v) &&
-           (!plan->limit_level || w->level[v] == plan->level) &&
-           !(plan->keep_terminals && w->terminals[v] > 0);
-}
-
-static bool may_adapter(const sv_fabric *f, const world *w, uint32_t adapter)
-{
-    bool some = false;
-    for (uint32_t t = 0; t < f->num_terminals; t++)
-        some |= f->terminals[t].adapter == adapter && w->node[f->num_switches + t];
-    return some && f->adapters[adapter].kind == SV_ADAPTER_HOST;
-}
-
-static void count(const sv_fabric *f, const world *w, const sv_fault_plan *plan,
-                  sv_fault_report *choices)
-{
-    *choices = (sv_fault_report){0};
-    for (uint32_t c = 0; c < f->num_channels; c++)
-        choices->links += may_link(f, w, plan, c);
-    for (uint32_t v = 0; v < f->num_switches; v++)
-        choices->switches += may_switch(f, w, plan, v);
-    for (uint32_t a = 0; a < f->num_adapters; a++)
-        choices->adapters += may_adapter(f, w, a);
-}
-
-/* ---- one draw ---- */
-
-typedef struct trial {
-    char name[96];
-    sv_ctx *ctx;
-    sv_fabric *f;
-    sv_mask *start; /* failed before the draw */
-    world before;
-    sv_fault_plan plan;
-    sv_fault_report choices; /* how many candidates there are */
-} trial;
-
-static void wrong(const trial *t, const char *what)
-{
-    const sv_fabric *f = t->f;
-    const sv_fault_plan *p = &t->plan;
-    for (uint32_t v = 0; v < f->num_switches; v++)
-        if (t->before.node[v])
-            print_error("%s (%u terminals)  ", f->switches[v].name, t->before.terminals[v]);
-    for (uint32_t c = 0; c < f->num_channels; c++)
-        if (t->before.channel[c] && c < f->reverse[c].i && f->head[c].i < f->num_switches)
-            print_error(" %u-%u", f->tail[c].i, f->head[c].i);
-    print_error(
-        "\nlinks %llu%s switches %llu%s adapters %llu%s both %llu%s %u:%u only %s touching %s "
-        "level %d%s\n",
-        (unsigned long long)p->links.value, p->links.relative ? "ppm" : "",
-        (unsigned long long)p->switches.value, p->switches.relative ? "ppm" : "",
-        (unsigned long long)p->adapters.value, p->adapters.relative ? "ppm" : "",
-        (unsigned long long)p->both.value, p->both.relative ? "ppm" : "", p->ratio_switches,
-        p->ratio_links, p->only ? p->only : "-", p->touching ? p->touching : "-",
-        p->limit_level ? (int)p->level : -1, p->keep_terminals ? " keep terminals" : "");
-    fail_msg("%s: %s", t->name, what);
-}
-
-static uint64_t amount_of(sv_amount amount, uint64_t choices)
-{
-    return amount.relative ? choices * amount.value / 1000000 : amount.value;
-}
-
-/* sv_fabric_mask and this file agree on what is left. */
-static void check_result(const trial *t, const sv_mask *mask, const world *after)
-{
-    sv_fabric *result = NULL;
-    OK(t->ctx, sv_fabric_mask(t->ctx, t->f, mask, &result));
-    if (sv_fabric_check(t->ctx, result) != SV_OK)
-        wrong(t, sv_ctx_message(t->ctx));
-    for (uint32_t v = 0; v < sv_num_nodes(result); v++)
-        if (sv_node_alive(result, (sv_node){v}) != after->node[v])
-            wrong(t, "another node is alive than should be");
-    for (uint32_t c = 0; c < result->num_channels; c++)
-        if (sv_channel_alive(result, (sv_channel){c}) != after->channel[c])
-            wrong(t, "another channel is alive than should be");
-    sv_fabric_free(result);
-}
-
-/* Whether an adapter was chosen: a terminal of it is in the mask, its switch is not. */
-static bool adapter_chosen(const trial *t, const sv_mask *got, uint32_t adapter)
-{
-    const sv_fabric *f = t->f;
-    bool chosen = false;
-    for (uint32_t c = 0; c < f->num_channels; c++) {
-        uint32_t v = f->tail[c].i, end = f->head[c].i;
-        chosen |= v >= f->num_switches && f->terminals[v - f->num_switches].adapter == adapter &&
-                  t->before.node[v] && bit(got->nodes, v) &&
-                  (end >= f->num_switches || !bit(got->nodes, end));
-    }
-    return chosen;
-}
-
-/* What was added to the mask, and that it was allowed. */
-static sv_fault_report chosen(const trial *t, const sv_mask *got, const world *after)
-{
-    const sv_fabric *f = t->f;
-    sv_fault_report sum = {0};
-    for (uint32_t v = 0; v < f->num_switches; v++)
-        if (bit(got->nodes, v) && !bit(t->start->nodes, v)) {
-            sum.switches++;
-            if (!may_switch(f, &t->before, &t->plan, v))
-                wrong(t, "a switch failed that may not");
-        }
-    for (uint32_t c = 0; c < f->num_channels; c++)
-        if (bit(got->channels, c) && !bit(t->start->channels, c) && c < f->reverse[c].i &&
-            after->node[f->tail[c].i] && after->node[f->head[c].i]) {
-            sum.links++;
-            if (!may_link(f, &t->before, &t->plan, c))
-                wrong(t, "a link failed that may not");
-        }
-    for (uint32_t a = 0; a < f->num_adapters; a++)
-        if (adapter_chosen(t, got, a)) {
-            sum.adapters++;
-            if (!may_adapter(f, &t->before, a) || may_adapter(f, after, a))
-                wrong(t, "an adapter failed that may not, or in part only");
-        }
-    sum.lost_terminals = t->before.live_terminals - after->live_terminals;
-    return sum;
-}
-
-static void verify(const trial *t, const sv_mask *got, const sv_fault_report *report)
+/* Whether the plan lets something fail that is alive. One channel of a cable stands for it. */
+static bool allowed(const trial *t, int kind, uint32_t i)
 {
     const sv_fault_plan *plan = &t->plan;
-    world after;
-    settle(t->f, got, &after);
-    check_result(t, got, &after);
-    if (!within(t->f, t->start, got))
-        wrong(t, "the draw took something out of the mask");
-    if (!harmless(t->f, &t->before, &after))
-        wrong(t, "two terminals were parted");
-    sv_fault_report sum = chosen(t, got, &after);
-    uint64_t links = amount_of(plan->links, t->choices.links);
-    uint64_t switches = amount_of(plan->switches, t->choices.switches);
-    if (plan->ratio_links != 0) {
-        links = amount_of(plan->both, t->choices.links);
-        switches = links * plan->ratio_switches / plan->ratio_links;
-    }
-    if (sum.links != links || sum.switches != switches ||
-        sum.adapters != amount_of(plan->adapters, t->choices.adapters))
-        wrong(t, "other than the wanted number failed");
-    if (sum.links != report->links || sum.switches != report->switches ||
-        sum.adapters != report->adapters || sum.lost_terminals != report->lost_terminals)
-        wrong(t, "the report is wrong");
+    const sv_fabric *f = t->f;
+    if (kind == ADAPTERS)
+        return f->adapters[i].kind == SV_ADAPTER_HOST;
+    uint32_t a = kind == LINKS ? f->tail[i].i : i, b = kind == LINKS ? f->head[i].i : i;
+    if (kind == LINKS && (i > f->reverse[i].i || !sv_joins_switches(f, (sv_channel){i})))
+        return false;
+    uint32_t lower =
+        t->before.level[a] < t->before.level[b] ? t->before.level[a] : t->before.level[b];
+    return fits(plan->only, f, a) && fits(plan->only, f, b) &&
+           (fits(plan->touching, f, a) || fits(plan->touching, f, b)) &&
+           (!plan->limit_level || lower == plan->level) &&
+           !(kind == SWITCHES && plan->keep_terminals && t->before.terminals[i] > 0);
 }
 
-/* Draws, twice, and checks all that can be said about one draw. The mask is the caller's. */
-static sv_status draw(const trial *t, sv_mask **got)
+static sv_amount *amount_at(sv_fault_plan *plan, int kind)
 {
-    sv_fault_report untouched, report, again;
-    sv_mask *second = copy_of(t->ctx, t->f, t->start);
-    memset(&untouched, 0x5a, sizeof untouched);
-    report = again = untouched;
-    *got = copy_of(t->ctx, t->f, t->start);
-    sv_ctx_set_threads(t->ctx, 1);
-    sv_status status = sv_faults_draw(t->ctx, t->f, &t->plan, *got, &report);
-    sv_ctx_set_threads(t->ctx, 7);
-    if (sv_faults_draw(t->ctx, t->f, &t->plan, second, &again) != status ||
-        !same(t->f, *got, second) || memcmp(&report, &again, sizeof report) != 0)
-        wrong(t, "two draws differ");
-    if (status == SV_OK)
-        verify(t, *got, &report);
-    else if (status != SV_INFEASIBLE)
-        wrong(t, sv_ctx_message(t->ctx));
-    else if (!same(t->f, *got, t->start) || memcmp(&report, &untouched, sizeof report) != 0)
-        wrong(t, "the refused draw left traces");
-    sv_mask_free(second);
-    return status;
+    return kind == LINKS ? &plan->links : kind == SWITCHES ? &plan->switches : &plan->adapters;
 }
 
-/* ---- how many can fail ---- */
+static uint64_t wanted(const trial *t, int kind)
+{
+    sv_fault_plan plan = t->plan;
+    bool both = plan.ratio_links != 0 && kind != ADAPTERS;
+    sv_amount amount = both ? plan.both : *amount_at(&plan, kind);
+    uint64_t choices = t->choices[both ? LINKS : kind];
+    uint64_t sum = amount.relative ? choices * amount.value / 1000000 : amount.value;
+    return both && kind == SWITCHES ? sum * plan.ratio_switches / plan.ratio_links : sum;
+}
 
-enum { LINKS, SWITCHES, ADAPTERS, KINDS };
+/* Whether a part is among the failures itself and not (an adapter, a link) with a switch. */
+static bool chosen(const trial *t, const set *got, int kind, uint32_t i)
+{
+    const sv_fabric *f = t->f;
+    bool some = false;
+    if (kind == SWITCHES)
+        return got->at[i];
+    if (kind == LINKS)
+        return i < f->reverse[i].i && got->at[NODES + i] && !got->at[f->tail[i].i] &&
+               !got->at[f->head[i].i];
+    for (uint32_t c = 0; c < f->num_channels; c++) {
+        uint32_t v = f->tail[c].i;
+        some |= v >= f->num_switches && f->terminals[v - f->num_switches].adapter == i &&
+                got->at[v] && !got->at[f->head[c].i] && t->before.node[v];
+    }
+    return some;
+}
+
+static void check_counts(const trial *t, const set *got, const world *after,
+                         const sv_fault_report *report)
+{
+    const uint32_t told[KINDS] = {report->links, report->switches, report->adapters};
+    for (int kind = 0; kind < KINDS; kind++) {
+        uint32_t sum = 0;
+        for (uint32_t i = 0; i < CHANNELS; i++)
+            if (alive(t, &t->before, kind, i) && chosen(t, got, kind, i)) {
+                if (!allowed(t, kind, i) || alive(t, after, kind, i))
+                    wrong(t, "something failed that may not, or in part only");
+                sum++;
+            }
+        if (sum != wanted(t, kind) || sum != told[kind])
+            wrong(t, "other than the wanted number failed, or was reported");
+    }
+    if (report->lost_terminals != t->before.live_terminals - after->live_terminals &&
+        (t->job->odd & LOST_ADAPTERS || report->adapters == 0))
+        wrong(t, "other than the lost terminals were reported");
+}
+
+/* sv_fabric_mask must leave what this file thinks is left. */
+static void check_left(const trial *t, const set *got, const world *after)
+{
+    world seen;
+    sv_fabric *result = NULL;
+    sv_mask *mask = to_mask(t->ctx, t->f, got);
+    OK(t->ctx, sv_fabric_mask(t->ctx, t->f, mask, &result));
+    OK(t->ctx, sv_fabric_check(t->ctx, result));
+    settle(result, &(set){{false}}, &seen);
+    if (memcmp(&seen, after, sizeof seen) != 0)
+        wrong(t, "sv_fabric_mask leaves something else");
+    sv_fabric_free(result);
+    sv_mask_free(mask);
+}
+
+static bool within(const set *small, const set *large)
+{
+    bool is = true;
+    for (uint32_t i = 0; i < NODES + CHANNELS; i++)
+        is &= small->at[i] <= large->at[i];
+    return is;
+}
+
+/* Draws, twice, and checks all that can be said about one draw. */
+static sv_status draw(const trial *t, set *got)
+{
+    sv_fault_report report[3];
+    sv_status status[2];
+    set drawn[2];
+    world after;
+    memset(report, 0x5a, sizeof report);
+    for (int i = 0; i < 2; i++) {
+        sv_mask *mask = to_mask(t->ctx, t->f, &t->start);
+        sv_ctx_set_threads(t->ctx, i == 0 ? 1 : 7);
+        status[i] = sv_faults_draw(t->ctx, t->f, &t->plan, mask, &report[i]);
+        from_mask(mask, t->f, &drawn[i]);
+    }
+    *got = drawn[0];
+    settle(t->f, got, &after);
+    if (status[0] != status[1] || memcmp(&drawn[0], &drawn[1], sizeof *drawn) != 0 ||
+        memcmp(&report[0], &report[1], sizeof *report) != 0)
+        wrong(t, "two draws differ");
+    if (status[0] != SV_OK && status[0] != SV_INFEASIBLE)
+        wrong(t, sv_ctx_message(t->ctx));
+    if (status[0] != SV_OK && (memcmp(got, &t->start, sizeof *got) != 0 ||
+                               memcmp(&report[0], &report[2], sizeof *report) != 0))
+        wrong(t, "the refused draw left traces");
+    if (!within(&t->start, got) || !harmless(t->f, &t->before, &after))
+        wrong(t, "two terminals were parted, or something failed before was repaired");
+    check_left(t, got, &after);
+    if (status[0] == SV_OK)
+        check_counts(t, got, &after, &report[0]);
+    return status[0];
+}
 
 /* After the largest draw: whatever could fail now would part two terminals. */
-static void check_stuck(const trial *t, int kind, const sv_mask *got)
+static void check_stuck(const trial *t, int kind, const set *got)
 {
     const sv_fabric *f = t->f;
     world after, next;
     settle(f, got, &after);
-    uint32_t last = kind == LINKS ? f->num_channels : f->num_switches;
-    for (uint32_t i = 0; i < last && kind != ADAPTERS; i++) {
-        if (kind == LINKS ? !may_link(f, &t->before, &t->plan, i) || !after.channel[i]
-                          : !may_switch(f, &t->before, &t->plan, i) || !after.node[i])
+    for (uint32_t i = 0; i < CHANNELS; i++) {
+        set more = *got;
+        if (!alive(t, &after, kind, i) || !allowed(t, kind, i))
             continue;
-        sv_mask *more = copy_of(t->ctx, f, got);
         if (kind == LINKS)
-            sv_mask_cable(more, f, (sv_channel){i});
-        else
-            sv_mask_node(more, (sv_node){i});
-        settle(f, more, &next);
+            more.at[NODES + i] = more.at[NODES + f->reverse[i].i] = true;
+        else if (kind == SWITCHES)
+            more.at[i] = true;
+        settle(f, &more, &next); /* an adapter is never critical */
         if (harmless(f, &t->before, &next))
             wrong(t, "refused, but one more could fail");
-        sv_mask_free(more);
     }
-    for (uint32_t a = 0; a < f->num_adapters && kind == ADAPTERS; a++)
-        if (may_adapter(f, &after, a))
-            wrong(t, "refused, but one more adapter could fail");
 }
 
 /* Asks for 0, 1, 2 … until refused. Returns the last number that was not, or UINT32_MAX. */
 static uint32_t sweep(trial *t, int kind)
 {
-    sv_amount *asked = kind == LINKS      ? &t->plan.links
-                       : kind == ADAPTERS ? &t->plan.adapters
-                                          : &t->plan.switches;
-    sv_mask *got, *last = NULL;
+    sv_amount *asked = amount_at(&t->plan, kind);
+    set got, last;
     uint32_t most = UINT32_MAX;
     for (*asked = (sv_amount){false, 0}; draw(t, &got) == SV_OK; asked->value++) {
-        if (last != NULL && !within(t->f, last, got))
+        if (most != UINT32_MAX && !within(&last, &got))
             wrong(t, "the smaller draw is not part of the larger one");
-        sv_mask_free(last);
         last = got;
         most = (uint32_t)asked->value;
     }
-    sv_mask_free(got);
-    for (uint64_t more = 1; last != NULL && more < UINT64_MAX / 4; more = more * 16 + 1) {
+    for (uint64_t more = 1; most != UINT32_MAX && more < UINT64_MAX / 256; more *= 200) {
         asked->value = most + 1 + more;
         if (draw(t, &got) == SV_OK)
             wrong(t, "more can fail than could before");
-        sv_mask_free(got);
     }
     asked->value = most;
-    if (last != NULL)
-        check_stuck(t, kind, last);
-    sv_mask_free(last);
+    if (most != UINT32_MAX)
+        check_stuck(t, kind, &last);
     return most;
 }
 
-/* ---- the trials ---- */
-
-static void limit(sv_fault_plan *plan, uint64_t *dice)
+/* Links, switches or adapters, and nothing else: a trial of a test, as are all that follow. */
+static void sweep_one_kind(trial *t)
 {
-    static const char *const patterns[] = {"leaf*", "*[0-3]", "spine ?", "none*", "*", "*e*"};
-    plan->only = one_in(dice, 3) ? patterns[below(dice, 6)] : NULL;
-    plan->touching = one_in(dice, 3) ? patterns[below(dice, 6)] : NULL;
-    plan->limit_level = one_in(dice, 3);
-    plan->level = below(dice, 3);
-    plan->keep_terminals = one_in(dice, 3);
-}
-
-/* A fabric, at times with failures of its own, and a mask, at times with something in it. */
-static void start_trial(trial *t, const char *what, uint32_t number, uint64_t *dice)
-{
-    snprintf(t->name, sizeof t->name, "%s trial %u", what, number);
-    *dice = number;
-    t->ctx = sv_ctx_new(NULL);
-    sv_fabric *whole = make(t->ctx, *dice), *f = NULL;
-    sv_mask *mask = any_mask(t->ctx, whole, one_in(dice, 3) ? 10 : UINT32_MAX, dice);
-    OK(t->ctx, sv_fabric_mask(t->ctx, whole, mask, &f));
-    sv_mask_free(mask);
-    sv_fabric_free(whole);
-    t->f = f;
-    t->start = any_mask(t->ctx, f, one_in(dice, 4) ? 12 : UINT32_MAX, dice);
-    settle(f, t->start, &t->before);
-    t->plan = (sv_fault_plan){.seed = roll(dice)};
-    if (one_in(dice, 2))
-        limit(&t->plan, dice);
-    count(f, &t->before, &t->plan, &t->choices);
-}
-
-static void end_trial(trial *t)
-{
-    sv_mask_free(t->start);
-    sv_fabric_free(t->f);
-    sv_ctx_free(t->ctx);
-}
-
-/* Cables beyond a spanning forest; UINT32_MAX where not every switch has terminals. */
-static uint32_t spare_links(const trial *t)
-{
-    uint32_t spare = t->choices.links;
-    for (uint32_t v = 0; v < t->f->num_switches; v++) {
-        if (t->before.node[v] && t->before.terminals[v] == 0)
-            return UINT32_MAX;
-        spare -= t->before.node[v] && t->before.group[v] != v;
+    int kind = (int)(t->number % (t->job->odd & PAIRS ? ADAPTERS : KINDS));
+    bool all = kind == ADAPTERS ||
+               (kind == LINKS && !t->plan.only && !t->plan.touching && !t->plan.limit_level);
+    uint32_t most = sweep(t, kind), spare = t->choices[kind];
+    for (uint32_t v = 0; kind == LINKS && v < t->f->num_switches; v++) {
+        all &= !t->before.node[v] || t->before.terminals[v] > 0;
+        spare -= t->before.node[v] && t->before.group[v] != v; /* a cable of a spanning forest */
     }
-    return spare;
-}
-
-/* A percentage draws what the number it stands for draws. */
-static void check_percentage(trial *t, int kind, uint64_t *dice)
-{
-    sv_amount *asked[] = {&t->plan.links, &t->plan.switches, &t->plan.adapters};
-    const uint32_t of[] = {t->choices.links, t->choices.switches, t->choices.adapters};
-    sv_mask *relative, *absolute;
-    *asked[kind] = (sv_amount){true, below(dice, 1000001)};
+    if (all && most != spare)
+        wrong(t, "not all that is spare can fail");
+    set relative, absolute;
+    *amount_at(&t->plan, kind) = (sv_amount){true, roll(&t->dice) % 1000001};
     sv_status status = draw(t, &relative);
-    *asked[kind] = (sv_amount){false, amount_of(*asked[kind], of[kind])};
-    if (draw(t, &absolute) != status || !same(t->f, relative, absolute))
+    *amount_at(&t->plan, kind) = (sv_amount){false, wanted(t, kind)};
+    if (draw(t, &absolute) != status || memcmp(&relative, &absolute, sizeof absolute) != 0)
         wrong(t, "a percentage draws other failures than its number");
-    sv_mask_free(relative);
-    sv_mask_free(absolute);
 }
 
-static void test_sweeps(void **state)
+/* A kind after those that are drawn before it. */
+static void sweep_after_others(trial *t)
 {
-    (void)state;
-    for (uint32_t number = 0; number < 3000; number++) {
-        trial t;
-        uint64_t dice;
-        start_trial(&t, "sweep", number, &dice);
-        int kind = (int)below(&dice, KINDS);
-        if (kind != SWITCHES && one_in(&dice, 3))
-            t.plan.switches.value = below(&dice, 3);
-        if (kind == ADAPTERS && one_in(&dice, 3))
-            t.plan.links.value = below(&dice, 3);
-        bool alone = t.plan.switches.value == 0 && t.plan.links.value == 0;
-        uint32_t most = sweep(&t, kind);
-        bool limits = t.plan.only || t.plan.touching || t.plan.limit_level;
-        if (alone && most == UINT32_MAX)
-            wrong(&t, "none at all is too many");
-        if (alone && kind == LINKS && !limits && spare_links(&t) != UINT32_MAX &&
-            most != spare_links(&t))
-            wrong(&t, "not all spare links can fail");
-        if (alone)
-            check_percentage(&t, kind, &dice);
-        end_trial(&t);
-    }
+    int kind = t->number % 2 == 0 ? LINKS : ADAPTERS;
+    t->plan.switches.value = below(&t->dice, 3);
+    t->plan.links.value = below(&t->dice, 3);
+    sweep(t, kind);
 }
 
-/* Several kinds at once, and both in a ratio. */
-static void test_mixed(void **state)
+/* Several kinds at once, or links and switches in a ratio. */
+static void mixed(trial *t)
 {
-    (void)state;
-    uint32_t done = 0;
-    for (uint32_t number = 0; number < 4000; number++) {
-        trial t;
-        uint64_t dice;
-        sv_mask *got;
-        start_trial(&t, "mixed", number, &dice);
-        sv_amount links = {one_in(&dice, 2), 0};
-        links.value = links.relative ? below(&dice, 300000) : below(&dice, 4);
-        if (one_in(&dice, 2)) {
-            t.plan.both = links;
-            t.plan.ratio_switches = below(&dice, 4);
-            t.plan.ratio_links = 1 + below(&dice, 4);
-        } else {
-            t.plan.links = links;
-            t.plan.switches = (sv_amount){true, below(&dice, 400000)};
-        }
-        t.plan.adapters = (sv_amount){true, below(&dice, 400000)};
-        done += draw(&t, &got) == SV_OK;
-        sv_mask_free(got);
-        end_trial(&t);
+    sv_fault_plan *plan = &t->plan;
+    sv_amount links = {one_in(&t->dice, 2), 0};
+    set got;
+    links.value = links.relative ? below(&t->dice, 300000) : below(&t->dice, 4);
+    if (one_in(&t->dice, 2)) {
+        plan->both = links;
+        plan->ratio_switches = below(&t->dice, 4);
+        plan->ratio_links = 1 + below(&t->dice, 13);
+    } else {
+        plan->links = links;
+        plan->switches = (sv_amount){true, below(&t->dice, 400000)};
     }
-    assert_true(done > 1000);
+    plan->adapters = (sv_amount){true, below(&t->dice, 400000)};
+    draw(t, &got);
 }
 
 /* What is written can be read, and leaves the same. */
-static void check_list(const trial *t, const sv_mask *mask)
+static void check_list(const trial *t, const set *failed)
 {
     test_buffer buffer;
     sv_sink sink = test_sink(&buffer);
     sv_fault_report report;
-    sv_mask *read = copy_of(t->ctx, t->f, NULL);
-    world wanted, left;
-    OK(t->ctx, sv_faults_write(t->ctx, t->f, mask, &sink));
+    sv_mask *mask = to_mask(t->ctx, t->whole, failed), *read = sv_mask_new(t->ctx, t->whole);
+    set again;
+    world want, left;
+    OK(t->ctx, sv_faults_write(t->ctx, t->whole, mask, &sink));
     sv_memory memory = {buffer.text, buffer.length};
     sv_source source = sv_memory_source(&memory, "list");
-    if (sv_faults_read(t->ctx, t->f, &source, read, &report) != SV_OK) {
+    sv_status status = sv_faults_read(t->ctx, t->whole, &source, read, &report);
+    from_mask(read, t->whole, &again);
+    settle(t->whole, failed, &want);
+    settle(t->whole, &again, &left);
+    if (status != SV_OK || memcmp(&want, &left, sizeof left) != 0) {
         print_error("%s", buffer.text);
-        wrong(t, sv_ctx_message(t->ctx));
+        wrong(t, status != SV_OK ? sv_ctx_message(t->ctx) : "the list leaves something else");
     }
-    settle(t->f, mask, &wanted);
-    settle(t->f, read, &left);
-    check_result(t, read, &wanted);
-    if (memcmp(&wanted, &left, sizeof left) != 0) {
-        print_error("%s", buffer.text);
-        wrong(t, "the list leaves something else");
-    }
-    sv_mask_free(read);
+    sv_mask_free(mask);
     free(buffer.text);
 }
 
-static void check_cut_off(const trial *t, const sv_mask *mask)
+/* Of what was drawn, and of anything. */
+static void lists(trial *t)
 {
-    world w;
-    sv_fabric *f = NULL;
-    uint32_t size[NODES] = {0}, largest = 0, got;
-    settle(t->f, mask, &w);
-    OK(t->ctx, sv_fabric_mask(t->ctx, t->f, mask, &f));
-    OK(t->ctx, sv_faults_cut_off(t->ctx, f, &got));
-    for (uint32_t v = f->num_switches; v < sv_num_nodes(f); v++)
-        if (w.node[v] && ++size[w.group[v]] > largest)
-            largest = size[w.group[v]];
-    if (got != w.live_terminals - largest)
-        wrong(t, "another number of terminals is cut off");
-    sv_fabric_free(f);
+    set failed;
+    t->plan.links.value = below(&t->dice, 3);
+    t->plan.switches.value = below(&t->dice, 2);
+    t->plan.adapters.value = t->job->odd & PAIRS ? 0 : below(&t->dice, 3);
+    draw(t, &failed);
+    check_list(t, &failed);
+    uint32_t rare = 2 + below(&t->dice, 10);
+    draw_set(t->whole, t->job->odd, rare, &t->dice, &failed);
+    check_list(t, &failed);
 }
 
-static void test_lists(void **state)
+static void cut_off(trial *t)
 {
-    (void)state;
-    for (uint32_t number = 0; number < 3000; number++) {
-        trial t;
-        uint64_t dice;
-        sv_mask *got;
-        start_trial(&t, "list", number, &dice);
-        t.plan.links.value = below(&dice, 3);
-        t.plan.switches.value = below(&dice, 2);
-        t.plan.adapters.value = below(&dice, 3);
-        draw(&t, &got);
-        check_list(&t, got);
-        sv_mask_free(got);
-        got = any_mask(t.ctx, t.f, 2 + below(&dice, 10), &dice);
-        check_list(&t, got);
-        check_cut_off(&t, got);
-        sv_mask_free(got);
-        end_trial(&t);
+    uint32_t size[NODES] = {0}, largest = 0, got;
+    OK(t->ctx, sv_faults_cut_off(t->ctx, t->f, &got));
+    for (uint32_t v = t->f->num_switches; v < sv_num_nodes(t->f); v++)
+        if (t->before.node[v] && ++size[t->before.group[v]] > largest)
+            largest = size[t->before.group[v]];
+    if (got != t->before.live_terminals - largest)
+        wrong(t, "another number of terminals is cut off");
+}
+
+static void run(void **state)
+{
+    static const char *const patterns[] = {"leaf*", "*[0-3]", "spine ?", "none*", "*", "*e*"};
+    const job *j = *state;
+    for (uint32_t number = 0; number < j->trials; number++) {
+        trial t = {.job = j, .number = number, .dice = ~number, .ctx = sv_ctx_new(NULL)};
+        t.whole = j->spec ? test_fabric(t.ctx, j->spec) : make(t.ctx, number, j->odd);
+        assert_true(sv_num_nodes(t.whole) <= NODES && t.whole->num_channels <= CHANNELS);
+        draw_set(t.whole, j->odd, one_in(&t.dice, 3) ? 10 : UINT32_MAX, &t.dice, &t.start);
+        sv_mask *mask = to_mask(t.ctx, t.whole, &t.start);
+        OK(t.ctx, sv_fabric_mask(t.ctx, t.whole, mask, &t.f));
+        settle(t.f, &t.start, &t.before);
+        t.plan.seed = roll(&t.dice);
+        if (one_in(&t.dice, 2)) {
+            t.plan.only = one_in(&t.dice, 3) ? patterns[below(&t.dice, 6)] : NULL;
+            t.plan.touching = one_in(&t.dice, 3) ? patterns[below(&t.dice, 6)] : NULL;
+            t.plan.limit_level = one_in(&t.dice, 3);
+            t.plan.level = below(&t.dice, 3);
+            t.plan.keep_terminals = one_in(&t.dice, 3);
+        }
+        for (int kind = 0; kind < KINDS; kind++)
+            for (uint32_t i = 0; i < CHANNELS; i++)
+                t.choices[kind] += alive(&t, &t.before, kind, i) && allowed(&t, kind, i);
+        j->run(&t);
+        sv_mask_free(mask);
+        sv_fabric_free(t.f);
+        sv_fabric_free(t.whole);
+        sv_ctx_free(t.ctx);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sweeps),
-        cmocka_unit_test(test_mixed),
-        cmocka_unit_test(test_lists),
-    };
+    job jobs[] = {{"one kind", sweep_one_kind, 9000, 0},
+                  {"one kind, hyperx", sweep_one_kind, 6, 0, "hyperx:4x3"},
+                  {"one kind, terminals back to back", sweep_one_kind, 3000, PAIRS},
+                  {"one kind, routers are no hosts", sweep_one_kind, 3000, ROUTERS},
+                  {"one kind after others", sweep_after_others, 4000, 0},
+                  {"mixed", mixed, 4000, 0},
+                  {"mixed, torus", mixed, 100, 0, "torus:4x4x3,hosts=2"},
+                  {"mixed, tree", mixed, 100, 0, "kary:k=4,n=3"},
+                  {"mixed, dragonfly", mixed, 100, 0, "dragonfly:a=4,h=2,g=9"},
+                  {"mixed, lost terminals of adapters", mixed, 1000, LOST_ADAPTERS},
+                  {"lists", lists, 3000, PAIRS},
+                  {"lists, one port of an adapter", lists, 1000, HALF_ADAPTERS},
+                  {"cut off", cut_off, 4000, PAIRS}};
+    struct CMUnitTest tests[sizeof jobs / sizeof *jobs];
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        tests[i] = (struct CMUnitTest){jobs[i].name, run, NULL, NULL, &jobs[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,4 @@
+#!/bin/sh
+# run.sh BUILD: all benchmarks. Times mean little on a shared machine: compare within one run.
+set -eu
+"$1/bench/bench_fabric"

@@ -1,0 +1,100 @@
+"""`make install` gives other programs what they need: headers, both libraries, a pkg-config file, a
+manual page; and every example in the public headers compiles and runs against them."""
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support.command import SOURCE  # noqa: E402
+
+BUILD = os.environ["SELVAGE_BUILD"]
+FRAME = """#include <selvage/selvage.h>
+#include <stdio.h>
+
+int main(void)
+{
+%s
+    return 0;
+}
+"""
+
+
+def run(*command, **options):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    if done.returncode != 0:
+        raise AssertionError("%s: %s" % (" ".join(command), done.stdout.decode()))
+    return done.stdout.decode()
+
+
+def examples():
+    """(header, code) of every @example in a public header."""
+    for path in sorted(glob.glob(os.path.join(SOURCE, "include", "selvage", "*.h"))):
+        with open(path) as file:
+            for code in re.findall(r"@example\n(.*?)@end", file.read(), re.S):
+                lines = [re.sub(r"^ \* ?", "    ", line) for line in code.rstrip(" *\n").split("\n")]
+                yield os.path.basename(path), "\n".join(lines)
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory(prefix="selvage-install-")
+        cls.prefix = cls.directory.name
+        run("cmake", "--install", BUILD, "--prefix", cls.prefix)
+        found = glob.glob(os.path.join(cls.prefix, "**", "selvage.pc"), recursive=True)
+        cls.pkgconfig = os.path.dirname(found[0])
+        cls.library = os.path.dirname(cls.pkgconfig)
+        # The file names the prefix the build was configured for; this copy lies elsewhere.
+        cls.environment = dict(os.environ, PKG_CONFIG_PATH=cls.pkgconfig)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def flags(self, *options):
+        return run("pkg-config", "--define-variable=prefix=" + self.prefix, *options, "selvage",
+                   env=self.environment).split()
+
+    def test_everything_is_there(self):
+        for pattern in ("bin/selvage", "include/selvage/selvage.h", "lib*/**/libselvage.a",
+                        "lib*/**/libselvage.so", "share/man/man1/selvage.1"):
+            self.assertTrue(glob.glob(os.path.join(self.prefix, pattern), recursive=True), pattern)
+        self.assertIn("selvage", run(os.path.join(self.prefix, "bin", "selvage"), "--version"))
+
+    def test_only_the_public_calls_are_exported(self):
+        library = os.path.join(self.library, "libselvage.so")
+        names = [line.split()[-1] for line in
+                 run("nm", "-D", "--defined-only", library).strip().split("\n")]
+        declared = set()
+        for path in glob.glob(os.path.join(SOURCE, "include", "selvage", "*.h")):
+            with open(path) as file:
+                declared.update(re.findall(r"^SV_API [^;]*?\b(sv_\w+)\(", file.read(), re.M))
+        self.assertEqual(set(names), declared)
+
+    def test_examples_in_headers(self):
+        with open(os.path.join(BUILD, "CMakeCache.txt")) as cache:
+            if re.search(r"^SELVAGE_SANITIZE:STRING=\S", cache.read(), re.M):
+                self.skipTest("a sanitized library needs sanitized programs")
+        count = 0
+        for header, code in examples():
+            source = os.path.join(self.prefix, "example%d.c" % count)
+            with open(source, "w") as file:
+                file.write(FRAME % code)
+            program = source[:-2]
+            run("cc", "-std=c17", "-Wall", "-Wextra", "-Werror", source, "-o", program,
+                *self.flags("--cflags"), *self.flags("--libs"), "-Wl,-rpath," + self.library)
+            run(program)
+            run("cc", "-std=c17", source, "-o", program + "-static", *self.flags("--cflags"),
+                os.path.join(self.library, "libselvage.a"),
+                *[f for f in self.flags("--static", "--libs") if f != "-lselvage"])
+            run(program + "-static")
+            count += 1
+        self.assertGreaterEqual(count, 5)
+
+
+if __name__ == "__main__":
+    unittest.main()
