@@ -61,7 +61,8 @@ typedef struct sv_fault_report {
  * Draws failures and adds them to the mask. Switches are drawn first, then links, then adapters.
  * The same fabric, plan and seed give the same failures; with more failures asked for, those of a
  * smaller number of the same kind are among them (as long as nothing else in the plan differs).
- * INFEASIBLE when fewer can fail than asked for; the mask is then unchanged.
+ * What failed before must be part of fabric (sv_fabric_mask it first): what the mask holds already
+ * is not looked at. INFEASIBLE when fewer can fail than asked for; the mask is then unchanged.
  * Time: O(failures * degree) expected on fabrics with short detours, linear a failure at worst.
  *
  * @example
@@ -110,7 +111,10 @@ SV_API SV_MUST_USE sv_status sv_faults_add(sv_ctx *ctx, const sv_index *index,
                                            const sv_fabric *fabric, const char *line, sv_mask *mask,
                                            sv_fault_report *report);
 
-/* Writes the failures of a mask as such a list. Time: linear in the fabric. */
+/*
+ * Writes the failures of a mask as such a list, without what is dead in fabric already. Time:
+ * linear in the fabric.
+ */
 SV_API SV_MUST_USE sv_status sv_faults_write(sv_ctx *ctx, const sv_fabric *fabric,
                                              const sv_mask *mask, const sv_sink *sink);
 

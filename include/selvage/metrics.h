@@ -65,9 +65,11 @@ typedef struct sv_bisection {
 
 /*
  * An estimate of the bisection: the fewest cables found between two halves with equally many
- * terminals (switches, when there are no terminals). It is an upper bound: the true one may be
- * smaller. UNSUPPORTED in a build without METIS. Same seed, same result.
- * Time: some passes over the channels.
+ * terminals (switches, when there are no terminals). Up to 16 switches it is exact, and the halves
+ * are as equal as they can be; beyond, halves that differ by at most one in a hundred terminals
+ * count as equal, and the estimate is an upper bound. (Only where no such halves are found,
+ * terminals shows a larger difference.) UNSUPPORTED in a build without METIS. Same seed, same
+ * result. Time: some tens of passes over the channels.
  */
 SV_API SV_MUST_USE sv_status sv_fabric_bisection(sv_ctx *ctx, const sv_fabric *fabric,
                                                  uint32_t seed, sv_bisection *bisection);

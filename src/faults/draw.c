@@ -39,11 +39,10 @@ sv_status sv_amount_parse(sv_ctx *ctx, const char *text, sv_amount *amount)
     sv_scan point = scan;
     if (good && sv_scan_char(&scan, '.')) {
         good = false;
-        for (uint64_t digit; scan.at < scan.end && *scan.at >= '0' && *scan.at <= '9'; scan.at++) {
-            digit = (uint64_t)(*scan.at - '0');
+        for (; scan.at < scan.end && *scan.at >= '0' && *scan.at <= '9'; scan.at++) {
             scale /= 10;
-            fraction += digit * scale;
-            good = true;
+            fraction += (uint64_t)(*scan.at - '0') * scale;
+            good = scale > 0; /* four decimals are what the millionths can hold */
         }
     }
     bool relative = good && sv_scan_char(&scan, '%');
@@ -95,10 +94,10 @@ static bool cable_is_candidate(const struct draw *d, sv_channel c)
            (plan->touching == NULL || fits(plan->touching, f, a) || fits(plan->touching, f, b));
 }
 
-/* Adapters with a live port; special ones (inside switches) do not fail by themselves. */
+/* Host adapters with a live port. */
 static bool adapter_is_candidate(const struct draw *d, uint32_t a, const bool *live)
 {
-    return live[a] && d->f->adapters[a].kind != SV_ADAPTER_SPECIAL;
+    return live[a] && d->f->adapters[a].kind == SV_ADAPTER_HOST;
 }
 
 enum kind { SWITCHES, LINKS, ADAPTERS };
@@ -134,8 +133,9 @@ static sv_status candidates(struct draw *d, enum kind kind, uint32_t **list, uin
 
 static uint32_t how_many(const sv_amount *amount, uint32_t candidates)
 {
-    uint64_t number =
-        amount->relative ? (uint64_t)candidates * amount->value / 1000000 : amount->value;
+    uint64_t number = amount->value;
+    if (amount->relative)
+        number = number > 1000000 ? candidates : (uint64_t)candidates * number / 1000000;
     return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
 }
 
@@ -213,9 +213,13 @@ static sv_status draw_adapters(struct draw *d)
             chosen[list[i]] = true;
             failed++;
         }
-    for (uint32_t t = 0; t < d->f->num_terminals; t++)
-        if (chosen[d->f->terminals[t].adapter])
-            sv__fail_node(&d->state, (sv_node){d->f->num_switches + t});
+    for (uint32_t t = 0; t < d->f->num_terminals; t++) {
+        sv_node v = {d->f->num_switches + t};
+        if (!chosen[d->f->terminals[t].adapter])
+            continue;
+        d->report.lost_terminals += sv_node_alive(d->f, v) && !sv_bit(d->state.dead_nodes, v.i);
+        sv__fail_node(&d->state, v);
+    }
     d->report.adapters = failed;
     if (failed == wanted)
         return SV_OK;
@@ -226,6 +230,8 @@ static sv_status draw_all(struct draw *d)
 {
     const sv_fault_plan *plan = d->plan;
     uint32_t *switches, *links, num_switches, num_links;
+    if (plan->both.value > 0 && plan->ratio_links == 0)
+        return sv_fail(d->ctx, SV_BAD_INPUT, "failures of both kinds need a ratio");
     SV_TRY(sv__state_init(&d->state, &d->arena, d->f));
     uint32_t highest;
     d->level = plan->limit_level ? sv_switch_levels(&d->arena, d->f, &highest) : NULL;

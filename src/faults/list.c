@@ -87,8 +87,11 @@ static sv_status fail_adapter(sv_ctx *ctx, const sv_fabric *f, sv_node v, sv_mas
     bool some = false;
     for (uint32_t t = 0; t < f->num_terminals; t++)
         if (f->terminals[t].adapter == adapter) {
-            some = some || !sv_bit(mask->nodes, f->num_switches + t);
-            sv_mask_node(mask, (sv_node){f->num_switches + t});
+            sv_node terminal = {f->num_switches + t};
+            bool lost = sv_node_alive(f, terminal) && !sv_bit(mask->nodes, terminal.i);
+            some = some || lost;
+            report->lost_terminals += lost;
+            sv_mask_node(mask, terminal);
         }
     report->adapters += some;
     return SV_OK;
@@ -206,27 +209,58 @@ static bool implied(const sv_fabric *f, const sv_mask *mask, sv_channel c)
     return sv_bit(mask->nodes, f->tail[c.i].i) || sv_bit(mask->nodes, f->head[c.i].i);
 }
 
-static sv_status write_all(sv_text *out, const sv_fabric *f, const sv_mask *mask)
+static void write_switches(sv_text *out, const sv_fabric *f, const sv_mask *mask)
 {
     for (uint32_t s = 0; s < f->num_switches; s++)
-        if (sv_bit(mask->nodes, s)) {
+        if (sv_bit(mask->nodes, s) && sv_node_alive(f, (sv_node){s})) {
             sv_text_print(out, "switch");
             write_node(out, f, (sv_node){s});
             sv_text_print(out, " # %s\n", f->switches[s].name);
         }
+}
+
+/* Whether all live ports of an adapter failed; then it is the adapter that did. */
+static bool *whole_adapters(sv_arena *arena, const sv_fabric *f, const sv_mask *mask)
+{
+    bool *whole = SV_ARENA_NEW(arena, bool, f->num_adapters);
+    if (whole == NULL)
+        return NULL;
+    memset(whole, true, f->num_adapters);
     for (uint32_t t = 0; t < f->num_terminals; t++) {
         sv_node v = {f->num_switches + t};
-        sv_node at = sv_switch_of(f, v);
+        if (sv_node_alive(f, v) && !sv_bit(mask->nodes, v.i))
+            whole[f->terminals[t].adapter] = false;
+    }
+    return whole;
+}
+
+static sv_status write_terminals(sv_text *out, const sv_fabric *f, const sv_mask *mask,
+                                 sv_arena *arena)
+{
+    bool *whole = whole_adapters(arena, f, mask);
+    if (whole == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t t = 0; t < f->num_terminals; t++) {
+        sv_node v = {f->num_switches + t}, at = sv_switch_of(f, v);
         bool with_switch = at.i != SV_NONE && sv_bit(mask->nodes, at.i);
-        if (!sv_bit(mask->nodes, v.i) || with_switch)
+        if (!sv_bit(mask->nodes, v.i) || !sv_node_alive(f, v) || with_switch)
             continue;
-        sv_text_print(out, "adapter");
+        bool adapter = whole[f->terminals[t].adapter];
+        sv_text_print(out, adapter ? "adapter" : "port");
         write_node(out, f, v);
+        if (!adapter)
+            sv_text_print(out, " %u", f->terminals[t].port);
         sv_text_print(out, " # %s\n", sv_node_name(f, v));
     }
+    return SV_OK;
+}
+
+static void write_links(sv_text *out, const sv_fabric *f, const sv_mask *mask)
+{
     for (uint32_t c = 0; c < f->num_channels; c++) {
-        if (!sv_bit(mask->channels, c) || !sv_is_cable(f, (sv_channel){c}) ||
-            implied(f, mask, (sv_channel){c}))
+        sv_channel channel = {c};
+        if (!sv_bit(mask->channels, c) || !sv_channel_alive(f, channel) ||
+            !sv_is_cable(f, channel) || implied(f, mask, channel))
             continue;
         sv_text_print(out, "link");
         write_node(out, f, f->tail[c]);
@@ -235,15 +269,22 @@ static sv_status write_all(sv_text *out, const sv_fabric *f, const sv_mask *mask
         sv_text_print(out, " %u # %s %s\n", f->port[f->reverse[c].i], sv_node_name(f, f->tail[c]),
                       sv_node_name(f, f->head[c]));
     }
-    return sv_text_finish(out);
 }
 
 sv_status sv_faults_write(sv_ctx *ctx, const sv_fabric *fabric, const sv_mask *mask,
                           const sv_sink *sink)
 {
     sv_text out;
+    sv_arena arena;
     sv_text_init(&out, ctx, sink);
-    sv_status status = write_all(&out, fabric, mask);
+    sv_arena_init(&arena, ctx);
+    write_switches(&out, fabric, mask);
+    sv_status status = write_terminals(&out, fabric, mask, &arena);
+    if (status == SV_OK) {
+        write_links(&out, fabric, mask);
+        status = sv_text_finish(&out);
+    }
+    sv_arena_release(&arena);
     sv_text_release(&out);
     return status;
 }

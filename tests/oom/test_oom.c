@@ -119,6 +119,11 @@ static sv_status look_around(sv_ctx *ctx, void *arg)
         status = sv_fabric_edge_connectivity(ctx, f, &k);
     if (status == SV_OK)
         status = sv_fabric_vertex_connectivity(ctx, f, &k);
+    sv_bisection halves;
+    if (status == SV_OK)
+        status = sv_fabric_bisection(ctx, f, 1, &halves);
+    if (status == SV_UNSUPPORTED)
+        status = SV_OK;
     if (status == SV_OK)
         status = sv_faults_cut_off(ctx, f, &cut);
     return status;
@@ -179,7 +184,7 @@ static void using(void **state)
 {
     (void)state;
     sv_ctx *ctx = sv_ctx_new(NULL);
-    struct job job = {.f = test_fabric(ctx, "torus:4x4,hosts=2"),
+    struct job job = {.f = test_fabric(ctx, "torus:4x5,hosts=2"),
                       .g = test_fabric(ctx, "mesh:4x5,hosts=1")};
     for (int format = SV_FORMAT_IBNETDISCOVER; format < SV_FORMAT_COUNT; format++) {
         job.format = (sv_format)format;

@@ -54,10 +54,9 @@ enum {
 
 typedef struct maker {
     sv_builder *builder;
-    unsigned odd;
     uint64_t dice, guid;
     uint16_t used[MOST_SWITCHES];
-    uint32_t switches, adapter;
+    uint32_t odd, switches, adapter;
     bool second; /* the last adapter has a port left */
 } maker;
 
@@ -100,7 +99,7 @@ static void shape(maker *m)
         join(m, 0, below(&m->dice, n)); /* at times a loopback plug */
 }
 
-static sv_fabric *make(sv_ctx *ctx, uint64_t seed, unsigned odd)
+static sv_fabric *make(sv_ctx *ctx, uint64_t seed, uint32_t odd)
 {
     static const char *const names[] = {"leaf", "spine ", "core#"};
     maker m = {.builder = sv_builder_new(ctx), .odd = odd, .dice = seed, .guid = 0x1000};
@@ -129,9 +128,7 @@ static sv_fabric *make(sv_ctx *ctx, uint64_t seed, unsigned odd)
     return f;
 }
 
-/* ---- sets of failures ---- */
-
-/* Of node v at v, of channel c at NODES + c. */
+/* A set of failures: of node v at v, of channel c at NODES + c. */
 typedef struct set {
     bool at[NODES + CHANNELS];
 } set;
@@ -139,7 +136,6 @@ typedef struct set {
 static sv_mask *to_mask(sv_ctx *ctx, const sv_fabric *f, const set *failed)
 {
     sv_mask *mask = sv_mask_new(ctx, f);
-    assert_non_null(mask);
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
         if (failed->at[v])
             sv_mask_node(mask, (sv_node){v});
@@ -163,7 +159,7 @@ static void from_mask(sv_mask *mask, const sv_fabric *f, set *failed)
 }
 
 /* Every node and cable with a chance of one in …. */
-static void draw_set(const sv_fabric *f, unsigned odd, uint32_t rare, uint64_t *dice, set *failed)
+static void draw_set(const sv_fabric *f, uint32_t odd, uint32_t rare, uint64_t *dice, set *failed)
 {
     *failed = (set){{false}};
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
@@ -175,8 +171,7 @@ static void draw_set(const sv_fabric *f, unsigned odd, uint32_t rare, uint64_t *
             failed->at[f->num_switches + t] = failed->at[f->num_switches + t - 1];
 }
 
-/* ---- what they leave ---- */
-
+/* What a set of failures leaves. */
 typedef struct world {
     bool node[NODES], channel[CHANNELS]; /* alive */
     uint32_t group[NODES];               /* the same for nodes that reach each other */
@@ -229,8 +224,6 @@ static bool harmless(const sv_fabric *f, const world *before, const world *after
     return true;
 }
 
-/* ---- a trial, and what its plan allows ---- */
-
 enum { LINKS, SWITCHES, ADAPTERS, KINDS };
 
 typedef struct trial {
@@ -248,8 +241,7 @@ typedef struct trial {
 typedef struct job {
     const char *name;
     void (*run)(trial *);
-    uint32_t trials;
-    unsigned odd;
+    uint32_t trials, odd;
     const char *spec; /* of a fabric, instead of random ones */
 } job;
 
@@ -293,16 +285,15 @@ static bool allowed(const trial *t, int kind, uint32_t i)
 {
     const sv_fault_plan *plan = &t->plan;
     const sv_fabric *f = t->f;
+    const uint32_t *level = t->before.level;
     if (kind == ADAPTERS)
         return f->adapters[i].kind == SV_ADAPTER_HOST;
     uint32_t a = kind == LINKS ? f->tail[i].i : i, b = kind == LINKS ? f->head[i].i : i;
     if (kind == LINKS && (i > f->reverse[i].i || !sv_joins_switches(f, (sv_channel){i})))
         return false;
-    uint32_t lower =
-        t->before.level[a] < t->before.level[b] ? t->before.level[a] : t->before.level[b];
     return fits(plan->only, f, a) && fits(plan->only, f, b) &&
            (fits(plan->touching, f, a) || fits(plan->touching, f, b)) &&
-           (!plan->limit_level || lower == plan->level) &&
+           (!plan->limit_level || (level[a] < level[b] ? level[a] : level[b]) == plan->level) &&
            !(kind == SWITCHES && plan->keep_terminals && t->before.terminals[i] > 0);
 }
 
@@ -481,10 +472,9 @@ static void sweep_one_kind(trial *t)
 /* A kind after those that are drawn before it. */
 static void sweep_after_others(trial *t)
 {
-    int kind = t->number % 2 == 0 ? LINKS : ADAPTERS;
     t->plan.switches.value = below(&t->dice, 3);
     t->plan.links.value = below(&t->dice, 3);
-    sweep(t, kind);
+    sweep(t, t->number % 2 == 0 ? LINKS : ADAPTERS);
 }
 
 /* Several kinds at once, or links and switches in a ratio. */
@@ -539,8 +529,7 @@ static void lists(trial *t)
     t->plan.adapters.value = t->job->odd & PAIRS ? 0 : below(&t->dice, 3);
     draw(t, &failed);
     check_list(t, &failed);
-    uint32_t rare = 2 + below(&t->dice, 10);
-    draw_set(t->whole, t->job->odd, rare, &t->dice, &failed);
+    draw_set(t->whole, t->job->odd, 2 + below(&t->dice, 10), &t->dice, &failed);
     check_list(t, &failed);
 }
 
@@ -590,6 +579,8 @@ int main(void)
 {
     job jobs[] = {{"one kind", sweep_one_kind, 9000, 0},
                   {"one kind, hyperx", sweep_one_kind, 6, 0, "hyperx:4x3"},
+                  {"one kind, path", sweep_one_kind, 30, 0, "mesh:8"},
+                  {"one kind, ring", sweep_one_kind, 30, 0, "torus:8"},
                   {"one kind, terminals back to back", sweep_one_kind, 3000, PAIRS},
                   {"one kind, routers are no hosts", sweep_one_kind, 3000, ROUTERS},
                   {"one kind after others", sweep_after_others, 4000, 0},
