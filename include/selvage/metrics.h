@@ -60,7 +60,7 @@ SV_API SV_MUST_USE sv_status sv_fabric_vertex_connectivity(sv_ctx *ctx, const sv
 typedef struct sv_bisection {
     uint32_t cables;       /* between the two halves */
     uint64_t mbit;         /* their payload capacity in one direction, Mbit/s; 0 if unknown */
-    uint32_t terminals[2]; /* on each side */
+    uint32_t terminals[2]; /* on each side, the larger number first */
 } sv_bisection;
 
 /*

@@ -164,6 +164,11 @@ static sv_status measure(const sv__graph *graph, const sv_fabric *f, const uint8
     }
     if (!known)
         b->mbit = 0;
+    if (b->terminals[0] < b->terminals[1]) {
+        uint32_t larger = b->terminals[1];
+        b->terminals[1] = b->terminals[0];
+        b->terminals[0] = larger;
+    }
     return SV_OK;
 }
 
