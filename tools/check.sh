@@ -14,6 +14,7 @@ step() {
     start=$(date +%s)
     if "$@" >"$log" 2>&1; then
         echo "ok    $name ($(($(date +%s) - start)) s)"
+        sed -n 's/.*Test *#[0-9]*: \([^ ]*\) \.*\*\*\*Skipped.*/      skipped: \1/p' "$log"
     else
         echo "FAIL  $name"
         cat "$log"
