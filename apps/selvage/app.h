@@ -32,6 +32,7 @@ struct app {
     bool progress;       /* standard error is a terminal */
     bool progress_shown; /* and has an unfinished line on it */
     uint64_t progress_ns;
+    sv_sink standard_output;
 };
 
 typedef enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER, OPTION_LIST } option_kind;
@@ -66,6 +67,9 @@ typedef struct app_usage {
  */
 int app_parse(struct app *app, const app_usage *usage, int argc, char **argv, const char **words,
               int least, int most);
+
+/* EXIT_USAGE when more than one of these arguments is "-", else -1. NULL is fine. */
+int app_one_stream(struct app *app, const char *stream, const char *const *uses, size_t count);
 
 /* Complains on standard error and returns EXIT_USAGE. */
 int app_usage_error(struct app *app, const char *format, ...) SV_PRINTF(2, 3);

@@ -41,7 +41,12 @@ int cmd_convert(struct app *app, int argc, char **argv)
     int code = app_parse(app, &usage, argc, argv, &input, 1, 1);
     if (code >= 0)
         return code;
+    const char *const outputs[] = {output, json ? "-" : NULL}, *const inputs[] = {input, cn, io};
     code = app_format(app, format_name, output == NULL ? "" : output, &format);
+    if (code < 0)
+        code = app_one_stream(app, "output", outputs, 2);
+    if (code < 0)
+        code = app_one_stream(app, "input", inputs, 3);
     if (code >= 0)
         return code;
     sv_fabric *fabric = NULL;

@@ -4,59 +4,120 @@
  */
 #include <string.h>
 
+#include "base/map.h"
 #include "selvage/app.h"
 
 static const char *const kinds[] = {"added", "lost", "moved", "changed", "renamed"};
 static const char *const whats[] = {"switch", "adapter", "cable"};
 
-/* 'name' port 3 */
-static void print_end(sv_text *out, const sv_fabric *f, sv_node v, unsigned port)
+/* A fabric and its names: the value of one that several nodes have is not their number. */
+struct named {
+    const sv_fabric *f;
+    sv_names names;
+};
+
+enum { UNIQUE, SHARED };
+
+static sv_status add_name(struct named *named, const char *name)
 {
-    sv_text_print(out, "'%s' port %u", sv_node_name(f, v), port);
+    size_t before = named->names.count;
+    SV_TRY(sv_names_add(&named->names, sv_span_of(name), UNIQUE, NULL));
+    if (named->names.count == before)
+        sv_names_set(&named->names, sv_span_of(name), SHARED);
+    return SV_OK;
 }
 
-static void print_cable(sv_text *out, const sv_fabric *f, uint32_t c)
+static sv_status named_init(struct named *named, sv_ctx *ctx, const sv_fabric *f)
 {
-    print_end(out, f, f->tail[c], f->port[c]);
+    named->f = f;
+    sv_names_init(&named->names, ctx);
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        SV_TRY(add_name(named, f->switches[s].name));
+    for (uint32_t a = 0; a < f->num_adapters; a++)
+        SV_TRY(add_name(named, f->adapters[a].name));
+    return SV_OK;
+}
+
+/* 'name' port 3; with its GUID where others have the same name */
+static void print_end(sv_text *out, const struct named *named, sv_node v, unsigned port)
+{
+    const sv_fabric *f = named->f;
+    const char *name = sv_node_name(f, v);
+    uint64_t guid = sv_is_switch(f, v) ? f->switches[v.i].guid
+                                       : f->adapters[sv_terminal_of(f, v)->adapter].guid;
+    sv_text_print(out, "'%s'", name);
+    if (sv_names_get(&named->names, sv_span_of(name)) != UNIQUE)
+        sv_text_print(out, " (0x%016llx)", (unsigned long long)guid);
+    sv_text_print(out, " port %u", port);
+}
+
+static void print_cable(sv_text *out, const struct named *named, uint32_t c)
+{
+    const sv_fabric *f = named->f;
+    print_end(out, named, f->tail[c], f->port[c]);
     sv_text_print(out, " to ");
-    print_end(out, f, f->head[c], f->port[f->reverse[c].i]);
+    print_end(out, named, f->head[c], f->port[f->reverse[c].i]);
 }
 
 static void print_link(sv_text *out, const sv_fabric *f, uint32_t c)
 {
     const sv_link *link = sv_link_of(f, (sv_channel){c});
-    sv_text_print(out, "%ux%s", link->width, sv_speed_name(link->speed));
+    if (link->speed == SV_SPEED_UNKNOWN)
+        sv_text_print(out, "an unknown speed");
+    else
+        sv_text_print(out, "%ux%s", link->width, sv_speed_name(link->speed));
 }
 
-static void print_change(sv_text *out, const sv_fabric *a, const sv_fabric *b,
+/* Behind a cable that moved: whether its speed changed as well. */
+static void print_new_speed(sv_text *out, const sv_fabric *a, uint32_t old, const sv_fabric *b,
+                            uint32_t new)
+{
+    const sv_link *was = sv_link_of(a, (sv_channel){old}), *is = sv_link_of(b, (sv_channel){new});
+    if ((was->width == is->width && was->speed == is->speed) || was->speed == 0 || is->speed == 0)
+        return;
+    sv_text_print(out, ", from ");
+    print_link(out, a, old);
+    sv_text_print(out, " to ");
+    print_link(out, b, new);
+}
+
+static void print_node(sv_text *out, const struct named *old, const struct named *new,
+                       const sv_change *change)
+{
+    bool is_switch = change->what == SV_WHAT_SWITCH, lost = change->kind == SV_CHANGE_LOST;
+    const sv_fabric *a = old->f, *f = lost ? old->f : new->f;
+    uint32_t i = lost ? change->a : change->b;
+    if (change->kind == SV_CHANGE_RENAMED)
+        sv_text_print(out, "'%s' is now ",
+                      is_switch ? a->switches[change->a].name : a->adapters[change->a].name);
+    sv_text_print(out, "'%s' (0x%016llx)", is_switch ? f->switches[i].name : f->adapters[i].name,
+                  (unsigned long long)(is_switch ? f->switches[i].guid : f->adapters[i].guid));
+}
+
+static void print_change(sv_text *out, const struct named *old, const struct named *new,
                          const sv_change *change)
 {
+    const sv_fabric *a = old->f, *b = new->f;
+    uint32_t was = change->a, is = change->b;
     sv_text_print(out, "%-8s %-8s ", kinds[change->kind], whats[change->what]);
-    bool lost = change->kind == SV_CHANGE_LOST;
-    const sv_fabric *f = lost ? a : b;
-    uint32_t i = lost ? change->a : change->b;
     if (change->what != SV_WHAT_CABLE) {
-        bool is_switch = change->what == SV_WHAT_SWITCH;
-        if (change->kind == SV_CHANGE_RENAMED)
-            sv_text_print(out, "'%s' is now ",
-                          is_switch ? a->switches[change->a].name : a->adapters[change->a].name);
-        sv_text_print(out, "'%s' (0x%016llx)",
-                      is_switch ? f->switches[i].name : f->adapters[i].name,
-                      (unsigned long long)(is_switch ? f->switches[i].guid : f->adapters[i].guid));
+        print_node(out, old, new, change);
     } else if (change->kind == SV_CHANGE_MOVED) {
-        print_end(out, a, a->tail[change->a], a->port[change->a]);
+        print_end(out, old, a->tail[was], a->port[was]);
         sv_text_print(out, " from ");
-        print_end(out, a, a->head[change->a], a->port[a->reverse[change->a].i]);
+        print_end(out, old, a->head[was], a->port[a->reverse[was].i]);
         sv_text_print(out, " to ");
-        print_end(out, b, b->head[change->b], b->port[b->reverse[change->b].i]);
+        print_end(out, new, b->head[is], b->port[b->reverse[is].i]);
+        print_new_speed(out, a, was, b, is);
     } else if (change->kind == SV_CHANGE_LINK) {
-        print_cable(out, b, change->b);
+        print_cable(out, new, is);
         sv_text_print(out, " from ");
-        print_link(out, a, change->a);
+        print_link(out, a, was);
         sv_text_print(out, " to ");
-        print_link(out, b, change->b);
+        print_link(out, b, is);
     } else {
-        print_cable(out, f, i);
+        bool lost = change->kind == SV_CHANGE_LOST;
+        print_cable(out, lost ? old : new, lost ? was : is);
     }
     sv_text_print(out, "\n");
 }
@@ -77,7 +138,7 @@ static void json_cable(sv_json *j, const char *key, const sv_fabric *f, uint32_t
     json_end(j, "from", f, f->tail[c], f->port[c]);
     json_end(j, "to", f, f->head[c], f->port[f->reverse[c].i]);
     sv_json_number(j, "width", link->width);
-    sv_json_text(j, "speed", sv_speed_name(link->speed));
+    sv_json_text(j, "speed", link->speed == 0 ? NULL : sv_speed_name(link->speed));
     sv_json_end(j, '}');
 }
 
@@ -123,8 +184,8 @@ static sv_status print_json(struct app *app, const sv_fabric *a, const sv_fabric
     return app_print_end(app, &out);
 }
 
-static sv_status print_text(struct app *app, const sv_fabric *a, const sv_fabric *b,
-                            const sv_diff *diff)
+static sv_status print_changes(struct app *app, const struct named *a, const struct named *b,
+                               const sv_diff *diff)
 {
     sv_text out;
     uint32_t counts[5] = {0};
@@ -143,6 +204,21 @@ static sv_status print_text(struct app *app, const sv_fabric *a, const sv_fabric
     return app_print_end(app, &out);
 }
 
+static sv_status print_text(struct app *app, const sv_fabric *a, const sv_fabric *b,
+                            const sv_diff *diff)
+{
+    struct named old = {0}, new = {0};
+    sv_names_init(&new.names, app->ctx);
+    sv_status status = named_init(&old, app->ctx, a);
+    if (status == SV_OK)
+        status = named_init(&new, app->ctx, b);
+    if (status == SV_OK)
+        status = print_changes(app, &old, &new, diff);
+    sv_names_release(&old.names);
+    sv_names_release(&new.names);
+    return status;
+}
+
 int cmd_diff(struct app *app, int argc, char **argv)
 {
     const char *inputs[2], *by_name = "guid";
@@ -159,6 +235,9 @@ int cmd_diff(struct app *app, int argc, char **argv)
         "ibnetdiscover | selvage diff --match name torus:4x4x3,hosts=4 -",
         options};
     int code = app_parse(app, &usage, argc, argv, inputs, 2, 2);
+    if (code >= 0)
+        return code;
+    code = app_one_stream(app, "input", inputs, 2);
     if (code >= 0)
         return code;
     if (strcmp(by_name, "guid") != 0 && strcmp(by_name, "name") != 0)

@@ -64,18 +64,36 @@ static int make_plan(struct app *app, struct faults *o)
                                        "--both, --list, --switch, --adapter or --port");
 }
 
+/* Each stream and each file is for one thing. */
+static int check_streams(struct app *app, const struct faults *o)
+{
+    const char *fabric = o->output != NULL || o->json ? o->output : "-";
+    const char *const outputs[] = {fabric, o->save_list, o->json ? "-" : NULL};
+    const char *const inputs[] = {o->input, o->list};
+    if (o->output != NULL && o->save_list != NULL && strcmp(o->output, o->save_list) == 0)
+        return app_usage_error(app, "--output and --save-list are the same file");
+    int code = app_one_stream(app, "output", outputs, 3);
+    return code >= 0 ? code : app_one_stream(app, "input", inputs, 2);
+}
+
 /* One failure from the command line, as a line of a list. NAME/PORT becomes two words. */
 static sv_status add_named(struct app *app, const sv_index *index, const sv_fabric *fabric,
                            const char *word, const char *name, sv_mask *mask,
                            sv_fault_report *report)
 {
-    char line[600];
     const char *slash = strcmp(word, "port") == 0 ? strrchr(name, '/') : NULL;
-    if (slash != NULL)
-        snprintf(line, sizeof line, "%s \"%.*s\" %s", word, (int)(slash - name), name, slash + 1);
-    else
-        snprintf(line, sizeof line, "%s \"%s\"", word, name);
-    return sv_faults_add(app->ctx, index, fabric, line, mask, report);
+    const char *end = slash != NULL ? slash : name + strlen(name);
+    sv_text line;
+    sv_text_init(&line, app->ctx, NULL);
+    sv_text_print(&line, "%s \"", word);
+    for (const char *c = name; c < end; c++)
+        sv_text_print(&line, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+    sv_text_print(&line, "\" %s", slash != NULL ? slash + 1 : "");
+    sv_status status = sv_text_finish(&line);
+    if (status == SV_OK)
+        status = sv_faults_add(app->ctx, index, fabric, line.at, mask, report);
+    sv_text_release(&line);
+    return status;
 }
 
 static sv_status add_all_named(struct app *app, const struct faults *o, const sv_fabric *fabric,
@@ -127,17 +145,21 @@ static sv_status choose(struct app *app, const struct faults *o, const sv_fabric
     return status;
 }
 
-static sv_status save_list(struct app *app, const struct faults *o, const sv_fabric *whole,
-                           const sv_mask *mask)
+/* Writes what is left and the list of what failed: both, or neither. */
+static sv_status save(struct app *app, const struct faults *o, sv_format format,
+                      const sv_fabric *whole, const sv_fabric *left, const sv_mask *mask)
 {
-    sv_file file;
-    if (o->save_list == NULL)
-        return SV_OK;
-    SV_TRY(sv_file_create(&file, app->ctx, o->save_list));
-    sv_status status = sv_faults_write(app->ctx, whole, mask, &file.sink);
-    if (status == SV_OK)
-        return sv_file_commit(&file);
-    sv_file_close(&file);
+    sv_file list = {.ctx = app->ctx, .descriptor = -1};
+    sv_status status = SV_OK;
+    if (o->save_list != NULL) {
+        SV_TRY(sv_file_create(&list, app->ctx, o->save_list));
+        status = sv_faults_write(app->ctx, whole, mask, &list.sink);
+    }
+    if (status == SV_OK && (o->output != NULL || !o->json))
+        status = sv_fabric_save(app->ctx, left, format, o->output == NULL ? "-" : o->output);
+    if (status == SV_OK && o->save_list != NULL)
+        status = sv_file_commit(&list);
+    sv_file_close(&list);
     return status;
 }
 
@@ -197,10 +219,10 @@ static sv_status run(struct app *app, const struct faults *o, sv_format format,
     sv_status status = sv_faults_cut_off(app->ctx, left, &cut_off);
     if (status == SV_OK && cut_off > 0)
         sv_warn(app->ctx, "%u terminal(s) cannot reach the others", cut_off);
+    if (status == SV_OK && left->live_switches + left->live_terminals == 0)
+        status = sv_fail(app->ctx, SV_INFEASIBLE, "nothing would be left of the fabric");
     if (status == SV_OK)
-        status = save_list(app, o, whole, mask);
-    if (status == SV_OK && (o->output != NULL || !o->json))
-        status = sv_fabric_save(app->ctx, left, format, o->output == NULL ? "-" : o->output);
+        status = save(app, o, format, whole, left, mask);
     if (status == SV_OK && o->json)
         status = print_json(app, left, &report, cut_off);
     else if (status == SV_OK)
@@ -249,6 +271,8 @@ int cmd_faults(struct app *app, int argc, char **argv)
         code = make_plan(app, &o);
     if (code < 0)
         code = app_format(app, o.format_name, o.output == NULL ? "" : o.output, &format);
+    if (code < 0)
+        code = check_streams(app, &o);
     if (code >= 0)
         return code;
     sv_fabric *whole = NULL;

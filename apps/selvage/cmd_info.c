@@ -193,6 +193,11 @@ static sv_status print_json(struct app *app, const struct info *info)
 
 /* ---- text ---- */
 
+static const char *plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void text_counts(sv_text *out, const struct info *info)
 {
     const sv_fabric *f = info->f;
@@ -202,11 +207,11 @@ static void text_counts(sv_text *out, const struct info *info)
                   info->roles[SV_ROLE_OTHER]);
     sv_text_print(out, "adapters       %u", info->adapters);
     if (info->special > 0)
-        sv_text_print(out, ", of which %u special (inside switches)", info->special);
+        sv_text_print(out, ", %u of them inside switches", info->special);
     if (info->routers > 0)
-        sv_text_print(out, ", of which %u routers", info->routers);
-    sv_text_print(out, "\nlinks          %u between switches, %u others\n", info->links,
-                  info->other_links);
+        sv_text_print(out, ", %u of them router%s", info->routers, plural(info->routers));
+    sv_text_print(out, "\nlinks          %u between switches, %u other%s\n", info->links,
+                  info->other_links, plural(info->other_links));
     for (size_t i = 0; i < info->num_speeds; i++) {
         const struct speed_row *row = &info->speeds[i];
         char kind[16] = "unknown";
@@ -220,6 +225,18 @@ static void text_counts(sv_text *out, const struct info *info)
     sv_text_print(out, "components     %u\n", info->components.all);
 }
 
+static void text_connectivity(sv_text *out, const struct info *info)
+{
+    if (info->f->live_switches < 2)
+        sv_text_print(out, "connectivity   nothing to disconnect: fewer than two switches\n");
+    else if (info->edge == 0)
+        sv_text_print(out, "connectivity   0: the switches are not connected\n");
+    else
+        sv_text_print(out,
+                      "connectivity   %u switch%s or %u link%s must fail to disconnect switches\n",
+                      info->vertex, info->vertex == 1 ? "" : "es", info->edge, plural(info->edge));
+}
+
 static void text_shape(sv_text *out, const struct info *info)
 {
     const sv_distances *d = &info->distances;
@@ -229,14 +246,13 @@ static void text_shape(sv_text *out, const struct info *info)
     if (d->unreachable_pairs > 0)
         sv_text_print(out, "unreachable    %llu ordered pairs of terminals\n",
                       (unsigned long long)d->unreachable_pairs);
-    sv_text_print(out, "connectivity   %u switches or %u links must fail to disconnect switches\n",
-                  info->vertex, info->edge);
+    text_connectivity(out, info);
     if (!info->has_bisection) {
         sv_text_print(out, "bisection      not estimated: this build has no METIS\n");
         return;
     }
     const sv_bisection *b = &info->bisection;
-    sv_text_print(out, "bisection      %u links at most", b->cables);
+    sv_text_print(out, "bisection      %u link%s at most", b->cables, plural(b->cables));
     if (b->mbit > 0)
         sv_text_print(out, ", %.1f Gbit/s each way", (double)b->mbit / 1000);
     sv_text_print(out, " (estimate; %u and %u terminals)\n", b->terminals[0], b->terminals[1]);
@@ -281,6 +297,10 @@ int cmd_info(struct app *app, int argc, char **argv)
                              "ibnetdiscover | selvage info -",
                              options};
     int code = app_parse(app, &usage, argc, argv, &input, 1, 1);
+    if (code >= 0)
+        return code;
+    const char *const inputs[] = {input, cn, io};
+    code = app_one_stream(app, "input", inputs, 3);
     if (code >= 0)
         return code;
     sv_fabric *fabric = NULL;

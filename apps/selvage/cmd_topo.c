@@ -91,7 +91,7 @@ int cmd_topo(struct app *app, int argc, char **argv)
     const app_option options[] = {
         {"output", 'o', OPTION_TEXT, &output, "FILE", "where to write (default: standard output)"},
         {"format", 'f', OPTION_TEXT, &format_name, "FORMAT",
-         "ibnetdiscover (default), subnet, dot, json, slurm, root-guids, cn-guids"},
+         "as for convert (default: by the file's suffix, else ibnetdiscover)"},
         {"list", 'l', OPTION_FLAG, &list, NULL, "list all families, their keys and the presets"},
         {"json", 'j', OPTION_FLAG, &json, NULL,
          "print the counts as JSON (the fabric only goes to --output)"},
@@ -108,6 +108,10 @@ int cmd_topo(struct app *app, int argc, char **argv)
         return json ? list_json(app) : list_text(app);
     if (spec == NULL)
         return app_usage_error(app, "which topology?");
+    const char *const outputs[] = {output, json ? "-" : NULL};
+    code = app_one_stream(app, "output", outputs, 2);
+    if (code >= 0)
+        return code;
     code = app_format(app, format_name, output == NULL ? "" : output, &format);
     if (code >= 0)
         return code;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/ctx.h"
@@ -12,10 +13,12 @@
 
 sv_status app_load(struct app *app, const char *argument, sv_fabric **fabric)
 {
-    bool standard = strcmp(argument, "-") == 0;
-    if (standard || access(argument, F_OK) == 0)
-        return sv_fabric_load(app->ctx, argument, fabric);
+    struct stat about;
+    bool standard = strcmp(argument, "-") == 0, exists = stat(argument, &about) == 0;
     int why = errno;
+    bool folder = exists && S_ISDIR(about.st_mode) && sv_topology_is_spec(argument);
+    if (standard || (exists && !folder))
+        return sv_fabric_load(app->ctx, argument, fabric);
     bool like_spec = strpbrk(argument, ":,=") != NULL && strchr(argument, '/') == NULL;
     if (sv_topology_is_spec(argument) || like_spec)
         return sv_topology_generate(app->ctx, argument, fabric);
@@ -85,11 +88,11 @@ int app_format(struct app *app, const char *name, const char *output, sv_format 
 
 static bool write_stdout(void *user, const void *bytes, size_t size)
 {
-    (void)user;
+    const struct app *app = user;
     const char *at = bytes;
     while (size > 0) {
         ssize_t put = write(STDOUT_FILENO, at, size);
-        if (put < 0 && errno == EINTR)
+        if (put < 0 && errno == EINTR && !sv_cancelled(app->ctx))
             continue;
         if (put < 0)
             return false;
@@ -99,11 +102,10 @@ static bool write_stdout(void *user, const void *bytes, size_t size)
     return true;
 }
 
-static const sv_sink standard_output = {"<stdout>", NULL, write_stdout};
-
 sv_status app_print_begin(struct app *app, sv_text *out)
 {
-    sv_text_init(out, app->ctx, &standard_output);
+    app->standard_output = (sv_sink){"<stdout>", app, write_stdout};
+    sv_text_init(out, app->ctx, &app->standard_output);
     return SV_OK;
 }
 

@@ -5,6 +5,8 @@
  * shown only on a terminal and not more than ten times a second. Ctrl-C sets a flag that the
  * library looks at, so that nothing is left half written.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +30,12 @@ enum { NUM_VERBS = sizeof verbs / sizeof verbs[0] };
 
 static volatile sig_atomic_t stop_asked;
 
+/* Asked twice, do not wait: what is being written has no name yet and vanishes by itself. */
 static void on_signal(int number)
 {
     (void)number;
     if (stop_asked)
-        _exit(EXIT_CANCELLED); /* asked twice: do not wait */
+        _exit(EXIT_CANCELLED);
     stop_asked = 1;
 }
 
@@ -96,8 +99,10 @@ int app_exit(struct app *app, sv_status status)
 
 static void print_help(FILE *to)
 {
-    fprintf(to, "usage: selvage VERB [ARGUMENTS]\n\n"
-                "Routes lossless fabrics so that they cannot deadlock, and proves it.\n\n");
+    fprintf(
+        to,
+        "usage: selvage VERB [ARGUMENTS]\n\n"
+        "Fabrics for high-performance computing: generate, break, inspect, convert, compare.\n\n");
     for (int i = 0; i < NUM_VERBS; i++)
         fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
     fprintf(to,
@@ -123,10 +128,29 @@ static void catch_signals(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &action, NULL); /* a file that may not grow is an error like others */
+}
+
+/* A file opened later must not take the place of a standard stream that was closed. */
+static void keep_standard_streams(void)
+{
+    for (int descriptor = open("/dev/null", O_RDWR); descriptor >= 0 && descriptor <= 2;)
+        descriptor = open("/dev/null", O_RDWR);
+}
+
+/* Ends output to standard output that did not go through the library. */
+static int flushed(void)
+{
+    if (fflush(stdout) == 0)
+        return EXIT_YES;
+    fprintf(stderr, "selvage: cannot write '<stdout>': %s\n", strerror(errno));
+    return EXIT_SYSTEM;
 }
 
 int main(int argc, char **argv)
 {
+    keep_standard_streams();
     if (argc < 2) {
         print_help(stderr);
         return EXIT_USAGE;
@@ -134,11 +158,11 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         print_help(stdout);
-        return fflush(stdout) == 0 ? EXIT_YES : EXIT_SYSTEM;
+        return flushed();
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("selvage %s (%s)\n", sv_version(), sv_features());
-        return fflush(stdout) == 0 ? EXIT_YES : EXIT_SYSTEM;
+        return flushed();
     }
     struct app app = {.progress = isatty(STDERR_FILENO) == 1};
     sv_host host = {

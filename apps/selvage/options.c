@@ -2,6 +2,7 @@
  * options.c: command lines by table. --name VALUE, --name=VALUE, -x VALUE, -xVALUE; "--" ends the
  * options. --help is everybody's; --threads N, too, and goes straight into the context.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,10 @@ static int print_help(const struct app *app, const app_usage *usage)
         printf("  %.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
     }
-    return fflush(stdout) == 0 ? EXIT_YES : EXIT_SYSTEM;
+    if (fflush(stdout) == 0)
+        return EXIT_YES;
+    fprintf(stderr, "selvage: cannot write '<stdout>': %s\n", strerror(errno));
+    return EXIT_SYSTEM;
 }
 
 static const app_option *find(const app_option *table, const char *name, size_t length, char letter)
@@ -123,6 +127,14 @@ static int parse_option(struct app *app, const app_usage *usage, int argc, char 
         value = argv[++*i];
     }
     return store(app, option, value);
+}
+
+int app_one_stream(struct app *app, const char *stream, const char *const *uses, size_t count)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        used += uses[i] != NULL && strcmp(uses[i], "-") == 0;
+    return used < 2 ? -1 : app_usage_error(app, "%zu things want standard %s", used, stream);
 }
 
 int app_parse(struct app *app, const app_usage *usage, int argc, char **argv, const char **words,

@@ -321,12 +321,32 @@ SV_API sv_index *sv_index_new(sv_ctx *ctx, const sv_fabric *fabric);
 SV_API void sv_index_free(sv_index *index);
 
 /*
- * Finds a live node from what a user typed: a GUID (0x…) of a switch, an adapter or a port, a name
- * ("host7", "host7/2" for the second port, the part before the first blank of a longer name), or
- * "lid N". BAD_INPUT when nothing or more than one node answers to it. Time: O(length).
+ * Finds a live node from what a user typed: a name ("leaf3", "host7", "host7/2" for an adapter's
+ * second port; of a longer name the part before its first blank is enough), a GUID (0x…) of a
+ * switch, a port, or an adapter with one live port, or "lid N". BAD_INPUT when nothing or more than
+ * one node answers to it. Time: O(length).
  */
 SV_API SV_MUST_USE sv_status sv_index_find(sv_ctx *ctx, const sv_index *index, const char *text,
                                            sv_node *node);
+
+/* The same among switches only: a host of that name does not matter. */
+SV_API SV_MUST_USE sv_status sv_index_find_switch(sv_ctx *ctx, const sv_index *index,
+                                                  const char *text, sv_node *node);
+
+/* Finds a live adapter by its name, its GUID, or the name, GUID or LID of one of its ports. */
+SV_API SV_MUST_USE sv_status sv_index_find_adapter(sv_ctx *ctx, const sv_index *index,
+                                                   const char *text, uint32_t *adapter);
+
+/*
+ * Finds the live channel that leaves a port of a switch or adapter, which is named as above.
+ * BAD_INPUT when there is no such node, or no cable in that port.
+ */
+SV_API SV_MUST_USE sv_status sv_index_find_port(sv_ctx *ctx, const sv_index *index,
+                                                const char *text, unsigned port,
+                                                sv_channel *channel);
+
+/* The live terminals of an adapter: how many, and *nodes, an array of them. Time: O(1). */
+SV_API uint32_t sv_index_terminals(const sv_index *index, uint32_t adapter, const sv_node **nodes);
 
 /* ---- comparing ---- */
 
@@ -359,8 +379,9 @@ typedef struct sv_match {
 } sv_match;
 
 /*
- * Matches the live parts of two fabrics by node GUID (or name) and port. BAD_INPUT when a GUID or
- * name is not unique within one of them. Owned by the caller. Time: linear, expected.
+ * Matches the live parts of two fabrics by node GUID (or name) and port. Nodes whose GUID or name is
+ * not unique are told apart by where they are cabled, as far as that goes; the rest is not matched.
+ * Owned by the caller. Time: linear, expected.
  */
 SV_API SV_MUST_USE sv_status sv_match_new(sv_ctx *ctx, const sv_fabric *old_fabric,
                                           const sv_fabric *new_fabric, sv_match_by by,

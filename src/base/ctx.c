@@ -208,11 +208,16 @@ void sv_release(sv_ctx *ctx, void *block)
         ctx->host.resize(ctx->host.user, block, 0);
 }
 
+bool sv_cancelled(const sv_ctx *ctx)
+{
+    return ctx->host.cancelled != NULL && ctx->host.cancelled(ctx->host.user);
+}
+
 sv_status sv_progress(sv_ctx *ctx, const char *what, uint64_t done, uint64_t total)
 {
     if (ctx->host.progress != NULL)
         ctx->host.progress(ctx->host.user, what, done, total);
-    if (ctx->host.cancelled != NULL && ctx->host.cancelled(ctx->host.user))
+    if (sv_cancelled(ctx))
         return sv_fail(ctx, SV_CANCELLED, "cancelled during %s", what);
     return SV_OK;
 }

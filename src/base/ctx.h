@@ -41,6 +41,9 @@ void sv_release(sv_ctx *ctx, void *block);
 /* Tells the host how far a long computation is; SV_CANCELLED when it wants to stop. */
 sv_status sv_progress(sv_ctx *ctx, const char *what, uint64_t done, uint64_t total);
 
+/* Whether the host wants to stop; records nothing. */
+bool sv_cancelled(const sv_ctx *ctx);
+
 uint64_t sv_now_ns(sv_ctx *ctx);
 
 /* The number of threads to use for a job in that many independent pieces: at least 1. */

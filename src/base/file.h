@@ -1,10 +1,9 @@
 /*
  * file.h: files as sources and sinks.
  *
- * A file is written under a temporary name beside its place and takes that place only when all of
- * it is there (sv_file_commit). So nobody ever sees half of it, and a failed run leaves what was
- * there before. Things that are no regular files (terminals, pipes, /dev/null) are written as they
- * come.
+ * A file is written out of sight and takes its place only when all of it is there
+ * (sv_file_commit). So nobody ever sees half of it, and a failed run leaves what was there before.
+ * Things that are no regular files (terminals, pipes, /dev/null) are written as they come.
  */
 #ifndef SV_BASE_FILE_H
 #define SV_BASE_FILE_H
@@ -14,7 +13,9 @@
 typedef struct sv_file {
     sv_ctx *ctx;
     int descriptor;
-    char *path, *temporary; /* temporary is NULL when writing in place, or reading */
+    char *path;      /* where it is, or is to be; links followed */
+    char *temporary; /* its name until then, if it has one */
+    bool replaces;   /* is to be put in place by sv_file_commit */
     sv_source source;
     sv_sink sink;
 } sv_file;

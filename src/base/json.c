@@ -15,28 +15,11 @@ void sv_json_init(sv_json *json, sv_text *out)
     *json = (sv_json){.out = out};
 }
 
-/* The length of the UTF-8 sequence at s, or 0 where it is not well formed. */
-static size_t utf8_length(const unsigned char *s)
-{
-    if (s[0] < 0x80)
-        return 1;
-    size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc2 || s[0] > 0xf4)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return length;
-}
-
 static void quoted(sv_text *out, const char *value)
 {
     sv_text_add(out, "\"", 1);
     for (const unsigned char *c = (const unsigned char *)value; *c != 0;) {
-        size_t length = utf8_length(c);
+        size_t length = sv_utf8_length((const char *)c);
         if (length == 0) {
             sv_text_add(out, "\\ufffd", 6);
             length = 1;

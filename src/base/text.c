@@ -33,9 +33,14 @@ static void text_flush(sv_text *text)
 {
     if (text->sink == NULL || text->length == 0 || text->status != SV_OK)
         return;
-    if (!text->sink->write(text->sink->user, text->at, text->length))
-        text->status =
-            sv_fail(text->ctx, SV_IO, "cannot write '%s': %s", text->sink->name, strerror(errno));
+    text->status = sv_progress(text->ctx, "writing", 0, 0);
+    if (text->status == SV_OK && !text->sink->write(text->sink->user, text->at, text->length)) {
+        if (sv_cancelled(text->ctx))
+            text->status = sv_fail(text->ctx, SV_CANCELLED, "cancelled during writing");
+        else
+            text->status = sv_fail(text->ctx, SV_IO, "cannot write '%s': %s", text->sink->name,
+                                   strerror(errno));
+    }
     text->length = 0;
 }
 
@@ -103,6 +108,23 @@ bool sv_span_is(sv_span span, const char *text)
     return span.length == length && memcmp(span.at, text, length) == 0;
 }
 
+size_t sv_utf8_length(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    if (s[0] < 0x80)
+        return 1;
+    size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return length;
+}
+
 sv_status sv_lines_init(sv_lines *lines, sv_ctx *ctx, const sv_source *source)
 {
     *lines = (sv_lines){.ctx = ctx, .source = source};
@@ -138,6 +160,8 @@ static sv_status lines_fill(sv_lines *lines)
     while (!lines->at_end && lines->end < BUFFER_SIZE) {
         int64_t got = lines->source->read(lines->source->user, lines->buffer + lines->end,
                                           BUFFER_SIZE - lines->end);
+        if (got < 0 && sv_cancelled(lines->ctx))
+            return sv_fail(lines->ctx, SV_CANCELLED, "cancelled during reading");
         if (got < 0)
             return sv_fail(lines->ctx, SV_IO, "cannot read '%s': %s", lines->source->name,
                            strerror(errno));

@@ -46,6 +46,9 @@ static inline sv_span sv_span_of(const char *text)
 
 bool sv_span_is(sv_span span, const char *text);
 
+/* The length of the UTF-8 sequence at a terminated text (not at its end), or 0 if it is none. */
+size_t sv_utf8_length(const char *text);
+
 /* For printf's "%.*s". */
 #define SV_SPAN(span) (int)((span).length > 200 ? 200 : (span).length), (span).at
 

@@ -12,9 +12,15 @@
 /* For each adapter whether it is there: it has a live port, or never had a cable. */
 bool *sv_live_adapters(sv_arena *arena, const sv_fabric *fabric);
 
+/* Whether a switch has a live terminal that is a host's (or router's): none inside the switch. */
+bool sv_has_hosts(const sv_fabric *fabric, sv_node s);
+
 /*
- * For each switch its distance from the nearest one with live terminals: in a tree its level,
- * counted from the leaves. SV_NONE where there is no way. *highest is the largest of them.
+ * For each switch its level: its distance from the nearest leaf. Leaves are the switches with
+ * hosts, and those without that look like one: more than half of their neighbours are neighbours of
+ * one and the same switch with hosts (a leaf nobody has plugged hosts into yet). In a tree these
+ * are the levels from below. SV_NONE where there is no way to a leaf. *highest is the largest of
+ * them.
  */
 uint32_t *sv_switch_levels(sv_arena *arena, const sv_fabric *fabric, uint32_t *highest);
 

@@ -3,8 +3,8 @@
  *
  * Idea: match the parts (match.c). Nodes without a partner are lost or added and take their cables
  * with them. A cable that is gone while one of its two ports has a new cable to somewhere else was
- * moved; a terminal's end counts as the one that stayed, since hosts are re-plugged more often than
- * switches. What is left is lost or added.
+ * moved. Terminals' ends are looked at before switches' ends, since hosts are re-plugged more often
+ * than switches. What is left is lost or added.
  *
  * Invariant: every live cable of both fabrics is matched, moved, lost, added, or goes with a node:
  * exactly one of them; each new cable explains at most one old one.
@@ -21,6 +21,7 @@ struct differ {
     const sv_fabric *old, *new;
     const sv_match *match;
     uint64_t *explained; /* new channels that are matched or moved to */
+    uint64_t *told;      /* old cables that were moved */
     SV_ARRAY(sv_change) changes;
 };
 
@@ -103,9 +104,11 @@ static sv_status diff_adapters(struct differ *d, sv_arena *scratch)
     return SV_OK;
 }
 
+/* What is not known cannot have changed. */
 static bool same_link(const sv_link *a, const sv_link *b)
 {
-    return a->width == b->width && a->speed == b->speed;
+    bool width = a->width == b->width || a->width == 0 || b->width == 0;
+    return width && (a->speed == b->speed || a->speed == 0 || b->speed == 0);
 }
 
 /* Cables that are in both: only their speed can have changed. */
@@ -133,19 +136,38 @@ static uint32_t moved_to(const struct differ *d, uint32_t c)
     return there.i == SV_NONE || sv_bit(d->explained, there.i) ? SV_NONE : there.i;
 }
 
-static sv_status diff_gone(struct differ *d, uint32_t c)
+/* Whether a cable of the old fabric is neither in the new one nor explained by it yet. */
+static bool is_gone(const struct differ *d, uint32_t c)
 {
-    uint32_t back = d->old->reverse[c].i;
-    uint32_t from = sv_is_switch(d->old, d->old->head[c]) ? c : back;
-    for (int side = 0; side < 2; side++, from = d->old->reverse[from].i) {
-        uint32_t there = moved_to(d, from);
-        if (there != SV_NONE) {
-            explain(d, there);
-            return add(d, SV_CHANGE_MOVED, SV_WHAT_CABLE, from, there);
-        }
-    }
-    if (box_stays(d, d->old->tail[c]) && box_stays(d, d->old->head[c]))
-        return add(d, SV_CHANGE_LOST, SV_WHAT_CABLE, c, SV_NONE);
+    return sv_channel_alive(d->old, (sv_channel){c}) && sv_is_cable(d->old, (sv_channel){c}) &&
+           d->match->channels[c] == SV_NONE && !sv_bit(d->told, c);
+}
+
+/* Tells of a cable as moved, if the port where channel c leaves has a new one. */
+static sv_status try_moved(struct differ *d, uint32_t c)
+{
+    uint32_t there = moved_to(d, c), cable = c < d->old->reverse[c].i ? c : d->old->reverse[c].i;
+    if (there == SV_NONE)
+        return SV_OK;
+    explain(d, there);
+    sv_bit_set(d->told, cable);
+    return add(d, SV_CHANGE_MOVED, SV_WHAT_CABLE, c, there);
+}
+
+/* Cables that are gone: hosts that were re-plugged first, then moved cables of switches. */
+static sv_status diff_gone(struct differ *d)
+{
+    const sv_fabric *old = d->old;
+    for (int terminals = 1; terminals >= 0; terminals--)
+        for (uint32_t c = 0; c < old->num_channels; c++)
+            for (int end = 0; end < 2 && is_gone(d, c); end++) {
+                uint32_t from = end == 0 ? c : old->reverse[c].i;
+                if (sv_is_switch(old, old->tail[from]) == !terminals)
+                    SV_TRY(try_moved(d, from));
+            }
+    for (uint32_t c = 0; c < old->num_channels; c++)
+        if (is_gone(d, c) && box_stays(d, old->tail[c]) && box_stays(d, old->head[c]))
+            SV_TRY(add(d, SV_CHANGE_LOST, SV_WHAT_CABLE, c, SV_NONE));
     return SV_OK;
 }
 
@@ -181,15 +203,13 @@ static sv_status diff_new_cables(struct differ *d, sv_arena *scratch)
 static sv_status diff_all(struct differ *d, sv_arena *scratch)
 {
     d->explained = sv_bitset_new(scratch, d->new->num_channels);
-    if (d->explained == NULL)
+    d->told = sv_bitset_new(scratch, d->old->num_channels);
+    if (d->explained == NULL || d->told == NULL)
         return SV_NO_MEMORY;
     SV_TRY(diff_switches(d, scratch));
     SV_TRY(diff_adapters(d, scratch));
     SV_TRY(diff_matched(d));
-    for (uint32_t c = 0; c < d->old->num_channels; c++)
-        if (sv_channel_alive(d->old, (sv_channel){c}) && sv_is_cable(d->old, (sv_channel){c}) &&
-            d->match->channels[c] == SV_NONE)
-            SV_TRY(diff_gone(d, c));
+    SV_TRY(diff_gone(d));
     return diff_new_cables(d, scratch);
 }
 

@@ -61,21 +61,19 @@ static bool fits(const char *pattern, const sv_fabric *f, sv_node s)
     return fnmatch(pattern, sv_node_name(f, s), 0) == 0;
 }
 
-static bool has_terminals(const sv_fabric *f, sv_node s)
+/* Whether a switch is within the plan's limits, whatever is to fail. */
+static bool switch_fits(const struct draw *d, sv_node s)
 {
-    SV_FOR_HOPS (f, s, hop)
-        if (!sv_is_switch(f, hop->to))
-            return true;
-    return false;
+    const sv_fault_plan *plan = d->plan;
+    return (!plan->limit_level || d->level[s.i] == plan->level) &&
+           (plan->only == NULL || fits(plan->only, d->f, s)) &&
+           (plan->touching == NULL || fits(plan->touching, d->f, s));
 }
 
 static bool switch_is_candidate(const struct draw *d, sv_node s)
 {
-    const sv_fault_plan *plan = d->plan;
-    return sv_node_alive(d->f, s) && (!plan->limit_level || d->level[s.i] == plan->level) &&
-           (plan->only == NULL || fits(plan->only, d->f, s)) &&
-           (plan->touching == NULL || fits(plan->touching, d->f, s)) &&
-           !(plan->keep_terminals && has_terminals(d->f, s));
+    return sv_node_alive(d->f, s) && switch_fits(d, s) &&
+           !(d->plan->keep_terminals && sv_has_hosts(d->f, s));
 }
 
 static bool cable_is_candidate(const struct draw *d, sv_channel c)
@@ -94,13 +92,24 @@ static bool cable_is_candidate(const struct draw *d, sv_channel c)
            (plan->touching == NULL || fits(plan->touching, f, a) || fits(plan->touching, f, b));
 }
 
-/* Host adapters with a live port. */
-static bool adapter_is_candidate(const struct draw *d, uint32_t a, const bool *live)
+/* Host adapters with a live port on a switch within the limits. */
+static bool *fitting_adapters(struct draw *d)
 {
-    return live[a] && d->f->adapters[a].kind == SV_ADAPTER_HOST;
+    const sv_fabric *f = d->f;
+    bool *good = SV_ARENA_NEW(&d->arena, bool, f->num_adapters);
+    for (uint32_t t = 0; good != NULL && t < f->num_terminals; t++) {
+        sv_node v = {f->num_switches + t}, at = sv_switch_of(f, v);
+        uint32_t a = f->terminals[t].adapter;
+        bool limited = d->plan->limit_level || d->plan->only != NULL || d->plan->touching != NULL;
+        if (sv_node_alive(f, v) && f->adapters[a].kind == SV_ADAPTER_HOST &&
+            (!limited || (at.i != SV_NONE && switch_fits(d, at))))
+            good[a] = true;
+    }
+    return good;
 }
 
 enum kind { SWITCHES, LINKS, ADAPTERS };
+static const char *const kind_names[] = {"switches", "links", "adapters"};
 
 /* All candidates of a kind, in random order. */
 static sv_status candidates(struct draw *d, enum kind kind, uint32_t **list, uint32_t *count)
@@ -110,16 +119,13 @@ static sv_status candidates(struct draw *d, enum kind kind, uint32_t **list, uin
                    : kind == LINKS  ? f->num_channels
                                     : f->num_adapters;
     uint32_t found = 0, *ids = SV_ARENA_NEW(&d->arena, uint32_t, all);
-    bool *live = SV_ARENA_NEW(&d->arena, bool, f->num_adapters);
-    if (ids == NULL || live == NULL)
+    bool *fitting = kind == ADAPTERS ? fitting_adapters(d) : NULL;
+    if (ids == NULL || (kind == ADAPTERS && fitting == NULL))
         return SV_NO_MEMORY;
-    for (uint32_t t = 0; t < f->num_terminals; t++)
-        if (sv_node_alive(f, (sv_node){f->num_switches + t}))
-            live[f->terminals[t].adapter] = true;
     for (uint32_t i = 0; i < all; i++) {
         bool good = kind == SWITCHES ? switch_is_candidate(d, (sv_node){i})
                     : kind == LINKS  ? cable_is_candidate(d, (sv_channel){i})
-                                     : adapter_is_candidate(d, i, live);
+                                     : fitting[i];
         if (good)
             ids[found++] = i;
     }
@@ -191,13 +197,26 @@ static sv_status fail_some(struct draw *d, enum kind kind, uint32_t *list, uint3
     return sv_fail(d->ctx, SV_INFEASIBLE,
                    "only %u of %u %s can fail (%u candidates) without cutting terminals off from "
                    "each other",
-                   failed, wanted, kind == SWITCHES ? "switches" : "links", count);
+                   failed, wanted, kind_names[kind], count);
+}
+
+/* Asking for some of nothing is a mistake in the limits, also if it is a percentage. */
+static sv_status some_fit(const struct draw *d, enum kind kind, const sv_amount *amount,
+                          uint32_t count)
+{
+    const sv_fault_plan *plan = d->plan;
+    bool limited = plan->limit_level || plan->only != NULL || plan->touching != NULL ||
+                   (plan->keep_terminals && kind == SWITCHES);
+    if (amount->value == 0 || count > 0 || !limited)
+        return SV_OK;
+    return sv_fail(d->ctx, SV_INFEASIBLE, "no %s fit the limits", kind_names[kind]);
 }
 
 static sv_status draw_adapters(struct draw *d)
 {
     uint32_t *list, count;
     SV_TRY(candidates(d, ADAPTERS, &list, &count));
+    SV_TRY(some_fit(d, ADAPTERS, &d->plan->adapters, count));
     uint32_t wanted = how_many(&d->plan->adapters, count), failed = 0;
     bool *chosen = SV_ARENA_NEW(&d->arena, bool, d->f->num_adapters);
     bool *live = SV_ARENA_NEW(&d->arena, bool, d->f->num_adapters);
@@ -241,9 +260,13 @@ static sv_status draw_all(struct draw *d)
     SV_TRY(candidates(d, LINKS, &links, &num_links));
     uint32_t want_switches = how_many(&plan->switches, num_switches);
     uint32_t want_links = how_many(&plan->links, num_links);
+    SV_TRY(some_fit(d, SWITCHES, &plan->switches, num_switches));
+    SV_TRY(some_fit(d, LINKS, &plan->links, num_links));
+    SV_TRY(some_fit(d, LINKS, &plan->both, num_links));
     if (plan->ratio_links > 0) {
         want_links = how_many(&plan->both, num_links);
-        want_switches = (uint32_t)((uint64_t)want_links * plan->ratio_switches / plan->ratio_links);
+        uint64_t share = (uint64_t)want_links * plan->ratio_switches / plan->ratio_links;
+        want_switches = share > UINT32_MAX ? UINT32_MAX : (uint32_t)share;
     }
     SV_TRY(fail_some(d, SWITCHES, switches, num_switches, want_switches));
     SV_TRY(fail_some(d, LINKS, links, num_links, want_links));

@@ -13,130 +13,150 @@
 #include "base/text.h"
 #include "fabric/derive.h"
 
-/* The next word of a line, quotes taken off; an empty span at the end. */
-static bool next_word(sv_scan *scan, sv_span *word)
-{
-    sv_scan_blanks(scan);
-    *word = (sv_span){scan->at, 0};
-    if (sv_scan_done(scan) || *scan->at == '#')
-        return true;
-    if (sv_scan_char(scan, '"'))
-        return sv_scan_until(scan, '"', word);
-    return sv_scan_word(scan, word);
-}
+/* The words of one line, each terminated, in memory of the arena. */
+struct words {
+    char *at[6];
+    size_t count;
+};
 
-static sv_status find_node(sv_ctx *ctx, const sv_index *index, sv_span word, sv_node *v)
+/* One word: up to a blank, or in double quotes, where \" is a quote and \\ a backslash. */
+static sv_status next_word(sv_ctx *ctx, sv_scan *scan, char *word)
 {
-    char text[256];
-    if (word.length == 0)
-        return sv_fail(ctx, SV_BAD_INPUT, "a node's name is missing");
-    if (word.length >= sizeof text)
-        return sv_fail(ctx, SV_BAD_INPUT, "no node is called '%.*s…'", SV_SPAN(word));
-    memcpy(text, word.at, word.length);
-    text[word.length] = 0;
-    return sv_index_find(ctx, index, text, v);
-}
-
-/* A node and a port of it, and the channel there. */
-static sv_status find_channel(sv_ctx *ctx, const sv_index *index, const sv_fabric *f, sv_span node,
-                              sv_span port, sv_channel *channel)
-{
-    sv_node v;
-    uint64_t number;
-    SV_TRY(find_node(ctx, index, node, &v));
-    if (!sv_span_number(port, UINT16_MAX, &number))
-        return sv_fail(ctx, SV_BAD_INPUT, "'%.*s' is not the number of a port", SV_SPAN(port));
-    *channel = sv_channel_at(f, v, (unsigned)number);
-    if (channel->i == SV_NONE)
-        return sv_fail(ctx, SV_BAD_INPUT, "port %u of '%s' has no cable", (unsigned)number,
-                       sv_node_name(f, v));
+    bool quoted = sv_scan_char(scan, '"');
+    for (; !sv_scan_done(scan); scan->at++) {
+        char c = *scan->at;
+        if (quoted ? c == '"' : c == ' ' || c == '\t')
+            break;
+        if (quoted && c == '\\' && scan->at + 1 < scan->end)
+            c = *++scan->at;
+        *word++ = c;
+    }
+    *word = 0;
+    if (quoted && !sv_scan_char(scan, '"'))
+        return sv_fail(ctx, SV_BAD_INPUT, "a quote is not closed");
     return SV_OK;
 }
 
-static void count_cable(const sv_fabric *f, sv_mask *mask, sv_channel c, sv_fault_report *report)
+static sv_status split(sv_ctx *ctx, sv_arena *arena, const char *line, struct words *words)
+{
+    sv_span whole = sv_span_of(line);
+    sv_scan scan = sv_scan_of(whole);
+    words->count = 0;
+    for (sv_scan_blanks(&scan); !sv_scan_done(&scan) && *scan.at != '#'; sv_scan_blanks(&scan)) {
+        if (words->count == 6)
+            return SV_OK; /* more than any line may have */
+        char *word = sv_arena_alloc(arena, whole.length + 1, 1);
+        if (word == NULL)
+            return SV_NO_MEMORY;
+        SV_TRY(next_word(ctx, &scan, word));
+        words->at[words->count++] = word;
+    }
+    return SV_OK;
+}
+
+static sv_status find_port(sv_ctx *ctx, const sv_index *index, const char *node, const char *port,
+                           sv_channel *channel)
+{
+    uint64_t number;
+    if (!sv_span_number(sv_span_of(port), UINT16_MAX, &number))
+        return sv_fail(ctx, SV_BAD_INPUT, "'%.100s' is not the number of a port", port);
+    return sv_index_find_port(ctx, index, node, (unsigned)number, channel);
+}
+
+/* Whether a terminal is lost already: itself, its cable or its switch failed. */
+static bool is_lost(const sv_fabric *f, const sv_mask *mask, sv_node terminal)
+{
+    if (!sv_node_alive(f, terminal) || sv_bit(mask->nodes, terminal.i))
+        return true;
+    SV_FOR_HOPS (f, terminal, hop)
+        if (sv_bit(mask->channels, hop->channel.i) || sv_bit(mask->nodes, hop->to.i))
+            return true;
+    return false;
+}
+
+static void fail_cable(const sv_fabric *f, sv_mask *mask, sv_channel c, sv_fault_report *report)
 {
     if (sv_bit(mask->channels, c.i))
         return;
+    sv_node ends[2] = {f->tail[c.i], f->head[c.i]};
+    bool terminal = false;
+    for (int i = 0; i < 2; i++)
+        if (!sv_is_switch(f, ends[i])) {
+            terminal = true;
+            report->lost_terminals += !is_lost(f, mask, ends[i]);
+        }
     sv_mask_cable(mask, f, c);
-    bool terminal = !sv_is_switch(f, f->tail[c.i]) || !sv_is_switch(f, f->head[c.i]);
     report->links += !terminal;
-    report->lost_terminals += terminal;
 }
 
-static sv_status fail_switch(sv_ctx *ctx, const sv_fabric *f, sv_node v, sv_mask *mask,
-                             sv_fault_report *report)
+static void fail_switch(const sv_fabric *f, sv_node v, sv_mask *mask, sv_fault_report *report)
 {
-    if (!sv_is_switch(f, v))
-        return sv_fail(ctx, SV_BAD_INPUT, "'%s' is not a switch", sv_node_name(f, v));
     if (sv_bit(mask->nodes, v.i))
-        return SV_OK;
+        return;
+    SV_FOR_HOPS (f, v, hop)
+        report->lost_terminals += !sv_is_switch(f, hop->to) && !is_lost(f, mask, hop->to);
     sv_mask_node(mask, v);
     report->switches++;
-    SV_FOR_HOPS (f, v, hop)
-        report->lost_terminals += !sv_is_switch(f, hop->to) && !sv_bit(mask->nodes, hop->to.i) &&
-                                  !sv_bit(mask->channels, hop->channel.i);
-    return SV_OK;
 }
 
-static sv_status fail_adapter(sv_ctx *ctx, const sv_fabric *f, sv_node v, sv_mask *mask,
-                              sv_fault_report *report)
+static void fail_adapter(const sv_fabric *f, const sv_index *index, uint32_t adapter, sv_mask *mask,
+                         sv_fault_report *report)
 {
-    if (sv_is_switch(f, v))
-        return sv_fail(ctx, SV_BAD_INPUT, "'%s' is a switch", sv_node_name(f, v));
-    uint32_t adapter = sv_terminal_of(f, v)->adapter;
+    const sv_node *nodes;
+    uint32_t count = sv_index_terminals(index, adapter, &nodes);
     bool some = false;
-    for (uint32_t t = 0; t < f->num_terminals; t++)
-        if (f->terminals[t].adapter == adapter) {
-            sv_node terminal = {f->num_switches + t};
-            bool lost = sv_node_alive(f, terminal) && !sv_bit(mask->nodes, terminal.i);
-            some = some || lost;
-            report->lost_terminals += lost;
-            sv_mask_node(mask, terminal);
-        }
+    for (uint32_t i = 0; i < count; i++) {
+        some = some || !sv_bit(mask->nodes, nodes[i].i);
+        report->lost_terminals += !is_lost(f, mask, nodes[i]);
+        sv_mask_node(mask, nodes[i]);
+    }
     report->adapters += some;
+}
+
+static sv_status fail_words(sv_ctx *ctx, const sv_index *index, const sv_fabric *f,
+                            const struct words *words, sv_mask *mask, sv_fault_report *report)
+{
+    char *const *w = words->at;
+    size_t count = words->count;
+    if (count == 2 && strcmp(w[0], "switch") == 0) {
+        sv_node v;
+        SV_TRY(sv_index_find_switch(ctx, index, w[1], &v));
+        fail_switch(f, v, mask, report);
+    } else if (count == 2 && strcmp(w[0], "adapter") == 0) {
+        uint32_t adapter;
+        SV_TRY(sv_index_find_adapter(ctx, index, w[1], &adapter));
+        fail_adapter(f, index, adapter, mask, report);
+    } else if ((count == 3 && strcmp(w[0], "port") == 0) ||
+               (count == 5 && strcmp(w[0], "link") == 0)) {
+        sv_channel c, other;
+        SV_TRY(find_port(ctx, index, w[1], w[2], &c));
+        if (count == 5) {
+            SV_TRY(find_port(ctx, index, w[3], w[4], &other));
+            if (f->reverse[c.i].i != other.i)
+                return sv_fail(ctx, SV_BAD_INPUT,
+                               "no cable joins '%.100s' port %.10s and '%.100s' port %.10s", w[1],
+                               w[2], w[3], w[4]);
+        }
+        fail_cable(f, mask, c, report);
+    } else {
+        return sv_fail(ctx, SV_BAD_INPUT,
+                       "not 'switch NODE', 'adapter NODE', 'port NODE PORT' or "
+                       "'link NODE PORT NODE PORT'");
+    }
     return SV_OK;
 }
 
 sv_status sv_faults_add(sv_ctx *ctx, const sv_index *index, const sv_fabric *f, const char *line,
                         sv_mask *mask, sv_fault_report *report)
 {
-    sv_scan scan = sv_scan_of(sv_span_of(line));
-    sv_span words[6];
-    size_t count = 0;
-    for (; count < 6; count++) {
-        if (!next_word(&scan, &words[count]))
-            return sv_fail(ctx, SV_BAD_INPUT, "a quote is not closed");
-        if (words[count].length == 0)
-            break;
-    }
-    sv_node v;
-    sv_channel c, other;
-    if (count == 2 && sv_span_is(words[0], "switch")) {
-        SV_TRY(find_node(ctx, index, words[1], &v));
-        return fail_switch(ctx, f, v, mask, report);
-    }
-    if (count == 2 && sv_span_is(words[0], "adapter")) {
-        SV_TRY(find_node(ctx, index, words[1], &v));
-        return fail_adapter(ctx, f, v, mask, report);
-    }
-    if ((count == 3 && sv_span_is(words[0], "port")) ||
-        (count == 5 && sv_span_is(words[0], "link"))) {
-        SV_TRY(find_channel(ctx, index, f, words[1], words[2], &c));
-        if (count == 5) {
-            SV_TRY(find_channel(ctx, index, f, words[3], words[4], &other));
-            if (f->reverse[c.i].i != other.i)
-                return sv_fail(ctx, SV_BAD_INPUT,
-                               "no cable joins '%.*s' port %.*s and '%.*s' "
-                               "port %.*s",
-                               SV_SPAN(words[1]), SV_SPAN(words[2]), SV_SPAN(words[3]),
-                               SV_SPAN(words[4]));
-        }
-        count_cable(f, mask, c, report);
-        return SV_OK;
-    }
-    return sv_fail(ctx, SV_BAD_INPUT,
-                   "not 'switch NODE', 'adapter NODE', 'port NODE PORT' or "
-                   "'link NODE PORT NODE PORT'");
+    sv_arena arena;
+    struct words words;
+    sv_arena_init(&arena, ctx);
+    sv_status status = split(ctx, &arena, line, &words);
+    if (status == SV_OK)
+        status = fail_words(ctx, index, f, &words, mask, report);
+    sv_arena_release(&arena);
+    return status;
 }
 
 static sv_status read_lines(sv_ctx *ctx, const sv_fabric *f, const sv_index *index, sv_lines *lines,
@@ -194,13 +214,28 @@ sv_status sv_faults_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *
 
 /* ---- writing ---- */
 
+/* A name behind #; control characters would end the line or worse. */
+static void write_comment(sv_text *out, const sv_fabric *f, sv_node v)
+{
+    sv_text_add(out, " ", 1);
+    for (const char *c = sv_node_name(f, v); *c != 0; c++)
+        sv_text_add(out, (unsigned char)*c < 0x20 || *c == 0x7f ? " " : c, 1);
+}
+
 /* A GUID where there is one, else the name in quotes. */
 static void write_node(sv_text *out, const sv_fabric *f, sv_node v)
 {
-    if (sv_node_guid(f, v) != 0)
+    if (sv_node_guid(f, v) != 0) {
         sv_text_print(out, " 0x%016llx", (unsigned long long)sv_node_guid(f, v));
-    else
-        sv_text_print(out, " \"%s\"", sv_node_name(f, v));
+        return;
+    }
+    sv_text_add(out, " \"", 2);
+    for (const char *c = sv_node_name(f, v); *c != 0; c++) {
+        if (*c == '"' || *c == '\\')
+            sv_text_add(out, "\\", 1);
+        sv_text_add(out, c, 1);
+    }
+    sv_text_add(out, "\"", 1);
 }
 
 /* Whether a node's own failure already says that a cable failed. */
@@ -215,7 +250,9 @@ static void write_switches(sv_text *out, const sv_fabric *f, const sv_mask *mask
         if (sv_bit(mask->nodes, s) && sv_node_alive(f, (sv_node){s})) {
             sv_text_print(out, "switch");
             write_node(out, f, (sv_node){s});
-            sv_text_print(out, " # %s\n", f->switches[s].name);
+            sv_text_print(out, " #");
+            write_comment(out, f, (sv_node){s});
+            sv_text_print(out, "\n");
         }
 }
 
@@ -250,7 +287,9 @@ static sv_status write_terminals(sv_text *out, const sv_fabric *f, const sv_mask
         write_node(out, f, v);
         if (!adapter)
             sv_text_print(out, " %u", f->terminals[t].port);
-        sv_text_print(out, " # %s\n", sv_node_name(f, v));
+        sv_text_print(out, " #");
+        write_comment(out, f, v);
+        sv_text_print(out, "\n");
     }
     return SV_OK;
 }

@@ -28,6 +28,7 @@ enum { TILES = 48 };
 struct reader {
     sv__draft draft;
     sv_lines *lines;
+    SV_ARRAY(uint32_t) tiles; /* listed, of each device */
 };
 
 /* c0-0c0s0a0l00(0:0:0): the router's name and the tile as a port. */
@@ -102,6 +103,9 @@ static sv_status read_line(struct reader *r, sv_span line)
     if (!sv_scan_word(&scan, &colour) || !sv_scan_text(&scan, " -> "))
         return sv_lines_fail(r->lines, "a colour and '->' are missing");
     SV_TRY(note_router(r, router, &device));
+    while (r->tiles.length <= device)
+        SV_TRY(sv_array_push(r->draft.ctx, &r->tiles, 0));
+    r->tiles.at[device]++;
     if (sv_scan_text(&scan, "unused") && sv_scan_done(&scan))
         return SV_OK;
     if (sv_scan_text(&scan, "processor") && sv_scan_done(&scan)) {
@@ -119,6 +123,19 @@ static sv_status read_line(struct reader *r, sv_span line)
     return sv__draft_add_end(&r->draft, &end);
 }
 
+/* Routers list all their tiles, used or not; one that lists fewer was cut off. */
+static sv_status check_tiles(const struct reader *r)
+{
+    for (uint32_t i = 1; i < r->tiles.length; i++)
+        if (r->tiles.at[i] != 0 && r->tiles.at[i] != r->tiles.at[0])
+            return sv__draft_fail(&r->draft, r->draft.devices.at[i].line,
+                                  "router \"%.*s\" lists %u tiles, the first one %u: is the file "
+                                  "cut off?",
+                                  SV_SPAN(r->draft.devices.at[i].id), r->tiles.at[i],
+                                  r->tiles.at[0]);
+    return SV_OK;
+}
+
 sv_status sv__read_cray(sv_lines *lines, sv_fabric **fabric)
 {
     struct reader r = {.lines = lines};
@@ -133,7 +150,10 @@ sv_status sv__read_cray(sv_lines *lines, sv_fabric **fabric)
             status = read_line(&r, line);
     }
     if (status == SV_OK)
+        status = check_tiles(&r);
+    if (status == SV_OK)
         status = sv__draft_finish(&r.draft, fabric);
+    sv_array_release(lines->ctx, &r.tiles);
     sv__draft_release(&r.draft);
     return status;
 }

@@ -14,13 +14,17 @@
 
 enum { MOST_DRAWN_TERMINALS = 64 };
 
+/* GraphViz wants UTF-8 and its quotes escaped; what is neither is shown as '?'. */
 static void write_quoted(sv_text *out, const char *text)
 {
     sv_text_add(out, "\"", 1);
-    for (; *text != 0; text++) {
+    for (size_t length; *text != 0; text += length) {
+        length = sv_utf8_length(text);
+        bool odd = length == 0 || (unsigned char)*text < 0x20;
+        length = length == 0 ? 1 : length;
         if (*text == '"' || *text == '\\')
             sv_text_add(out, "\\", 1);
-        sv_text_add(out, *text == '\n' ? " " : text, 1);
+        sv_text_add(out, odd ? "?" : text, odd ? 1 : length);
     }
     sv_text_add(out, "\"", 1);
 }
@@ -90,6 +94,9 @@ static void write_hosts(sv_text *out, const sv_fabric *f)
         sv_text_print(out, "]\n");
         if (s.i != SV_NONE)
             sv_text_print(out, "  s%u -- t%u\n", s.i, t);
+        SV_FOR_HOPS (f, v, hop) /* two terminals back to back */
+            if (!sv_is_switch(f, hop->to) && hop->to.i > v.i)
+                sv_text_print(out, "  t%u -- t%u\n", t, hop->to.i - f->num_switches);
     }
 }
 

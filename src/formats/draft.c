@@ -50,6 +50,15 @@ const char *sv__draft_text(sv__draft *draft, sv_span text)
     return sv_arena_text(&draft->arena, text.at, text.length);
 }
 
+const char *sv__draft_name(sv__draft *draft, sv_span name)
+{
+    char *copy = sv_arena_text(&draft->arena, name.at, name.length);
+    for (char *c = copy; c != NULL && *c != 0; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = ' ';
+    return copy;
+}
+
 sv_status sv__draft_add_device(sv__draft *draft, const sv__draft_device *device, uint32_t *index)
 {
     sv__draft_device kept = *device;
@@ -288,6 +297,24 @@ static sv_status add_terminals(struct build *b, sv_builder *builder)
     return SV_OK;
 }
 
+/* What the two ends say of their cable: what only one of them knows, or the slower if they differ.
+ */
+static sv_link agreed_link(struct build *b, const sv__draft_end *end, const sv__draft_end *back)
+{
+    const sv_link *here = &end->link, *there = &back->link;
+    if (here->speed == SV_SPEED_UNKNOWN || here->width == 0)
+        return there->speed != SV_SPEED_UNKNOWN ? *there : *here;
+    if (there->speed == SV_SPEED_UNKNOWN || there->width == 0)
+        return *here;
+    if (here->speed != there->speed || here->width != there->width)
+        if (b->speed_clashes++ == 0)
+            b->clash_line = end->line;
+    sv_link link = sv_link_mbit(there) < sv_link_mbit(here) ? *there : *here;
+    if (there->vls != 0 && (here->vls == 0 || there->vls < here->vls))
+        link.vls = there->vls;
+    return link;
+}
+
 /* One cable, from the end that is listed first. */
 static sv_status add_cable(struct build *b, sv_builder *builder, uint32_t e)
 {
@@ -307,11 +334,7 @@ static sv_status add_cable(struct build *b, sv_builder *builder, uint32_t e)
         const sv__draft_end *back = &draft->ends.at[b->partner[e]];
         if (remote_host)
             far.index = b->terminal[b->partner[e]];
-        if (back->link.speed != link.speed || back->link.width != link.width) {
-            if (b->speed_clashes++ == 0)
-                b->clash_line = end->line;
-            link = sv_link_mbit(&back->link) < sv_link_mbit(&link) ? back->link : link;
-        }
+        link = agreed_link(b, end, back);
     }
     return sv_builder_add_cable(builder, near, far, &link);
 }

@@ -64,6 +64,9 @@ sv_status sv__draft_fail(const sv__draft *draft, uint64_t line, const char *form
 /* A copy of text that lives as long as the draft. NULL with NO_MEMORY. */
 const char *sv__draft_text(sv__draft *draft, sv_span text);
 
+/* The same for a name: control characters, which some descriptions have, become blanks. */
+const char *sv__draft_name(sv__draft *draft, sv_span name);
+
 /* Adds a device; its id (copied) must be new. *index is its number. */
 sv_status sv__draft_add_device(sv__draft *draft, const sv__draft_device *device, uint32_t *index);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/map.h"
 
 static const struct row {
     sv_format_info info;
@@ -94,16 +95,22 @@ static bool looks_cray(sv_scan scan)
 
 static bool looks_ibnetdiscover(sv_scan scan)
 {
-    static const char *const words[] = {"vendid=", "devid=",         "sysimgguid=", "switchguid=",
-                                        "caguid=", "rtguid=",        "hcaguids=",   "Switch",
-                                        "Hca",     "# Topology file"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (sv_scan_text(&scan, words[i]))
+    static const char *const keys[] = {"vendid=", "devid=",  "sysimgguid=", "switchguid=",
+                                       "caguid=", "rtguid=", "hcaguids=",   "# Topology file"};
+    static const char *const nodes[] = {"Switch", "Hca", "Ca", "Rt"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (sv_scan_text(&scan, keys[i]))
             return true;
-    bool node = sv_scan_text(&scan, "Ca") || sv_scan_text(&scan, "Rt");
-    sv_scan_blanks(&scan);
-    uint64_t ports;
-    return node && sv_scan_number(&scan, 1000, &ports);
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        sv_scan after = scan;
+        if (!sv_scan_text(&after, nodes[i]))
+            continue;
+        const char *word = after.at;
+        sv_scan_blanks(&after);
+        if (after.at > word || (!sv_scan_done(&after) && *after.at >= '0' && *after.at <= '9'))
+            return true; /* but not SwitchName= of a topology.conf */
+    }
+    return false;
 }
 
 static sv_format guess_line(sv_span line)
@@ -198,18 +205,38 @@ sv_status sv_fabric_save(sv_ctx *ctx, const sv_fabric *fabric, sv_format format,
     return status;
 }
 
-sv_status sv__fits_infiniband(sv_ctx *ctx, const sv_fabric *f)
+/* One node of InfiniBand's: its ports, its GUID, its name. */
+static sv_status check_node(sv_ctx *ctx, const char *name, unsigned ports, uint64_t guid,
+                            sv_map *guids, uint32_t number)
 {
     enum { MOST = 254 };
-    for (uint32_t s = 0; s < f->num_switches; s++)
-        if (f->switches[s].ports > MOST && sv_node_alive(f, (sv_node){s}))
-            return sv_fail(ctx, SV_INFEASIBLE,
-                           "switch '%s' has %u ports: InfiniBand numbers at most %d",
-                           f->switches[s].name, f->switches[s].ports, MOST);
-    for (uint32_t a = 0; a < f->num_adapters; a++)
-        if (f->adapters[a].ports > MOST)
-            return sv_fail(ctx, SV_INFEASIBLE,
-                           "adapter '%s' has %u ports: InfiniBand numbers at most %d",
-                           f->adapters[a].name, f->adapters[a].ports, MOST);
+    uint32_t held = number;
+    if (ports > MOST)
+        return sv_fail(ctx, SV_INFEASIBLE, "'%s' has %u ports: InfiniBand numbers at most %d", name,
+                       ports, MOST);
+    if (strpbrk(name, "\n\r") != NULL)
+        return sv_fail(ctx, SV_INFEASIBLE, "the name '%s' has a line break in it", name);
+    if (guid != 0)
+        SV_TRY(sv_map_add(guids, guid, number, &held));
+    if (guid == 0 || held != number)
+        return sv_fail(ctx, SV_INFEASIBLE, "'%s' has no GUID of its own, which this format needs",
+                       name);
     return SV_OK;
+}
+
+sv_status sv__fits_infiniband(sv_ctx *ctx, const sv_fabric *f, const bool *live)
+{
+    sv_map guids;
+    sv_map_init(&guids, ctx);
+    sv_status status = SV_OK;
+    for (uint32_t s = 0; status == SV_OK && s < f->num_switches; s++)
+        if (sv_node_alive(f, (sv_node){s}))
+            status = check_node(ctx, f->switches[s].name, f->switches[s].ports, f->switches[s].guid,
+                                &guids, s);
+    for (uint32_t a = 0; status == SV_OK && a < f->num_adapters; a++)
+        if (live[a])
+            status = check_node(ctx, f->adapters[a].name, f->adapters[a].ports, f->adapters[a].guid,
+                                &guids, f->num_switches + a);
+    sv_map_release(&guids);
+    return status;
 }

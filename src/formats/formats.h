@@ -18,7 +18,10 @@ sv__read_fn sv__read_ibnetdiscover, sv__read_subnet, sv__read_netloc, sv__read_c
 sv__write_fn sv__write_ibnetdiscover, sv__write_subnet, sv__write_dot, sv__write_json,
     sv__write_slurm, sv__write_root_guids, sv__write_cn_guids, sv__write_io_guids;
 
-/* INFEASIBLE when a switch or adapter has more ports than InfiniBand can number. */
-sv_status sv__fits_infiniband(sv_ctx *ctx, const sv_fabric *fabric);
+/*
+ * INFEASIBLE when a format of InfiniBand's cannot hold the fabric: a node with more ports than can
+ * be numbered, without a GUID of its own, or with a line break in its name. live: of adapters.
+ */
+sv_status sv__fits_infiniband(sv_ctx *ctx, const sv_fabric *fabric, const bool *live);
 
 #endif

@@ -55,6 +55,9 @@ static sv_status read_assignment(struct reader *r, sv_scan *scan, const char *ke
     uint64_t value;
     if (!sv_scan_hex(scan, &value))
         return sv_lines_fail(r->lines, "%s is not followed by a hexadecimal number", key);
+    bool short_id = strcmp(key, "vendid=") == 0 || strcmp(key, "devid=") == 0;
+    if (short_id && value > UINT32_MAX)
+        return sv_lines_fail(r->lines, "%s is more than 32 bits", key);
     if (strcmp(key, "vendid=") == 0)
         r->vendor = (uint32_t)value;
     else if (strcmp(key, "devid=") == 0)
@@ -125,7 +128,7 @@ static sv_status read_node_comment(struct reader *r, sv_scan *scan, sv__draft_de
     }
     if (!sv_scan_done(scan))
         return sv_lines_fail(r->lines, "unexpected '%.*s'", SV_SPAN(sv_scan_rest(scan)));
-    d->name = sv__draft_text(&r->draft, name);
+    d->name = sv__draft_name(&r->draft, name);
     return d->name == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
@@ -135,8 +138,10 @@ static sv_status read_node(struct reader *r, sv_scan *scan, sv__draft_kind kind)
     uint64_t ports;
     sv__draft_device d = {.kind = kind, .line = r->lines->number};
     sv_scan_blanks(scan);
-    if (!sv_scan_number(scan, UINT64_MAX, &ports))
-        return sv_lines_fail(r->lines, "the number of ports is missing");
+    if (!sv_scan_number(scan, UINT64_MAX, &ports)) {
+        bool digits = !sv_scan_done(scan) && *scan->at >= '0' && *scan->at <= '9';
+        return sv_lines_fail(r->lines, "the number of ports is %s", digits ? "absurd" : "missing");
+    }
     if (ports < 1 || ports > SV__MOST_PORTS)
         return sv_lines_fail(r->lines, "%llu ports: a node has 1 to %d", (unsigned long long)ports,
                              SV__MOST_PORTS);
@@ -152,6 +157,35 @@ static sv_status read_node(struct reader *r, sv_scan *scan, sv__draft_kind kind)
     r->next_guid[kind] += kind == SV__SWITCH ? 1 : ports + 1;
     r->system_guid = 0;
     return sv__draft_add_device(&r->draft, &d, &r->device);
+}
+
+/* " s=4 w=2 v=4", which ibnetdiscover -f adds: enabled speeds and widths, and the VLCap code. */
+static void scan_full(sv_scan *scan, sv_link *link)
+{
+    static const uint8_t lanes[] = {0, 1, 2, 4, 8, 15};
+    sv_scan inside = *scan;
+    uint64_t speeds, widths, vlcap;
+    sv_scan_blanks(&inside);
+    if (!sv_scan_text(&inside, "s=") || !sv_scan_number(&inside, 255, &speeds))
+        return;
+    sv_scan_blanks(&inside);
+    if (!sv_scan_text(&inside, "w=") || !sv_scan_number(&inside, 255, &widths))
+        return;
+    sv_scan_blanks(&inside);
+    if (!sv_scan_text(&inside, "v=") || !sv_scan_number(&inside, 255, &vlcap))
+        return;
+    link->vls = vlcap < sizeof lanes ? lanes[vlcap] : 0;
+    *scan = inside;
+}
+
+/* "[ext 3]", the number on a chassis' outside, which ibnetdiscover -g adds. */
+static void scan_external(sv_scan *scan)
+{
+    sv_scan inside = *scan;
+    uint64_t number;
+    if (sv_scan_text(&inside, "[ext ") && sv_scan_number(&inside, UINT16_MAX, &number) &&
+        sv_scan_char(&inside, ']'))
+        *scan = inside;
 }
 
 /* What stands behind # in a port's line. */
@@ -170,7 +204,7 @@ static sv_status read_port_comment(struct reader *r, sv_scan *scan, bool host, s
     if (!sv_scan_done(scan) && !sv__scan_link(scan, &end->link))
         return sv_lines_fail(r->lines, "'%.*s' is not a width and speed like 4xQDR",
                              SV_SPAN(sv_scan_rest(scan)));
-    sv_scan_blanks(scan);
+    scan_full(scan, &end->link);
     if (!sv_scan_done(scan))
         return sv_lines_fail(r->lines, "unexpected '%.*s'", SV_SPAN(sv_scan_rest(scan)));
     return SV_OK;
@@ -195,6 +229,7 @@ static sv_status read_port(struct reader *r, sv_scan *scan)
         return sv_lines_fail(r->lines, "a port outside of a node's section");
     if (!sv_scan_number(scan, UINT16_MAX, &port) || !sv_scan_char(scan, ']'))
         return sv_lines_fail(r->lines, "'[' is not followed by a port's number and ']'");
+    scan_external(scan);
     SV_TRY(scan_port_guid(r, scan, &end.guid));
     sv_scan_blanks(scan);
     if (!sv_scan_char(scan, '"') || !sv_scan_until(scan, '"', &end.remote))
@@ -202,6 +237,7 @@ static sv_status read_port(struct reader *r, sv_scan *scan)
     if (sv_scan_char(scan, '[') &&
         (!sv_scan_number(scan, UINT16_MAX, &remote_port) || !sv_scan_char(scan, ']')))
         return sv_lines_fail(r->lines, "the other port is not a number in brackets");
+    scan_external(scan);
     SV_TRY(scan_port_guid(r, scan, &end.remote_guid));
     sv_scan_blanks(scan);
     end.port = (uint16_t)port;
@@ -237,8 +273,10 @@ static sv_status read_line(struct reader *r, sv_span line, bool *known)
         r->started = true;
         return SV_OK;
     }
-    if (sv_scan_char(&scan, '['))
-        return read_port(r, &scan);
+    sv_scan bracket = scan;
+    if (sv_scan_char(&bracket, '[') &&
+        (sv_scan_done(&bracket) || (*bracket.at >= '0' && *bracket.at <= '9')))
+        return read_port(r, &bracket);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (sv_scan_text(&scan, keys[i]))
             return read_assignment(r, &scan, keys[i]);
@@ -248,8 +286,8 @@ static sv_status read_line(struct reader *r, sv_span line, bool *known)
             (*after.at == ' ' || *after.at == '\t' || (*after.at >= '0' && *after.at <= '9')))
             return read_node(r, &after, node_words[i].kind);
     }
-    if (sv_scan_text(&scan, "Chassis "))
-        return SV_OK;
+    if (sv_scan_text(&scan, "Chassis ") || sv_scan_text(&scan, "Non-Chassis Nodes"))
+        return SV_OK; /* ibnetdiscover -g */
     *known = false;
     return SV_OK;
 }
@@ -257,8 +295,6 @@ static sv_status read_line(struct reader *r, sv_span line, bool *known)
 /* Whether text could be the beginning of a line that was cut off. */
 static bool could_be_cut(sv_span line)
 {
-    if (line.length > 0 && line.at[0] == '[')
-        return true;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (strncmp(keys[i], line.at,
                     line.length < strlen(keys[i]) ? line.length : strlen(keys[i])) == 0)
@@ -406,52 +442,13 @@ static sv_status group_terminals(sv_arena *arena, const sv_fabric *f, uint32_t *
     return SV_OK;
 }
 
-/* A line that ibsim would cut (it reads 255 bytes) and a name that would end its line. */
-static sv_status check_names(sv_ctx *ctx, const sv_fabric *f)
-{
-    for (uint32_t i = 0; i < f->num_switches + f->num_adapters; i++) {
-        const char *name =
-            i < f->num_switches ? f->switches[i].name : f->adapters[i - f->num_switches].name;
-        if (strpbrk(name, "\n\r") != NULL)
-            return sv_fail(ctx, SV_INFEASIBLE, "the name '%s' has a line break in it", name);
-    }
-    return SV_OK;
-}
-
-/* GUIDs are the ids of the format: each must be there, and be there once. */
-static sv_status check_guids(sv_ctx *ctx, const sv_fabric *f, const bool *live)
-{
-    sv_map guids;
-    sv_map_init(&guids, ctx);
-    sv_status status = SV_OK;
-    for (uint32_t i = 0; status == SV_OK && i < f->num_switches + f->num_adapters; i++) {
-        bool is_switch = i < f->num_switches;
-        uint32_t a = i - f->num_switches, held = i;
-        if (is_switch ? !sv_node_alive(f, (sv_node){i}) : !live[a])
-            continue;
-        uint64_t guid = is_switch ? f->switches[i].guid : f->adapters[a].guid;
-        const char *name = is_switch ? f->switches[i].name : f->adapters[a].name;
-        if (guid != 0)
-            status = sv_map_add(&guids, guid, i, &held);
-        if (status == SV_OK && (guid == 0 || held != i))
-            status = sv_fail(ctx, SV_INFEASIBLE,
-                             "'%s' has no GUID of its own, which this format "
-                             "needs",
-                             name);
-    }
-    sv_map_release(&guids);
-    return status;
-}
-
 static sv_status write_all(sv_text *out, const sv_fabric *f, sv_arena *arena)
 {
     uint32_t *first, *list;
     bool *live = sv_live_adapters(arena, f);
     if (live == NULL)
         return SV_NO_MEMORY;
-    SV_TRY(sv__fits_infiniband(out->ctx, f));
-    SV_TRY(check_names(out->ctx, f));
-    SV_TRY(check_guids(out->ctx, f, live));
+    SV_TRY(sv__fits_infiniband(out->ctx, f, live));
     SV_TRY(group_terminals(arena, f, &first, &list));
     sv_text_print(out, "#\n# Topology file: generated by selvage %s\n#\n", sv_version());
     for (uint32_t s = 0; s < f->num_switches; s++)

@@ -106,7 +106,7 @@ static sv_status read_node(struct reader *r, const char *id, const json_t *node)
     sv_span text = sv_span_of(name == NULL ? id : name);
     if (text.length >= 2 && text.at[0] == '\'' && text.at[text.length - 1] == '\'')
         text = (sv_span){text.at + 1, text.length - 2};
-    d.name = sv__draft_text(&r->draft, text);
+    d.name = sv__draft_name(&r->draft, text);
     uint32_t index;
     return d.name == NULL ? SV_NO_MEMORY : sv__draft_add_device(&r->draft, &d, &index);
 }
@@ -117,9 +117,12 @@ static sv_status read_edge(struct reader *r, const char *number, const json_t *e
     const char *from = text_of(edge, "src_node_id"), *to = text_of(edge, "dest_node_id");
     const char *width = text_of(edge, "width"), *speed = text_of(edge, "speed");
     uint64_t port, remote_port, lid;
-    if (from == NULL || to == NULL || !number_of(edge, "src_port_id", SV__MOST_PORTS, &port) ||
+    if (from == NULL || to == NULL)
+        return sv__draft_fail(&r->draft, 1, "edge %s lacks a node", number);
+    if (!number_of(edge, "src_port_id", SV__MOST_PORTS, &port) ||
         !number_of(edge, "dest_port_id", SV__MOST_PORTS, &remote_port))
-        return sv__draft_fail(&r->draft, 1, "edge %s lacks a node or a port", number);
+        return sv__draft_fail(&r->draft, 1, "edge %s lacks a port in 1 to %d", number,
+                              SV__MOST_PORTS);
     uint32_t device = sv__draft_find(&r->draft, sv_span_of(from));
     if (device == SV_ABSENT)
         return sv__draft_fail(&r->draft, 1, "edge %s leaves unknown node %s", number, from);

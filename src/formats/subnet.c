@@ -14,6 +14,7 @@
  */
 #include <string.h>
 
+#include "fabric/derive.h"
 #include "formats/draft.h"
 #include "formats/formats.h"
 
@@ -103,7 +104,7 @@ static sv_status read_port(struct reader *r, sv_scan *scan, struct port *p)
     p->device.vendor = (uint32_t)vendor;
     p->device.device = (uint32_t)device;
     p->lid = p->lid > SV_LID_MAX ? 0 : p->lid;
-    p->device.name = sv__draft_text(&r->draft, name);
+    p->device.name = sv__draft_name(&r->draft, name);
     return p->device.name == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
@@ -269,16 +270,43 @@ static void write_link(sv_text *out, const sv_link *link)
 {
     static const char *const speeds[SV_SPEED_COUNT] = {"",   "2.5", "5",  "10",  "FDR10",
                                                        "14", "25",  "50", "100", "200"};
-    sv_text_print(out, " PHY=%ux LOG=ACT", link->width == 0 ? 4 : link->width);
+    if (link->width == 0)
+        sv_text_print(out, " PHY=??? LOG=ACT");
+    else
+        sv_text_print(out, " PHY=%ux LOG=ACT", link->width);
     if (link->speed != SV_SPEED_UNKNOWN)
         sv_text_print(out, " SPD=%s", speeds[link->speed]);
     sv_text_print(out, "\n");
 }
 
+/* Names end where "} LID:" follows, so they must not hold that. */
+static sv_status check_names(sv_ctx *ctx, const sv_fabric *f)
+{
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++)
+        if (strstr(sv_node_name(f, (sv_node){v}), "} LID:") != NULL)
+            return sv_fail(ctx, SV_INFEASIBLE, "this format cannot hold the name '%s'",
+                           sv_node_name(f, (sv_node){v}));
+    return SV_OK;
+}
+
+static sv_status check_fabric(sv_ctx *ctx, const sv_fabric *f)
+{
+    sv_arena arena;
+    sv_arena_init(&arena, ctx);
+    bool *live = sv_live_adapters(&arena, f);
+    sv_status status = live == NULL ? SV_NO_MEMORY : sv__fits_infiniband(ctx, f, live);
+    sv_arena_release(&arena);
+    if (status == SV_OK && f->live_channels == 0)
+        status = sv_fail(ctx, SV_INFEASIBLE,
+                         "a fabric without cables cannot be written in this "
+                         "format");
+    return status == SV_OK ? check_names(ctx, f) : status;
+}
+
 sv_status sv__write_subnet(sv_text *out, const sv_fabric *f)
 {
     uint32_t lost = 0;
-    SV_TRY(sv__fits_infiniband(out->ctx, f));
+    SV_TRY(check_fabric(out->ctx, f));
     for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
         lost += sv_node_alive(f, (sv_node){v}) && sv_degree(f, (sv_node){v}) == 0;
         SV_FOR_HOPS (f, ((sv_node){v}), hop) {

@@ -282,7 +282,7 @@ class Faults(Base):
         result = ok("faults", "torus:4x4,hosts=2", "--switch", "sw0-0", "--adapter", "host31",
                     "--port", "sw2-2/3", "--json")
         self.assertEqual(result.json["failed"], {"links": 1, "switches": 1, "adapters": 1})
-        self.expect_error(3, "no node is called 'sw9'", "faults", "torus:4x4", "--switch", "sw9")
+        self.expect_error(3, "no switch is called 'sw9'", "faults", "torus:4x4", "--switch", "sw9")
 
     def test_cut_off_terminals_are_reported(self):
         result = ok("faults", "mesh:3,hosts=1", "--switch", "sw1", "--json")

@@ -176,11 +176,63 @@ typedef struct world {
     bool node[NODES], channel[CHANNELS]; /* alive */
     uint32_t group[NODES];               /* the same for nodes that reach each other */
     uint32_t terminals[NODES];           /* on a switch */
-    uint32_t level[NODES];               /* distance to the nearest switch with terminals */
+    uint32_t hosts[NODES];               /* of them, those that are no part of the switch */
+    uint32_t level[NODES];               /* distance to the nearest leaf */
     uint32_t live_terminals;
 } world;
 
-/* Labels and levels are passed along cables until nothing changes. */
+/* Whether two switches are neighbours. */
+static bool joined(const sv_fabric *f, const world *w, uint32_t a, uint32_t b)
+{
+    bool some = false;
+    for (uint32_t c = 0; c < f->num_channels; c++)
+        some |= w->channel[c] && f->tail[c].i == a && f->head[c].i == b && a != b;
+    return some;
+}
+
+/* Whether a switch without hosts shares more than half of its neighbours with one that has some. */
+static bool like_a_leaf(const sv_fabric *f, const world *w, uint32_t s)
+{
+    for (uint32_t leaf = 0; leaf < f->num_switches; leaf++) {
+        uint32_t all = 0, common = 0;
+        for (uint32_t v = 0; v < f->num_switches; v++) {
+            all += joined(f, w, s, v);
+            common += joined(f, w, s, v) && joined(f, w, leaf, v);
+        }
+        if (w->hosts[leaf] > 0 && 2 * common > all)
+            return true;
+    }
+    return false;
+}
+
+/* Levels are passed along cables until nothing changes. */
+static void spread_levels(const sv_fabric *f, world *w)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t c = 0; c < f->num_channels; c++) {
+            uint32_t a = f->tail[c].i, b = f->head[c].i;
+            bool nearer = w->channel[c] && sv_joins_switches(f, (sv_channel){c}) &&
+                          w->level[a] + 1 < w->level[b];
+            w->level[b] = nearer ? w->level[a] + 1 : w->level[b];
+            changed |= nearer;
+        }
+    }
+}
+
+static void find_levels(const sv_fabric *f, world *w)
+{
+    bool leaf[NODES] = {false};
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t v = 0; v < f->num_switches; v++)
+            leaf[v] |= w->hosts[v] > 0 || (round == 1 && w->level[v] == 2 && like_a_leaf(f, w, v));
+        for (uint32_t v = 0; v < sv_num_nodes(f); v++)
+            w->level[v] = leaf[v] ? 0 : FAR;
+        spread_levels(f, w);
+    }
+}
+
+/* Labels are passed along cables until nothing changes. */
 static void settle(const sv_fabric *f, const set *failed, world *w)
 {
     memset(w, 0, sizeof *w);
@@ -192,23 +244,22 @@ static void settle(const sv_fabric *f, const set *failed, world *w)
                         sv_node_alive(f, f->tail[c]) && !failed->at[a] &&
                         sv_node_alive(f, f->head[c]) && !failed->at[b];
         w->terminals[a] += w->channel[c] && b >= f->num_switches;
+        w->hosts[a] +=
+            w->channel[c] && b >= f->num_switches &&
+            f->adapters[f->terminals[b - f->num_switches].adapter].kind != SV_ADAPTER_SPECIAL;
         w->node[a] |= w->channel[c]; /* a terminal lives by its cable */
     }
     for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
         w->live_terminals += v >= f->num_switches && w->node[v];
         w->group[v] = v;
-        w->level[v] = v < f->num_switches && w->terminals[v] > 0 ? 0 : FAR;
     }
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t c = 0; c < f->num_channels; c++) {
             uint32_t a = f->tail[c].i, b = f->head[c].i;
             bool less = w->channel[c] && w->group[a] < w->group[b];
-            bool nearer = w->channel[c] && sv_joins_switches(f, (sv_channel){c}) &&
-                          w->level[a] + 1 < w->level[b];
             w->group[b] = w->group[less ? a : b];
-            w->level[b] = nearer ? w->level[a] + 1 : w->level[b];
-            changed |= less || nearer;
+            changed |= less;
         }
     }
 }
@@ -280,6 +331,22 @@ static bool fits(const char *pattern, const sv_fabric *f, uint32_t v)
     return pattern == NULL || fnmatch(pattern, f->switches[v].name, 0) == 0;
 }
 
+/* Whether a live port of an adapter is on a switch within the plan's limits, if there are any. */
+static bool adapter_fits(const trial *t, uint32_t adapter)
+{
+    const sv_fault_plan *plan = &t->plan;
+    const sv_fabric *f = t->f;
+    bool some = !plan->only && !plan->touching && !plan->limit_level;
+    for (uint32_t c = 0; c < f->num_channels; c++) {
+        uint32_t s = f->tail[c].i, v = f->head[c].i;
+        some |= t->before.channel[c] && s < f->num_switches && v >= f->num_switches &&
+                f->terminals[v - f->num_switches].adapter == adapter && fits(plan->only, f, s) &&
+                fits(plan->touching, f, s) &&
+                (!plan->limit_level || t->before.level[s] == plan->level);
+    }
+    return some;
+}
+
 /* Whether the plan lets something fail that is alive. One channel of a cable stands for it. */
 static bool allowed(const trial *t, int kind, uint32_t i)
 {
@@ -287,14 +354,14 @@ static bool allowed(const trial *t, int kind, uint32_t i)
     const sv_fabric *f = t->f;
     const uint32_t *level = t->before.level;
     if (kind == ADAPTERS)
-        return f->adapters[i].kind == SV_ADAPTER_HOST;
+        return f->adapters[i].kind == SV_ADAPTER_HOST && adapter_fits(t, i);
     uint32_t a = kind == LINKS ? f->tail[i].i : i, b = kind == LINKS ? f->head[i].i : i;
     if (kind == LINKS && (i > f->reverse[i].i || !sv_joins_switches(f, (sv_channel){i})))
         return false;
     return fits(plan->only, f, a) && fits(plan->only, f, b) &&
            (fits(plan->touching, f, a) || fits(plan->touching, f, b)) &&
            (!plan->limit_level || (level[a] < level[b] ? level[a] : level[b]) == plan->level) &&
-           !(kind == SWITCHES && plan->keep_terminals && t->before.terminals[i] > 0);
+           !(kind == SWITCHES && plan->keep_terminals && t->before.hosts[i] > 0);
 }
 
 static sv_amount *amount_at(sv_fault_plan *plan, int kind)
@@ -462,6 +529,8 @@ static void sweep_one_kind(trial *t)
     if (all && most != spare)
         wrong(t, "not all that is spare can fail");
     set relative, absolute;
+    if (t->choices[kind] == 0)
+        return; /* a percentage of nothing is refused where there are limits */
     *amount_at(&t->plan, kind) = (sv_amount){true, roll(&t->dice) % 1000001};
     sv_status status = draw(t, &relative);
     *amount_at(&t->plan, kind) = (sv_amount){false, wanted(t, kind)};
@@ -556,6 +625,7 @@ static void run(void **state)
         sv_mask *mask = to_mask(t.ctx, t.whole, &t.start);
         OK(t.ctx, sv_fabric_mask(t.ctx, t.whole, mask, &t.f));
         settle(t.f, &t.start, &t.before);
+        find_levels(t.f, &t.before);
         t.plan.seed = roll(&t.dice);
         if (one_in(&t.dice, 2)) {
             t.plan.only = one_in(&t.dice, 3) ? patterns[below(&t.dice, 6)] : NULL;

@@ -124,9 +124,10 @@ static void wrong_lists_have_a_place(void **state)
     const struct {
         const char *text, *message;
     } wrong[] = {
-        {"switch sw0-0\nswitch sw9-9\n", "list:2: no node is called 'sw9-9'"},
-        {"switch host1\n", "list:1: 'host1' is not a switch"},
-        {"adapter sw0-0\n", "list:1: 'sw0-0' is a switch"},
+        {"switch sw0-0\nswitch sw9-9\n", "list:2: no switch is called 'sw9-9'"},
+        {"switch host1\n", "list:1: no switch is called 'host1'"},
+        {"adapter sw0-0\n", "list:1: no adapter is called 'sw0-0'"},
+        {"port nobody 1\n", "list:1: no node is called 'nobody'"},
         {"port sw0-0 99\n", "list:1: port 99 of 'sw0-0' has no cable"},
         {"port sw0-0 x\n", "list:1: 'x' is not the number of a port"},
         {"link sw0-0 3 sw1-1 3\n", "list:1: no cable joins 'sw0-0' port 3 and 'sw1-1' port 3"},
@@ -144,6 +145,52 @@ static void wrong_lists_have_a_place(void **state)
     sv_fabric_free(f);
 }
 
+/* A host with two ports, a switch of the same name, and names with quotes in them. */
+static void strange_names_are_found(void **state)
+{
+    (void)state;
+    sv_memory memory = {"Switch 8 \"A\" # \"tank\"\n[1] \"x\"[1]\n[2] \"x\"[2]\n[3] \"y\"[1]\n\n"
+                        "Hca 2 \"x\" # \"tank mlx4_0\"\n[1] \"A\"[1]\n[2] \"A\"[2]\n\n"
+                        "Hca 1 \"y\" # \"a \"quoted\" \\ name\"\n[1] \"A\"[3]\n",
+                        0};
+    memory.left = strlen(memory.at);
+    sv_source source = sv_memory_source(&memory, "m");
+    sv_fabric *f = NULL;
+    OK(ctx, sv_fabric_read(ctx, &source, SV_FORMAT_AUTO, &f));
+    const struct {
+        const char *line;
+        uint32_t switches, adapters, lost;
+    } good[] = {
+        {"adapter tank", 0, 1, 2},
+        {"adapter \"tank mlx4_0\"", 0, 1, 2},
+        {"adapter 0x100000", 0, 1, 2},
+        {"adapter 0x100002", 0, 1, 2},
+        {"adapter tank/2", 0, 1, 2},
+        {"switch tank", 1, 0, 3},
+        {"port \"tank mlx4_0\" 2", 0, 0, 1},
+        {"port 0x100000 2", 0, 0, 1},
+        {"adapter \"a \\\"quoted\\\" \\\\ name\"", 0, 1, 1},
+        {"link \"tank mlx4_0\" 1 0x200000 1", 0, 0, 1},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        sv_mask *mask = sv_mask_new(ctx, f);
+        sv_fault_report report;
+        OK(ctx, read_list(f, good[i].line, mask, &report));
+        assert_int_equal(report.switches, good[i].switches);
+        assert_int_equal(report.adapters, good[i].adapters);
+        assert_int_equal(report.lost_terminals, good[i].lost);
+        sv_mask_free(mask);
+    }
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_fault_report report;
+    FAILS(ctx, read_list(f, "port tank 2", mask, &report), SV_BAD_INPUT,
+          "list:1: more than one node is called 'tank': give its GUID");
+    OK(ctx, read_list(f, "switch tank\nadapter tank\nport tank/1 1\n", mask, &report));
+    assert_int_equal(report.lost_terminals, 3); /* each once */
+    sv_mask_free(mask);
+    sv_fabric_free(f);
+}
+
 static void when_no_choice_is_left(void **state)
 {
     (void)state;
@@ -156,7 +203,19 @@ static void when_no_choice_is_left(void **state)
     plan = (sv_fault_plan){.seed = 1, .switches = {false, 4}};
     OK(ctx, sv_faults_draw(ctx, f, &plan, mask, &report)); /* from the ends inwards */
     plan.keep_terminals = true;
-    FAILS(ctx, sv_faults_draw(ctx, f, &plan, mask, &report), SV_INFEASIBLE, "(0 candidates)");
+    FAILS(ctx, sv_faults_draw(ctx, f, &plan, mask, &report), SV_INFEASIBLE,
+          "no switches fit the limits");
+    plan = (sv_fault_plan){.seed = 1, .links = {true, 100000}, .only = "nobody*"};
+    FAILS(ctx, sv_faults_draw(ctx, f, &plan, mask, &report), SV_INFEASIBLE,
+          "no links fit the limits");
+    plan = (sv_fault_plan){.seed = 1, .adapters = {false, 1}, .only = "sw0"};
+    OK(ctx, sv_faults_draw(ctx, f, &plan, mask, &report));
+    plan.adapters.value = 2;
+    FAILS(ctx, sv_faults_draw(ctx, f, &plan, mask, &report), SV_INFEASIBLE, "1 of 2 adapters");
+    plan = (sv_fault_plan){.both = {false, UINT32_MAX}, .ratio_switches = 65536, .ratio_links = 1};
+    FAILS(ctx, sv_faults_draw(ctx, f, &plan, mask, &report), SV_INFEASIBLE, "switches can fail");
+    plan = (sv_fault_plan){.both = {false, 1}};
+    FAILS(ctx, sv_faults_draw(ctx, f, &plan, mask, &report), SV_BAD_INPUT, "need a ratio");
     plan = (sv_fault_plan){.seed = 1, .adapters = {false, 6}};
     FAILS(ctx, sv_faults_draw(ctx, f, &plan, mask, &report), SV_INFEASIBLE, "5 of 6 adapters");
     sv_mask_free(mask);
@@ -192,6 +251,7 @@ int main(void)
         cmocka_unit_test(both_in_a_ratio),
         cmocka_unit_test(lists_are_obeyed),
         cmocka_unit_test(wrong_lists_have_a_place),
+        cmocka_unit_test(strange_names_are_found),
         cmocka_unit_test(when_no_choice_is_left),
         cmocka_unit_test(seeds_never_change),
     };

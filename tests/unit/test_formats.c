@@ -235,6 +235,46 @@ static void a_terminal_capture_is_read(void **state)
     sv_fabric_free(f);
 }
 
+/* What a shell prints before and after, as it comes from a window. */
+static void a_shell_capture_is_read(void **state)
+{
+    (void)state;
+    warnings[0] = 0;
+    sv_fabric *f = test_read(ctx, "[root@mgmt ~]# ibnetdiscover\n#\n# Topology file\n#\n\n"
+                                  "switchguid=0x5\nSwitch 8 \"S-5\" # \"sw\"\n[root@mgmt ~]# ");
+    assert_int_equal(f->num_switches, 1);
+    assert_non_null(strstr(warnings, "test:1: skipped 1 line(s)"));
+    assert_non_null(strstr(warnings, "test:8: skipped '[root@mgmt ~]# '"));
+    sv_fabric_free(f);
+}
+
+/* ibnetdiscover -f adds what ports can do, -g puts nodes into chassis. */
+static void full_and_grouped_output_is_read(void **state)
+{
+    (void)state;
+    sv_fabric *f =
+        test_read(ctx, "# Topology file\n\nChassis 1 (guid 0x77)\n\nswitchguid=0x5(5)\t# Spine 1\n"
+                       "Switch\t8 \"S-5\"\t\t# \"a\" base port 0 lid 1 lmc 0\n"
+                       "[1][ext 3]\t\"S-6\"[2][ext 4]\t\t# \"b\" lid 2 4xQDR s=4 w=2 v=4\n\n"
+                       "Non-Chassis Nodes\n\nswitchguid=0x6(6)\t# \n"
+                       "Switch\t8 \"S-6\"\t\t# \"b\" base port 0 lid 2 lmc 0\n"
+                       "[2]\t\"S-5\"[1]\t\t# \"a\" lid 1 4xQDR s=4 w=2 v=3\n");
+    assert_int_equal(f->num_switches, 2);
+    assert_int_equal(sv_link_of(f, (sv_channel){0})->vls, 4); /* what both ends can do */
+    sv_fabric_free(f);
+}
+
+static void a_speed_that_one_end_knows_is_kept(void **state)
+{
+    (void)state;
+    warnings[0] = 0;
+    sv_fabric *f = test_read(ctx, "Switch 8 \"A\"\n[1] \"B\"[1] # \"B\" lid 0 4xQDR\n\n"
+                                  "Switch 8 \"B\"\n[1] \"A\"[1]\n");
+    assert_int_equal(sv_link_of(f, (sv_channel){0})->speed, SV_SPEED_QDR);
+    assert_string_equal(warnings, "");
+    sv_fabric_free(f);
+}
+
 static void ends_with_different_speeds_are_warned_of(void **state)
 {
     (void)state;
@@ -243,6 +283,51 @@ static void ends_with_different_speeds_are_warned_of(void **state)
                                   "Switch 8 \"B\"\n[2] \"A\"[1] # \"A\" lid 1 4xQDR\n");
     assert_int_equal(sv_link_of(f, (sv_channel){0})->speed, SV_SPEED_QDR);
     assert_non_null(strstr(warnings, "test:2: the ends of 1 cable(s) differ in speed"));
+    sv_fabric_free(f);
+}
+
+static void cannot_write(const char *text, sv_format format, const char *message)
+{
+    sv_fabric *f = test_read(ctx, text);
+    test_buffer buffer;
+    sv_sink sink = test_sink(&buffer);
+    FAILS(ctx, sv_fabric_write(ctx, f, format, &sink), SV_INFEASIBLE, message);
+    free(buffer.text);
+    sv_fabric_free(f);
+}
+
+static void what_a_format_cannot_hold(void **state)
+{
+    (void)state;
+    const char *twins = "switchguid=0x5\nSwitch 8 \"A\"\n[1] \"B\"[2]\n\nswitchguid=0x5\n"
+                        "Switch 8 \"B\"\n[2] \"A\"[1]\n";
+    cannot_write(twins, SV_FORMAT_IBNETDISCOVER, "'B' has no GUID of its own");
+    cannot_write(twins, SV_FORMAT_SUBNET, "'B' has no GUID of its own");
+    cannot_write("Switch 8 \"A\"\n", SV_FORMAT_SUBNET, "without cables");
+    cannot_write("Switch 8 \"A\" # \"x} LID:0001 PN:01\"\n[1] \"B\"[1]\n\nSwitch 8 \"B\"\n[1] "
+                 "\"A\"[1]\n",
+                 SV_FORMAT_SUBNET, "cannot hold the name");
+}
+
+/* Roots of trees with aggregation nodes in every switch, and with leaves nobody has filled. */
+static void levels_of_real_trees(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(
+        ctx, "sysimgguid=0x1\nswitchguid=0x1\nSwitch 8 \"L\"\n[1] \"h\"[1]\n[7] \"R\"[1]\n"
+             "[8] \"x\"[1]\n\nsysimgguid=0x2\nswitchguid=0x2\nSwitch 8 \"R\"\n[1] \"L\"[7]\n"
+             "[8] \"y\"[1]\n\ncaguid=0x10\nCa 1 \"h\" # \"host\"\n[1] \"L\"[1]\n\n"
+             "sysimgguid=0x1\ncaguid=0x20\nCa 1 \"x\" # \"an\"\n[1] \"L\"[8]\n\n"
+             "sysimgguid=0x2\ncaguid=0x30\nCa 1 \"y\" # \"an\"\n[1] \"R\"[8]\n");
+    char *roots = written(f, SV_FORMAT_ROOT_GUIDS);
+    assert_string_equal(roots, "0x0000000000000002\n");
+    free(roots);
+    sv_fabric_free(f);
+    f = test_fabric(ctx, "kary:k=3,n=3,total=7"); /* leaves 7 and 8 are empty */
+    roots = written(f, SV_FORMAT_ROOT_GUIDS);
+    assert_non_null(strstr(roots, "0x02005e1a00000013\n"));
+    assert_int_equal(strlen(roots), 9 * strlen("0x02005e1a00000013\n"));
+    free(roots);
     sv_fabric_free(f);
 }
 
@@ -272,7 +357,11 @@ static void wrong_ibnetdiscover_files_have_a_place(void **state)
     REFUSED("\0\1\2\3", "test:1: zero bytes: this is not a text file");
     REFUSED("Switch x \"A\"\n", "test:1: the number of ports is missing");
     REFUSED("Switch 0 \"A\"\n", "test:1: 0 ports: a node has 1 to 254");
-    REFUSED("Switch 99999999999999999999 \"A\"\n", "test:1: the number of ports is missing");
+    REFUSED("Switch 99999999999999999999 \"A\"\n", "test:1: the number of ports is absurd");
+    REFUSED("vendid=0x123456789\nSwitch 8 \"A\"\n", "test:1: vendid= is more than 32 bits");
+    REFUSED("SwitchName=leaf0 Nodes=n[0-3]\n",
+            "test:1: not a fabric in a format that selvage knows (ibnetdiscover, "
+            "opensm-subnet.lst, netloc nodes, Cray interconnect)");
     REFUSED("Switch 4000000000 \"A\"\n", "test:1: 4000000000 ports: a node has 1 to 254");
     REFUSED("Switch 8 A\n", "test:1: the node's id in quotes is missing");
     REFUSED("Switch 8 \"A\n", "test:1: the node's id in quotes is missing");
@@ -284,7 +373,8 @@ static void wrong_ibnetdiscover_files_have_a_place(void **state)
     REFUSED("Switch 8 \"A\" nonsense\n", "test:1: unexpected 'nonsense'");
     REFUSED("switchguid=xyz\n", "test:1: switchguid= is not followed by a hexadecimal number");
     REFUSED("# Topology file\n[1] \"A\"[1]\n", "test:2: a port outside of a node's section");
-    REFUSED("Switch 8 \"A\"\n[x] \"A\"[1]\n",
+    REFUSED("Switch 8 \"A\"\n[x] \"A\"[1]\n", "test:2: not understood: '[x] \"A\"[1]'");
+    REFUSED("Switch 8 \"A\"\n[1 \"A\"[1]\n",
             "test:2: '[' is not followed by a port's number and ']'");
     REFUSED("Switch 8 \"A\"\n[9] \"B\"[1]\n", "test:2: port 9 of \"A\", which has ports 1 to 8");
     REFUSED("Switch 8 \"A\"\n[0] \"B\"[1]\n", "test:2: port 0 of \"A\", which has ports 1 to 8");
@@ -353,6 +443,7 @@ static void cray_dumps_are_read(void **state)
                                   "c0-0c0s0a0l50(0:0:0) ptile -> processor\n"
                                   "c0-0c0s0a0l51(0:0:0) ptile -> processor\n"
                                   "c0-0c0s1a0l10(0:0:1) green -> c0-0c0s0a0l00(0:0:0)\n"
+                                  "c0-0c0s1a0l11(0:0:1) green -> unused\n"
                                   "c0-0c0s1a0l56(0:0:1) ptile -> processor\n"
                                   "c0-0c0s1a0l57(0:0:1) ptile -> processor\n");
     assert_int_equal(f->num_switches, 2);
@@ -360,6 +451,10 @@ static void cray_dumps_are_read(void **state)
     assert_string_equal(f->adapters[1].name, "c0-0c0s1a0n3");
     assert_int_equal(f->port[f->reverse[0].i], 9);
     sv_fabric_free(f);
+    REFUSED("c0-0c0s0a0l00(0:0:0) green -> c0-0c0s1a0l10(0:0:1)\n"
+            "c0-0c0s0a0l01(0:0:0) blue -> unused\n"
+            "c0-0c0s1a0l10(0:0:1) green -> c0-0c0s0a0l00(0:0:0)\n",
+            "test:3: router \"c0-0c0s1a0\" lists 1 tiles, the first one 2: is the file cut off?");
     REFUSED("c0-0c0s0a0l00(0:0:0) green -> c0-0c0s1a0l10(0:0:1)\n",
             "test:1: unknown node \"c0-0c0s1a0\"");
     REFUSED(
@@ -397,7 +492,8 @@ static void netloc_files_are_read(void **state)
     REFUSED(NETLOC(NODE("01", "1"), EDGE("7", "02", "5", "01", "1")),
             "test:1: edge 7 leaves unknown node 02");
     REFUSED(NETLOC(NODE("01", "1"), EDGE("7", "01", "300", "01", "1")),
-            "test:1: edge 7 lacks a node or a port");
+            "test:1: edge 7 lacks a port in 1 to 254");
+    REFUSED("{\"node_info\":{},\"edge_info\":{\"7\":{}}}", "test:1: edge 7 lacks a node");
 }
 
 /* ---- writers for others ---- */
@@ -497,7 +593,12 @@ int main(void)
         cmocka_unit_test(hand_written_files_need_little),
         cmocka_unit_test(one_sided_cables_are_kept_and_marked),
         cmocka_unit_test(a_terminal_capture_is_read),
+        cmocka_unit_test(a_shell_capture_is_read),
+        cmocka_unit_test(full_and_grouped_output_is_read),
+        cmocka_unit_test(a_speed_that_one_end_knows_is_kept),
         cmocka_unit_test(ends_with_different_speeds_are_warned_of),
+        cmocka_unit_test(what_a_format_cannot_hold),
+        cmocka_unit_test(levels_of_real_trees),
         cmocka_unit_test(wrong_ibnetdiscover_files_have_a_place),
         cmocka_unit_test(subnet_lists_are_read),
         cmocka_unit_test(cray_dumps_are_read),
