@@ -28,5 +28,5 @@ echo "   $out/broken.svg"
 echo
 echo "Shown: a generated fabric, a repeatable failure, its distances and connectivity"
 echo "(47 switches, 188 terminals, still connected), the difference, and a drawing."
-echo "Output is in $out/: torus.net and broken.net (ibsim and OpenSM read them), failed.txt,"
+echo "Output is in $out/: torus.net and broken.net (ibsim serves them to OpenSM), failed.txt,"
 echo "broken.svg."

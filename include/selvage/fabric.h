@@ -379,9 +379,9 @@ typedef struct sv_match {
 } sv_match;
 
 /*
- * Matches the live parts of two fabrics by node GUID (or name) and port. Nodes whose GUID or name is
- * not unique are told apart by where they are cabled, as far as that goes; the rest is not matched.
- * Owned by the caller. Time: linear, expected.
+ * Matches the live parts of two fabrics by node GUID (or name) and port. Nodes whose GUID or name
+ * is not unique are told apart by where they are cabled, as far as that goes; the rest is not
+ * matched. Owned by the caller. Time: linear, expected.
  */
 SV_API SV_MUST_USE sv_status sv_match_new(sv_ctx *ctx, const sv_fabric *old_fabric,
                                           const sv_fabric *new_fabric, sv_match_by by,
@@ -423,8 +423,9 @@ SV_API void sv_diff_free(sv_diff *diff);
 typedef enum sv_oddity_kind {
     SV_ODD_ISOLATED_SWITCH,
     SV_ODD_ISOLATED_ADAPTER,
-    SV_ODD_ONE_SIDED,    /* a file listed a cable at one end only */
-    SV_ODD_MIXED_SPEEDS, /* cables between switches are not all alike */
+    SV_ODD_ONE_SIDED,       /* a file listed a cable at one end only */
+    SV_ODD_MIXED_SPEEDS,    /* cables between switches are not all alike */
+    SV_ODD_MIXED_TERMINALS, /* cables to terminals are not all alike */
     SV_ODD_DUPLICATE_NAME,
     SV_ODD_DUPLICATE_GUID,
     SV_ODD_DUPLICATE_LID,

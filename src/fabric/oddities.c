@@ -23,6 +23,7 @@ const char *sv_oddity_name(sv_oddity_kind kind)
                                                     "isolated adapter",
                                                     "cable listed at one end only",
                                                     "cable between switches unlike most others",
+                                                    "cable to a terminal unlike most others",
                                                     "duplicate name",
                                                     "duplicate GUID",
                                                     "duplicate LID",
@@ -60,10 +61,14 @@ static void watch_cables(struct watcher *w)
     }
 }
 
-/* The width and speed most cables between switches have; those with another one are odd. */
-static sv_status watch_speeds(struct watcher *w, sv_arena *scratch)
+/*
+ * The width and speed most cables have, among those between switches or those to terminals; others
+ * are odd.
+ */
+static sv_status watch_speeds(struct watcher *w, sv_arena *scratch, sv_oddity_kind kind)
 {
     const sv_fabric *f = w->f;
+    bool switches = kind == SV_ODD_MIXED_SPEEDS;
     uint32_t *count = SV_ARENA_NEW(scratch, uint32_t, 65536);
     if (count == NULL)
         return SV_NO_MEMORY;
@@ -71,15 +76,16 @@ static sv_status watch_speeds(struct watcher *w, sv_arena *scratch)
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t c = 0; c < f->num_channels; c++) {
             sv_channel channel = {c};
-            if (!sv_channel_alive(f, channel) || !sv_is_cable(f, channel) ||
-                !sv_joins_switches(f, channel))
+            bool mine = switches ? sv_is_cable(f, channel) && sv_joins_switches(f, channel)
+                                 : !sv_is_switch(f, f->tail[c]);
+            if (!mine || !sv_channel_alive(f, channel))
                 continue;
             const sv_link *link = sv_link_of(f, channel);
             uint32_t key = (uint32_t)link->width << 8 | link->speed;
             if (pass == 0 && ++count[key] > count[usual])
                 usual = key;
             if (pass == 1 && key != usual)
-                notice(w, SV_ODD_MIXED_SPEEDS, "'%s' port %u is %ux%s, most are %ux%s",
+                notice(w, kind, "'%s' port %u is %ux%s, most are %ux%s",
                        sv_node_name(f, f->tail[c]), f->port[c], link->width,
                        sv_speed_name(link->speed), usual >> 8, sv_speed_name(usual & 255));
         }
@@ -182,7 +188,9 @@ sv_status sv_fabric_oddities(sv_ctx *ctx, const sv_fabric *fabric, sv_oddities *
     sv_names_init(&names, ctx);
     sv_map_init(&guids, ctx);
     watch_cables(&w);
-    sv_status status = watch_speeds(&w, &scratch);
+    sv_status status = watch_speeds(&w, &scratch, SV_ODD_MIXED_SPEEDS);
+    if (status == SV_OK)
+        status = watch_speeds(&w, &scratch, SV_ODD_MIXED_TERMINALS);
     if (status == SV_OK)
         status = watch_nodes(&w, &scratch, &names, &guids);
     sv_map_release(&guids);

@@ -8,8 +8,8 @@
  * gap, 1 + 2 gap, … (as the CODES simulator has it): gap 1 is a HyperX, a large one a torus.
  *
  * Slots: dimension k has slots from k * width on: for grids minus is 0 and plus is 1, so that port
- * order is dimension order, which is what dimension-order routing goes by. For express meshes the
- * slot is the offset along the ring.
+ * order is dimension order, which is what dimension-order routing goes by. In express meshes nearer
+ * cables of a dimension come before farther ones, each minus before plus.
  * Cost: linear in the cables.
  */
 #include <stdio.h>
@@ -117,10 +117,10 @@ static sv_status build_expressmesh(sv__net *net)
             for (uint64_t o = 1; 2 * o <= d; o += gap) {
                 if (2 * o == d && 2 * coordinate(&grid, s, k) >= d)
                     continue; /* the two ends of a diameter are each other's: one cable */
-                SV_TRY(sv__net_cable(net, s, base + (uint32_t)o, step(&grid, s, k, o),
-                                     base + (uint32_t)(d - o), 1));
+                uint32_t minus = base + 2 * (uint32_t)o;
+                SV_TRY(sv__net_cable(net, s, minus + 1, step(&grid, s, k, o), minus, 1));
             }
-        base += (uint32_t)d;
+        base += 2 * (uint32_t)d;
     }
     return SV_OK;
 }

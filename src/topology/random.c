@@ -285,6 +285,9 @@ static sv_status build_jellyfish(sv__net *net)
         return sv__spec_infeasible(net->spec,
                                    "no simple graph has %llu switches, each with %llu cables",
                                    (unsigned long long)switches, (unsigned long long)degree);
+    if ((degree == 0 && switches > 1) || (degree == 1 && switches > 2))
+        return sv__spec_infeasible(net->spec, "no connected graph has %llu switches of degree %llu",
+                                   (unsigned long long)switches, (unsigned long long)degree);
     if (switches * degree > UINT64_C(1) << 27)
         return sv__spec_infeasible(net->spec, "more than 2^27 cabled ports");
     SV_TRY(sv__net_begin(net, switches));

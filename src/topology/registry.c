@@ -121,7 +121,8 @@ static sv_status expand(sv_ctx *ctx, const sv__spec *user, const sv_preset *pres
         sv_text_print(text, ":%.*s", SV_SPAN(own.size));
         separator = ',';
     }
-    bool hosts = sv__spec_has(user, "hosts") || sv__spec_has(user, "total");
+    bool hosts =
+        sv__spec_has(user, "hosts") || sv__spec_has(user, "total") || sv__spec_has(user, "p");
     for (size_t i = 0; i < own.num_keys; i++) {
         sv_span key = own.keys[i].key;
         if (sv__spec_overrides(user, key) ||

@@ -188,10 +188,11 @@ class Errors(Base):
     def test_a_full_disk(self):
         for arguments in (("topo", "torus:9x9"), ("info", "mesh:2"), ("info", "mesh:2", "--json"),
                           ("diff", "mesh:2", "mesh:3"), ("topo", "--list"), ("--help",),
-                          ("--version",)):
+                          ("--version",), ("info", "--help")):
             with open("/dev/full", "wb") as full:
                 done = subprocess.run([SELVAGE, *arguments], stdout=full, stderr=subprocess.PIPE)
             self.assertEqual(done.returncode, 5, arguments)
+            self.assertEqual(done.stderr.count(b"\n"), 1, arguments)
 
     def test_an_old_file_stays_when_writing_fails(self):
         path = self.write("out.net", "precious")
@@ -209,6 +210,103 @@ class Errors(Base):
         self.assertEqual(process.returncode, 130, error)
         self.assertIn("cancelled", error)
         self.assertEqual(os.listdir(self.directory), [])
+
+
+class Interruptions(Base):
+    """Whatever a signal finds us doing, it ends us cleanly."""
+
+    def expect_cancelled(self, process):
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(20), 130)
+        self.assertIn(b"cancelled", process.stderr.read())
+        process.stderr.close()
+
+    def test_while_waiting_for_input(self):
+        for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = subprocess.Popen([SELVAGE, "info", "-"], stdin=subprocess.PIPE,
+                                       stderr=subprocess.PIPE)
+            time.sleep(0.2)
+            process.send_signal(name)
+            self.assertEqual(process.wait(20), 130)
+            process.stdin.close()
+            process.stderr.close()
+
+    def test_while_waiting_for_a_pipe(self):
+        os.mkfifo(self.path("fifo"))
+        for arguments in (("info", self.path("fifo")), ("topo", "mesh:2", "-o", self.path("fifo"))):
+            self.expect_cancelled(subprocess.Popen([SELVAGE, *arguments], stderr=subprocess.PIPE))
+
+    def test_while_output_is_stuck(self):
+        reader, writer = os.pipe()
+        process = subprocess.Popen([SELVAGE, "topo", "torus:40x40,hosts=4"], stdout=writer,
+                                   stderr=subprocess.PIPE)
+        os.close(writer)
+        self.expect_cancelled(process)
+        os.close(reader)
+
+    def test_two_signals_leave_nothing_either(self):
+        for delay in range(12):
+            process = subprocess.Popen([SELVAGE, "topo", "torus:60x60,hosts=20", "-o",
+                                        self.path("big.net")], stderr=subprocess.DEVNULL)
+            time.sleep(0.01 * delay)
+            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+            left = [n for n in os.listdir(self.directory) if n != "big.net"]
+            self.assertEqual(left, [])
+
+    def test_a_file_that_may_not_grow(self):
+        done = subprocess.run("ulimit -f 1; exec %s topo torus:9x9 -o out.net" % SELVAGE,
+                              shell=True, cwd=self.directory, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 5)
+        self.assertEqual(os.listdir(self.directory), [])
+
+
+class Streams(Base):
+    def test_one_thing_a_stream(self):
+        net = ok("topo", "mesh:2").out.encode()
+        for arguments, text in (
+                (("topo", "mesh:2", "--json", "-o", "-"), "2 things want standard output"),
+                (("convert", "mesh:2", "--json", "-o", "-"), "2 things want standard output"),
+                (("faults", "mesh:3x3", "--links", "1", "--save-list", "-"), "standard output"),
+                (("faults", "mesh:3x3", "--links", "1", "--save-list", "-", "--json"), "standard"),
+                (("faults", "-", "--list", "-"), "2 things want standard input"),
+                (("info", "-", "--cn-guids", "-"), "2 things want standard input"),
+                (("diff", "-", "-"), "2 things want standard input"),
+                (("faults", "mesh:3x3", "--links", "1", "-o", "x", "--save-list", "x"),
+                 "the same file")):
+            with self.subTest(arguments):
+                self.expect_error(2, text, *arguments, stdin=net)
+
+    def test_a_list_goes_with_its_fabric(self):
+        self.write("list", "precious")
+        result = selvage("faults", "torus:3x3", "--links", "1", "--save-list", self.path("list"),
+                         "-o", "/dev/full")
+        self.assertEqual(result.code, 5)
+        self.assertEqual(self.read("list"), "precious")
+
+    def test_closed_streams_are_not_written_into_files(self):
+        done = subprocess.run("%s convert torus:1x2,hosts=0 -f subnet -o w 2>&- >&- <&-" % SELVAGE,
+                              shell=True, cwd=self.directory)
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue(self.read("w").startswith("{ SW"))
+
+    def test_links_are_followed_even_to_nothing(self):
+        os.symlink("target", self.path("link"))
+        ok("topo", "mesh:2", "-o", self.path("link"))
+        self.assertTrue(os.path.islink(self.path("link")))
+        self.assertIn("Switch", self.read("target"))
+        os.symlink("circle", self.path("circle"))
+        self.expect_error(5, "symbolic links", "topo", "mesh:2", "-o", self.path("circle"))
+
+    def test_long_names_of_files(self):
+        ok("topo", "mesh:2", "-o", self.path("n" * 255))
+        self.expect_error(5, "too long", "topo", "mesh:2", "-o", self.path("n" * 256))
+
+    def test_a_directory_does_not_hide_a_spec(self):
+        os.mkdir(self.path("deimos"))
+        self.assertEqual(ok("info", "deimos", "-q", "-j", cwd=self.directory).json["switches"], 108)
 
 
 class Info(Base):
@@ -288,6 +386,20 @@ class Faults(Base):
         result = ok("faults", "mesh:3,hosts=1", "--switch", "sw1", "--json")
         self.assertEqual(result.json["cut_off_terminals"], 1)
         self.assertIn("1 terminal(s) cannot reach the others", result.err)
+
+    def test_real_names(self):
+        path = real("ibnetdiscover", "ut-rocket-fdr10.ibnetdiscover")
+        if path is None:
+            self.skipTest("the real fabrics are not here")
+        for option, value, lost in (("--adapter", "tank1", 2), ("--adapter", "tank1 mlx4_0", 2),
+                                    ("--adapter", "0xf452140300081a20", 2),
+                                    ("--port", "tank1 mlx4_0/2", 1), ("--port", "tank1/1", 1)):
+            result = ok("faults", path, option, value, "--json").json
+            self.assertEqual(result["lost_terminals"], lost, value)
+
+    def test_nothing_left(self):
+        self.expect_error(4, "nothing would be left", "faults", "torus:1", "--switches", "1", "-o",
+                          self.path("out"))
 
     def test_no_choice_left(self):
         self.expect_error(4, "only 0 of 1 links can fail", "faults", "mesh:3", "--links", "1", "-o",
@@ -399,6 +511,20 @@ class RealFabrics(Base):
                 pairs[pair] = pairs.get(pair, 0) + 1
         self.assertEqual(set(pairs.values()), {48})
         self.assertEqual(len(pairs), 36)
+
+    def test_roots_of_real_trees(self):
+        for name, word, count in (("topograph-dgx-ndr", "IBSPINE", 9), ("selene-storage", "SCORE", 32),
+                                  ("director-tabs-eaten", "/S", 80)):
+            path = real("ibnetdiscover", name + ".ibnetdiscover")
+            roots = ok("convert", path, "-f", "root-guids").out.split()
+            names = {s["guid"]: s["name"] for s in ok("convert", path, "-f", "json").json["switches"]}
+            self.assertEqual(len(roots), count, name)
+            for guid in roots:
+                self.assertIn(word, names[guid])
+
+    def test_every_file_is_like_itself_by_name(self):
+        for path in self.COUNTS:
+            self.assertEqual(selvage("diff", "-m", "name", real(*path), real(*path)).code, 0, path)
 
     def test_sharp_nodes_are_no_compute_nodes(self):
         info = ok("info", real("ibnetdiscover", "topograph-dgx-ndr.ibnetdiscover"), "--json").json

@@ -145,7 +145,7 @@ static void impossible_specs_are_infeasible(void **state)
     refused("slimfly:q=15", SV_INFEASIBLE, "prime power");
     refused("jellyfish:switches=5,degree=3", SV_INFEASIBLE, "no simple graph");
     refused("jellyfish:switches=4,degree=4", SV_INFEASIBLE, "no simple graph");
-    refused("jellyfish:switches=6,degree=1", SV_INFEASIBLE, "no connected graph");
+    refused("jellyfish:switches=6,degree=1", SV_INFEASIBLE, "no connected graph has 6 switches");
     refused("random:switches=10,links=9", SV_INFEASIBLE, "the ring alone needs 10");
     refused("random:switches=10,links=100,radix=5", SV_INFEASIBLE, "no free ports left after");
     refused("cascade:g=242", SV_BAD_INPUT, "g=242");
