@@ -60,7 +60,8 @@ static void reading(void **state)
     char *list = text_of("torus:3x3,hosts=2", SV_FORMAT_SUBNET);
     char cray[] = "c0-0c0s0a0l00(0:0:0) green -> c0-0c0s1a0l10(0:0:1)\n"
                   "c0-0c0s0a0l50(0:0:0) ptile -> processor\n"
-                  "c0-0c0s1a0l10(0:0:1) green -> c0-0c0s0a0l00(0:0:0)\n";
+                  "c0-0c0s1a0l10(0:0:1) green -> c0-0c0s0a0l00(0:0:0)\n"
+                  "c0-0c0s1a0l50(0:0:1) ptile -> processor\n";
     test_out_of_memory("ibnetdiscover", read_text, net);
     test_out_of_memory("subnet", read_text, list);
     test_out_of_memory("cray", read_text, cray);
