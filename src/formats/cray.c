@@ -67,7 +67,7 @@ static sv_status note_router(struct reader *r, sv_span name, uint32_t *index)
 /* A node at a pair of processor tiles. */
 static sv_status add_node(struct reader *r, uint32_t router, sv_span name, uint64_t port)
 {
-    char id[96];
+    char id[240]; /* SV_SPAN shows 200 characters of a name */
     uint32_t device;
     int length = snprintf(id, sizeof id, "%.*sn%u", SV_SPAN(name), (unsigned)(port - 41) / 2);
     sv__draft_device d = {

@@ -451,6 +451,12 @@ static void cray_dumps_are_read(void **state)
     assert_string_equal(f->adapters[1].name, "c0-0c0s1a0n3");
     assert_int_equal(f->port[f->reverse[0].i], 9);
     sv_fabric_free(f);
+    /* A name that is longer than any Cray's. */
+    f = test_read(ctx,
+                  "c0-0c000000000000000000000000000000000000000000000000000000000000000000000000"
+                  "0000000000000000000000000000000000000001s0a0l50(0:0:0) ptile -> processor\n");
+    assert_int_equal(strlen(f->adapters[0].name), 123);
+    sv_fabric_free(f);
     REFUSED("c0-0c0s0a0l00(0:0:0) green -> c0-0c0s1a0l10(0:0:1)\n"
             "c0-0c0s0a0l01(0:0:0) blue -> unused\n"
             "c0-0c0s1a0l10(0:0:1) green -> c0-0c0s0a0l00(0:0:0)\n",
