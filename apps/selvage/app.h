@@ -84,6 +84,28 @@ sv_status app_load(struct app *app, const char *argument, sv_fabric **fabric);
 sv_status app_load_roles(struct app *app, const char *argument, const char *cn_guids,
                          const char *io_guids, sv_fabric **fabric);
 
+/* A directory of tables, or a .svr file, with the fabric in it. */
+sv_status app_load_tables(struct app *app, const char *argument, sv_fabric **fabric,
+                          sv_routes **routes);
+
+/* "sw12 port 3 VL0": where a packet waits. */
+void app_print_wait(sv_text *out, const sv_fabric *fabric, const sv_wait *wait);
+
+/* A cycle, a step a line, with the pairs that make it. */
+void app_print_cycle(sv_text *out, const sv_fabric *fabric, const sv_routes *routes,
+                     const sv_wait *cycle, size_t length);
+void app_json_cycle(sv_json *json, const sv_fabric *fabric, const sv_routes *routes,
+                    const sv_wait *cycle, size_t length);
+
+/* What sv_verify found. traffic: the kind that the answer is about. */
+void app_print_verification(sv_text *out, const sv_fabric *fabric, const sv_routes *routes,
+                            const sv_verification *found, sv_traffic traffic);
+void app_json_verification(sv_json *json, const sv_fabric *fabric, const sv_routes *routes,
+                           const sv_verification *found, sv_traffic traffic);
+
+/* Whether it is all right: unicast of a kind, together with multicast. */
+sv_verdict app_verdict(const sv_verification *found, sv_traffic traffic);
+
 /* --format F, or by the suffix of the output's name. EXIT_USAGE for an unknown one, else -1. */
 int app_format(struct app *app, const char *name, const char *output, sv_format *format);
 
@@ -99,5 +121,10 @@ int cmd_info(struct app *app, int argc, char **argv);
 int cmd_faults(struct app *app, int argc, char **argv);
 int cmd_convert(struct app *app, int argc, char **argv);
 int cmd_diff(struct app *app, int argc, char **argv);
+int cmd_engines(struct app *app, int argc, char **argv);
+int cmd_route(struct app *app, int argc, char **argv);
+int cmd_check(struct app *app, int argc, char **argv);
+int cmd_path(struct app *app, int argc, char **argv);
+int cmd_metrics(struct app *app, int argc, char **argv);
 
 #endif

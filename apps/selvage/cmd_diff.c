@@ -62,8 +62,10 @@ static void print_cable(sv_text *out, const struct named *named, uint32_t c)
 static void print_link(sv_text *out, const sv_fabric *f, uint32_t c)
 {
     const sv_link *link = sv_link_of(f, (sv_channel){c});
-    if (link->speed == SV_SPEED_UNKNOWN)
+    if (link->speed == SV_SPEED_UNKNOWN && link->width == 0)
         sv_text_print(out, "an unknown speed");
+    else if (link->speed == SV_SPEED_UNKNOWN)
+        sv_text_print(out, "%ux", link->width);
     else
         sv_text_print(out, "%ux%s", link->width, sv_speed_name(link->speed));
 }
@@ -73,7 +75,9 @@ static void print_new_speed(sv_text *out, const sv_fabric *a, uint32_t old, cons
                             uint32_t new)
 {
     const sv_link *was = sv_link_of(a, (sv_channel){old}), *is = sv_link_of(b, (sv_channel){new});
-    if ((was->width == is->width && was->speed == is->speed) || was->speed == 0 || is->speed == 0)
+    bool speed = was->speed != is->speed && was->speed != 0 && is->speed != 0;
+    bool width = was->width != is->width && was->width != 0 && is->width != 0;
+    if (!speed && !width)
         return;
     sv_text_print(out, ", from ");
     print_link(out, a, old);

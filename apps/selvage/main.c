@@ -24,6 +24,11 @@ static const struct verb {
     {"faults", "let links, switches or adapters fail", cmd_faults},
     {"convert", "between file formats", cmd_convert},
     {"diff", "what is different between two fabrics", cmd_diff},
+    {"engines", "the routing engines and their options", cmd_engines},
+    {"route", "compute forwarding tables", cmd_route},
+    {"check", "prove forwarding tables, or show what is wrong with them", cmd_check},
+    {"path", "the way from one node to another", cmd_path},
+    {"metrics", "balance and path lengths of forwarding tables", cmd_metrics},
 };
 
 enum { NUM_VERBS = sizeof verbs / sizeof verbs[0] };
@@ -99,10 +104,9 @@ int app_exit(struct app *app, sv_status status)
 
 static void print_help(FILE *to)
 {
-    fprintf(
-        to,
-        "usage: selvage VERB [ARGUMENTS]\n\n"
-        "Fabrics for high-performance computing: generate, break, inspect, convert, compare.\n\n");
+    fprintf(to,
+            "usage: selvage VERB [ARGUMENTS]\n\n"
+            "Fabrics for high-performance computing: generate, break, inspect, route, prove.\n\n");
     for (int i = 0; i < NUM_VERBS; i++)
         fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
     fprintf(to,

@@ -7,7 +7,7 @@
 #ifndef SELVAGE_FORMATS_H
 #define SELVAGE_FORMATS_H
 
-#include <selvage/fabric.h>
+#include <selvage/routes.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -87,6 +87,65 @@ SV_API SV_MUST_USE sv_status sv_fabric_save(sv_ctx *ctx, const sv_fabric *fabric
 SV_API SV_MUST_USE sv_status sv_roles_read(sv_ctx *ctx, const sv_fabric *fabric,
                                            const sv_source *source, sv_role role, sv_role *roles,
                                            uint32_t *unknown);
+
+/*
+ * Reads the switches whose GUIDs a file lists, as in OpenSM's root_guid_file, into
+ * roots[num_switches]; *count is how many there are. GUIDs that are no live switch's are counted in
+ * *unknown (may be NULL). Time: linear, expected; quadratic in the roots.
+ */
+SV_API SV_MUST_USE sv_status sv_roots_read(sv_ctx *ctx, const sv_fabric *fabric,
+                                           const sv_source *source, sv_node *roots, size_t *count,
+                                           uint32_t *unknown);
+
+/* ---- tables ---- */
+
+/*
+ * Reads fabric and tables from a directory as OpenSM dumps it (-D 0x43 --dump_files_dir), or as
+ * sv_dump_write does, or from a .svr file. What the files do not tell (SLs, lanes) is then unknown
+ * in the tables. routes may be NULL: only the fabric is read. Both results are owned by the caller.
+ * Time: linear in the files.
+ *
+ * @example
+ * sv_ctx *ctx = sv_ctx_new(NULL);
+ * sv_fabric *fabric = NULL;
+ * sv_routes *routes = NULL;
+ * if (sv_dump_read(ctx, "dump", &fabric, &routes) != SV_OK)
+ *     printf("%s\n", sv_ctx_message(ctx));
+ * sv_routes_free(routes);
+ * sv_fabric_free(fabric);
+ * sv_ctx_free(ctx);
+ * @end
+ */
+SV_API SV_MUST_USE sv_status sv_dump_read(sv_ctx *ctx, const char *path, sv_fabric **fabric,
+                                          sv_routes **routes);
+
+/*
+ * Writes fabric and tables into a directory, which is made if need be, or into one file if the name
+ * ends in .svr. Files appear when all of them are complete. INFEASIBLE, with the count, when a
+ * directory is asked for and there are more destinations than LIDs.
+ */
+SV_API SV_MUST_USE sv_status sv_dump_write(sv_ctx *ctx, const sv_fabric *fabric,
+                                           const sv_routes *routes, const char *path);
+
+/* One part of the tables in a format of its own. */
+typedef enum sv_routes_format {
+    SV_ROUTES_LFTS,        /* opensm-lfts.dump */
+    SV_ROUTES_FDBS,        /* opensm.fdbs */
+    SV_ROUTES_SL2VL,       /* opensm-sl2vl.dump */
+    SV_ROUTES_PSL,         /* opensm.psl */
+    SV_ROUTES_IBDMCHK_PSL, /* the same as ibdmchk wants it: by node */
+    SV_ROUTES_MCFDBS,      /* opensm.mcfdbs */
+    SV_ROUTES_QOS,         /* VL arbitration for opensm.conf */
+    SV_ROUTES_FORMAT_COUNT
+} sv_routes_format;
+
+/* The format of a name ("ibdmchk-psl"), or SV_ROUTES_FORMAT_COUNT. Time: O(1). */
+SV_API sv_routes_format sv_routes_format_named(const char *name);
+
+/* Writes one part of the tables. Time: linear in the output. */
+SV_API SV_MUST_USE sv_status sv_routes_write(sv_ctx *ctx, const sv_fabric *fabric,
+                                             const sv_routes *routes, sv_routes_format format,
+                                             const sv_sink *sink);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,7 @@
 #ifndef SELVAGE_METRICS_H
 #define SELVAGE_METRICS_H
 
-#include <selvage/fabric.h>
+#include <selvage/routes.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,6 +73,41 @@ typedef struct sv_bisection {
  */
 SV_API SV_MUST_USE sv_status sv_fabric_bisection(sv_ctx *ctx, const sv_fabric *fabric,
                                                  uint32_t seed, sv_bisection *bisection);
+
+/*
+ * How routes from terminals to terminals load the channels between switches (edge forwarding index)
+ * and how many of those channels they take.
+ */
+typedef struct sv_load {
+    uint32_t channels; /* live ones between different switches */
+    uint64_t min, max;
+    double avg, sdv;
+    uint64_t pairs; /* (terminal, destination) pairs that are joined */
+    double hops_avg;
+    uint32_t hops_max;
+} sv_load;
+
+/*
+ * Counts routes. load[num_channels] (may be NULL) gets the number on each channel.
+ * Time: O(switches × destinations).
+ *
+ * @example
+ * sv_ctx *ctx = sv_ctx_new(NULL);
+ * sv_fabric *fabric = NULL;
+ * sv_routes *routes = NULL;
+ * sv_load load;
+ * if (sv_topology_generate(ctx, "torus:4x4", &fabric) == SV_OK &&
+ *     sv_route(ctx, fabric, "sssp", NULL, &routes, NULL) == SV_OK &&
+ *     sv_routes_load(ctx, fabric, routes, NULL, &load) == SV_OK)
+ *     printf("busiest channel: %llu routes\n", (unsigned long long)load.max);
+ * sv_routes_free(routes);
+ * sv_fabric_free(fabric);
+ * sv_ctx_free(ctx);
+ * @end
+ */
+SV_API SV_MUST_USE sv_status sv_routes_load(sv_ctx *ctx, const sv_fabric *fabric,
+                                            const sv_routes *routes, uint64_t *load,
+                                            sv_load *about);
 
 #ifdef __cplusplus
 }

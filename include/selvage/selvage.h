@@ -9,6 +9,9 @@
 #include <selvage/faults.h>
 #include <selvage/formats.h>
 #include <selvage/metrics.h>
+#include <selvage/routes.h>
+#include <selvage/routing.h>
 #include <selvage/topology.h>
+#include <selvage/verify.h>
 
 #endif

@@ -305,8 +305,10 @@ static void write_links(sv_text *out, const sv_fabric *f, const sv_mask *mask)
         write_node(out, f, f->tail[c]);
         sv_text_print(out, " %u", f->port[c]);
         write_node(out, f, f->head[c]);
-        sv_text_print(out, " %u # %s %s\n", f->port[f->reverse[c].i], sv_node_name(f, f->tail[c]),
-                      sv_node_name(f, f->head[c]));
+        sv_text_print(out, " %u #", f->port[f->reverse[c].i]);
+        write_comment(out, f, f->tail[c]);
+        write_comment(out, f, f->head[c]);
+        sv_text_print(out, "\n");
     }
 }
 

@@ -272,10 +272,11 @@ static sv_status add_devices(struct build *b, sv_builder *builder, const uint16_
 }
 
 static sv_status add_terminal(struct build *b, sv_builder *builder, uint32_t device, uint16_t port,
-                              const sv__draft_end *told, uint64_t guid, uint32_t *index)
+                              const sv__draft_end *told, uint64_t guid, uint16_t lid,
+                              uint32_t *index)
 {
     const sv__draft_device *d = &b->draft->devices.at[device];
-    sv_terminal_info about = {.adapter = b->number[device], .port = port};
+    sv_terminal_info about = {.adapter = b->number[device], .port = port, .lid = lid};
     about.guid = guid != 0 ? guid : d->guid != 0 ? d->guid + port : 0;
     about.role = d->kind == SV__HOST && !b->special[device] ? SV_ROLE_COMPUTE : SV_ROLE_OTHER;
     if (told != NULL) {
@@ -291,10 +292,21 @@ static sv_status add_terminals(struct build *b, sv_builder *builder)
     for (uint32_t e = 0; e < draft->ends.length; e++) {
         const sv__draft_end *end = &draft->ends.at[e];
         if (draft->devices.at[end->device].kind != SV__SWITCH)
-            SV_TRY(
-                add_terminal(b, builder, end->device, end->port, end, end->guid, &b->terminal[e]));
+            SV_TRY(add_terminal(b, builder, end->device, end->port, end, end->guid, 0,
+                                &b->terminal[e]));
     }
     return SV_OK;
+}
+
+/* What either end knows, where at least one of them does not know all. */
+static sv_link either_link(const sv_link *here, const sv_link *there)
+{
+    sv_link link = *here;
+    link.width = link.width != 0 ? link.width : there->width;
+    link.speed = link.speed != SV_SPEED_UNKNOWN ? link.speed : there->speed;
+    link.mtu_bytes = link.mtu_bytes != 0 ? link.mtu_bytes : there->mtu_bytes;
+    link.vls = link.vls != 0 ? link.vls : there->vls;
+    return link;
 }
 
 /* What the two ends say of their cable: what only one of them knows, or the slower if they differ.
@@ -302,10 +314,9 @@ static sv_status add_terminals(struct build *b, sv_builder *builder)
 static sv_link agreed_link(struct build *b, const sv__draft_end *end, const sv__draft_end *back)
 {
     const sv_link *here = &end->link, *there = &back->link;
-    if (here->speed == SV_SPEED_UNKNOWN || here->width == 0)
-        return there->speed != SV_SPEED_UNKNOWN ? *there : *here;
-    if (there->speed == SV_SPEED_UNKNOWN || there->width == 0)
-        return *here;
+    if (here->speed == SV_SPEED_UNKNOWN || here->width == 0 || there->speed == SV_SPEED_UNKNOWN ||
+        there->width == 0)
+        return either_link(here, there);
     if (here->speed != there->speed || here->width != there->width)
         if (b->speed_clashes++ == 0)
             b->clash_line = end->line;
@@ -329,7 +340,7 @@ static sv_status add_cable(struct build *b, sv_builder *builder, uint32_t e)
         link.one_sided = true;
         if (remote_host)
             SV_TRY(add_terminal(b, builder, b->remote[e], end->remote_port, NULL, end->remote_guid,
-                                &far.index));
+                                end->remote_lid, &far.index));
     } else {
         const sv__draft_end *back = &draft->ends.at[b->partner[e]];
         if (remote_host)

@@ -38,7 +38,7 @@ typedef struct sv__draft_end {
     sv_span remote; /* id of the other device */
     uint16_t remote_port;
     uint64_t guid, remote_guid; /* of the ports, where told; else 0 */
-    uint16_t lid;               /* of an adapter's port */
+    uint16_t lid, remote_lid;   /* of adapters' ports */
     uint8_t lmc;
     sv_link link;
     uint64_t line;

@@ -22,8 +22,9 @@ static void write_guid(sv_text *out, uint64_t guid)
     sv_text_print(out, "0x%016llx\n", (unsigned long long)guid);
 }
 
-/* The largest distance from a switch to any it can reach. */
-static uint32_t eccentricity(const sv_fabric *f, uint32_t from, uint32_t *distance, uint32_t *queue)
+/* The largest distance from a switch to any it can reach, and how many it can. */
+static uint32_t eccentricity(const sv_fabric *f, uint32_t from, uint32_t *distance, uint32_t *queue,
+                             uint32_t *reached)
 {
     uint32_t head = 0, tail = 0, last = from;
     memset(distance, 0xff, f->num_switches * sizeof *distance);
@@ -37,6 +38,7 @@ static uint32_t eccentricity(const sv_fabric *f, uint32_t from, uint32_t *distan
                 queue[tail++] = hop->to.i;
             }
     }
+    *reached = tail;
     return distance[last];
 }
 
@@ -44,7 +46,7 @@ static sv_status write_centre(sv_text *out, const sv_fabric *f, sv_arena *arena)
 {
     uint32_t *distance = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
     uint32_t *queue = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
-    uint32_t best = SV_NONE, least = SV_NONE;
+    uint32_t best = SV_NONE, least = SV_NONE, most = 0, reached;
     uint32_t step = f->num_switches / MOST_TRIED + 1;
     if (distance == NULL || queue == NULL)
         return SV_NO_MEMORY;
@@ -52,8 +54,10 @@ static sv_status write_centre(sv_text *out, const sv_fabric *f, sv_arena *arena)
         if (!sv_node_alive(f, (sv_node){s}) || sv_degree(f, (sv_node){s}) == 0)
             continue;
         SV_TRY(sv_progress(out->ctx, "centre", s, f->num_switches));
-        uint32_t farthest = eccentricity(f, s, distance, queue);
-        if (farthest < least) {
+        uint32_t farthest = eccentricity(f, s, distance, queue, &reached);
+        /* In a fabric that fell apart, the middle of the largest piece. */
+        if (reached > most || (reached == most && farthest < least)) {
+            most = reached;
             least = farthest;
             best = s;
         }
@@ -97,9 +101,12 @@ sv_status sv__write_io_guids(sv_text *out, const sv_fabric *fabric)
     return write_role(out, fabric, SV_ROLE_IO);
 }
 
-/* ---- reading roles ---- */
+/* ---- reading ---- */
 
-static sv_status read_roles(sv_lines *lines, const sv_map *ports, sv_role role, sv_role *roles,
+/* What a list of GUIDs is for: called with the index of each that is known. */
+typedef sv_status guid_fn(sv_lines *lines, uint32_t index, void *arg);
+
+static sv_status read_guids(sv_lines *lines, const sv_map *known, guid_fn *fn, void *arg,
                             uint32_t *unknown)
 {
     for (;;) {
@@ -117,30 +124,78 @@ static sv_status read_roles(sv_lines *lines, const sv_map *ports, sv_role role, 
         sv_scan_blanks(&scan);
         if (!good || !(sv_scan_done(&scan) || *scan.at == '#'))
             return sv_lines_fail(lines, "'%.*s' is not a GUID", SV_SPAN(line));
-        uint32_t t = sv_map_get(ports, guid);
-        if (t == SV_ABSENT)
+        uint32_t index = sv_map_get(known, guid);
+        if (index == SV_ABSENT)
             ++*unknown;
         else
-            roles[t] = role;
+            SV_TRY(fn(lines, index, arg));
     }
+}
+
+/* Reads a list with a map from the GUIDs of terminals, or of live switches. */
+static sv_status read_list(sv_ctx *ctx, const sv_fabric *f, const sv_source *source, bool switches,
+                           guid_fn *fn, void *arg, uint32_t *unknown)
+{
+    sv_map known;
+    sv_lines lines;
+    uint32_t missing = 0, count = switches ? f->num_switches : f->num_terminals;
+    sv_map_init(&known, ctx);
+    sv_status status = sv_lines_init(&lines, ctx, source);
+    for (uint32_t i = 0; status == SV_OK && i < count; i++) {
+        uint64_t guid = switches ? f->switches[i].guid : f->terminals[i].guid;
+        if (guid != 0 && (!switches || sv_node_alive(f, (sv_node){i})))
+            status = sv_map_add(&known, guid, i, NULL);
+    }
+    if (status == SV_OK)
+        status = read_guids(&lines, &known, fn, arg, &missing);
+    if (status == SV_OK && unknown != NULL)
+        *unknown = missing;
+    sv_lines_release(&lines);
+    sv_map_release(&known);
+    return status;
+}
+
+struct roles {
+    sv_role role, *roles;
+};
+
+static sv_status set_role(sv_lines *lines, uint32_t terminal, void *arg)
+{
+    (void)lines;
+    const struct roles *r = arg;
+    r->roles[terminal] = r->role;
+    return SV_OK;
 }
 
 sv_status sv_roles_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *source, sv_role role,
                         sv_role *roles, uint32_t *unknown)
 {
-    sv_map ports;
-    sv_lines lines;
-    uint32_t missing = 0;
-    sv_map_init(&ports, ctx);
-    sv_status status = sv_lines_init(&lines, ctx, source);
-    for (uint32_t t = 0; status == SV_OK && t < fabric->num_terminals; t++)
-        if (fabric->terminals[t].guid != 0)
-            status = sv_map_add(&ports, fabric->terminals[t].guid, t, NULL);
-    if (status == SV_OK)
-        status = read_roles(&lines, &ports, role, roles, &missing);
-    if (status == SV_OK && unknown != NULL)
-        *unknown = missing;
-    sv_lines_release(&lines);
-    sv_map_release(&ports);
-    return status;
+    struct roles r = {role, roles};
+    return read_list(ctx, fabric, source, false, set_role, &r, unknown);
+}
+
+struct roots {
+    sv_node *nodes;
+    size_t length, room;
+};
+
+static sv_status add_root(sv_lines *lines, uint32_t s, void *arg)
+{
+    struct roots *r = arg;
+    for (size_t i = 0; i < r->length; i++)
+        if (r->nodes[i].i == s)
+            return SV_OK;
+    if (r->length == r->room)
+        return sv_lines_fail(lines, "more roots than switches");
+    r->nodes[r->length++] = (sv_node){s};
+    return SV_OK;
+}
+
+sv_status sv_roots_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *source,
+                        sv_node *roots, size_t *count, uint32_t *unknown)
+{
+    struct roots r = {roots, 0, fabric->num_switches};
+    SV_TRY(read_list(ctx, fabric, source, true, add_root, &r, unknown));
+    *count = r.length;
+    return SV_OK;
 }

@@ -14,7 +14,8 @@
  * An adapter's section has caguid= and Ca; its ports are "[1](port guid) "S-…"[24] # lid 28 lmc 0
  * "name" lid 13 4xEDR". Everything from # on is a comment to ibsim and facts to us. ibsim's
  * hand-written files need neither GUIDs nor comments; nodes without a GUID get the one ibsim would
- * give them (switches from 0x200000, adapters from 0x100000, one for each port in between).
+ * give them (switches from 0x200000, adapters from 0x100000, routers from 0x300000, one for each
+ * port in between).
  *
  * Blanks may be missing where nothing else changes: a file that was captured from a terminal has
  * lost its tabs. Such a file's first lines (a capture program's banner) and last one (a prompt)
@@ -333,7 +334,8 @@ sv_status sv__read_ibnetdiscover(sv_lines *lines, sv_fabric **fabric)
 {
     struct reader r = {.lines = lines, .device = SV_ABSENT};
     r.next_guid[SV__SWITCH] = 0x200000;
-    r.next_guid[SV__HOST] = r.next_guid[SV__ROUTER] = 0x100000;
+    r.next_guid[SV__HOST] = 0x100000;
+    r.next_guid[SV__ROUTER] = 0x300000;
     sv__draft_init(&r.draft, lines->ctx, lines->source->name);
     sv_status status = read_all(&r);
     if (status == SV_OK && r.skipped > 0)

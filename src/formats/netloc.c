@@ -168,6 +168,8 @@ sv_status sv__read_netloc(sv_lines *lines, sv_fabric **fabric)
     struct reader r = {.lines = lines};
     json_error_t error;
     json_t *root = json_load_callback(feed, &r, JSON_REJECT_DUPLICATES, &error);
+    if (root == NULL && r.read_failed && sv_cancelled(lines->ctx))
+        return sv_fail(lines->ctx, SV_CANCELLED, "cancelled during reading");
     if (root == NULL && r.read_failed)
         return sv_fail(lines->ctx, SV_IO, "cannot read '%s'", lines->source->name);
     if (root == NULL)

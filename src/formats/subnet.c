@@ -217,8 +217,10 @@ static sv_status read_line(struct reader *r, sv_span line)
         end.guid = sides[0].port_guid;
         end.lid = (uint16_t)sides[0].lid;
     }
-    if (sides[1].device.kind != SV__SWITCH)
+    if (sides[1].device.kind != SV__SWITCH) {
         end.remote_guid = sides[1].port_guid;
+        end.remote_lid = (uint16_t)sides[1].lid;
+    }
     return sv__draft_add_end(&r->draft, &end);
 }
 
@@ -283,7 +285,8 @@ static void write_link(sv_text *out, const sv_link *link)
 static sv_status check_names(sv_ctx *ctx, const sv_fabric *f)
 {
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
-        if (strstr(sv_node_name(f, (sv_node){v}), "} LID:") != NULL)
+        if (sv_node_alive(f, (sv_node){v}) &&
+            strstr(sv_node_name(f, (sv_node){v}), "} LID:") != NULL)
             return sv_fail(ctx, SV_INFEASIBLE, "this format cannot hold the name '%s'",
                            sv_node_name(f, (sv_node){v}));
     return SV_OK;

@@ -101,6 +101,7 @@ class Usage(Base):
                 (("topo", "mesh:2", "--output"), "--output needs FILE"),
                 (("info", "mesh:2", "--seed", "abc"), "'abc' is not a number"),
                 (("info", "mesh:2", "--threads", "0"), "not in 1"),
+                (("info", "mesh:2", "--threads", "1025"), "not in 1"),
                 (("topo", "mesh:2", "--format", "pdf"), "unknown format 'pdf'"),
                 (("topo", "mesh:2", "--format", "cray"), "can only be read"),
                 (("topo", "mesh:2", "-o", self.path("x.ndat")), "can only be read"),
@@ -109,7 +110,11 @@ class Usage(Base):
                 (("faults", "mesh:2", "--links", "many"), "neither a number nor a percentage"),
                 (("faults", "mesh:2", "--both", "1"), "--both and --ratio go together"),
                 (("faults", "mesh:2", "--both", "1", "--ratio", "1"), "is not SWITCHES:LINKS"),
+                (("faults", "mesh:2", "--both", "1", "--ratio", "1:0"), "is not SWITCHES:LINKS"),
                 (("faults", "mesh:2", "--both", "1", "--ratio", "1:2", "--links", "1"), "stands for"),
+                (("faults", "mesh:2", "--both", "1", "--ratio", "1:2", "--switches", "1"),
+                 "stands for"),
+                (("faults", "mesh:2", *["--switch", "sw0"] * 65), "more than 64 times"),
                 (("faults", "mesh:2", "--links", "1", "--level", "x"), "'x' is not a number")):
             with self.subTest(arguments):
                 self.expect_error(2, text, *arguments)
@@ -134,7 +139,8 @@ class Errors(Base):
     def test_files_that_are_not_there(self):
         self.expect_error(5, "No such file", "info", self.path("absent.net"))
         self.expect_error(5, "no topology spec", "info", "absent")
-        self.expect_error(5, "directory", "info", self.directory)
+        self.expect_error(5, "No such file", "info", "./absent:4x4")
+        self.expect_error(3, "no opensm-subnet.lst in it", "info", self.directory)
         self.expect_error(5, "cannot create", "topo", "mesh:2", "-o", self.path("no/where"))
         self.expect_error(5, "directory", "topo", "mesh:2", "-o", self.directory)
 
@@ -221,6 +227,14 @@ class Interruptions(Base):
         self.assertEqual(process.wait(20), 130)
         self.assertIn(b"cancelled", process.stderr.read())
         process.stderr.close()
+
+    def test_in_the_middle_of_json(self):
+        process = subprocess.Popen([SELVAGE, "info", "-"], stdin=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdin.write(b'{"node_info":{' + b" " * 400000)
+        process.stdin.flush()
+        self.expect_cancelled(process)
+        process.stdin.close()
 
     def test_while_waiting_for_input(self):
         for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -349,6 +363,37 @@ class Info(Base):
         self.assertEqual(result.json["roles"], {"compute": 2, "io": 1, "other": 1})
         self.assertIn("1 GUID(s) are not in the fabric", result.err)
 
+    def test_lists_of_io_nodes_leave_the_others_alone(self):
+        guids = ok("topo", "mesh:2x2", "--format", "cn-guids").out.split()
+        io = self.write("io", guids[3] + "\n")
+        result = ok("info", "mesh:2x2", "--json", "--io-guids", io)
+        self.assertEqual(result.json["roles"], {"compute": 3, "io": 1, "other": 0})
+
+    def test_what_is_counted(self):
+        """A leaf with two kinds of cable, a router, and a root with fewer ports in use."""
+        text = ("Switch 8 \"A\"\n[1] \"x\"[1] # \"\" lid 0 4xQDR\n[2] \"r\"[1] # \"\" lid 0 4xQDR\n"
+                "[3] \"B\"[1] # \"\" lid 0 4xEDR\n[4] \"B\"[2] # \"\" lid 0 4xEDR\n\n"
+                "Switch 8 \"B\"\n[1] \"A\"[3] # \"\" lid 0 4xEDR\n[2] \"A\"[4] # \"\" lid 0 4xEDR\n\n"
+                "caguid=0x10\nCa 1 \"x\"\n[1] \"A\"[1] # lid 0 lmc 0 \"\" lid 0 4xQDR\n\n"
+                "rtguid=0x20\nRt 1 \"r\"\n[1] \"A\"[2] # lid 0 lmc 0 \"\" lid 0 4xQDR\n")
+        info = ok("info", "-", "--json", stdin=text.encode()).json
+        self.assertEqual(info["ports_used"], {"min": 2, "avg": 3.0, "max": 4})
+        self.assertEqual(info["routers"], 1)
+        self.assertEqual(info["speeds"],
+                         [{"width": 4, "speed": "QDR", "links": 0, "other_links": 2},
+                          {"width": 4, "speed": "EDR", "links": 2, "other_links": 0}])
+        self.assertIn("2, 1 of them router\n", ok("info", "-", stdin=text.encode()).out)
+
+    def test_pieces_are_told(self):
+        whole = ok("info", "mesh:3").out
+        self.assertIn("1 switch or 1 link must fail to disconnect switches\n", whole)
+        self.assertNotIn("unreachable", whole)
+        ok("faults", "mesh:2", "--port", "sw0/2", "-o", self.path("cut.net"))
+        text = ok("info", self.path("cut.net")).out
+        self.assertIn("components     2\n", text)
+        self.assertIn("unreachable    2 ordered pairs of terminals\n", text)
+        self.assertIn("connectivity   0: the switches are not connected\n", text)
+
     def test_a_file_wins_over_a_spec(self):
         path = self.write("deimos", ok("topo", "mesh:2").out)
         self.assertEqual(ok("info", "deimos", "--json", cwd=self.directory).json["switches"], 2)
@@ -381,6 +426,25 @@ class Faults(Base):
                     "--port", "sw2-2/3", "--json")
         self.assertEqual(result.json["failed"], {"links": 1, "switches": 1, "adapters": 1})
         self.expect_error(3, "no switch is called 'sw9'", "faults", "torus:4x4", "--switch", "sw9")
+
+    def test_random_failures_are_drawn_from_what_is_left(self):
+        self.expect_error(4, "only 1 of 2 links can fail (3 candidates)", "faults", "fullmesh:4",
+                          "--switch", "sw0", "--links", "2")
+
+    def test_critical_choices_are_counted(self):
+        result = ok("faults", "mesh:9", "--switches", "3", "--seed", "1", "-o", "/dev/null")
+        self.assertIn("; 7 critical choices skipped\n", result.err)
+
+    def test_levels(self):
+        ok("faults", "kary:k=2,n=3", "--links", "4", "--level", "1", "--json", "--save-list",
+           self.path("list"))
+        for line in self.read("list").splitlines():
+            self.assertRegex(line, r"^link .* # l1-\d l2-\d$")
+
+    def test_names_that_need_quoting(self):
+        net = ("Switch 8 \"A\" # \"a\\b \"c\"\"\n[1] \"B\"[1]\n\nSwitch 8 \"B\"\n[1] \"A\"[1]\n")
+        result = ok("faults", "-", "--switch", "a\\b \"c\"", "--json", stdin=net.encode()).json
+        self.assertEqual(result["failed"]["switches"], 1)
 
     def test_cut_off_terminals_are_reported(self):
         result = ok("faults", "mesh:3,hosts=1", "--switch", "sw1", "--json")
@@ -433,9 +497,38 @@ class Convert(Base):
         roles = [t["role"] for t in fabric["terminals"]]
         self.assertEqual(roles.count("other"), 3)
 
+    def test_the_middle_of_the_largest_piece(self):
+        ok("faults", "mesh:5", "--port", "sw0/2", "-o", self.path("cut.net"))
+        roots = ok("convert", self.path("cut.net"), "--format", "root-guids").out
+        self.assertIn(roots, ("0x02005e1a00000003\n", "0x02005e1a00000004\n"))
+
+    def test_routers_without_guids(self):
+        text = ('Switch 8 "A"\n[1] "x"[1]\n[2] "r"[1]\n\nHca 1 "x"\n[1] "A"[1]\n\n'
+                'Rt 1 "r"\n[1] "A"[2]\n')
+        again = ok("convert", "-", stdin=text.encode()).out
+        self.assertEqual(ok("convert", "-", stdin=again.encode()).out, again)
+
+    def test_what_only_one_end_knows(self):
+        text = ('Switch 8 "A"\n[1] "B"[1]\n\n'
+                'Switch 8 "B"\n[1] "A"[1] # "A" lid 0 4x?\n')
+        link = json.loads(ok("convert", "-", "-f", "json", stdin=text.encode()).out)["cables"][0]
+        self.assertEqual(link["width"], 4)
+
+    def test_failed_names_do_not_matter(self):
+        path = self.write("n.net", ok("topo", "mesh:3").out.replace('"sw2"', '"x} LID:1"'))
+        self.assertEqual(selvage("convert", path, "-f", "subnet").code, 4)
+        ok("faults", path, "--switch", "x} LID:1", "-f", "subnet")
+
+    def test_lids_of_the_right_side(self):
+        line = ok("convert", "mesh:1,hosts=1", "-f", "subnet").out.split("\n")[0]
+        line = line.replace("LID:0000 PN:01 } PHY", "LID:0007 PN:01 } PHY")
+        self.assertIn("{ CA", line[5:])
+        self.assertIn("lid 7", ok("convert", "-", stdin=(line + "\n").encode()).out)
+
     def test_counts_as_json(self):
         result = ok("convert", "mesh:2", "-o", self.path("x.dot"), "--json").json
         self.assertEqual(result, {"format": "dot", "switches": 2, "terminals": 2, "links": 1})
+        self.assertEqual(ok("convert", "mesh:2", "--json").json["format"], "ibnetdiscover")
 
 
 class Diff(Base):
@@ -449,6 +542,44 @@ class Diff(Base):
         changes = json.loads(selvage("diff", self.path("less.net"), "mesh:3x3", "--json").out)
         self.assertFalse(changes["same"])
         self.assertEqual([c["change"] for c in changes["changes"]], ["added"])
+
+    OLD = ("Switch 8 \"A\" # \"twin\"\n[1] \"B\"[1] # \"\" lid 0 4xQDR\n[2] \"B\"[2] # \"\" lid 0 4xQDR\n"
+           "[3] \"x\"[1]\n\nSwitch 8 \"B\" # \"twin\"\n[1] \"A\"[1] # \"\" lid 0 4xQDR\n"
+           "[2] \"A\"[2] # \"\" lid 0 4xQDR\n\nHca 1 \"x\"\n[1] \"A\"[3]\n")
+    NEW = ("Switch 8 \"A\" # \"twin\"\n[1] \"B\"[1] # \"\" lid 0 4xSDR\n[2] \"B\"[5] # \"\" lid 0 4xDDR\n\n"
+           "Switch 8 \"B\" # \"twin\"\n[1] \"A\"[1] # \"\" lid 0 4xSDR\n[4] \"x\"[1]\n"
+           "[5] \"A\"[2] # \"\" lid 0 4xDDR\n\nHca 1 \"x\"\n[1] \"B\"[4]\n")
+
+    def test_what_is_said_of_cables(self):
+        """Ports of both ends, speeds, and GUIDs where names are not enough."""
+        self.write("old", self.OLD)
+        result = selvage("diff", self.path("old"), "-", stdin=self.NEW.encode())
+        a, b = "'twin' (0x0000000000200000)", "'twin' (0x0000000000200001)"
+        self.assertEqual(result.out.splitlines(), [
+            "changed  cable    %s port 1 to %s port 1 from 4xQDR to 4xSDR" % (a, b),
+            "moved    cable    'x' port 1 from %s port 3 to %s port 4" % (a, b),
+            "moved    cable    %s port 2 from %s port 2 to %s port 5, from 4xQDR to 4xDDR"
+            % (a, b, b),
+            "3 differences: 0 added, 0 lost, 2 moved, 1 changed, 0 renamed"])
+        result = selvage("diff", self.path("old"), "-", "--json", stdin=self.NEW.encode())
+        moved = result.json["changes"][2]
+        self.assertEqual((moved["change"], moved["what"]), ("moved", "cable"))
+        for key, port, speed in (("old", 2, "QDR"), ("new", 5, "DDR")):
+            self.assertEqual(moved[key], {
+                "from": {"name": "twin", "guid": "0x0000000000200000", "port": 2},
+                "to": {"name": "twin", "guid": "0x0000000000200001", "port": port},
+                "width": 4, "speed": speed})
+
+    def test_what_is_said_of_nodes(self):
+        self.write("more", self.OLD)
+        less = "Switch 8 \"A\" # \"first\"\n"
+        result = selvage("diff", self.path("more"), "-", "--json", stdin=less.encode())
+        self.assertEqual([(c["change"], c["what"], c.get("old"), c.get("new"))
+                          for c in result.json["changes"]],
+                         [("renamed", "switch", {"name": "twin", "guid": "0x0000000000200000"},
+                           {"name": "first", "guid": "0x0000000000200000"}),
+                          ("lost", "switch", {"name": "twin", "guid": "0x0000000000200001"}, None),
+                          ("lost", "adapter", {"name": "x", "guid": "0x0000000000100000"}, None)])
 
     def test_planned_against_found(self):
         plan = ok("topo", "torus:3x3,hosts=1").out

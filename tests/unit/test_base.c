@@ -4,6 +4,7 @@
 #include "support/testing.h"
 
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -34,8 +35,8 @@ static void a_message_is_one_line(void **state)
 {
     (void)state;
     assert_string_equal(sv_ctx_message(ctx), "");
-    assert_int_equal(sv_fail(ctx, SV_BAD_INPUT, "name '%s'", "two\nlines\t"), SV_BAD_INPUT);
-    assert_string_equal(sv_ctx_message(ctx), "name 'two lines '");
+    assert_int_equal(sv_fail(ctx, SV_BAD_INPUT, "name '%s'", "two\nlines\t\x7f"), SV_BAD_INPUT);
+    assert_string_equal(sv_ctx_message(ctx), "name 'two lines  '");
     assert_int_equal(sv_ctx_status(ctx), SV_BAD_INPUT);
 }
 
@@ -193,6 +194,14 @@ static void strange_lines_are_refused(void **state)
     for (size_t i = 999; i < size; i += 1000)
         text[i] = '\n';
     read_one(text, size, SV_OK, "");
+    for (size_t extra = 0; extra < 2; extra++) { /* as long as a line may be, and one more */
+        char *line = calloc(65536 + extra + 1, 1);
+        memset(line, 'x', 65536 + extra);
+        line[65536 + extra] = '\n';
+        read_one(line, 65536 + extra + 1, extra == 0 ? SV_OK : SV_BAD_INPUT,
+                 "m:1: line is longer than 65536 bytes");
+        free(line);
+    }
     text[70500] = 0;
     read_one(text, size, SV_BAD_INPUT, "m:71: zero byte: this is not a text file");
     free(text);
@@ -252,11 +261,17 @@ static void json_is_escaped(void **state)
     sv_json_begin_array(&j, "empty");
     sv_json_end(&j, ']');
     sv_json_guid(&j, "guid", 0xab);
+    /* A face; four bytes where fewer would do; more than there is. */
+    sv_json_text(&j, "four",
+                 "\xf0\x9f\x98\x80 \xf0\x80\x80\x80 \xf4\x90\x80\x80 \xf5\x80\x80\x80 \x7f");
     sv_json_end(&j, '}');
     assert_string_equal(out.at, "{\n  \"a\\\"b\": \"tab\\u0009here \\\\ \\u0001 \xc3\xa9 "
                                 "\\ufffd\\ufffd\\ufffd \\ufffd\\ufffd\\ufffd\",\n"
                                 "  \"list\": [1, true, null],\n  \"empty\": [],\n"
-                                "  \"guid\": \"0x00000000000000ab\"\n}\n");
+                                "  \"guid\": \"0x00000000000000ab\",\n"
+                                "  \"four\": \"\xf0\x9f\x98\x80 \\ufffd\\ufffd\\ufffd\\ufffd "
+                                "\\ufffd\\ufffd\\ufffd\\ufffd \\ufffd\\ufffd\\ufffd\\ufffd "
+                                "\\u007f\"\n}\n");
     sv_text_release(&out);
 }
 
@@ -338,6 +353,8 @@ static sv_status square(sv_ctx *worker_ctx, unsigned worker, uint64_t piece, voi
 static sv_status fail_from_70(sv_ctx *worker_ctx, unsigned worker, uint64_t piece, void *arg)
 {
     (void)worker, (void)arg;
+    if (piece == 70) /* the others fail before it does */
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     if (piece >= 70)
         return sv_fail(worker_ctx, SV_INFEASIBLE, "piece %u", (unsigned)piece);
     return SV_OK;
@@ -359,7 +376,7 @@ static void pieces_are_all_done(void **state)
         for (uint64_t i = 0; i < 1000; i++)
             assert_true(results[i] == i * i);
         OK(ctx, sv_parallel(ctx, "nothing", 0, square, results));
-        FAILS(ctx, sv_parallel(ctx, "failing", 100, fail_from_70, NULL), SV_INFEASIBLE, "piece 7");
+        FAILS(ctx, sv_parallel(ctx, "failing", 100, fail_from_70, NULL), SV_INFEASIBLE, "piece 70");
     }
     sv_host host = {.cancelled = always};
     sv_ctx *impatient = sv_ctx_new(&host);

@@ -106,6 +106,17 @@ static void a_cable_gets_slower(void **state)
     expect(BASE, slow, SV_MATCH_GUID, "32 ");
 }
 
+/* As fast a lane, but fewer of them. */
+static void a_cable_gets_narrower(void **state)
+{
+    (void)state;
+    const char *wide = "Switch 8 \"A\"\n[1] \"B\"[1] # \"\" lid 0 4xQDR\n\nSwitch 8 \"B\"\n[1] "
+                       "\"A\"[1] # \"\" lid 0 4xQDR\n";
+    const char *narrow = "Switch 8 \"A\"\n[1] \"B\"[1] # \"\" lid 0 1xQDR\n\nSwitch 8 \"B\"\n[1] "
+                         "\"A\"[1] # \"\" lid 0 1xQDR\n";
+    expect(wide, narrow, SV_MATCH_GUID, "32 ");
+}
+
 static void a_switch_takes_its_cables_along(void **state)
 {
     (void)state;
@@ -122,6 +133,20 @@ static void a_name_changes(void **state)
     expect(old, new, SV_MATCH_GUID, "40 ");
     /* By name it is another switch, and the host was moved to it. */
     expect(old, new, SV_MATCH_NAME, "10 00 22 ");
+    const char *host = "Switch 8 \"S1\" # \"one\"\n[1] \"H1\"[1]\n\nHca 1 \"H1\" # \"other\"\n"
+                       "[1] \"S1\"[1]\n";
+    expect(old, host, SV_MATCH_GUID, "41 ");
+}
+
+/* Another switch in the place of one is not that one. */
+static void a_switch_is_replaced(void **state)
+{
+    (void)state;
+    const char *old = "Switch 8 \"S1\"\n[1] \"S2\"[1]\n\nSwitch 8 \"S2\"\n[1] \"S1\"[1]\n";
+    const char *new = "Switch 8 \"S1\"\n[1] \"S2\"[1]\n\nswitchguid=0x77\nSwitch 8 \"S2\"\n[1] "
+                      "\"S1\"[1]\n";
+    expect(old, new, SV_MATCH_GUID, "10 00 22 ");
+    expect(old, new, SV_MATCH_NAME, "");
 }
 
 /* Names and GUIDs that are not unique: nodes are told apart by where they are cabled. */
@@ -138,6 +163,14 @@ static void twins_are_told_apart_by_their_place(void **state)
                        "Hca 1 \"H1\" # \"HCA\"\n[1] \"S1\"[3]\n";
     expect(old, old, SV_MATCH_NAME, "");
     expect(old, less, SV_MATCH_NAME, "10 11 ");
+    /* A twin that is cabled at another port of its own may be another one. */
+    const char *turned = "Switch 8 \"S1\" # \"root\"\n[1] \"S2\"[2]\n[2] \"S3\"[1]\n"
+                         "[3] \"H1\"[1]\n[4] \"H2\"[1]\n\n"
+                         "Switch 8 \"S2\" # \"twin\"\n[2] \"S1\"[1]\n\n"
+                         "Switch 8 \"S3\" # \"twin\"\n[1] \"S1\"[2]\n\n"
+                         "Hca 1 \"H1\" # \"HCA\"\n[1] \"S1\"[3]\n\nHca 1 \"H2\" # \"HCA\"\n[1] "
+                         "\"S1\"[4]\n";
+    expect(old, turned, SV_MATCH_NAME, "10 00 22 ");
     const char *same_guids = "switchguid=0x5\nSwitch 8 \"S1\"\n[1] \"S2\"[2]\n\nswitchguid=0x6\n"
                              "Switch 8 \"S2\"\n[2] \"S1\"[1]\n[3] \"S3\"[1]\n\nswitchguid=0x6\n"
                              "Switch 8 \"S3\"\n[1] \"S2\"[3]\n";
@@ -146,6 +179,32 @@ static void twins_are_told_apart_by_their_place(void **state)
     const char *alike = "Switch 8 \"S1\" # \"x\"\n[1] \"S2\"[1]\n\nSwitch 8 \"S2\" # \"x\"\n"
                         "[1] \"S1\"[1]\n";
     expect(alike, alike, SV_MATCH_NAME, "10 10 00 00 ");
+}
+
+/* Nodes that are called nothing are not all the same one. */
+static void nothing_is_no_identity(void **state)
+{
+    (void)state;
+    const char *old = "switchguid=0x0\nSwitch 8 \"A\" # \"\"\n[1] \"B\"[1]\n\n"
+                      "Switch 8 \"B\"\n[1] \"A\"[1]\n";
+    const char *new = "switchguid=0x1\nSwitch 8 \"B\"\n[2] \"C\"[1]\n\n"
+                      "switchguid=0x0\nSwitch 8 \"C\" # \"\"\n[1] \"B\"[2]\n";
+    expect(old, new, SV_MATCH_GUID, "10 00 ");
+    expect(old, new, SV_MATCH_NAME, "10 00 ");
+    expect(old, old, SV_MATCH_GUID, "");
+    expect(old, old, SV_MATCH_NAME, "");
+}
+
+/* Both ports of an adapter are cabled to the same switch; one of the cables is moved. */
+static void ports_of_an_adapter_are_told_apart(void **state)
+{
+    (void)state;
+    const char *old = "Switch 8 \"A\"\n[1] \"H\"[1]\n[2] \"H\"[2]\n\nHca 2 \"H\"\n[1] \"A\"[1]\n"
+                      "[2] \"A\"[2]\n";
+    const char *new = "Switch 8 \"A\"\n[1] \"H\"[1]\n[3] \"H\"[2]\n\nHca 2 \"H\"\n[1] \"A\"[1]\n"
+                      "[2] \"A\"[3]\n";
+    expect(old, old, SV_MATCH_GUID, "");
+    expect(old, new, SV_MATCH_GUID, "22 ");
 }
 
 /* One host gone, another plugged into its place: it is that host that moved. */
@@ -210,9 +269,13 @@ int main(void)
         cmocka_unit_test(a_host_is_replugged),
         cmocka_unit_test(two_hosts_are_swapped),
         cmocka_unit_test(a_cable_gets_slower),
+        cmocka_unit_test(a_cable_gets_narrower),
         cmocka_unit_test(a_switch_takes_its_cables_along),
         cmocka_unit_test(a_name_changes),
+        cmocka_unit_test(a_switch_is_replaced),
         cmocka_unit_test(twins_are_told_apart_by_their_place),
+        cmocka_unit_test(nothing_is_no_identity),
+        cmocka_unit_test(ports_of_an_adapter_are_told_apart),
         cmocka_unit_test(a_host_takes_the_place_of_another),
         cmocka_unit_test(what_is_not_known_has_not_changed),
         cmocka_unit_test(failures_are_the_difference),

@@ -85,6 +85,20 @@ static void channels_are_in_port_order(void **state)
     sv_fabric_free(f);
 }
 
+/* What a lane carries after coding, in Mbit/s. */
+static void cables_have_their_bandwidth(void **state)
+{
+    (void)state;
+    static const uint32_t mbit[SV_SPEED_COUNT] = {
+        [SV_SPEED_SDR] = 2000,    [SV_SPEED_DDR] = 4000,   [SV_SPEED_QDR] = 8000,
+        [SV_SPEED_FDR10] = 10000, [SV_SPEED_FDR] = 13636,  [SV_SPEED_EDR] = 25000,
+        [SV_SPEED_HDR] = 50000,   [SV_SPEED_NDR] = 100000, [SV_SPEED_XDR] = 200000};
+    for (uint8_t speed = 0; speed < SV_SPEED_COUNT; speed++) {
+        assert_int_equal(sv_link_mbit(&(sv_link){.width = 1, .speed = speed}), mbit[speed]);
+        assert_int_equal(sv_link_mbit(&(sv_link){.width = 12, .speed = speed}), 12 * mbit[speed]);
+    }
+}
+
 static void wrong_parts_are_refused(void **state)
 {
     (void)state;
@@ -106,7 +120,37 @@ static void wrong_parts_are_refused(void **state)
     FAILS(ctx, sv_builder_add_cable(b, at_terminal(0, 2), at_switch(0, 2), &qdr), SV_BAD_INPUT,
           "terminal that is port 1");
     sv_builder_free(b);
+    b = small();
+    end.port = 0;
+    FAILS(ctx, sv_builder_add_terminal(b, &end, NULL), SV_BAD_INPUT, "has no port 0");
+    FAILS(ctx, sv_builder_add_cable(b, at_switch(0, 0), at_switch(1, 3), &qdr), SV_BAD_INPUT,
+          "switch 'left' has no port 0");
+    sv_builder_free(b);
     assert_null(f);
+}
+
+/* Cables share what describes them only if it is the same in every respect. */
+static void cables_keep_what_is_theirs(void **state)
+{
+    (void)state;
+    sv_builder *b = small();
+    const sv_link kinds[] = {{.width = 4, .speed = SV_SPEED_QDR, .vls = 8},
+                             {.width = 4, .speed = SV_SPEED_QDR, .vls = 4},
+                             {.width = 4, .speed = SV_SPEED_QDR, .vls = 4, .mtu_bytes = 4096}};
+    for (uint16_t i = 0; i < 3; i++) {
+        sv_switch_info more = {.name = "more", .ports = 1};
+        OK(ctx, sv_builder_add_switch(b, &more, NULL));
+        OK(ctx, sv_builder_add_cable(b, at_switch(2u + i, 1), at_switch(1, (uint16_t)(3 + i)),
+                                     &kinds[i]));
+    }
+    sv_fabric *f = NULL;
+    OK(ctx, sv_builder_finish(b, &f));
+    for (uint16_t i = 0; i < 3; i++) {
+        const sv_link *link = sv_link_of(f, sv_channel_at(f, (sv_node){2u + i}, 1));
+        assert_int_equal(link->vls, kinds[i].vls);
+        assert_int_equal(link->mtu_bytes, kinds[i].mtu_bytes);
+    }
+    sv_fabric_free(f);
 }
 
 static void an_empty_fabric_is_a_fabric(void **state)
@@ -210,6 +254,11 @@ static void the_check_sees_damage(void **state)
     DAMAGE(d.f.live_channels++);
     DAMAGE(d.f.live_switches++);
     DAMAGE(d.f.live_terminals--);
+    /* What a fabric with one kind of cable cannot show. */
+    sv_link links[2] = {f->links[0], f->links[0]};
+    DAMAGE((d.f.links = links, d.f.num_links = 2, ((uint16_t *)d.copies[6])[5] = 1));
+    links[1].speed = SV_SPEED_COUNT;
+    DAMAGE((d.f.links = links, d.f.num_links = 2));
 #undef DAMAGE
     sv_mask_free(mask);
     sv_fabric_free(f);
@@ -290,6 +339,44 @@ static void nodes_are_found(void **state)
     sv_fabric_free(f);
 }
 
+/* Two of everything: neither is meant. */
+static void what_two_are_called_is_refused(void **state)
+{
+    (void)state;
+    sv_builder *b = small();
+    sv_switch_info twin = {.name = "right", .guid = 2, .ports = 8, .lid = 12};
+    sv_adapter_info card = {.name = "left", .guid = 0x20, .ports = 1};
+    sv_terminal_info end = {.guid = 0x12, .adapter = 1, .port = 1, .lid = 30, .lmc = 2};
+    OK(ctx, sv_builder_add_switch(b, &twin, NULL));
+    OK(ctx, sv_builder_add_adapter(b, &card, NULL));
+    OK(ctx, sv_builder_add_terminal(b, &end, NULL));
+    OK(ctx, sv_builder_add_cable(b, at_terminal(2, 1), at_switch(2, 1), &qdr));
+    sv_fabric *f = NULL;
+    OK(ctx, sv_builder_finish(b, &f));
+    sv_index *index = sv_index_new(ctx, f);
+    sv_node v;
+    uint32_t adapter;
+    sv_channel c;
+    FAILS(ctx, sv_index_find_switch(ctx, index, "right", &v), SV_BAD_INPUT,
+          "more than one switch is called 'right'");
+    FAILS(ctx, sv_index_find_switch(ctx, index, "0x2", &v), SV_BAD_INPUT, "more than one switch");
+    FAILS(ctx, sv_index_find(ctx, index, "lid 12", &v), SV_BAD_INPUT, "more than one node");
+    FAILS(ctx, sv_index_find(ctx, index, "0x12", &v), SV_BAD_INPUT, "more than one node");
+    /* A switch and an adapter of one name. */
+    OK(ctx, sv_index_find_switch(ctx, index, "left", &v));
+    assert_int_equal(v.i, 0);
+    OK(ctx, sv_index_find_adapter(ctx, index, "left", &adapter));
+    assert_int_equal(adapter, 1);
+    FAILS(ctx, sv_index_find(ctx, index, "left", &v), SV_BAD_INPUT, "more than one node");
+    FAILS(ctx, sv_index_find_port(ctx, index, "left", 1, &c), SV_BAD_INPUT, "more than one node");
+    /* A port has all the LIDs that its LMC gives it. */
+    OK(ctx, sv_index_find(ctx, index, "lid 33", &v));
+    assert_int_equal(v.i, 5);
+    FAILS(ctx, sv_index_find(ctx, index, "lid 34", &v), SV_BAD_INPUT, "no node");
+    sv_index_free(index);
+    sv_fabric_free(f);
+}
+
 static void oddities_are_noticed(void **state)
 {
     (void)state;
@@ -312,6 +399,56 @@ static void oddities_are_noticed(void **state)
         if (odd.count[i] != wanted[i])
             fail_msg("%s: %u times", sv_oddity_name(i), odd.count[i]);
     assert_string_equal(odd.example[SV_ODD_LOOPBACK], "'left' ports 7 and 8");
+    sv_fabric_free(f);
+}
+
+/* What hangs on terminals: speeds, LIDs that overlap, two hosts back to back. */
+static void oddities_of_terminals_are_noticed(void **state)
+{
+    (void)state;
+    sv_builder *b = small();
+    sv_link slow = {.width = 4, .speed = SV_SPEED_SDR};
+    const sv_adapter_info cards[] = {
+        {.name = "near", .guid = 0x20, .ports = 1},
+        {.name = "far", .guid = 0x30, .ports = 1},
+        {.name = "inside", .guid = 0x40, .ports = 1, .kind = SV_ADAPTER_SPECIAL},
+        {.name = "inside", .guid = 0x50, .ports = 1, .kind = SV_ADAPTER_SPECIAL}};
+    for (uint32_t i = 0; i < 4; i++) {
+        sv_terminal_info end = {.guid = 0x61 + i, .adapter = 1 + i, .port = 1};
+        end.lid = i == 0 ? 20 : 0; /* 20 to 23; the small fabric has 21 and 22 */
+        end.lmc = 2;
+        OK(ctx, sv_builder_add_adapter(b, &cards[i], NULL));
+        OK(ctx, sv_builder_add_terminal(b, &end, NULL));
+    }
+    OK(ctx, sv_builder_add_cable(b, at_terminal(2, 1), at_terminal(3, 1), &qdr));
+    OK(ctx, sv_builder_add_cable(b, at_terminal(4, 1), at_switch(0, 6), &qdr));
+    OK(ctx, sv_builder_add_cable(b, at_terminal(5, 1), at_switch(1, 6), &slow));
+    sv_fabric *f = NULL, *left = NULL;
+    sv_oddities odd;
+    OK(ctx, sv_builder_finish(b, &f));
+    OK(ctx, sv_fabric_oddities(ctx, f, &odd));
+    const uint32_t wanted[SV_ODD_COUNT] = {[SV_ODD_MIXED_TERMINALS] = 1,
+                                           [SV_ODD_DUPLICATE_LID] = 1,
+                                           [SV_ODD_LOOPBACK] = 1,
+                                           [SV_ODD_BACK_TO_BACK] = 1};
+    for (int i = 0; i < SV_ODD_COUNT; i++)
+        if (odd.count[i] != wanted[i])
+            fail_msg("%s: %u times", sv_oddity_name(i), odd.count[i]);
+    assert_string_equal(odd.example[SV_ODD_MIXED_TERMINALS],
+                        "'inside' port 1 is 4xSDR, most are 4xQDR");
+    assert_string_equal(odd.example[SV_ODD_BACK_TO_BACK], "'near' and 'far'");
+    /* What failed is not odd. */
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_mask_node(mask, (sv_node){1});
+    for (uint32_t t = 0; t < f->num_terminals; t++)
+        sv_mask_node(mask, (sv_node){f->num_switches + t});
+    sv_mask_cable(mask, f, sv_channel_at(f, (sv_node){0}, 7));
+    OK(ctx, sv_fabric_mask(ctx, f, mask, &left));
+    OK(ctx, sv_fabric_oddities(ctx, left, &odd));
+    for (int i = 0; i < SV_ODD_COUNT; i++)
+        assert_int_equal(odd.count[i], i == SV_ODD_ISOLATED_SWITCH);
+    sv_mask_free(mask);
+    sv_fabric_free(left);
     sv_fabric_free(f);
 }
 
@@ -363,13 +500,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(channels_are_in_port_order),
+        cmocka_unit_test(cables_have_their_bandwidth),
         cmocka_unit_test(wrong_parts_are_refused),
+        cmocka_unit_test(cables_keep_what_is_theirs),
         cmocka_unit_test(an_empty_fabric_is_a_fabric),
         cmocka_unit_test(the_check_sees_damage),
         cmocka_unit_test(a_failed_switch_takes_its_terminals),
         cmocka_unit_test(roles_can_be_given),
         cmocka_unit_test(nodes_are_found),
+        cmocka_unit_test(what_two_are_called_is_refused),
         cmocka_unit_test(oddities_are_noticed),
+        cmocka_unit_test(oddities_of_terminals_are_noticed),
         cmocka_unit_test(the_size_to_hold_weighs_less_than_200_bytes_a_channel),
     };
     return cmocka_run_group_tests(tests, make_ctx, free_ctx);

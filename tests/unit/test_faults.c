@@ -115,6 +115,54 @@ static void lists_are_obeyed(void **state)
     sv_fabric_free(f);
 }
 
+/* What a list says twice has failed once. */
+static void failures_count_once(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "torus:4x4,hosts=2");
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_fault_report report;
+    OK(ctx, read_list(f,
+                      "link sw1-1 4 sw2-1 3\nport sw2-1 3\nlink sw2-1 3 sw1-1 4\n"
+                      "adapter host9\nadapter host9\nswitch sw0-0\nswitch sw0-0\n",
+                      mask, &report));
+    assert_int_equal(report.links, 1);
+    assert_int_equal(report.adapters, 1);
+    assert_int_equal(report.switches, 1);
+    assert_int_equal(report.lost_terminals, 3);
+    sv_mask_free(mask);
+    sv_fabric_free(f);
+}
+
+/* Without GUIDs nodes are written by name, whatever is in it. */
+static void names_survive_a_list(void **state)
+{
+    (void)state;
+    sv_builder *builder = sv_builder_new(ctx);
+    const sv_switch_info about[] = {{.name = "C:\\n \"x\"", .ports = 2}, {.name = "#", .ports = 2}};
+    const sv_link link = {.width = 4, .speed = SV_SPEED_QDR};
+    sv_fabric *f = NULL;
+    for (int i = 0; i < 2; i++)
+        OK(ctx, sv_builder_add_switch(builder, &about[i], NULL));
+    for (uint16_t port = 1; port <= 2; port++)
+        OK(ctx, sv_builder_add_cable(builder, (sv_end){.index = 0, .port = port},
+                                     (sv_end){.index = 1, .port = port}, &link));
+    OK(ctx, sv_builder_finish(builder, &f));
+    sv_mask *mask = sv_mask_new(ctx, f), *again = sv_mask_new(ctx, f);
+    sv_fault_report report;
+    test_buffer buffer;
+    sv_sink sink = test_sink(&buffer);
+    sv_mask_cable(mask, f, sv_channel_at(f, (sv_node){0}, 2));
+    OK(ctx, sv_faults_write(ctx, f, mask, &sink));
+    OK(ctx, read_list(f, buffer.text, again, &report));
+    assert_int_equal(report.links, 1);
+    assert_int_equal(again->channels[0], mask->channels[0]);
+    free(buffer.text);
+    sv_mask_free(mask);
+    sv_mask_free(again);
+    sv_fabric_free(f);
+}
+
 static void wrong_lists_have_a_place(void **state)
 {
     (void)state;
@@ -208,6 +256,10 @@ static void when_no_choice_is_left(void **state)
     plan = (sv_fault_plan){.seed = 1, .links = {true, 100000}, .only = "nobody*"};
     FAILS(ctx, sv_faults_draw(ctx, f, &plan, mask, &report), SV_INFEASIBLE,
           "no links fit the limits");
+    plan = (sv_fault_plan){
+        .both = {true, 100000}, .ratio_switches = 1, .ratio_links = 2, .only = "nobody*"};
+    FAILS(ctx, sv_faults_draw(ctx, f, &plan, mask, &report), SV_INFEASIBLE,
+          "no links fit the limits");
     plan = (sv_fault_plan){.seed = 1, .adapters = {false, 1}, .only = "sw0"};
     OK(ctx, sv_faults_draw(ctx, f, &plan, mask, &report));
     plan.adapters.value = 2;
@@ -250,6 +302,8 @@ int main(void)
         cmocka_unit_test(percentages_are_rounded_down),
         cmocka_unit_test(both_in_a_ratio),
         cmocka_unit_test(lists_are_obeyed),
+        cmocka_unit_test(failures_count_once),
+        cmocka_unit_test(names_survive_a_list),
         cmocka_unit_test(wrong_lists_have_a_place),
         cmocka_unit_test(strange_names_are_found),
         cmocka_unit_test(when_no_choice_is_left),

@@ -124,6 +124,19 @@ static void too_many_ports_for_infiniband(void **state)
     FAILS(ctx, sv_fabric_write(ctx, f, SV_FORMAT_NETLOC, &sink), SV_UNSUPPORTED, "written");
     free(buffer.text);
     sv_fabric_free(f);
+    /* One more than fits, and just what fits. */
+    f = test_fabric(ctx, "fullmesh:256,hosts=0");
+    sink = test_sink(&buffer);
+    FAILS(ctx, sv_fabric_write(ctx, f, SV_FORMAT_SUBNET, &sink), SV_INFEASIBLE, "255 ports");
+    free(buffer.text);
+    sv_fabric_free(f);
+    f = test_fabric(ctx, "fullmesh:255,hosts=0");
+    char *text = written(f, SV_FORMAT_IBNETDISCOVER);
+    sv_fabric *back = test_read(ctx, text);
+    assert_int_equal(test_links(back), 255 * 254 / 2);
+    free(text);
+    sv_fabric_free(back);
+    sv_fabric_free(f);
 }
 
 /* ---- details of ibnetdiscover ---- */
@@ -284,6 +297,56 @@ static void ends_with_different_speeds_are_warned_of(void **state)
     assert_int_equal(sv_link_of(f, (sv_channel){0})->speed, SV_SPEED_QDR);
     assert_non_null(strstr(warnings, "test:2: the ends of 1 cable(s) differ in speed"));
     sv_fabric_free(f);
+    warnings[0] = 0;
+    f = test_read(ctx, "Switch 8 \"A\"\n[1] \"B\"[2] # \"B\" lid 1 4xQDR\n\n"
+                       "Switch 8 \"B\"\n[2] \"A\"[1] # \"A\" lid 1 1xQDR\n");
+    assert_int_equal(sv_link_of(f, (sv_channel){0})->width, 1);
+    assert_non_null(strstr(warnings, "test:2: the ends of 1 cable(s) differ in speed"));
+    sv_fabric_free(f);
+}
+
+/* The last LID of a port's own is kept; those of groups are not anybody's. */
+static void lids_have_a_limit(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(ctx, "Switch 8 \"A\" # \"a\" lid 49151\n\n"
+                                  "Switch 8 \"B\" # \"b\" lid 49152\n");
+    assert_int_equal(f->switches[0].lid, 49151);
+    assert_int_equal(f->switches[1].lid, 0);
+    sv_fabric_free(f);
+}
+
+/* A system GUID is of the next node only: a host does not become a part of its switch. */
+static void a_system_guid_is_used_once(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(ctx, "sysimgguid=0x1\nswitchguid=0x1\nSwitch 8 \"A\"\n[1] \"x\"[1]\n\n"
+                                  "caguid=0x10\nCa 1 \"x\"\n[1] \"A\"[1]\n");
+    assert_int_equal(f->adapters[0].kind, SV_ADAPTER_HOST);
+    assert_int_equal(f->adapters[0].system_guid, 0x10);
+    sv_fabric_free(f);
+}
+
+/* Nodes without a cable are nodes, too. */
+static void what_has_no_cable_is_kept(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(ctx, "Switch 8 \"A\"\n[1] \"B\"[1]\n\nSwitch 8 \"B\"\n[1] \"A\"[1]\n\n"
+                                  "Switch 8 \"C\"\n\nHca 1 \"x\"\n");
+    char *text = written(f, SV_FORMAT_IBNETDISCOVER);
+    sv_fabric *back = test_read(ctx, text);
+    expect_same(f, back, "a switch and an adapter without cables");
+    assert_int_equal(back->num_switches, 3);
+    assert_int_equal(back->num_adapters, 1);
+    free(text);
+    text = written(f, SV_FORMAT_JSON);
+    assert_non_null(strstr(text, "{\"adapter\": 0, \"name\": \"x\""));
+    free(text);
+    warnings[0] = 0;
+    free(written(f, SV_FORMAT_SUBNET));
+    assert_non_null(strstr(warnings, "1 node(s) without a cable cannot be written"));
+    sv_fabric_free(back);
+    sv_fabric_free(f);
 }
 
 static void cannot_write(const char *text, sv_format format, const char *message)
@@ -303,10 +366,23 @@ static void what_a_format_cannot_hold(void **state)
                         "Switch 8 \"B\"\n[2] \"A\"[1]\n";
     cannot_write(twins, SV_FORMAT_IBNETDISCOVER, "'B' has no GUID of its own");
     cannot_write(twins, SV_FORMAT_SUBNET, "'B' has no GUID of its own");
+    cannot_write("switchguid=0x0\nSwitch 8 \"A\"\n", SV_FORMAT_IBNETDISCOVER,
+                 "'A' has no GUID of its own");
     cannot_write("Switch 8 \"A\"\n", SV_FORMAT_SUBNET, "without cables");
     cannot_write("Switch 8 \"A\" # \"x} LID:0001 PN:01\"\n[1] \"B\"[1]\n\nSwitch 8 \"B\"\n[1] "
                  "\"A\"[1]\n",
                  SV_FORMAT_SUBNET, "cannot hold the name");
+    sv_builder *builder = sv_builder_new(ctx);
+    sv_switch_info about = {.name = "two\nlines", .guid = 1, .ports = 1};
+    sv_fabric *f = NULL;
+    test_buffer buffer;
+    sv_sink sink = test_sink(&buffer);
+    OK(ctx, sv_builder_add_switch(builder, &about, NULL));
+    OK(ctx, sv_builder_finish(builder, &f));
+    FAILS(ctx, sv_fabric_write(ctx, f, SV_FORMAT_IBNETDISCOVER, &sink), SV_INFEASIBLE,
+          "has a line break in it");
+    free(buffer.text);
+    sv_fabric_free(f);
 }
 
 /* Roots of trees with aggregation nodes in every switch, and with leaves nobody has filled. */
@@ -373,6 +449,8 @@ static void wrong_ibnetdiscover_files_have_a_place(void **state)
     REFUSED("Switch 8 \"A\" nonsense\n", "test:1: unexpected 'nonsense'");
     REFUSED("switchguid=xyz\n", "test:1: switchguid= is not followed by a hexadecimal number");
     REFUSED("# Topology file\n[1] \"A\"[1]\n", "test:2: a port outside of a node's section");
+    REFUSED("Switch 8 \"A\"\n\nswitchguid=0x5\n[1] \"A\"[2]\n",
+            "test:4: a port outside of a node's section");
     REFUSED("Switch 8 \"A\"\n[x] \"A\"[1]\n", "test:2: not understood: '[x] \"A\"[1]'");
     REFUSED("Switch 8 \"A\"\n[1 \"A\"[1]\n",
             "test:2: '[' is not followed by a port's number and ']'");
@@ -433,6 +511,52 @@ static void subnet_lists_are_read(void **state)
     REFUSED("{ SW Ports:09 SystemGUID:01 NodeGUID:01 PortGUID:01 VenID:02C9 DevID:00 Rev:A1 {a} "
             "LID:0002 PN:02 } " PORT_B " PHY=4x\n" PORT_A " " PORT_B " PHY=4x LOG=ACT\n",
             "test:2: node 0000000000000001 is described differently in line 1");
+    REFUSED("{ CA Ports:08 SystemGUID:01 NodeGUID:01 PortGUID:01 VenID:02C9 DevID:00 Rev:A1 {a} "
+            "LID:0002 PN:02 } " PORT_B " PHY=4x\n" PORT_A " " PORT_B " PHY=4x LOG=ACT\n",
+            "test:2: node 0000000000000001 is described differently in line 1");
+}
+
+/* A line of one end only; system GUIDs that are not known; a LID that is not assigned. */
+static void short_subnet_lists_are_read(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(
+        ctx, "{ SW Ports:08 SystemGUID:00 NodeGUID:01 PortGUID:01 VenID:02C9 DevID:00 Rev:A1 {a} "
+             "LID:FFFF PN:01 } { CA Ports:02 SystemGUID:00 NodeGUID:05 PortGUID:06 VenID:02C9 "
+             "DevID:00 Rev:A1 {b} LID:0004 PN:01 } PHY=4x LOG=ACT\n"
+             "{ CA Ports:01 SystemGUID:00 NodeGUID:08 PortGUID:09 VenID:02C9 DevID:00 Rev:A1 {c} "
+             "LID:C000 PN:01 } { SW Ports:08 SystemGUID:00 NodeGUID:01 PortGUID:01 VenID:02C9 "
+             "DevID:00 Rev:A1 {a} LID:FFFF PN:02 } PHY=4x LOG=ACT\n");
+    sv_oddities odd;
+    OK(ctx, sv_fabric_oddities(ctx, f, &odd));
+    assert_int_equal(odd.count[SV_ODD_ONE_SIDED], 2);
+    assert_int_equal(f->switches[0].lid, 0);
+    sv_node near = f->head[sv_channel_at(f, (sv_node){0}, 1).i];
+    sv_node far = f->head[sv_channel_at(f, (sv_node){0}, 2).i];
+    assert_int_equal(sv_terminal_of(f, near)->guid, 6);
+    assert_int_equal(sv_terminal_of(f, far)->guid, 9);
+    assert_int_equal(sv_terminal_of(f, far)->lid, 0);
+    for (uint32_t a = 0; a < f->num_adapters; a++)
+        assert_int_equal(f->adapters[a].kind, SV_ADAPTER_HOST);
+    sv_fabric_free(f);
+}
+
+/* Port GUIDs are neither their node's nor one more. */
+static void subnet_lists_keep_port_guids(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(ctx, lab);
+    char *text = written(f, SV_FORMAT_SUBNET);
+    sv_fabric *back = test_read(ctx, text);
+    for (unsigned port = 23; port <= 25; port++) {
+        sv_node was = f->head[sv_channel_at(f, (sv_node){0}, port).i];
+        sv_node is = back->head[sv_channel_at(back, (sv_node){0}, port).i];
+        assert_int_equal(sv_node_guid(f, was), sv_node_guid(back, is));
+        assert_int_equal(sv_terminal_of(f, was)->lid, sv_terminal_of(back, is)->lid);
+    }
+    free(text);
+    sv_fabric_free(back);
+    sv_fabric_free(f);
 }
 
 static void cray_dumps_are_read(void **state)
@@ -466,6 +590,9 @@ static void cray_dumps_are_read(void **state)
     REFUSED(
         "c0-0c0s0a0l00(0:0:0) green -> c0-0c0s1a0l10(0:0:1)\nc0-0c0s0a0l09(0:0:0) x -> unused\n",
         "test:2: not a tile like c0-0c0s0a0l00(0:0:0)");
+    REFUSED("c0-0c0s0a0l00(0:0:0) x -> unused\nc0-0c0s0a0l08(0:0:0) x -> unused\n",
+            "test:2: not a tile like c0-0c0s0a0l00(0:0:0)");
+    REFUSED("c0-0c0s0a0l46(0:0:0) ptile -> processor\n", "test:1: tile 39 is no processor tile");
     REFUSED("c0-0c0s0a0l00(0:0:0) green = unused\n", "test:1: a colour and '->' are missing");
     REFUSED("c0-0c0s0a0l00(0:0:0) green -> moon\n",
             "test:1: '->' is not followed by a tile, unused or processor");
@@ -489,7 +616,14 @@ static void netloc_files_are_read(void **state)
     assert_int_equal(f->switches[0].ports, 5);
     assert_int_equal(f->switches[0].lid, 3);
     assert_int_equal(f->terminals[0].guid, 2);
+    assert_int_equal(f->terminals[0].lid, 3);
     assert_string_equal(f->adapters[0].name, "n");
+    sv_fabric_free(f);
+    /* Ports are counted from both sides of cables that have one edge only; a node has one. */
+    f = test_read(ctx, NETLOC(NODE("01", "1") "," NODE("02", "2") "," NODE("03", "1"),
+                              EDGE("7", "02", "1", "01", "9")));
+    assert_int_equal(f->switches[0].ports, 9);
+    assert_int_equal(f->switches[1].ports, 1);
     sv_fabric_free(f);
     REFUSED("{\"node_info\":{}}\n",
             "test:1: JSON without node_info and edge_info: not a netloc nodes file");
@@ -544,6 +678,91 @@ static void slurm_names_are_harmless(void **state)
     sv_fabric_free(f);
 }
 
+/* Numbers without and with zeros in front, and names that are nothing but a number. */
+static void slurm_ranges_are_what_they_say(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"n9", "n010", "n8", "7", "8"};
+    char net[1000] = "Switch 8 \"A\" # \"leaf\"\n";
+    for (int i = 0; i < 5; i++)
+        snprintf(net + strlen(net), sizeof net - strlen(net), "[%d] \"%d\"[1]\n", i + 1, i);
+    for (int i = 0; i < 5; i++)
+        snprintf(net + strlen(net), sizeof net - strlen(net),
+                 "\nHca 1 \"%d\" # \"%s\"\n[1] \"A\"[%d]\n", i, names[i], i + 1);
+    sv_fabric *f = test_read(ctx, net);
+    char *text = written(f, SV_FORMAT_SLURM);
+    assert_string_equal(strchr(text, '\n') + 1, "SwitchName=leaf Nodes=7,8,n[8-9,010]\n");
+    free(text);
+    sv_fabric_free(f);
+}
+
+/* Switches of a level that are cabled to each other join what is below them; what does not compute
+ * is not listed. */
+static void slurm_joins_neighbours_of_a_level(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(
+        ctx, "Switch 8 \"A\" # \"leaf0\"\n[1] \"S\"[1]\n[2] \"x\"[1]\n[3] \"z\"[1]\n\n"
+             "Switch 8 \"B\" # \"leaf1\"\n[1] \"T\"[1]\n[2] \"y\"[1]\n\n"
+             "Switch 8 \"S\" # \"top0\"\n[1] \"A\"[1]\n[2] \"T\"[2]\n\n"
+             "Switch 8 \"T\" # \"top1\"\n[1] \"B\"[1]\n[2] \"S\"[2]\n\n"
+             "Hca 1 \"x\" # \"n0\"\n[1] \"A\"[2]\n\nHca 1 \"y\" # \"n1\"\n[1] \"B\"[2]\n\n"
+             "Hca 1 \"z\" # \"gateway Aggregation Node\"\n[1] \"A\"[3]\n");
+    char *text = written(f, SV_FORMAT_SLURM);
+    assert_string_equal(strchr(text, '\n') + 1, "SwitchName=leaf0 Nodes=n0\n"
+                                                "SwitchName=leaf1 Nodes=n1\n"
+                                                "SwitchName=top0 Switches=leaf[0-1]\n");
+    free(text);
+    sv_fabric_free(f);
+}
+
+/* A leaf with a loopback plug and two cables to its root: what GraphViz gets, line by line. */
+static void dot_shows_cables_once(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(
+        ctx, "Switch 8 \"A\"\n[1] \"x\"[1]\n[2] \"R\"[1]\n[3] \"R\"[2]\n[4] \"A\"[5]\n"
+             "[5] \"A\"[4]\n\nSwitch 8 \"R\"\n[1] \"A\"[2]\n[2] \"A\"[3]\n[3] \"Q\"[1]\n\n"
+             "Switch 8 \"Q\"\n[1] \"R\"[3]\n\nHca 1 \"x\"\n[1] \"A\"[1]\n");
+    sv_fabric *left = NULL;
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_mask_node(mask, (sv_node){2});
+    OK(ctx, sv_fabric_mask(ctx, f, mask, &left));
+    char *text = written(left, SV_FORMAT_DOT);
+    assert_string_equal(text, "// 2 switches, 1 terminals; draw with: dot -Tsvg\n"
+                              "graph fabric {\n  node [shape=box fontsize=10]\n  overlap=false\n"
+                              "  splines=true\n"
+                              "  s0 [label=\"A\"]\n  s1 [label=\"R\"]\n"
+                              "  { rank=same; s0; }\n  { rank=same; s1; }\n"
+                              "  s1 -- s0 [label=\"2\"]\n  s0 -- s0\n"
+                              "  t0 [shape=point xlabel=\"x\"]\n  s0 -- t0\n}\n");
+    free(text);
+    sv_mask_free(mask);
+    sv_fabric_free(left);
+    sv_fabric_free(f);
+}
+
+/* A switch has failed with its terminal: neither is in any list. */
+static void what_failed_is_in_no_list(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:3,r=2"), *left = NULL;
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_mask_node(mask, (sv_node){0});
+    OK(ctx, sv_fabric_mask(ctx, f, mask, &left));
+    char *text = written(left, SV_FORMAT_CN_GUIDS);
+    assert_string_equal(text, "0x02005e1b00000021\n0x02005e1b00000031\n");
+    free(text);
+    text = written(left, SV_FORMAT_JSON);
+    assert_null(strstr(text, "host0"));
+    assert_null(strstr(text, "0x02005e1b00000011"));
+    assert_non_null(strstr(text, "{\"a\": 1, \"a_port\": 4, \"b\": 2, \"b_port\": 2,"));
+    free(text);
+    sv_mask_free(mask);
+    sv_fabric_free(left);
+    sv_fabric_free(f);
+}
+
 static void guid_files(void **state)
 {
     (void)state;
@@ -564,6 +783,9 @@ static void guid_files(void **state)
     memory = (sv_memory){"0x5\nhello\n", 10};
     FAILS(ctx, sv_roles_read(ctx, f, &source, SV_ROLE_IO, roles, NULL), SV_BAD_INPUT,
           "list:2: 'hello' is not a GUID");
+    memory = (sv_memory){"0x5 6\n", 6};
+    FAILS(ctx, sv_roles_read(ctx, f, &source, SV_ROLE_IO, roles, NULL), SV_BAD_INPUT,
+          "list:1: '0x5 6' is not a GUID");
     free(roots);
     free(compute);
     free(io);
@@ -573,6 +795,11 @@ static void guid_files(void **state)
     f = test_fabric(ctx, "mesh:5");
     roots = written(f, SV_FORMAT_ROOT_GUIDS);
     assert_string_equal(roots, "0x02005e1a00000003\n");
+    free(roots);
+    sv_fabric_free(f);
+    f = test_fabric(ctx, "mesh:4"); /* two centres: the first */
+    roots = written(f, SV_FORMAT_ROOT_GUIDS);
+    assert_string_equal(roots, "0x02005e1a00000002\n");
     free(roots);
     sv_fabric_free(f);
 }
@@ -603,14 +830,23 @@ int main(void)
         cmocka_unit_test(full_and_grouped_output_is_read),
         cmocka_unit_test(a_speed_that_one_end_knows_is_kept),
         cmocka_unit_test(ends_with_different_speeds_are_warned_of),
+        cmocka_unit_test(lids_have_a_limit),
+        cmocka_unit_test(a_system_guid_is_used_once),
+        cmocka_unit_test(what_has_no_cable_is_kept),
         cmocka_unit_test(what_a_format_cannot_hold),
         cmocka_unit_test(levels_of_real_trees),
         cmocka_unit_test(wrong_ibnetdiscover_files_have_a_place),
         cmocka_unit_test(subnet_lists_are_read),
+        cmocka_unit_test(short_subnet_lists_are_read),
+        cmocka_unit_test(subnet_lists_keep_port_guids),
         cmocka_unit_test(cray_dumps_are_read),
         cmocka_unit_test(netloc_files_are_read),
         cmocka_unit_test(slurm_gets_a_tree),
         cmocka_unit_test(slurm_names_are_harmless),
+        cmocka_unit_test(slurm_ranges_are_what_they_say),
+        cmocka_unit_test(slurm_joins_neighbours_of_a_level),
+        cmocka_unit_test(dot_shows_cables_once),
+        cmocka_unit_test(what_failed_is_in_no_list),
         cmocka_unit_test(guid_files),
         cmocka_unit_test(formats_have_names),
     };

@@ -59,6 +59,66 @@ static void keys_change_a_preset(void **state)
     assert_int_equal(f->links[0].speed, SV_SPEED_EDR);
     assert_int_equal(f->switches[0].ports, 36);
     sv_fabric_free(f);
+    /* Terminals, however the preset and the user count them. */
+    const struct {
+        const char *spec;
+        uint32_t terminals;
+    } counts[] = {{"t61-random,hosts=2", 250},    {"t61-random,total=7", 7},
+                  {"t61-dragonfly,hosts=2", 360}, {"t61-dragonfly,total=9", 9},
+                  {"t61-dragonfly,p=1", 180},     {"t61-torus,total=9", 9}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        f = test_fabric(ctx, counts[i].spec);
+        assert_int_equal(f->num_terminals, counts[i].terminals);
+        sv_fabric_free(f);
+    }
+}
+
+/* Of the real machines' terminals, those that do not compute come last. */
+static void roles_are_as_published(void **state)
+{
+    (void)state;
+    const struct {
+        const char *spec;
+        uint32_t compute;
+    } systems[] = {
+        {"deimos", 726}, {"tsubame2:rail=1", 1408}, {"tsubame2:rail=2", 1408}, {"taurus", 2014}};
+    for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++) {
+        sv_fabric *f = test_fabric(ctx, systems[i].spec);
+        for (uint32_t t = 0; t < f->num_terminals; t++)
+            assert_int_equal(f->terminals[t].role,
+                             t < systems[i].compute ? SV_ROLE_COMPUTE : SV_ROLE_OTHER);
+        sv_fabric_free(f);
+    }
+}
+
+/* Taurus' third island is QDR, up to and including its cables to the director. */
+static void cables_are_as_fast_as_their_slower_end(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "taurus");
+    for (uint32_t c = 0; c < f->num_channels; c++) {
+        bool slow = strncmp(sv_node_name(f, f->tail[c]), "i3-", 3) == 0 ||
+                    strncmp(sv_node_name(f, f->head[c]), "i3-", 3) == 0;
+        assert_int_equal(sv_link_of(f, (sv_channel){c})->speed, slow ? SV_SPEED_QDR : SV_SPEED_FDR);
+    }
+    sv_fabric_free(f);
+}
+
+/* Cables between two groups of a Cascade are spread: no two of them join the same switches. */
+static void global_cables_of_a_cascade_are_spread(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "cascade:g=2");
+    for (uint32_t s = 0; s < 96; s++) {
+        bool seen[192] = {false};
+        SV_FOR_HOPS (f, ((sv_node){s}), hop) {
+            if (!sv_is_switch(f, hop->to) || hop->to.i < 96)
+                continue;
+            assert_false(seen[hop->to.i]);
+            seen[hop->to.i] = true;
+        }
+    }
+    sv_fabric_free(f);
 }
 
 static void links_are_as_asked(void **state)
@@ -108,6 +168,10 @@ static void wrong_specs_are_explained(void **state)
     refused("torus:4x", SV_BAD_INPUT, "is not numbers");
     refused("torus:4xa", SV_BAD_INPUT, "is not numbers");
     refused("torus:0x4", SV_BAD_INPUT, "is not numbers");
+    refused("torus:4x4y", SV_BAD_INPUT, "has something odd at its end");
+    refused("hyperx:4x3,k=2", SV_BAD_INPUT, "k= has 1 numbers for 2 dimensions");
+    refused("dragonfly:a=4,p=2,h=2,g=9,hosts=3", SV_BAD_INPUT, "exclude each other");
+    refused("dragonfly:a=4,p=2,h=2,g=9,total=3", SV_BAD_INPUT, "exclude each other");
     refused("torus:4x4,", SV_BAD_INPUT, "nothing after the last comma");
     refused("torus:4x4,,r=2", SV_BAD_INPUT, "is not key=value");
     refused("torus:4x4,r", SV_BAD_INPUT, "'r' is not key=value");
@@ -148,6 +212,8 @@ static void impossible_specs_are_infeasible(void **state)
     refused("jellyfish:switches=6,degree=1", SV_INFEASIBLE, "no connected graph has 6 switches");
     refused("random:switches=10,links=9", SV_INFEASIBLE, "the ring alone needs 10");
     refused("random:switches=10,links=100,radix=5", SV_INFEASIBLE, "no free ports left after");
+    refused("random:switches=3,links=5,radix=4", SV_INFEASIBLE,
+            "no free ports left after 4 of 5 links");
     refused("cascade:g=242", SV_BAD_INPUT, "g=242");
     refused("cascade:g=3,global=500", SV_INFEASIBLE, "3 groups leave each pair 480");
 }
@@ -158,6 +224,9 @@ int main(void)
         cmocka_unit_test(presets_are_as_published),
         cmocka_unit_test(every_family_has_a_working_example),
         cmocka_unit_test(keys_change_a_preset),
+        cmocka_unit_test(roles_are_as_published),
+        cmocka_unit_test(cables_are_as_fast_as_their_slower_end),
+        cmocka_unit_test(global_cables_of_a_cascade_are_spread),
         cmocka_unit_test(links_are_as_asked),
         cmocka_unit_test(terminals_come_first_then_dimensions),
         cmocka_unit_test(wrong_specs_are_explained),

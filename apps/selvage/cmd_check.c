@@ -1,0 +1,290 @@
+/*
+ * cmd_check.c: selvage check DIR: are these tables all right? selvage check OLD NEW: is the way
+ * from one to the other?
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "selvage/app.h"
+
+struct check {
+    const char *words[2]; /* DIR, or OLD and NEW */
+    const char *assume, *proof, *against;
+    bool reversible, strict, terminals_only, json;
+    sv_verify_options options;
+    sv_traffic traffic;
+};
+
+static int exit_of(sv_verdict verdict, bool otherwise_good)
+{
+    if (verdict == SV_VERDICT_NO || !otherwise_good)
+        return EXIT_NO;
+    return verdict == SV_VERDICT_YES ? EXIT_YES : EXIT_UNDECIDED;
+}
+
+/* ---- one set of tables ---- */
+
+static sv_status write_proof(struct app *app, const struct check *o, const sv_fabric *f,
+                             const sv_routes *r)
+{
+    sv_file file;
+    SV_TRY(sv_file_create(&file, app->ctx, o->proof));
+    sv_status status = sv_proof_write(app->ctx, f, r, &o->options, &file.sink);
+    if (status == SV_OK)
+        status = sv_file_commit(&file);
+    else
+        sv_file_close(&file);
+    return status;
+}
+
+static sv_status check_tables(struct app *app, const struct check *o, const sv_fabric *f,
+                              const sv_routes *r, int *code)
+{
+    sv_verification *found = NULL;
+    sv_text out;
+    sv_json j;
+    SV_TRY(sv_verify(app->ctx, f, r, &o->options, &found));
+    bool good = found->unreachable[SV_PAIRS_TERMINAL_TERMINAL] == 0 && found->loops == 0;
+    *code = exit_of(app_verdict(found, o->traffic), good);
+    sv_status status = SV_OK;
+    bool proven = o->proof != NULL && found->deadlock_free[SV_TRAFFIC_ALL] == SV_VERDICT_YES;
+    if (proven)
+        status = write_proof(app, o, f, r);
+    else if (o->proof != NULL)
+        sv_warn(app->ctx, "no proof written: packets of some kind can wait for each other");
+    if (status == SV_OK)
+        status = app_print_begin(app, &out);
+    if (status == SV_OK) {
+        if (o->json) {
+            sv_json_init(&j, &out);
+            sv_json_begin_object(&j, NULL);
+            app_json_verification(&j, f, r, found, o->traffic);
+            sv_json_text(&j, "proof", proven ? o->proof : NULL);
+            sv_json_end(&j, '}');
+        } else {
+            app_print_verification(&out, f, r, found, o->traffic);
+            if (proven)
+                sv_text_print(&out, "proof          %s\n", o->proof);
+        }
+        status = app_print_end(app, &out);
+    }
+    sv_verification_free(found);
+    return status;
+}
+
+static sv_status check_proof(struct app *app, const struct check *o, const sv_fabric *f,
+                             const sv_routes *r, int *code)
+{
+    sv_file file;
+    sv_wait from, to;
+    uint64_t dependencies = 0;
+    bool holds = false;
+    sv_text out;
+    sv_json j;
+    SV_TRY(sv_file_open(&file, app->ctx, o->against));
+    sv_status status = sv_proof_check(app->ctx, f, r, &o->options, &file.source, &holds, &from, &to,
+                                      &dependencies);
+    sv_file_close(&file);
+    if (status == SV_OK)
+        status = app_print_begin(app, &out);
+    if (status != SV_OK)
+        return status;
+    *code = holds ? EXIT_YES : EXIT_NO;
+    const sv_wait ends[] = {from, to};
+    if (o->json) {
+        sv_json_init(&j, &out);
+        sv_json_begin_object(&j, NULL);
+        sv_json_bool(&j, "holds", holds);
+        sv_json_number(&j, "dependencies", dependencies);
+        app_json_cycle(&j, f, r, ends, holds ? 0 : 2);
+        sv_json_end(&j, '}');
+    } else if (holds) {
+        sv_text_print(&out, "proof holds    all %llu dependencies ascend\n",
+                      (unsigned long long)dependencies);
+    } else {
+        sv_text_print(&out, "proof fails    ");
+        app_print_wait(&out, f, &from);
+        sv_text_print(&out, " waits for ");
+        app_print_wait(&out, f, &to);
+        sv_text_print(&out, ", whose number is not larger\n");
+    }
+    return app_print_end(app, &out);
+}
+
+static sv_status check_one(struct app *app, const struct check *o, int *code)
+{
+    sv_fabric *f = NULL;
+    sv_routes *r = NULL;
+    SV_TRY(app_load_tables(app, o->words[0], &f, &r));
+    sv_status status =
+        o->against != NULL ? check_proof(app, o, f, r, code) : check_tables(app, o, f, r, code);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+    return status;
+}
+
+/* ---- from old to new ---- */
+
+/* The old tables in the numbers of the new fabric. Destinations must have kept their LIDs. */
+static sv_status carry_over(struct app *app, const struct check *o, const sv_fabric *f,
+                            const sv_routes *r, sv_routes **old_here)
+{
+    sv_fabric *old_fabric = NULL;
+    sv_routes *old = NULL;
+    sv_match *match = NULL;
+    SV_TRY(app_load_tables(app, o->words[0], &old_fabric, &old));
+    sv_status status = sv_match_new(app->ctx, old_fabric, f, SV_MATCH_GUID, &match);
+    if (status == SV_OK && old->lmc != r->lmc)
+        status = sv_fail(app->ctx, SV_INFEASIBLE,
+                         "the LMC changes from %u to %u: not only the tables do", old->lmc, r->lmc);
+    if (status == SV_OK)
+        status = sv_routes_remap(app->ctx, old_fabric, old, f, match, old_here);
+    for (uint32_t d = 0; status == SV_OK && d < r->num_destinations; d++)
+        if ((*old_here)->lid[d] != 0 && (*old_here)->lid[d] != r->lid[d])
+            status = sv_fail(app->ctx, SV_INFEASIBLE,
+                             "the LID of \"%s\" changes from %u to %u: not only the tables do",
+                             sv_node_name(f, r->node[d]), (*old_here)->lid[d], r->lid[d]);
+    sv_match_free(match);
+    sv_routes_free(old);
+    sv_fabric_free(old_fabric);
+    return status;
+}
+
+static void transition_text(sv_text *out, const sv_fabric *f, const sv_routes *r,
+                            const sv_transition *t)
+{
+    static const char *const names[] = {"yes", "no", "undecided"};
+    sv_text_print(out, "changes        %llu blocks of 64 LIDs\n",
+                  (unsigned long long)t->changed_blocks);
+    if (t->dead_ends == 0)
+        sv_text_print(out, "connected      yes: no pair of terminals is ever cut off\n");
+    else
+        sv_text_print(
+            out,
+            "connected      no: %llu pairs of terminals may be cut off (%llu already are), "
+            "for example %s to %s\n",
+            (unsigned long long)t->dead_ends, (unsigned long long)t->broken,
+            sv_node_name(f, t->lost.from), sv_node_name(f, r->node[t->lost.destination]));
+    if (t->looping == 0)
+        sv_text_print(out, "loops          none\n");
+    else
+        sv_text_print(out, "loops          to %llu destinations, for example to %s at %s\n",
+                      (unsigned long long)t->looping, sv_node_name(f, r->node[t->loop_destination]),
+                      sv_node_name(f, t->loop_at));
+    sv_text_print(out, "deadlock-free  %s, whatever the order\n", names[t->deadlock_free]);
+    if (t->cycle_length > 0) {
+        sv_text_print(out, "%zu channels can wait for each other:\n", t->cycle_length);
+        app_print_cycle(out, f, r, t->cycle, t->cycle_length);
+    }
+}
+
+static void transition_json(sv_text *out, const sv_fabric *f, const sv_routes *r,
+                            const sv_transition *t)
+{
+    sv_json j;
+    sv_json_init(&j, out);
+    sv_json_begin_object(&j, NULL);
+    sv_json_bool(&j, "connected", t->dead_ends == 0);
+    sv_json_number(&j, "unreachable_pairs", t->dead_ends);
+    sv_json_number(&j, "already_unreachable_pairs", t->broken);
+    sv_json_number(&j, "loops", t->looping);
+    if (t->deadlock_free == SV_VERDICT_UNKNOWN)
+        sv_json_null(&j, "deadlock_free");
+    else
+        sv_json_bool(&j, "deadlock_free", t->deadlock_free == SV_VERDICT_YES);
+    sv_json_number(&j, "changed_blocks", t->changed_blocks);
+    app_json_cycle(&j, f, r, t->cycle, t->cycle_length);
+    sv_json_end(&j, '}');
+}
+
+static sv_status check_transition(struct app *app, const struct check *o, int *code)
+{
+    sv_fabric *f = NULL;
+    sv_routes *r = NULL, *old = NULL;
+    sv_transition *t = NULL;
+    sv_text out;
+    SV_TRY(app_load_tables(app, o->words[1], &f, &r));
+    sv_status status = carry_over(app, o, f, r, &old);
+    if (status == SV_OK)
+        status = sv_verify_transition(app->ctx, f, old, r, &t);
+    if (status == SV_OK)
+        status = app_print_begin(app, &out);
+    if (status == SV_OK) {
+        *code = exit_of(t->deadlock_free, t->looping == 0 && t->dead_ends == 0);
+        if (o->json)
+            transition_json(&out, f, r, t);
+        else
+            transition_text(&out, f, r, t);
+        status = app_print_end(app, &out);
+    }
+    sv_transition_free(t);
+    sv_routes_free(old);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int make_options(struct app *app, struct check *o)
+{
+    uint64_t sl;
+    bool two = o->words[1] != NULL;
+    if (o->assume != NULL) {
+        if (!sv_span_number(sv_span_of(o->assume), SV_HARDWARE_SLS - 1, &sl))
+            return app_usage_error(app, "--assume-sl: '%s' is not 0 to %d", o->assume,
+                                   SV_HARDWARE_SLS - 1);
+        o->options.assume = true;
+        o->options.assumed_sl = (uint8_t)sl;
+    }
+    o->options.reversible = o->reversible;
+    if (o->assume != NULL && o->reversible)
+        return app_usage_error(app, "--assume-sl leaves nothing for --reversible");
+    if (o->strict && o->terminals_only)
+        return app_usage_error(app, "--strict and --terminals-only exclude each other");
+    if (o->proof != NULL && o->against != NULL)
+        return app_usage_error(app, "--proof writes and --against reads: one at a time");
+    if (two &&
+        (o->assume || o->reversible || o->proof || o->against || o->strict || o->terminals_only))
+        return app_usage_error(app, "OLD NEW takes no options but --json and --threads");
+    const char *const outputs[] = {"-", o->proof};
+    int code = app_one_stream(app, "output", outputs, 2);
+    o->traffic = o->strict           ? SV_TRAFFIC_ALL
+                 : o->terminals_only ? SV_TRAFFIC_TERMINALS
+                                     : SV_TRAFFIC_MANAGED;
+    return code;
+}
+
+int cmd_check(struct app *app, int argc, char **argv)
+{
+    struct check o = {0};
+    const app_option options[] = {
+        {"assume-sl", 0, OPTION_TEXT, &o.assume, "N", "as if all traffic used service level N"},
+        {"reversible", 0, OPTION_FLAG, &o.reversible, NULL,
+         "a pair may use either direction's service level both ways"},
+        {"strict", 0, OPTION_FLAG, &o.strict, NULL, "traffic between switches counts, too"},
+        {"terminals-only", 0, OPTION_FLAG, &o.terminals_only, NULL,
+         "only traffic from terminals to terminals counts"},
+        {"proof", 0, OPTION_TEXT, &o.proof, "FILE", "write a proof that anybody can check"},
+        {"against", 0, OPTION_TEXT, &o.against, "FILE", "only check the tables against a proof"},
+        {"json", 'j', OPTION_FLAG, &o.json, NULL, "print JSON"},
+        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
+    const app_usage usage = {
+        "DIR | OLD NEW",
+        "Judge tables (a directory as OpenSM or selvage writes it, or a .svr file): does\n"
+        "every packet arrive, can none wait for each other for ever? Exit code 0: yes; 1: no;\n"
+        "6: it cannot be told from these files. With OLD NEW: is the change safe while\n"
+        "switches are reprogrammed in any order?",
+        "selvage check tables\n"
+        "selvage check tables --proof tables.proof && selvage check tables --against tables.proof",
+        options};
+    int code = app_parse(app, &usage, argc, argv, o.words, 1, 2);
+    if (code < 0)
+        code = make_options(app, &o);
+    if (code >= 0)
+        return code;
+    sv_status status =
+        o.words[1] != NULL ? check_transition(app, &o, &code) : check_one(app, &o, &code);
+    return status == SV_OK ? code : app_exit(app, status);
+}

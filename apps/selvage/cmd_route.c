@@ -1,0 +1,174 @@
+/*
+ * cmd_route.c: selvage route FABRIC --engine E -o DIR: compute tables, judge them, write them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "selvage/app.h"
+
+struct route {
+    const char *input, *output, *engine, *roots;
+    app_list options;
+    uint64_t vls, lmc, sl_offset, seed;
+    bool json, no_check;
+    sv_traffic traffic;
+};
+
+static sv_status read_roots(struct app *app, const char *path, const sv_fabric *fabric,
+                            sv_node *roots, size_t *count)
+{
+    sv_file file;
+    uint32_t unknown = 0;
+    SV_TRY(sv_file_open(&file, app->ctx, path));
+    sv_status status = sv_roots_read(app->ctx, fabric, &file.source, roots, count, &unknown);
+    sv_file_close(&file);
+    if (status == SV_OK && unknown > 0)
+        sv_warn(app->ctx, "%s: %u GUID(s) are no switch of the fabric", path, unknown);
+    if (status == SV_OK && *count == 0)
+        status = sv_fail(app->ctx, SV_BAD_INPUT, "%s: none of its GUIDs is a switch of the fabric",
+                         path);
+    return status;
+}
+
+static sv_status compute(struct app *app, const struct route *o, const sv_fabric *fabric,
+                         sv_routes **routes, sv_route_report *report)
+{
+    sv_route_request request = {.vls = (unsigned)o->vls,
+                                .lmc = (unsigned)o->lmc,
+                                .sl_offset = (unsigned)o->sl_offset,
+                                .seed = o->seed,
+                                .options = o->options.at,
+                                .num_options = o->options.length};
+    sv_node *roots = NULL;
+    sv_status status = SV_OK;
+    if (o->roots != NULL) {
+        roots = sv_alloc(app->ctx, fabric->num_switches, sizeof *roots);
+        status = roots == NULL ? SV_NO_MEMORY
+                               : read_roots(app, o->roots, fabric, roots, &request.num_roots);
+        request.roots = roots;
+    }
+    if (status == SV_OK)
+        status = sv_route(app->ctx, fabric, o->engine, &request, routes, report);
+    sv_release(app->ctx, roots);
+    return status;
+}
+
+static void print_text(sv_text *out, const struct route *o, const sv_fabric *f, const sv_routes *r,
+                       const sv_route_report *report, const sv_verification *found)
+{
+    sv_text_print(out, "engine         %s%s%s: %u lane%s, %u service level%s, %.3f s\n", o->engine,
+                  report->note[0] != 0 ? ", " : "", report->note, report->vls_used,
+                  report->vls_used == 1 ? "" : "s", report->sls_used,
+                  report->sls_used == 1 ? "" : "s", (double)report->nanoseconds / 1e9);
+    sv_text_print(out, "tables         %u switches, %u destinations\n", f->live_switches,
+                  f->live_switches + (f->live_terminals << r->lmc));
+    if (report->components > 1)
+        sv_text_print(out, "components     %u: terminals of different ones cannot talk\n",
+                      report->components);
+    if (found != NULL)
+        app_print_verification(out, f, r, found, o->traffic);
+    if (o->output != NULL)
+        sv_text_print(out, "written        %s\n", o->output);
+    else
+        sv_text_print(out, "written        nothing: give -o DIR, or -o FILE.svr\n");
+}
+
+static void print_json(sv_text *out, const struct route *o, const sv_fabric *f, const sv_routes *r,
+                       const sv_route_report *report, const sv_verification *found)
+{
+    sv_json j;
+    sv_json_init(&j, out);
+    sv_json_begin_object(&j, NULL);
+    sv_json_text(&j, "engine", o->engine);
+    sv_json_text(&j, "note", report->note);
+    sv_json_number(&j, "vls_needed", report->vls_needed);
+    sv_json_number(&j, "vls_used", report->vls_used);
+    sv_json_number(&j, "sls_used", report->sls_used);
+    sv_json_real(&j, "route_seconds", (double)report->nanoseconds / 1e9, 6);
+    sv_json_number(&j, "fallbacks", report->fallbacks);
+    sv_json_number(&j, "components", report->components);
+    sv_json_number(&j, "switches", f->live_switches);
+    sv_json_number(&j, "destinations", f->live_switches + ((uint64_t)f->live_terminals << r->lmc));
+    sv_json_text(&j, "output", o->output);
+    if (found != NULL) {
+        sv_json_begin_object(&j, "check");
+        app_json_verification(&j, f, r, found, o->traffic);
+        sv_json_end(&j, '}');
+    }
+    sv_json_end(&j, '}');
+}
+
+static sv_status run(struct app *app, const struct route *o, const sv_fabric *fabric,
+                     sv_routes **routes, sv_verification **found)
+{
+    sv_route_report report;
+    sv_text out;
+    SV_TRY(compute(app, o, fabric, routes, &report));
+    if (report.no_lids && o->output == NULL)
+        sv_warn(app->ctx, "more destinations than LIDs: only a .svr file can hold these tables");
+    if (!o->no_check)
+        SV_TRY(sv_verify(app->ctx, fabric, *routes, NULL, found));
+    if (o->output != NULL)
+        SV_TRY(sv_dump_write(app->ctx, fabric, *routes, o->output));
+    if (*found != NULL && app_verdict(*found, o->traffic) == SV_VERDICT_NO)
+        sv_warn(app->ctx, "these tables can deadlock");
+    SV_TRY(app_print_begin(app, &out));
+    if (o->json)
+        print_json(&out, o, fabric, *routes, &report, *found);
+    else
+        print_text(&out, o, fabric, *routes, &report, *found);
+    return app_print_end(app, &out);
+}
+
+int cmd_route(struct app *app, int argc, char **argv)
+{
+    struct route o = {.engine = "updn", .seed = 1, .traffic = SV_TRAFFIC_MANAGED};
+    const app_option options[] = {
+        {"engine", 'e', OPTION_TEXT, &o.engine, "ENGINE", "see selvage engines (default updn)"},
+        {"output", 'o', OPTION_TEXT, &o.output, "DIR",
+         "where to write: a directory as OpenSM dumps it, or FILE.svr"},
+        {"vls", 0, OPTION_NUMBER, &o.vls, "N",
+         "lanes that may be used (default: what all links offer)"},
+        {"lmc", 0, OPTION_NUMBER, &o.lmc, "N", "2^N addresses a terminal (default 0)"},
+        {"sl-offset", 0, OPTION_NUMBER, &o.sl_offset, "N",
+         "use service levels from N on (default 0)"},
+        {"roots", 0, OPTION_TEXT, &o.roots, "FILE", "GUIDs of root switches (root_guid_file)"},
+        {"option", 0, OPTION_LIST, &o.options, "NAME=VALUE", "an option of the engine"},
+        {"seed", 0, OPTION_NUMBER, &o.seed, "N", "where the engine draws lots (default 1)"},
+        {"no-check", 0, OPTION_FLAG, &o.no_check, NULL, "do not judge the tables"},
+        {"json", 'j', OPTION_FLAG, &o.json, NULL, "print JSON"},
+        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
+    const app_usage usage = {
+        "FABRIC --engine ENGINE [-o DIR]",
+        "Compute forwarding tables, judge them independently, and write them as OpenSM\n"
+        "dumps its own: opensm -R file -U DIR/opensm-lfts.dump loads them.",
+        "selvage route torus:4x4x3,hosts=4 --engine updn -o tables\n"
+        "selvage route fabric.txt --engine sssp --json",
+        options};
+    int code = app_parse(app, &usage, argc, argv, &o.input, 1, 1);
+    if (code >= 0)
+        return code;
+    if (o.lmc > 7)
+        return app_usage_error(app, "--lmc is 0 to 7");
+    if (o.vls > SV_MOST_LANES)
+        return app_usage_error(app, "--vls is 1 to %d", SV_MOST_LANES);
+    if (o.sl_offset >= SV_HARDWARE_SLS)
+        return app_usage_error(app, "--sl-offset is 0 to %d", SV_HARDWARE_SLS - 1);
+    const char *const inputs[] = {o.input, o.roots};
+    code = app_one_stream(app, "input", inputs, 2);
+    if (code >= 0)
+        return code;
+    if (o.output != NULL && strcmp(o.output, "-") == 0)
+        return app_usage_error(app, "tables are a directory or a .svr file, not a stream");
+    sv_fabric *fabric = NULL;
+    sv_routes *routes = NULL;
+    sv_verification *found = NULL;
+    sv_status status = app_load(app, o.input, &fabric);
+    if (status == SV_OK)
+        status = run(app, &o, fabric, &routes, &found);
+    sv_verification_free(found);
+    sv_routes_free(routes);
+    sv_fabric_free(fabric);
+    return app_exit(app, status);
+}

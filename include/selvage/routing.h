@@ -1,0 +1,84 @@
+/*
+ * routing.h: engines: they fill forwarding tables for a fabric.
+ *
+ * An engine is a line in a table: options, help, studies, reports and the plugin all come from it.
+ * No engine vouches for its own tables: sv_verify does.
+ */
+#ifndef SELVAGE_ROUTING_H
+#define SELVAGE_ROUTING_H
+
+#include <selvage/routes.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum sv_engine_trait {
+    SV_ENGINE_ANY_TOPOLOGY = 1,  /* takes any fabric */
+    SV_ENGINE_DEADLOCK_FREE = 2, /* its tables never have a cycle of dependencies */
+    SV_ENGINE_MINIMAL = 4,       /* all paths are as short as can be */
+    SV_ENGINE_LANES = 8,         /* uses more than one lane */
+    SV_ENGINE_ROOTS = 16         /* heeds a list of roots */
+} sv_engine_trait;
+
+typedef struct sv_engine_option {
+    const char *name, *values, *help; /* values: "N", "weakest|strongest|first" … */
+} sv_engine_option;
+
+typedef struct sv_engine_info {
+    const char *name, *summary, *source;
+    unsigned traits;                 /* sv_engine_trait bits */
+    const sv_engine_option *options; /* ends with a NULL name; NULL: none */
+} sv_engine_info;
+
+/* The engines, in the order of the manual; NULL beyond the last. Time: O(1). */
+SV_API const sv_engine_info *sv_engine_at(size_t i);
+
+typedef struct sv_route_request {
+    unsigned vls;       /* lanes that may be used; 0: as many as every link offers (8 if unknown) */
+    unsigned lmc;       /* 0 … 7 */
+    unsigned sl_offset; /* added to every SL: a QoS level of its own */
+    const sv_node *roots; /* of engines that heed them; NULL: found by themselves */
+    size_t num_roots;
+    uint64_t seed;
+    const char *const *options; /* "name=value" */
+    size_t num_options;
+} sv_route_request;
+
+typedef struct sv_route_report {
+    unsigned vls_needed, vls_used, sls_used;
+    uint64_t fallbacks;   /* destinations that had to be routed in some lesser way */
+    uint64_t nanoseconds; /* of the engine alone */
+    uint32_t components;  /* that the fabric falls into (with terminals) */
+    bool no_lids;         /* there are more destinations than LIDs */
+    char note[200];       /* what else is worth saying, or empty */
+} sv_route_report;
+
+/*
+ * Routes a fabric.
+ *
+ * request: NULL for all defaults. *routes: owned by the caller (sv_routes_free), with LIDs unless
+ * the fabric is too large for them. *report may be NULL. BAD_INPUT: no such engine or option;
+ * INFEASIBLE: this engine cannot do this fabric, and the message says what it found and where. A
+ * fabric in several components is routed in each of them.
+ *
+ * @example
+ * sv_ctx *ctx = sv_ctx_new(NULL);
+ * sv_fabric *fabric = NULL;
+ * sv_routes *routes = NULL;
+ * if (sv_topology_generate(ctx, "kary:k=4,n=2,hosts=4", &fabric) == SV_OK &&
+ *     sv_route(ctx, fabric, "sssp", NULL, &routes, NULL) == SV_OK)
+ *     printf("%u rows\n", routes->num_destinations);
+ * sv_routes_free(routes);
+ * sv_fabric_free(fabric);
+ * sv_ctx_free(ctx);
+ * @end
+ */
+SV_API SV_MUST_USE sv_status sv_route(sv_ctx *ctx, const sv_fabric *fabric, const char *engine,
+                                      const sv_route_request *request, sv_routes **routes,
+                                      sv_route_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,167 @@
+/*
+ * verify.h: what forwarding tables really do, from fabric and tables alone: does every packet
+ * arrive, does none go round in circles, can no set of packets wait for each other for ever.
+ *
+ * A packet that holds a channel on one lane and wants the next channel on some lane makes the first
+ * depend on the second. Packets can wait for each other for ever exactly when dependencies can form
+ * a cycle. All packets that any source can send count, with the SL that belongs to the pair and the
+ * lanes that tables give it, hop by hop.
+ */
+#ifndef SELVAGE_VERIFY_H
+#define SELVAGE_VERIFY_H
+
+#include <selvage/routes.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Whose packets are on the way. Each kind includes the one before it. */
+typedef enum sv_traffic {
+    SV_TRAFFIC_TERMINALS, /* from terminals to terminals */
+    SV_TRAFFIC_MANAGED,   /* and between terminals and switches, both ways */
+    SV_TRAFFIC_ALL,       /* and between switches */
+    SV_TRAFFIC_COUNT
+} sv_traffic;
+
+typedef enum sv_verdict {
+    SV_VERDICT_YES,
+    SV_VERDICT_NO,
+    SV_VERDICT_UNKNOWN /* it depends on SLs or lanes that nobody told */
+} sv_verdict;
+
+/* Kinds of pairs: source, then destination. */
+typedef enum sv_pairs {
+    SV_PAIRS_TERMINAL_TERMINAL,
+    SV_PAIRS_TERMINAL_SWITCH,
+    SV_PAIRS_SWITCH_TERMINAL,
+    SV_PAIRS_SWITCH_SWITCH,
+    SV_PAIRS_COUNT
+} sv_pairs;
+
+/* What senders do about SLs. */
+typedef struct sv_verify_options {
+    bool assume;        /* everybody uses one SL, whatever the tables say */
+    uint8_t assumed_sl; /* that one */
+    bool reversible;    /* a pair may use the SL of either direction in both */
+    bool quick;         /* only count; no verdict but yes if it comes for free, else unknown */
+} sv_verify_options;
+
+/* A step of a cycle: a packet that holds a channel on a lane and wants that of the next step. */
+typedef struct sv_wait {
+    sv_channel channel;
+    uint8_t lane, sl;
+    bool multicast;       /* then destination is the number of a group */
+    sv_node from;         /* an example of a sender; SV_NO_NODE if none was looked for */
+    uint32_t destination; /* and where it sends to */
+} sv_wait;
+
+/* A pair that cannot talk, and why. */
+typedef struct sv_lost_pair {
+    sv_node from, at; /* at: where its packets end */
+    uint32_t destination;
+    uint8_t why; /* an sv_trace_end */
+} sv_lost_pair;
+
+typedef struct sv_verification {
+    /* Pairs of a source and a destination that is another node, and those that cannot talk. */
+    uint64_t pairs[SV_PAIRS_COUNT], unreachable[SV_PAIRS_COUNT];
+    uint64_t split_pairs; /* of terminal to terminal: no tables could join them */
+    sv_lost_pair lost;    /* an example; from is SV_NO_NODE if there is none */
+
+    uint64_t loops;            /* forwarding loops, over all destinations */
+    uint32_t loop_destination; /* of an example */
+    sv_node loop_at;
+
+    sv_verdict deadlock_free[SV_TRAFFIC_COUNT]; /* unicast */
+    sv_verdict on_sl0[SV_TRAFFIC_COUNT];        /* if SLs are not known: were they all 0 */
+    sv_verdict multicast;                       /* multicast trees alone */
+    sv_verdict together[SV_TRAFFIC_COUNT];      /* unicast of a kind and multicast */
+
+    uint64_t dependencies; /* between channels that join switches, all unicast */
+    unsigned vls_used;     /* lanes on those channels */
+    bool sl_unknown, lanes_unknown;
+
+    /* A cycle of the first kind of traffic that has one (or of multicast). */
+    sv_wait *cycle;
+    size_t cycle_length;
+    sv_traffic cycle_traffic;
+
+    struct sv__store *store;
+} sv_verification;
+
+/*
+ * Judges tables.
+ *
+ * options: NULL for all defaults. *result: owned by the caller (sv_verification_free).
+ * Time: O(destinations × switches × SLs in use); memory: some bits for each pair of channels that
+ * follow each other.
+ *
+ * @example
+ * sv_ctx *ctx = sv_ctx_new(NULL);
+ * sv_fabric *fabric = NULL;
+ * sv_routes *routes = NULL;
+ * sv_verification *found = NULL;
+ * if (sv_topology_generate(ctx, "torus:4x4", &fabric) == SV_OK &&
+ *     sv_route(ctx, fabric, "updn", NULL, &routes, NULL) == SV_OK &&
+ *     sv_verify(ctx, fabric, routes, NULL, &found) == SV_OK)
+ *     printf("%s\n", found->deadlock_free[SV_TRAFFIC_ALL] == SV_VERDICT_YES ? "safe" : "not safe");
+ * sv_verification_free(found);
+ * sv_routes_free(routes);
+ * sv_fabric_free(fabric);
+ * sv_ctx_free(ctx);
+ * @end
+ */
+SV_API SV_MUST_USE sv_status sv_verify(sv_ctx *ctx, const sv_fabric *fabric,
+                                       const sv_routes *routes, const sv_verify_options *options,
+                                       sv_verification **result);
+SV_API void sv_verification_free(sv_verification *result);
+
+/*
+ * Writes a proof: a number for every (channel, lane) pair in use, such that every dependency of all
+ * unicast packets ascends (docs/formats.md). INFEASIBLE when there is none.
+ */
+SV_API SV_MUST_USE sv_status sv_proof_write(sv_ctx *ctx, const sv_fabric *fabric,
+                                            const sv_routes *routes,
+                                            const sv_verify_options *options, const sv_sink *sink);
+
+/*
+ * Reads a proof and checks tables against it in one pass: *holds is false when some dependency does
+ * not ascend, and *from and *to are then the two ends of it.
+ */
+SV_API SV_MUST_USE sv_status sv_proof_check(sv_ctx *ctx, const sv_fabric *fabric,
+                                            const sv_routes *routes,
+                                            const sv_verify_options *options,
+                                            const sv_source *source, bool *holds, sv_wait *from,
+                                            sv_wait *to, uint64_t *dependencies);
+
+/* What can happen while switches go from old tables to new ones in any order. */
+typedef struct sv_transition {
+    uint64_t looping;   /* destinations for which some mixture goes round in circles */
+    uint64_t dead_ends; /* (terminal, destination) pairs that some mixture strands */
+    uint64_t broken;    /* of those, pairs that the old tables do not join even by themselves */
+    uint32_t loop_destination;
+    sv_node loop_at;
+    sv_lost_pair lost;
+    sv_verdict deadlock_free; /* all unicast packets, old and new SLs, in every mixture */
+    sv_wait *cycle;
+    size_t cycle_length;
+    uint64_t changed_blocks;
+    struct sv__store *store;
+} sv_transition;
+
+/*
+ * Judges a change of tables of one fabric (that which is there now): every switch may already have,
+ * or not have, each entry and lane table of the new ones, and a packet may carry the old or the new
+ * SL. Time: as sv_verify, some times more.
+ */
+SV_API SV_MUST_USE sv_status sv_verify_transition(sv_ctx *ctx, const sv_fabric *fabric,
+                                                  const sv_routes *old_routes,
+                                                  const sv_routes *new_routes,
+                                                  sv_transition **result);
+SV_API void sv_transition_free(sv_transition *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,12 @@
+/* svr.h: the binary file of fabric and tables (svr.c, docs/formats.md). */
+#ifndef SV_FORMATS_SVR_H
+#define SV_FORMATS_SVR_H
+
+#include <selvage/routes.h>
+
+/* routes may be NULL when reading: only the fabric is wanted. */
+sv_status sv__read_svr(sv_ctx *ctx, const char *path, sv_fabric **fabric, sv_routes **routes);
+sv_status sv__write_svr(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
+                        const char *path);
+
+#endif

@@ -1,0 +1,128 @@
+/*
+ * remap.c: tables of one fabric, in the numbers of another.
+ *
+ * Two dumps of the same machine number nodes differently. A match by GUID (sv_match_new) tells
+ * which is which; entries, SLs and lanes are carried over. Switches and destinations that are new
+ * have no entries; ports keep their numbers, so an entry for a port whose cable is gone leads
+ * nowhere.
+ *
+ * Cost: linear in the tables.
+ */
+#include "routes/routes.h"
+
+struct remap {
+    sv_ctx *ctx;
+    const sv_fabric *from, *to;
+    const sv_routes *old;
+    sv_routes *made;
+    uint32_t *node; /* [nodes of to]: the same in from, or SV_NONE */
+};
+
+static sv_status invert(struct remap *m, sv_arena *arena, const sv_match *match)
+{
+    uint32_t n = sv_num_nodes(m->to);
+    m->node = SV_ARENA_NEW(arena, uint32_t, n);
+    if (m->node == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t v = 0; v < n; v++)
+        m->node[v] = SV_NONE;
+    for (uint32_t s = 0; s < m->from->num_switches; s++)
+        if (match->switches[s] != SV_NONE)
+            m->node[match->switches[s]] = s;
+    for (uint32_t t = 0; t < m->from->num_terminals; t++)
+        if (match->terminals[t] != SV_NONE)
+            m->node[m->to->num_switches + match->terminals[t]] = m->from->num_switches + t;
+    return SV_OK;
+}
+
+static sv_status carry_sls(struct remap *m, uint32_t v, uint32_t w)
+{
+    const sv_routes *old = m->old;
+    sv_routes *made = m->made;
+    uint32_t length = made->sl_form == SV_SL_BY_NODE ? sv_num_nodes(m->to) : made->num_switches;
+    for (uint32_t d = made->first[v], e = old->first[w]; d < made->first[v + 1]; d++, e++) {
+        bool by_destination = made->sl_form == SV_SL_BY_DESTINATION;
+        uint8_t *row = sv_routes_sl_row(m->ctx, made, by_destination ? 0 : d);
+        if (row == NULL)
+            return SV_NO_MEMORY;
+        if (by_destination)
+            row[d] = old->sls[0][e];
+        for (uint32_t u = 0; !by_destination && u < length; u++)
+            if (m->node[u] != SV_NONE)
+                row[u] = old->sls[e][m->node[u]];
+    }
+    return SV_OK;
+}
+
+static sv_status carry_lanes(struct remap *m, uint32_t v, uint32_t w)
+{
+    const sv_routes *old = m->old;
+    uint32_t table = sv_routes_lane_table(m->ctx, m->made, &old->lane_tables[old->lanes_of[w]]);
+    if (table == SV_NONE)
+        return SV_NO_MEMORY;
+    m->made->lanes_of[v] = (uint16_t)table;
+    if (w >= old->num_switches || old->lanes_by_ports[w] == NULL)
+        return SV_OK;
+    unsigned mine = m->to->switches[v].ports, theirs = m->from->switches[w].ports;
+    unsigned ports = mine < theirs ? mine : theirs;
+    for (unsigned in = 0; in <= ports; in++)
+        for (unsigned out = 0; out <= ports; out++) {
+            const sv_lanes *lanes = sv_route_lanes(old, m->from, (sv_node){w}, in, out);
+            table = sv_routes_lane_table(m->ctx, m->made, lanes);
+            if (table == SV_NONE)
+                return SV_NO_MEMORY;
+            SV_TRY(sv_routes_set_lanes(m->ctx, m->to, m->made, (sv_node){v}, in, out, table));
+        }
+    return SV_OK;
+}
+
+/* Everything about the destinations of node v, which is w in the old tables. */
+static sv_status carry_node(struct remap *m, uint32_t v, uint32_t w)
+{
+    const sv_routes *old = m->old;
+    sv_routes *made = m->made;
+    for (uint32_t d = made->first[v], e = old->first[w]; d < made->first[v + 1]; d++, e++) {
+        uint8_t *row = sv_routes_row(m->ctx, made, d);
+        if (row == NULL)
+            return SV_NO_MEMORY;
+        made->lid[d] = old->lid[e];
+        for (uint32_t s = 0; s < made->num_switches; s++) {
+            unsigned port = m->node[s] == SV_NONE ? SV_NO_PORT : old->ports[e][m->node[s]];
+            row[s] =
+                port != SV_NO_PORT && port > m->to->switches[s].ports ? SV_NO_PORT : (uint8_t)port;
+        }
+    }
+    if (sv__routes_sl_rows(made) > 0)
+        SV_TRY(carry_sls(m, v, w));
+    return carry_lanes(m, v, w);
+}
+
+static sv_status carry(struct remap *m)
+{
+    SV_TRY(sv_routes_new(m->ctx, m->to, m->old->lmc, &m->made));
+    SV_TRY(sv_routes_set_sl_form(m->ctx, m->made, (sv_sl_form)m->old->sl_form));
+    m->made->sl = m->old->sl;
+    m->made->num_sls = m->old->num_sls;
+    m->made->lanes_known = m->old->lanes_known;
+    for (uint32_t v = 0; v < sv_num_nodes(m->to); v++)
+        if (m->node[v] != SV_NONE)
+            SV_TRY(carry_node(m, v, m->node[v]));
+    return SV_OK;
+}
+
+sv_status sv_routes_remap(sv_ctx *ctx, const sv_fabric *from, const sv_routes *old,
+                          const sv_fabric *to, const sv_match *match, sv_routes **result)
+{
+    struct remap m = {.ctx = ctx, .from = from, .to = to, .old = old};
+    sv_arena arena;
+    sv_arena_init(&arena, ctx);
+    sv_status status = invert(&m, &arena, match);
+    if (status == SV_OK)
+        status = carry(&m);
+    sv_arena_release(&arena);
+    if (status == SV_OK)
+        *result = m.made;
+    else
+        sv_routes_free(m.made);
+    return status;
+}

@@ -1,0 +1,98 @@
+/*
+ * core.c: what engines share: the switches as a compact graph, rows' last hops, and the order of
+ * destinations.
+ *
+ * The order matters for balance: when one switch's terminals are routed one after the other, early
+ * choices pile up on the same links before others are heard. Round-robin over switches spreads
+ * them (../docs/performance.md has the figures).
+ *
+ * Cost: linear.
+ */
+#include "routing/engine.h"
+
+sv_status sv__core_init(sv__core *core, sv__job *job)
+{
+    const sv_fabric *f = job->fabric;
+    uint32_t n = f->num_switches, count = 0;
+    uint32_t *first = SV_ARENA_NEW(job->arena, uint32_t, (size_t)n + 1);
+    uint32_t *terminals = SV_ARENA_NEW(job->arena, uint32_t, n);
+    sv__entry *entries = SV_ARENA_NEW(job->arena, sv__entry, f->live_channels);
+    uint32_t *back = SV_ARENA_NEW(job->arena, uint32_t, f->live_channels);
+    uint32_t *entry_of = SV_ARENA_NEW(job->arena, uint32_t, f->num_channels);
+    if (first == NULL || terminals == NULL || entries == NULL || back == NULL || entry_of == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t s = 0; s < n; s++) {
+        first[s] = count;
+        SV_FOR_HOPS (f, (sv_node){s}, hop) {
+            sv_channel in = f->reverse[hop->channel.i];
+            if (!sv_is_switch(f, hop->to))
+                terminals[s]++;
+            else if (hop->to.i != s) {
+                entry_of[in.i] = count;
+                entries[count++] = (sv__entry){hop->to.i, in.i, (uint8_t)f->port[in.i]};
+            }
+        }
+    }
+    first[n] = count;
+    for (uint32_t e = 0; e < count; e++)
+        back[e] = entry_of[f->reverse[entries[e].channel].i];
+    *core = (sv__core){n, first, entries, back, terminals};
+    return SV_OK;
+}
+
+sv_status sv__end_row(sv__job *job, uint32_t d, uint8_t **row, sv_node *home)
+{
+    const sv_fabric *f = job->fabric;
+    sv_node to = job->routes->node[d];
+    *row = NULL;
+    *home = sv_is_switch(f, to) ? to : sv_switch_of(f, to);
+    if (!sv_node_alive(f, to) || home->i == SV_NONE)
+        return SV_OK;
+    *row = sv_routes_row(job->ctx, job->routes, d);
+    if (*row == NULL)
+        return SV_NO_MEMORY;
+    if (!sv_is_switch(f, to))
+        (*row)[home->i] = (uint8_t)f->port[f->reverse[f->hops[f->first[to.i]].channel.i].i];
+    return SV_OK;
+}
+
+/* How many live terminals the fullest switch has. */
+static uint32_t most_terminals(const sv_fabric *f)
+{
+    uint32_t most = 0;
+    for (uint32_t s = 0; s < f->num_switches; s++) {
+        uint32_t count = 0;
+        SV_FOR_HOPS (f, (sv_node){s}, hop)
+            count += !sv_is_switch(f, hop->to);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+uint32_t *sv__destinations(sv__job *job, uint32_t *count)
+{
+    const sv_fabric *f = job->fabric;
+    const sv_routes *r = job->routes;
+    uint32_t *order = SV_ARENA_NEW(job->arena, uint32_t, r->num_destinations);
+    const sv_hop **next = SV_ARENA_NEW(job->arena, const sv_hop *, f->num_switches);
+    if (order == NULL || next == NULL)
+        return NULL;
+    *count = 0;
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        next[s] = f->hops + f->first[s];
+    for (uint32_t round = most_terminals(f); round > 0; round--)
+        for (uint32_t s = 0; s < f->num_switches; s++) {
+            const sv_hop *end = f->hops + f->first[s + 1];
+            while (next[s] < end && sv_is_switch(f, next[s]->to))
+                next[s]++;
+            if (next[s] == end)
+                continue;
+            uint32_t v = (next[s]++)->to.i;
+            for (uint32_t d = r->first[v]; d < r->first[v + 1]; d++)
+                order[(*count)++] = d;
+        }
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        if (sv_node_alive(f, (sv_node){s}))
+            order[(*count)++] = r->first[s];
+    return order;
+}

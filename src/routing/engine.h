@@ -1,0 +1,71 @@
+/*
+ * engine.h: how to add a routing engine: one file with an sv__engine, one line in registry.c, one
+ * test.
+ *
+ * route fills job->routes, which come empty: one row a destination (sv_routes_row), SLs and lanes
+ * where more than one is used. Scratch comes from job->arena, which the caller releases; there is
+ * no clean-up to do. An engine that cannot do the fabric returns INFEASIBLE with a message that
+ * says what it found and where; it never routes in some unsafe way instead.
+ */
+#ifndef SV_ROUTING_ENGINE_H
+#define SV_ROUTING_ENGINE_H
+
+#include <selvage/routing.h>
+
+#include "routes/routes.h"
+
+typedef struct sv__job {
+    sv_ctx *ctx;
+    sv_arena *arena;
+    const sv_fabric *fabric;
+    const sv_route_request *request;
+    unsigned vls; /* lanes that may be used: at least 1 */
+    sv_routes *routes;
+    sv_route_report *report;
+} sv__job;
+
+typedef struct sv__engine {
+    sv_engine_info about;
+    sv_status (*route)(sv__job *job);
+} sv__engine;
+
+extern const sv__engine sv__engine_minhop, sv__engine_sssp, sv__engine_updn, sv__engine_dnup,
+    sv__engine_dor;
+
+/* The value of an option ("first" of "break=first"), or NULL. */
+const char *sv__job_option(const sv__job *job, const char *name);
+
+/*
+ * The switches and the live channels between them, laid out for searches that start at a
+ * destination: at a switch, one entry for each channel that comes in from another switch.
+ */
+typedef struct sv__entry {
+    uint32_t from;    /* the switch it comes from */
+    uint32_t channel; /* that comes in */
+    uint8_t port;     /* at the other switch */
+} sv__entry;
+
+typedef struct sv__core {
+    uint32_t num_switches;
+    const uint32_t *first;     /* [switches + 1] */
+    const sv__entry *entries;  /* of switch s: entries[first[s]] … first[s + 1] - 1 */
+    const uint32_t *back;      /* [entries]: the entry of the same cable's other direction */
+    const uint32_t *terminals; /* [switches]: live terminals on each */
+} sv__core;
+
+sv_status sv__core_init(sv__core *core, sv__job *job);
+
+/*
+ * Fills in what follows from the row of a terminal's switch: the port to the terminal itself.
+ * Terminals that hang on no live switch have empty rows.
+ */
+sv_status sv__end_row(sv__job *job, uint32_t destination, uint8_t **row, sv_node *home);
+
+/*
+ * The order in which destinations are routed: terminals round-robin over their switches (the first
+ * of each, then the second of each …, addresses of one terminal together), then the switches.
+ * *count entries; from the job's arena; NULL: no memory.
+ */
+uint32_t *sv__destinations(sv__job *job, uint32_t *count);
+
+#endif

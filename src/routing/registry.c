@@ -1,0 +1,174 @@
+/*
+ * registry.c: the table of engines, and what is done around each of them: options, lanes, LIDs.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "fabric/derive.h"
+#include "routing/engine.h"
+
+static const sv__engine *const engines[] = {
+    &sv__engine_minhop, &sv__engine_sssp, &sv__engine_updn, &sv__engine_dnup, &sv__engine_dor,
+};
+
+enum { NUM_ENGINES = sizeof engines / sizeof engines[0] };
+
+const sv_engine_info *sv_engine_at(size_t i)
+{
+    return i < NUM_ENGINES ? &engines[i]->about : NULL;
+}
+
+static sv_status find_engine(sv_ctx *ctx, const char *name, const sv__engine **engine)
+{
+    char known[200] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < NUM_ENGINES; i++) {
+        if (strcmp(engines[i]->about.name, name) == 0) {
+            *engine = engines[i];
+            return SV_OK;
+        }
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "",
+                                 engines[i]->about.name);
+    }
+    return sv_fail(ctx, SV_BAD_INPUT, "there is no engine \"%s\" (there are %s)", name, known);
+}
+
+const char *sv__job_option(const sv__job *job, const char *name)
+{
+    size_t length = strlen(name);
+    const char *value = NULL;
+    for (size_t i = 0; i < job->request->num_options; i++)
+        if (strncmp(job->request->options[i], name, length) == 0 &&
+            job->request->options[i][length] == '=')
+            value = job->request->options[i] + length + 1;
+    return value;
+}
+
+static sv_status check_options(sv_ctx *ctx, const sv_engine_info *about,
+                               const sv_route_request *request)
+{
+    for (size_t i = 0; i < request->num_options; i++) {
+        const char *text = request->options[i], *equals = strchr(text, '=');
+        const sv_engine_option *o = about->options;
+        if (equals == NULL)
+            return sv_fail(ctx, SV_BAD_INPUT, "option \"%s\" is not NAME=VALUE", text);
+        while (o != NULL && o->name != NULL &&
+               (strlen(o->name) != (size_t)(equals - text) ||
+                strncmp(o->name, text, (size_t)(equals - text)) != 0))
+            o++;
+        if (o == NULL || o->name == NULL)
+            return sv_fail(ctx, SV_BAD_INPUT, "engine %s has no option \"%.*s\"", about->name,
+                           (int)(equals - text), text);
+    }
+    if (request->num_roots > 0 && !(about->traits & SV_ENGINE_ROOTS))
+        return sv_fail(ctx, SV_BAD_INPUT, "engine %s knows no roots", about->name);
+    return SV_OK;
+}
+
+/* Lanes that every live link between switches offers; 8 where links do not tell. */
+static unsigned lanes_offered(const sv_fabric *f)
+{
+    unsigned least = 0;
+    for (uint32_t c = 0; c < f->num_channels; c++) {
+        sv_channel channel = {c};
+        if (!sv_channel_alive(f, channel) || !sv_joins_switches(f, channel))
+            continue;
+        unsigned vls = sv_link_of(f, channel)->vls;
+        if (vls > 0 && (least == 0 || vls < least))
+            least = vls;
+    }
+    return least > 0 ? least : 8;
+}
+
+static sv_status count_components(sv__job *job)
+{
+    const sv_fabric *f = job->fabric;
+    uint32_t nodes = sv_num_nodes(f);
+    uint64_t *seen = sv_bitset_new(job->arena, nodes);
+    uint32_t *stack = SV_ARENA_NEW(job->arena, uint32_t, nodes);
+    if (seen == NULL || stack == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t v = 0; v < nodes; v++)
+        if (sv_node_alive(f, (sv_node){v}) && !sv_bit(seen, v))
+            job->report->components += sv_flood(f, (sv_node){v}, false, seen, stack) > 0;
+    return SV_OK;
+}
+
+/* Moves all SLs up by the offset; tables treat them as before. */
+static sv_status offset_sls(sv__job *job)
+{
+    sv_routes *r = job->routes;
+    unsigned offset = job->request->sl_offset;
+    if (offset == 0)
+        return SV_OK;
+    if (job->report->sls_used + offset > SV_HARDWARE_SLS)
+        return sv_fail(job->ctx, SV_INFEASIBLE,
+                       "%u service levels from %u on: InfiniBand has no more than %d",
+                       job->report->sls_used, offset, SV_HARDWARE_SLS);
+    for (uint32_t t = 0; t < r->num_lane_tables; t++) {
+        sv_lanes old = r->lane_tables[t];
+        for (unsigned sl = offset; sl < SV_HARDWARE_SLS; sl++)
+            r->lane_tables[t].of_sl[sl] = old.of_sl[sl - offset];
+    }
+    r->sl = (uint8_t)(r->sl + offset);
+    size_t rows = sv__routes_sl_rows(r);
+    size_t length = r->sl_form == SV_SL_BY_DESTINATION ? r->num_destinations
+                    : r->sl_form == SV_SL_BY_SWITCH    ? r->num_switches
+                                                       : r->num_switches + r->num_terminals;
+    for (size_t i = 0; i < rows; i++) {
+        uint8_t *row = sv_routes_sl_row(job->ctx, r, (uint32_t)i);
+        if (row == NULL)
+            return SV_NO_MEMORY;
+        for (size_t k = 0; k < length; k++)
+            row[k] = row[k] == SV_NO_SL ? SV_NO_SL : (uint8_t)(row[k] + offset);
+    }
+    return SV_OK;
+}
+
+static sv_status run(sv__job *job, const sv__engine *engine)
+{
+    uint64_t begin = sv_now_ns(job->ctx);
+    SV_TRY(sv_routes_new(job->ctx, job->fabric, job->request->lmc, &job->routes));
+    SV_TRY(engine->route(job));
+    SV_TRY(offset_sls(job));
+    job->report->nanoseconds = sv_now_ns(job->ctx) - begin;
+    sv_status status = sv_routes_assign_lids(job->ctx, job->fabric, job->routes);
+    job->report->no_lids = status == SV_INFEASIBLE;
+    return status == SV_INFEASIBLE ? SV_OK : status;
+}
+
+sv_status sv_route(sv_ctx *ctx, const sv_fabric *fabric, const char *name,
+                   const sv_route_request *request, sv_routes **routes, sv_route_report *report)
+{
+    const sv_route_request defaults = {.seed = 1};
+    sv_route_report unwanted;
+    const sv__engine *engine = NULL;
+    sv_arena arena;
+    if (request == NULL)
+        request = &defaults;
+    if (report == NULL)
+        report = &unwanted;
+    *report = (sv_route_report){.vls_needed = 1, .vls_used = 1, .sls_used = 1};
+    SV_TRY(find_engine(ctx, name, &engine));
+    SV_TRY(check_options(ctx, &engine->about, request));
+    if (request->lmc > 7 || request->vls > SV_MOST_LANES || request->sl_offset >= SV_HARDWARE_SLS)
+        return sv_fail(ctx, SV_BAD_INPUT, "LMC is 0 to 7, lanes 1 to %d, the SL offset 0 to %d",
+                       SV_MOST_LANES, SV_HARDWARE_SLS - 1);
+    sv_arena_init(&arena, ctx);
+    sv__job job = {.ctx = ctx,
+                   .arena = &arena,
+                   .fabric = fabric,
+                   .request = request,
+                   .vls = request->vls > 0 ? request->vls : lanes_offered(fabric),
+                   .report = report};
+    sv_status status = count_components(&job);
+    if (status == SV_OK)
+        status = run(&job, engine);
+    if (status == SV_OK)
+        *routes = job.routes;
+    else
+        sv_routes_free(job.routes);
+    sv_arena_release(&arena);
+    return status;
+}

@@ -1,0 +1,556 @@
+/*
+ * rows.c: follows all packets for a destination at once.
+ *
+ * Idea: a row gives every switch at most one way out, so the switches form trees that run together
+ * towards the destination, with a ring at the root where tables are wrong. We go from the tips
+ * inwards: when it is a switch's turn, all that flows into it is known, as a set of SLs for each
+ * lane of its way out. Handing those sets on to the next switch gives exactly the dependencies that
+ * packets for this destination induce, each at most once for a lane and an SL. Rings are gone
+ * around until the sets do not grow any more.
+ *
+ * SLs that all lane tables treat alike cannot be told apart by where packets go; one stands for
+ * all of them.
+ *
+ * Invariants: sets is all zero between destinations; every live switch is either in order or on a
+ * ring.
+ * Cost: O(switches × lanes) a destination, plus O(terminals) where SLs or lanes differ between the
+ * terminals of a switch.
+ */
+#include "verify/rows.h"
+
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/threads.h"
+
+/* ---- what does not depend on the destination ---- */
+
+/* Groups SLs by what all lane tables do with them. */
+static void find_classes(sv__case *c)
+{
+    const sv_routes *r = c->routes;
+    for (unsigned sl = 0; sl < r->num_sls; sl++) {
+        unsigned same = 0;
+        for (; same < sl; same++) {
+            uint32_t t = 0;
+            while (t < r->num_lane_tables &&
+                   r->lane_tables[t].of_sl[same] == r->lane_tables[t].of_sl[sl])
+                t++;
+            if (t == r->num_lane_tables)
+                break;
+        }
+        c->class_of[sl] = (uint8_t)same;
+        if (same == sl)
+            c->sls |= (uint64_t)1 << sl;
+    }
+    c->lanes = 1;
+    for (uint32_t t = 0; t < r->num_lane_tables; t++)
+        for (unsigned sl = 0; sl < r->num_sls; sl++) {
+            unsigned lane = r->lane_tables[t].of_sl[sl];
+            c->discards |= lane == SV_NO_LANE;
+            if (lane != SV_NO_LANE && lane >= c->lanes)
+                c->lanes = lane + 1;
+        }
+    c->sl_matters = (c->sls & (c->sls - 1)) != 0;
+    for (uint32_t v = r->num_switches; c->discards && v < sv_num_nodes(c->fabric); v++)
+        for (unsigned sl = 0; sl < r->num_sls; sl++)
+            c->adapters_discard |= r->lane_tables[r->lanes_of[v]].of_sl[sl] == SV_NO_LANE;
+}
+
+static sv_status find_components(sv__case *c, sv_arena *arena)
+{
+    const sv_fabric *f = c->fabric;
+    uint32_t nodes = sv_num_nodes(f), count = 0;
+    uint64_t *seen = sv_bitset_new(arena, nodes);
+    uint32_t *stack = SV_ARENA_NEW(arena, uint32_t, nodes);
+    c->component = SV_ARENA_NEW(arena, uint32_t, nodes);
+    if (seen == NULL || stack == NULL || c->component == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t v = 0; v < nodes; v++) {
+        if (!sv_node_alive(f, (sv_node){v}) || sv_bit(seen, v))
+            continue;
+        uint32_t depth = 0;
+        stack[depth++] = v;
+        sv_bit_set(seen, v);
+        while (depth > 0) {
+            sv_node at = {stack[--depth]};
+            c->component[at.i] = count;
+            SV_FOR_HOPS (f, at, hop)
+                if (!sv_bit(seen, hop->to.i)) {
+                    sv_bit_set(seen, hop->to.i);
+                    stack[depth++] = hop->to.i;
+                }
+        }
+        count++;
+    }
+    c->split = count > 1;
+    return SV_OK;
+}
+
+sv_status sv__case_init(sv__case *c, sv_arena *arena, const sv_fabric *f, const sv_routes *r,
+                        const sv_verify_options *options)
+{
+    *c = (sv__case){.fabric = f, .routes = r};
+    if (options != NULL)
+        c->options = *options;
+    if (r->num_switches != f->num_switches || r->num_terminals != f->num_terminals)
+        return sv_fail(arena->ctx, SV_BAD_INPUT, "tables that belong to another fabric");
+    if (c->options.assume && c->options.assumed_sl >= r->num_sls)
+        return sv_fail(arena->ctx, SV_BAD_INPUT, "the tables have no SL %u (they have 0 to %u)",
+                       c->options.assumed_sl, r->num_sls - 1u);
+    find_classes(c);
+    c->terminals = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
+    if (c->terminals == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        SV_FOR_HOPS (f, (sv_node){s}, hop)
+            c->terminals[s] += !sv_is_switch(f, hop->to);
+    SV_TRY(find_components(c, arena));
+    return sv_portmap_init(&c->ports, arena, f);
+}
+
+static uint64_t one_sl(const sv__case *c, sv_node from, uint32_t d, sv__unknown unknown)
+{
+    unsigned sl = sv_route_sl(c->routes, from, d);
+    if (sl < c->routes->num_sls)
+        return (uint64_t)1 << c->class_of[sl];
+    switch (unknown) {
+    case SV__UNKNOWN_ANY:
+        return c->sls;
+    case SV__UNKNOWN_ZERO:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+uint64_t sv__case_sls(const sv__case *c, sv_node from, uint32_t d, sv__unknown unknown)
+{
+    if (c->options.assume)
+        return (uint64_t)1 << c->class_of[c->options.assumed_sl];
+    uint64_t sls = one_sl(c, from, d, unknown);
+    if (c->options.reversible)
+        for (uint32_t back = c->routes->first[from.i]; back < c->routes->first[from.i + 1]; back++)
+            sls |= one_sl(c, c->routes->node[d], back, unknown);
+    return sls;
+}
+
+/* ---- one destination ---- */
+
+enum { DEAD, GOES, ENDS }; /* nowhere, on to another switch, at the destination */
+
+/* What a worker needs for itself, for each switch. */
+struct scratch {
+    uint8_t *kind;
+    bool *arrives;
+    sv_channel *out;   /* of a switch that GOES; where it ENDS, the channel to the terminal */
+    uint32_t *feeders; /* switches that go on to this one and had no turn yet */
+    uint32_t *order;
+    uint64_t *sets; /* [switches × lanes]: SLs on each lane of its way out */
+};
+
+struct walk {
+    const sv__case *c;
+    sv_traffic traffic;
+    sv__unknown unknown;
+    const sv__deps *deps;
+    struct scratch *scratch; /* one a worker */
+    sv__tally *tallies;
+    bool tally;
+};
+
+struct row {
+    const struct walk *w;
+    struct scratch *x;
+    sv__tally *tally;
+    uint32_t d;
+    sv_node to;
+    const uint8_t *ports;
+    bool dropped; /* some lane table discarded something */
+};
+
+static void classify(struct row *row)
+{
+    const sv__case *c = row->w->c;
+    const sv_fabric *f = c->fabric;
+    struct scratch *x = row->x;
+    memset(x->feeders, 0, f->num_switches * sizeof *x->feeders);
+    for (uint32_t s = 0; s < f->num_switches; s++) {
+        unsigned port = row->ports[s];
+        sv_channel out = sv_portmap_at(&c->ports, s, port);
+        x->kind[s] = DEAD;
+        x->arrives[s] = false;
+        x->out[s] = out;
+        if (out.i == SV_NONE) {
+            if (port == 0 && s == row->to.i)
+                x->kind[s] = ENDS;
+            continue;
+        }
+        sv_node next = f->head[out.i];
+        if (sv_is_switch(f, next)) {
+            x->kind[s] = GOES;
+            x->feeders[next.i]++;
+        } else if (next.i == row->to.i) {
+            x->kind[s] = ENDS;
+        }
+    }
+}
+
+/* Whether sources of a kind send to the destination in this traffic. */
+static bool sends(const struct row *row, bool terminal)
+{
+    bool to_terminal = !sv_is_switch(row->w->c->fabric, row->to);
+    unsigned switches = !terminal + !to_terminal;
+    return switches <= (unsigned)row->w->traffic;
+}
+
+/* Adds SLs to the lanes of a switch's way out as a table says; true if that was news. */
+static bool put(struct row *row, uint32_t s, const sv_lanes *lanes, uint64_t sls)
+{
+    uint64_t *sets = &row->x->sets[(size_t)s * row->w->c->lanes];
+    bool news = false;
+    for (; sls != 0; sls &= sls - 1) {
+        unsigned sl = (unsigned)__builtin_ctzll(sls), lane = lanes->of_sl[sl];
+        if (lane == SV_NO_LANE) {
+            row->dropped = true;
+            continue;
+        }
+        news |= !(sets[lane] >> sl & 1);
+        sets[lane] |= (uint64_t)1 << sl;
+    }
+    return news;
+}
+
+/* What one terminal sends: from its own channel to the way out of its switch. */
+static void inject_terminal(struct row *row, uint32_t s, const sv_hop *hop)
+{
+    const sv__case *c = row->w->c;
+    const sv_fabric *f = c->fabric;
+    const sv__deps *deps = row->w->deps;
+    if (hop->to.i == row->to.i)
+        return;
+    uint64_t sls = sv__case_sls(c, hop->to, row->d, row->w->unknown);
+    sv_channel out = row->x->out[s], in = f->reverse[hop->channel.i];
+    const sv_lanes *first = sv_route_lanes(c->routes, f, hop->to, 0, f->port[in.i]);
+    const sv_lanes *second =
+        sv_route_lanes(c->routes, f, (sv_node){s}, f->port[hop->channel.i], f->port[out.i]);
+    for (uint64_t left = sls; left != 0; left &= left - 1) {
+        unsigned sl = (unsigned)__builtin_ctzll(left);
+        unsigned a = first->of_sl[sl], b = second->of_sl[sl];
+        if (a == SV_NO_LANE) {
+            row->dropped = true;
+            sls &= ~((uint64_t)1 << sl);
+            continue;
+        }
+        if (deps->ends) {
+            sv__deps_use(deps, in, a);
+            if (b != SV_NO_LANE)
+                sv__deps_add(deps, in, a, out, b);
+        }
+    }
+    put(row, s, second, sls);
+}
+
+/* All terminals of a switch at once, where nothing tells them apart. */
+static void inject_alike(struct row *row, uint32_t s)
+{
+    const sv__case *c = row->w->c;
+    const sv_fabric *f = c->fabric;
+    SV_FOR_HOPS (f, (sv_node){s}, hop) {
+        if (sv_is_switch(f, hop->to) || hop->to.i == row->to.i)
+            continue;
+        put(row, s, &c->routes->lane_tables[c->routes->lanes_of[s]],
+            sv__case_sls(c, hop->to, row->d, row->w->unknown));
+        return;
+    }
+}
+
+/* What starts at a switch: its terminals' packets, and its own. */
+static void inject(struct row *row, uint32_t s)
+{
+    const sv__case *c = row->w->c;
+    const sv_fabric *f = c->fabric;
+    const sv_routes *r = c->routes;
+    if (c->terminals[s] > 0 && sends(row, true)) {
+        bool alike = !row->w->deps->ends && !c->discards && r->lanes_by_ports[s] == NULL &&
+                     (c->options.assume ||
+                      (!c->options.reversible && r->sl_form != SV_SL_BY_NODE) || !c->sl_matters);
+        if (alike) {
+            inject_alike(row, s);
+        } else {
+            SV_FOR_HOPS (f, (sv_node){s}, hop)
+                if (!sv_is_switch(f, hop->to))
+                    inject_terminal(row, s, hop);
+        }
+    }
+    if (s != row->to.i && sends(row, false))
+        put(row, s, sv_route_lanes(r, f, (sv_node){s}, 0, f->port[row->x->out[s].i]),
+            sv__case_sls(c, (sv_node){s}, row->d, row->w->unknown));
+}
+
+/* Hands what leaves a switch on to the next; true if that was news there. */
+static bool hand_on(struct row *row, uint32_t s)
+{
+    const sv__case *c = row->w->c;
+    const sv_fabric *f = c->fabric;
+    const sv__deps *deps = row->w->deps;
+    const struct scratch *x = row->x;
+    sv_channel a = x->out[s];
+    sv_node next = f->head[a.i];
+    const uint64_t *sets = &x->sets[(size_t)s * c->lanes];
+    bool goes = x->kind[s] == GOES && x->out[next.i].i != SV_NONE &&
+                (x->kind[next.i] != DEAD || deps->ends);
+    sv_channel b = goes ? x->out[next.i] : SV_NO_CHANNEL;
+    bool counts = goes && sv__deps_has(deps, b), news = false;
+    const sv_lanes *lanes =
+        goes ? sv_route_lanes(c->routes, f, next, f->port[f->reverse[a.i].i], f->port[b.i]) : NULL;
+    for (unsigned lane = 0; lane < c->lanes; lane++) {
+        if (sets[lane] == 0)
+            continue;
+        sv__deps_use(deps, a, lane);
+        for (uint64_t sls = counts ? sets[lane] : 0; sls != 0; sls &= sls - 1) {
+            unsigned then = lanes->of_sl[__builtin_ctzll(sls)];
+            if (then != SV_NO_LANE)
+                sv__deps_add(deps, a, lane, b, then);
+        }
+        if (goes)
+            news |= put(row, next.i, lanes, sets[lane]);
+    }
+    return news;
+}
+
+static void forget(struct row *row, uint32_t s)
+{
+    memset(&row->x->sets[(size_t)s * row->w->c->lanes], 0, row->w->c->lanes * sizeof *row->x->sets);
+}
+
+/* Whether a switch has a channel that its packets take. */
+static bool leaves(const struct row *row, uint32_t s)
+{
+    return row->x->out[s].i != SV_NONE &&
+           (row->x->kind[s] == GOES || row->w->deps->ends || row->w->c->discards);
+}
+
+/* From the tips inwards. Returns how many switches had their turn. */
+static uint32_t walk_trees(struct row *row)
+{
+    const sv_fabric *f = row->w->c->fabric;
+    struct scratch *x = row->x;
+    uint32_t tail = 0;
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        if (x->feeders[s] == 0 && sv_node_alive(f, (sv_node){s}))
+            x->order[tail++] = s;
+    for (uint32_t i = 0; i < tail; i++) {
+        uint32_t s = x->order[i];
+        if (leaves(row, s)) {
+            inject(row, s);
+            hand_on(row, s);
+        }
+        forget(row, s);
+        if (x->kind[s] == GOES && --x->feeders[f->head[x->out[s].i].i] == 0)
+            x->order[tail++] = f->head[x->out[s].i].i;
+    }
+    return tail;
+}
+
+/* The rings that are left: those with feeders still waiting. */
+static void walk_rings(struct row *row)
+{
+    const sv_fabric *f = row->w->c->fabric;
+    struct scratch *x = row->x;
+    for (uint32_t start = 0; start < f->num_switches; start++) {
+        if (x->feeders[start] == 0)
+            continue;
+        uint32_t length = 0, s = start;
+        do {
+            x->feeders[s] = 0;
+            x->order[length++] = s;
+            inject(row, s);
+            s = f->head[x->out[s].i].i;
+        } while (s != start);
+        row->tally->loops++;
+        if (row->d < row->tally->loop_destination) {
+            row->tally->loop_destination = row->d;
+            row->tally->loop_at = (sv_node){start};
+        }
+        for (bool news = true; news;) {
+            news = false;
+            for (uint32_t i = 0; i < length; i++)
+                news |= hand_on(row, x->order[i]);
+        }
+        for (uint32_t i = 0; i < length; i++)
+            forget(row, x->order[i]);
+    }
+}
+
+static void lose(struct row *row, sv_pairs pairs, sv_node from)
+{
+    sv__tally *t = row->tally;
+    t->unreachable[pairs]++;
+    bool sooner =
+        row->d < t->lost_destination || (row->d == t->lost_destination && from.i < t->lost_from.i);
+    /* A pair of terminals is a better example than one with a switch. */
+    if (pairs == SV_PAIRS_TERMINAL_TERMINAL && sooner) {
+        t->lost_destination = row->d;
+        t->lost_from = from;
+    }
+}
+
+/* Whether a packet with one of the SLs it may have arrives. */
+static bool arrives_by_trace(const struct row *row, sv_node from)
+{
+    const sv__case *c = row->w->c;
+    uint32_t count;
+    sv_node at;
+    for (uint64_t sls = sv__case_sls(c, from, row->d, SV__UNKNOWN_ANY); sls != 0; sls &= sls - 1)
+        if (sv_routes_trace(c->fabric, c->routes, from, row->d, (unsigned)__builtin_ctzll(sls),
+                            NULL, 0, &count, &at) == SV_TRACE_ARRIVED)
+            return true;
+    return false;
+}
+
+static void judge_source(struct row *row, sv_node from, bool arrives)
+{
+    const sv__case *c = row->w->c;
+    bool terminal = !sv_is_switch(c->fabric, from), to_terminal = !sv_is_switch(c->fabric, row->to);
+    sv_pairs pairs = (sv_pairs)((terminal ? 0 : 2) + (to_terminal ? 0 : 1));
+    if (from.i == row->to.i)
+        return;
+    if (row->dropped || (terminal && sv_switch_of(c->fabric, from).i == SV_NONE))
+        arrives = arrives_by_trace(row, from);
+    if (arrives)
+        return;
+    lose(row, pairs, from);
+    if (pairs == SV_PAIRS_TERMINAL_TERMINAL && c->component[from.i] != c->component[row->to.i])
+        row->tally->split_pairs++;
+}
+
+/* Counts who cannot reach the destination. order holds the trees from the tips inwards. */
+static void judge(struct row *row, uint32_t in_trees)
+{
+    const sv__case *c = row->w->c;
+    const sv_fabric *f = c->fabric;
+    struct scratch *x = row->x;
+    uint32_t arriving = 0;
+    for (uint32_t i = in_trees; i-- > 0;) {
+        uint32_t s = x->order[i];
+        x->arrives[s] =
+            x->kind[s] == ENDS || (x->kind[s] == GOES && x->arrives[f->head[x->out[s].i].i]);
+        arriving += x->arrives[s];
+    }
+    bool to_terminal = !sv_is_switch(f, row->to);
+    row->tally->pairs[to_terminal ? SV_PAIRS_TERMINAL_TERMINAL : SV_PAIRS_TERMINAL_SWITCH] +=
+        f->live_terminals - to_terminal;
+    row->tally->pairs[to_terminal ? SV_PAIRS_SWITCH_TERMINAL : SV_PAIRS_SWITCH_SWITCH] +=
+        f->live_switches - !to_terminal;
+    if (arriving == f->live_switches && !row->dropped && !c->split)
+        return;
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
+        sv_node from = {v};
+        if (!sv_node_alive(f, from))
+            continue;
+        sv_node at = sv_is_switch(f, from) ? from : sv_switch_of(f, from);
+        judge_source(row, from, at.i != SV_NONE && x->arrives[at.i]);
+    }
+}
+
+static void walk_row(const struct walk *w, unsigned worker, uint32_t d)
+{
+    const sv__case *c = w->c;
+    struct row row = {.w = w,
+                      .x = &w->scratch[worker],
+                      .tally = &w->tallies[worker],
+                      .d = d,
+                      .to = c->routes->node[d],
+                      .ports = c->routes->ports[d],
+                      .dropped = c->adapters_discard};
+    if (!sv_node_alive(c->fabric, row.to))
+        return;
+    classify(&row);
+    uint32_t in_trees = walk_trees(&row);
+    /* walk_rings uses order for rings, so count first. */
+    if (w->tally)
+        judge(&row, in_trees);
+    walk_rings(&row);
+}
+
+/* ---- all of them ---- */
+
+enum { ROWS_A_PIECE = 32 };
+
+static sv_status walk_piece(sv_ctx *ctx, unsigned worker, uint64_t piece, void *arg)
+{
+    (void)ctx;
+    const struct walk *w = arg;
+    uint64_t end = (piece + 1) * ROWS_A_PIECE;
+    if (end > w->c->routes->num_destinations)
+        end = w->c->routes->num_destinations;
+    for (uint64_t d = piece * ROWS_A_PIECE; d < end; d++)
+        walk_row(w, worker, (uint32_t)d);
+    return SV_OK;
+}
+
+static sv_status make_scratch(struct walk *w, sv_arena *arena, unsigned workers)
+{
+    size_t n = w->c->fabric->num_switches;
+    w->scratch = SV_ARENA_NEW(arena, struct scratch, workers);
+    w->tallies = SV_ARENA_NEW(arena, sv__tally, workers);
+    if (w->scratch == NULL || w->tallies == NULL)
+        return SV_NO_MEMORY;
+    for (unsigned i = 0; i < workers; i++) {
+        w->tallies[i] = (sv__tally){.lost_destination = SV_NONE,
+                                    .loop_destination = SV_NONE,
+                                    .lost_from = SV_NO_NODE,
+                                    .loop_at = SV_NO_NODE};
+        struct scratch *x = &w->scratch[i];
+        x->kind = SV_ARENA_NEW(arena, uint8_t, n);
+        x->arrives = SV_ARENA_NEW(arena, bool, n);
+        x->out = SV_ARENA_NEW(arena, sv_channel, n);
+        x->feeders = SV_ARENA_NEW(arena, uint32_t, n);
+        x->order = SV_ARENA_NEW(arena, uint32_t, n);
+        x->sets = SV_ARENA_NEW(arena, uint64_t, n * w->c->lanes);
+        if (x->kind == NULL || x->arrives == NULL || x->out == NULL || x->feeders == NULL ||
+            x->order == NULL || x->sets == NULL)
+            return SV_NO_MEMORY;
+    }
+    return SV_OK;
+}
+
+static void sum_up(sv__tally *sum, const sv__tally *part)
+{
+    for (int i = 0; i < SV_PAIRS_COUNT; i++) {
+        sum->pairs[i] += part->pairs[i];
+        sum->unreachable[i] += part->unreachable[i];
+    }
+    sum->split_pairs += part->split_pairs;
+    sum->loops += part->loops;
+    if (part->lost_destination < sum->lost_destination) {
+        sum->lost_destination = part->lost_destination;
+        sum->lost_from = part->lost_from;
+    }
+    if (part->loop_destination < sum->loop_destination) {
+        sum->loop_destination = part->loop_destination;
+        sum->loop_at = part->loop_at;
+    }
+}
+
+sv_status sv__walk_all(sv_ctx *ctx, const sv__case *c, sv_traffic traffic, sv__unknown unknown,
+                       const sv__deps *deps, sv__tally *tally)
+{
+    uint64_t pieces = (c->routes->num_destinations + ROWS_A_PIECE - 1) / ROWS_A_PIECE;
+    unsigned workers = sv_ctx_threads(ctx, pieces);
+    struct walk w = {
+        .c = c, .traffic = traffic, .unknown = unknown, .deps = deps, .tally = tally != NULL};
+    sv_arena arena;
+    sv_arena_init(&arena, ctx);
+    sv_status status = make_scratch(&w, &arena, workers);
+    if (status == SV_OK)
+        status = sv_parallel(ctx, "checking", pieces, walk_piece, &w);
+    if (status == SV_OK && tally != NULL) {
+        *tally = w.tallies[0];
+        for (unsigned i = 1; i < workers; i++)
+            sum_up(tally, &w.tallies[i]);
+    }
+    sv_arena_release(&arena);
+    return status;
+}

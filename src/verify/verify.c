@@ -1,0 +1,202 @@
+/*
+ * verify.c: the verdicts on tables.
+ *
+ * All unicast packets come first: if their dependencies can be put in order, so can those of any
+ * part of them. Only when they cannot are the kinds of traffic looked at one by one, for what a
+ * cycle needs (it may need switches that talk to switches, which hardly happens) and to show the
+ * cycle that matters most.
+ *
+ * SLs that nobody told: if all SLs at once leave no cycle, none of them can make one, and the
+ * answer is yes whatever senders do. If there is a cycle without the pairs whose SL is not known,
+ * it is no. In between it cannot be decided, and is not guessed. Lanes that nobody told: with
+ * everything on one lane, no cycle there means none anywhere.
+ *
+ * Cost: one walk over all rows (rows.c) where the answer is yes, up to eight otherwise.
+ */
+#include <selvage/verify.h>
+
+#include "fabric/store.h"
+#include "verify/judge.h"
+
+struct court {
+    sv_ctx *ctx;
+    const sv__case *c;
+    sv_arena *arena;
+    sv__deps deps;
+    sv_verification *v;
+};
+
+/* Whether dependencies have no cycle; one that they have is kept, if it is the first. */
+static sv_status ordered(struct court *t, sv_traffic traffic, sv__unknown unknown, bool *yes)
+{
+    sv__vertex *cycle;
+    size_t length;
+    sv_arena arena;
+    sv_arena_init(&arena, t->ctx);
+    sv_status status = sv__deps_order(&t->deps, &arena, NULL, &cycle, &length);
+    if (status == SV_OK && length > 0 && t->v->cycle == NULL) {
+        status =
+            sv__explain(t->ctx, t->c, traffic, unknown, cycle, length, t->v->store, &t->v->cycle);
+        t->v->cycle_length = length;
+        t->v->cycle_traffic = traffic;
+    }
+    sv_arena_release(&arena);
+    *yes = status == SV_OK && length == 0;
+    return status;
+}
+
+/* Walks one kind of traffic afresh and says whether there is no cycle. */
+static sv_status try_traffic(struct court *t, sv_traffic traffic, sv__unknown unknown, bool groups,
+                             bool *yes)
+{
+    sv__deps_clear(&t->deps);
+    SV_TRY(sv__walk_all(t->ctx, t->c, traffic, unknown, &t->deps, NULL));
+    if (groups)
+        SV_TRY(sv__walk_groups(t->ctx, t->c, &t->deps));
+    return ordered(t, traffic, unknown, yes);
+}
+
+/* The verdict on a kind of traffic for which all SLs at once leave a cycle. */
+static sv_status try_known(struct court *t, sv_traffic traffic, bool groups, sv_verdict *verdict)
+{
+    bool yes;
+    *verdict = SV_VERDICT_UNKNOWN;
+    if (t->v->lanes_unknown)
+        return SV_OK;
+    /* The cycle to show is one that is certain, if there is one. */
+    sv_wait *kept = t->v->cycle;
+    size_t length = t->v->cycle_length;
+    bool first = t->v->cycle_traffic == traffic;
+    if (first)
+        t->v->cycle = NULL;
+    SV_TRY(try_traffic(t, traffic, SV__UNKNOWN_NONE, groups, &yes));
+    if (!yes)
+        *verdict = SV_VERDICT_NO;
+    if (first && yes) {
+        t->v->cycle = kept;
+        t->v->cycle_length = length;
+    }
+    return SV_OK;
+}
+
+static sv_status judge_traffic(struct court *t, sv_traffic traffic, bool groups,
+                               sv_verdict *verdict)
+{
+    bool yes;
+    SV_TRY(try_traffic(t, traffic, SV__UNKNOWN_ANY, groups, &yes));
+    *verdict = SV_VERDICT_YES;
+    return yes ? SV_OK : try_known(t, traffic, groups, verdict);
+}
+
+static sv_status judge_unicast(struct court *t, bool all_ordered)
+{
+    sv_verification *v = t->v;
+    for (int k = 0; k < SV_TRAFFIC_COUNT; k++) {
+        v->deadlock_free[k] = SV_VERDICT_YES;
+        if (!all_ordered && t->c->options.quick)
+            v->deadlock_free[k] = SV_VERDICT_UNKNOWN;
+        else if (!all_ordered)
+            SV_TRY(judge_traffic(t, (sv_traffic)k, false, &v->deadlock_free[k]));
+        v->on_sl0[k] = v->deadlock_free[k];
+        if (v->deadlock_free[k] == SV_VERDICT_UNKNOWN && !t->c->options.quick) {
+            bool yes;
+            sv_wait *kept = v->cycle;
+            SV_TRY(try_traffic(t, (sv_traffic)k, SV__UNKNOWN_ZERO, false, &yes));
+            v->cycle = kept;
+            v->on_sl0[k] = yes ? SV_VERDICT_YES : SV_VERDICT_NO;
+        }
+    }
+    return SV_OK;
+}
+
+static sv_status judge_multicast(struct court *t)
+{
+    sv_verification *v = t->v;
+    bool yes;
+    v->multicast = SV_VERDICT_YES;
+    for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
+        v->together[k] = v->deadlock_free[k];
+    if (t->c->routes->num_groups == 0 || t->c->options.quick)
+        return SV_OK;
+    sv__deps_clear(&t->deps);
+    SV_TRY(sv__walk_groups(t->ctx, t->c, &t->deps));
+    SV_TRY(ordered(t, SV_TRAFFIC_TERMINALS, SV__UNKNOWN_ANY, &yes));
+    if (!yes)
+        v->multicast = v->lanes_unknown ? SV_VERDICT_UNKNOWN : SV_VERDICT_NO;
+    for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
+        SV_TRY(judge_traffic(t, (sv_traffic)k, true, &v->together[k]));
+    return SV_OK;
+}
+
+/* Why the example of a lost pair is lost. */
+static void explain_lost(const sv__case *c, sv_verification *v, const sv__tally *tally)
+{
+    v->lost = (sv_lost_pair){tally->lost_from, SV_NO_NODE, tally->lost_destination, 0};
+    if (v->lost.from.i == SV_NONE)
+        return;
+    uint64_t sls = sv__case_sls(c, v->lost.from, v->lost.destination, SV__UNKNOWN_ANY);
+    uint32_t count;
+    v->lost.why = (uint8_t)sv_routes_trace(c->fabric, c->routes, v->lost.from, v->lost.destination,
+                                           (unsigned)__builtin_ctzll(sls | (uint64_t)1 << 63), NULL,
+                                           0, &count, &v->lost.at);
+}
+
+static sv_status judge(struct court *t)
+{
+    sv_verification *v = t->v;
+    sv__tally tally;
+    bool yes;
+    v->sl_unknown = t->c->routes->sl_form == SV_SL_UNKNOWN && !t->c->options.assume;
+    v->lanes_unknown = !t->c->routes->lanes_known;
+    SV_TRY(sv__deps_init(&t->deps, t->arena, t->c->fabric, t->c->lanes, false));
+    SV_TRY(sv__walk_all(t->ctx, t->c, SV_TRAFFIC_ALL, SV__UNKNOWN_ANY, &t->deps, &tally));
+    for (int i = 0; i < SV_PAIRS_COUNT; i++) {
+        v->pairs[i] = tally.pairs[i];
+        v->unreachable[i] = tally.unreachable[i];
+    }
+    v->split_pairs = tally.split_pairs;
+    v->loops = tally.loops;
+    v->loop_destination = tally.loop_destination;
+    v->loop_at = tally.loop_at;
+    v->dependencies = sv__deps_count(&t->deps, true);
+    v->vls_used = sv__deps_lanes_used(&t->deps);
+    explain_lost(t->c, v, &tally);
+    sv__vertex *cycle;
+    size_t length;
+    SV_TRY(sv__deps_order(&t->deps, t->arena, NULL, &cycle, &length));
+    yes = length == 0;
+    SV_TRY(judge_unicast(t, yes));
+    return judge_multicast(t);
+}
+
+sv_status sv_verify(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
+                    const sv_verify_options *options, sv_verification **result)
+{
+    sv__store *store = sv__store_new(ctx, NULL);
+    if (store == NULL)
+        return SV_NO_MEMORY;
+    sv_arena arena;
+    sv_arena_init(&arena, ctx);
+    sv__case c;
+    struct court t = {.ctx = ctx, .c = &c, .arena = &arena};
+    t.v = SV_STORE_NEW(store, ctx, sv_verification, 1);
+    sv_status status = t.v == NULL ? SV_NO_MEMORY : SV_OK;
+    if (status == SV_OK) {
+        t.v->store = store;
+        status = sv__case_init(&c, &arena, fabric, routes, options);
+    }
+    if (status == SV_OK)
+        status = judge(&t);
+    sv_arena_release(&arena);
+    if (status == SV_OK)
+        *result = t.v;
+    else
+        sv__store_drop(store);
+    return status;
+}
+
+void sv_verification_free(sv_verification *v)
+{
+    if (v != NULL)
+        sv__store_drop(v->store);
+}

@@ -1,0 +1,362 @@
+"""selvage's verdicts on forwarding tables against the slow second opinion of routes_oracle.py, on
+thousands of random small fabrics: with failures, parallel links, several addresses a terminal, odd
+lane tables, service levels of every form, and with seeded mutations of correct tables, which must
+all be noticed.
+
+Run: python3 -B tests/oracle/test_routes.py [TRIALS [SEED]]
+"""
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import routes_oracle as oracle
+from command import ok, selvage
+
+TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 150
+SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
+CHECKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_proof.py")
+ENGINES = "minhop", "sssp", "updn", "dnup", "dor"
+DEADLOCK_FREE = "updn", "dnup"
+MINIMAL = "minhop", "sssp", "dor"
+KINDS = "terminal_terminal", "terminal_switch", "switch_terminal", "switch_switch"
+VERDICTS = "terminal_terminal", "terminal_switch", "switch_switch"
+
+
+def random_spec(rng):
+    hosts = rng.randint(0, 2)
+    return rng.choice([
+        "torus:%dx%d,hosts=%d,r=%d" % (rng.randint(2, 4), rng.randint(2, 3), hosts,
+                                       rng.randint(1, 2)),
+        "mesh:%dx%d,hosts=%d" % (rng.randint(1, 3), rng.randint(2, 3), hosts),
+        "torus:%d,hosts=%d" % (rng.randint(3, 7), rng.randint(1, 2)),
+        "kary:k=2,n=%d,hosts=1" % rng.randint(2, 3),
+        "xgft:h=2,m=2/2,w=1/2,hosts=2",
+        "hypercube:3,hosts=1",
+        "random:switches=%d,links=%d,total=%d,seed=%d" % (6, rng.randint(7, 11), rng.randint(3, 8),
+                                                          rng.randint(1, 99)),
+        "fullmesh:%d,hosts=%d" % (rng.randint(2, 5), hosts),
+        "dragonfly:a=2,p=1,h=1,g=3",
+        "kautz:d=2,k=2,hosts=1",
+    ])
+
+
+def random_fabric(rng, directory):
+    """A fabric file with failures, which may cut it into pieces. None if nothing is left."""
+    path = os.path.join(directory, "fabric.net")
+    ok("topo", random_spec(rng), "-o", path)
+    if rng.random() < 0.5:
+        with open(path) as file:
+            found = re.findall(r'^Switch.*?# "([^"]+)"', file.read(), re.M)
+        name, port = rng.choice(found), rng.randint(1, 4)
+        failed = selvage("faults", path, "--port", "%s/%d" % (name, port), "-o", path + "2")
+        if failed.code == 0:
+            os.replace(path + "2", path)
+    return path
+
+
+def route(rng, fabric, directory, engine=None):
+    engine = engine or rng.choice(ENGINES)
+    ok("route", fabric, "--engine", engine, "-o", directory, "--no-check", "--lmc",
+       str(rng.choice((0, 0, 1))), "--sl-offset", str(rng.choice((0, 0, 3))))
+    return engine
+
+
+def rewrite(directory, name, change):
+    path = os.path.join(directory, name)
+    with open(path) as file:
+        text = file.read()
+    with open(path, "w") as file:
+        file.write(change(text))
+
+
+# Mutations of files -------------------------------------------------------------------------------
+
+def spoil_lfts(rng, directory, share=0.1):
+    """Some entries get another port or vanish."""
+    ports = {}
+
+    def change(text):
+        lines, at = [], None
+        for line in text.split("\n"):
+            if line.startswith("Unicast"):
+                at = re.search(r"guid (0x[0-9a-f]+)", line)[1]
+            if line.startswith("0x") and rng.random() < share:
+                if rng.random() < 0.2:
+                    continue
+                line = "%s %03d%s" % (line[:6], rng.randint(0, ports[at]), line[10:])
+            lines.append(line)
+        return "\n".join(lines)
+
+    with open(os.path.join(directory, "opensm-subnet.lst")) as file:
+        for ends in re.findall(r"SW Ports:([0-9A-Fa-f]+) \S+ NodeGUID:([0-9a-f]+)", file.read()):
+            ports["0x" + ends[1]] = int(ends[0], 16)
+    rewrite(directory, "opensm-lfts.dump", change)
+
+
+def spoil_lanes(rng, directory, lanes=3):
+    """Rows of the lane tables become random, some with lane 15."""
+    share = rng.choice((0.1, 0.5, 1))
+    values = list(range(lanes)) + ([15] if rng.random() < 0.3 else [])
+
+    def change(text):
+        return re.sub(r"^(\d+ +\d+ +: ).*$", lambda row: row[0] if rng.random() > share else
+                      row[1] + " ".join(str(rng.choice(values)) for _ in range(16)), text,
+                      flags=re.M)
+
+    rewrite(directory, "opensm-sl2vl.dump", change)
+
+
+def random_psl(rng, directory):
+    """Service levels of a random form, perhaps with holes."""
+    tables = oracle.load(directory)
+    lids = sorted(tables.owner)
+    switches = sorted(oracle.switches_of(tables))
+    nodes = sorted(tables.nodes)
+    form = rng.choice(("any", "switch", "node", "mixed"))
+    holes = rng.choice((0, 0, 0.2))
+    lines = ["# made up"]
+    for lid in lids:
+        if form in ("any", "mixed") and rng.random() >= holes:
+            lines.append("* %d %d" % (lid, rng.randint(0, 3)))
+        if form in ("switch", "mixed"):
+            lines += ["@%s %d %d" % (s, lid, rng.randint(0, 3)) for s in switches
+                      if rng.random() >= holes]
+        if form in ("node", "mixed"):
+            lines += ["%s %d %d" % (v, lid, rng.randint(0, 3)) for v in nodes
+                      if rng.random() >= (0.7 if form == "mixed" else holes)]
+    rng.shuffle(lines)
+    with open(os.path.join(directory, "opensm.psl"), "w") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def random_groups(rng, directory):
+    tables = oracle.load(directory)
+    with open(os.path.join(directory, "opensm.mcfdbs"), "w") as file:
+        for switch in sorted(oracle.switches_of(tables)):
+            file.write("\nSwitch %s\nLID    : Out Port(s)\n" % switch)
+            for mlid in (0xc000, 0xc001):
+                ports = [p for p in range(1, 5) if (switch, p) in tables.cables
+                         and rng.random() < 0.5]
+                if ports:
+                    file.write("0x%04X : %s \n" % (mlid, " ".join("0x%03X" % p for p in ports)))
+
+
+def random_tables(rng, directory, fabric=None):
+    """Tables in a directory; says which files it took away."""
+    fabric = fabric or random_fabric(rng, os.path.dirname(directory))
+    route(rng, fabric, directory)
+    if rng.random() < 0.6:
+        spoil_lfts(rng, directory, rng.choice((0.01, 0.1, 0.4)))
+    if rng.random() < 0.5:
+        random_psl(rng, directory)
+    if rng.random() < 0.6:
+        spoil_lanes(rng, directory)
+    if rng.random() < 0.3:
+        random_groups(rng, directory)
+    gone = [name for name in ("opensm.psl", "opensm-sl2vl.dump") if rng.random() < 0.12]
+    for name in gone:
+        os.remove(os.path.join(directory, name))
+    return fabric
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="selvage-routes-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def keep(self, trial):
+        """Says which trial failed, so that it can be had again."""
+        return "trial %d: python3 -B tests/oracle/test_routes.py 1 %d" % (trial, trial)
+
+
+class Verdicts(Case):
+    def compare(self, directory, trial, *options, **how):
+        tables = oracle.load(directory)
+        wanted = oracle.verify(tables, **how)
+        result = selvage("check", directory, "--json", *options)
+        self.assertIn(result.code, (0, 1, 6), result.err)
+        found = result.json
+        self.assertEqual(found["unreachable"], wanted["unreachable_every_sl"])
+        self.assertEqual(found["loops"], wanted["loops"])
+        self.assertEqual(found["vls_used"], wanted["vls_used"])
+        self.assertEqual(found["dependencies"], wanted["dependencies"])
+        lanes_known = os.path.exists(os.path.join(directory, "opensm-sl2vl.dump"))
+        self.assertEqual(found["lanes_known"], lanes_known)
+        for verdict in VERDICTS:
+            self.verdict(found, wanted, verdict, tables, how, lanes_known)
+        if lanes_known:
+            self.assertEqual(found["verdicts"]["multicast"], wanted["multicast"])
+        return found
+
+    def verdict(self, found, wanted, verdict, tables, how, lanes_known):
+        mine = found["verdicts"][verdict]
+        if wanted[verdict]:
+            self.assertIs(mine, True)
+            return
+        self.assertIsNot(mine, True)
+        if mine is None and lanes_known:
+            # Undecided: there is an unknown SL that matters, so with all at 0 it may differ.
+            zero = oracle.verify(tables, **dict(how, unknown_sl=0))
+            self.assertEqual(found["on_sl0"][verdict], zero[verdict])
+
+    def test_random_tables(self):
+        for trial in range(SEED, SEED + TRIALS):
+            rng = random.Random(trial)
+            directory = self.path("t%d" % trial)
+            with self.subTest(self.keep(trial)):
+                random_tables(rng, directory)
+                self.compare(directory, trial)
+                if rng.random() < 0.3:
+                    sl = rng.randint(0, 4)
+                    self.compare(directory, trial, "--assume-sl", str(sl), assume_sl=sl)
+                if rng.random() < 0.3:
+                    self.compare(directory, trial, "--reversible", reversible=True)
+            shutil.rmtree(directory, ignore_errors=True)
+
+    def test_what_is_known_is_decided(self):
+        """With all SLs and lanes told there is no "undecided"."""
+        for trial in range(SEED, SEED + TRIALS // 3):
+            rng = random.Random("known %d" % trial)
+            directory = self.path("k%d" % trial)
+            with self.subTest(self.keep(trial)):
+                route(rng, random_fabric(rng, self.folder), directory)
+                spoil_lanes(rng, directory)
+                spoil_lfts(rng, directory)
+                found = self.compare(directory, trial)
+                self.assertNotIn(None, [found["verdicts"][v] for v in VERDICTS])
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+class Engines(Case):
+    def test_engines_keep_their_promises(self):
+        """Shortest, connected, no loops, no deadlock: as the oracle sees it."""
+        for trial in range(SEED, SEED + TRIALS // 3):
+            rng = random.Random("engines %d" % trial)
+            fabric = random_fabric(rng, self.folder)
+            least = None
+            for engine in ENGINES:
+                directory = self.path("%s%d" % (engine, trial))
+                with self.subTest(self.keep(trial), engine=engine):
+                    route(rng, fabric, directory, engine)
+                    tables = oracle.load(directory)
+                    wanted = oracle.verify(tables)
+                    self.assertEqual(wanted["loops"], 0)
+                    split = ok_or_no("check", directory, "--json")["split_pairs"]
+                    self.assertEqual(wanted["unreachable"]["terminal_terminal"], split)
+                    if engine in DEADLOCK_FREE:
+                        self.assertTrue(all(wanted[v] for v in VERDICTS), wanted["cycle"])
+                    if engine in MINIMAL:
+                        hops = ok("metrics", directory, "--json").json["hops"]["avg"]
+                        least = hops if least is None else least
+                        self.assertAlmostEqual(hops, least)
+                shutil.rmtree(directory, ignore_errors=True)
+
+
+def ok_or_no(*arguments):
+    result = selvage(*arguments)
+    if result.code not in (0, 1, 6):
+        raise AssertionError(result.err)
+    return result.json
+
+
+class Mutations(Case):
+    """Correct tables, changed so that something is wrong for sure: every one must be noticed."""
+
+    def notice(self, directory, trial):
+        self.assertEqual(selvage("check", directory, "--json").code, 1, self.keep(trial))
+
+    def test_swapped_ports_and_shifted_lanes(self):
+        noticed = 0
+        for trial in range(SEED, SEED + TRIALS // 2):
+            rng = random.Random("mutation %d" % trial)
+            directory = self.path("m%d" % trial)
+            with self.subTest(self.keep(trial)):
+                route(rng, random_fabric(rng, self.folder), directory, rng.choice(DEADLOCK_FREE))
+                before = oracle.verify(oracle.load(directory))
+                spoil_lfts(rng, directory, 0.05)
+                after = oracle.verify(oracle.load(directory))
+                worse = (after["unreachable"]["terminal_terminal"] > 0 or after["loops"] > 0
+                         or not after["terminal_switch"])
+                if worse and before["unreachable"]["terminal_terminal"] == 0:
+                    self.notice(directory, trial)
+                    noticed += 1
+            shutil.rmtree(directory, ignore_errors=True)
+        if TRIALS >= 100:
+            self.assertGreater(noticed, TRIALS // 20)
+
+
+class Proofs(Case):
+    def check_proof(self, directory, proof):
+        done = subprocess.run([sys.executable, "-B", CHECKER, directory, proof],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return done.returncode == 0
+
+    def test_proofs_hold_and_wrong_ones_do_not(self):
+        for trial in range(SEED, SEED + TRIALS // 5):
+            rng = random.Random("proof %d" % trial)
+            directory, proof = self.path("p%d" % trial), self.path("proof%d" % trial)
+            with self.subTest(self.keep(trial)):
+                route(rng, random_fabric(rng, self.folder), directory, rng.choice(DEADLOCK_FREE))
+                if rng.random() < 0.5:
+                    spoil_lanes(rng, directory)
+                found = selvage("check", directory, "--json", "--proof", proof)
+                if not found.json["verdicts"]["switch_switch"]:
+                    self.assertFalse(os.path.exists(proof))
+                    continue
+                self.assertTrue(self.check_proof(directory, proof))
+                self.assertEqual(selvage("check", directory, "--against", proof).code, 0)
+                self.spoil(rng, proof)
+                self.assertEqual(selvage("check", directory, "--against", proof).code,
+                                 0 if self.check_proof(directory, proof) else 1)
+            shutil.rmtree(directory, ignore_errors=True)
+
+    def spoil(self, rng, proof):
+        with open(proof) as file:
+            lines = file.read().split("\n")
+        numbers = [i for i, line in enumerate(lines) if line.startswith("0x")]
+        for i in rng.sample(numbers, min(3, len(numbers))):
+            words = lines[i].split()
+            lines[i] = " ".join(words[:3] + [str(rng.randint(0, len(numbers)))])
+        with open(proof, "w") as file:
+            file.write("\n".join(lines))
+
+
+class Transitions(Case):
+    def test_old_and_new(self):
+        for trial in range(SEED, SEED + TRIALS // 2):
+            rng = random.Random("transition %d" % trial)
+            old, new = self.path("old%d" % trial), self.path("new%d" % trial)
+            with self.subTest(self.keep(trial)):
+                fabric = random_fabric(rng, self.folder)
+                lmc = str(rng.choice((0, 0, 1)))
+                for directory in (old, new):
+                    ok("route", fabric, "--engine", rng.choice(ENGINES), "-o", directory,
+                       "--no-check", "--lmc", lmc, "--sl-offset", str(rng.choice((0, 3))))
+                    if rng.random() < 0.3:
+                        spoil_lfts(rng, directory, 0.05)
+                    if rng.random() < 0.3:
+                        spoil_lanes(rng, directory)
+                    if rng.random() < 0.3:
+                        random_psl(rng, directory)
+                wanted = oracle.verify_transition(oracle.load(old), oracle.load(new))
+                found = ok_or_no("check", old, new, "--json")
+                self.assertEqual(found["loops"] > 0, wanted["loop"])
+                self.assertEqual(found["unreachable_pairs"], wanted["dead_ends"])
+                self.assertEqual(found["deadlock_free"] is True, wanted["deadlock_free"])
+            shutil.rmtree(old, ignore_errors=True)
+            shutil.rmtree(new, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
