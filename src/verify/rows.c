@@ -242,11 +242,8 @@ static void inject_terminal(struct row *row, uint32_t s, const sv_hop *hop)
             sls &= ~((uint64_t)1 << sl);
             continue;
         }
-        if (deps->ends) {
-            sv__deps_use(deps, in, a);
-            if (b != SV_NO_LANE)
-                sv__deps_add(deps, in, a, out, b);
-        }
+        if (deps->ends && b != SV_NO_LANE)
+            sv__deps_add(deps, in, a, out, b);
     }
     put(row, s, second, sls);
 }
@@ -454,6 +451,25 @@ static void judge(struct row *row, uint32_t in_trees)
     }
 }
 
+/* The channels out of terminals: packets take them whatever becomes of them behind. */
+static void use_ends(const struct row *row)
+{
+    const sv__case *c = row->w->c;
+    const sv_fabric *f = c->fabric;
+    for (uint32_t v = f->num_switches; v < sv_num_nodes(f); v++)
+        SV_FOR_HOPS (f, ((sv_node){v}), hop) {
+            const sv_lanes *lanes =
+                sv_route_lanes(c->routes, f, (sv_node){v}, 0, f->port[hop->channel.i]);
+            uint64_t sls =
+                v == row->to.i ? 0 : sv__case_sls(c, (sv_node){v}, row->d, row->w->unknown);
+            for (; sls != 0; sls &= sls - 1) {
+                unsigned lane = lanes->of_sl[__builtin_ctzll(sls)];
+                if (lane != SV_NO_LANE)
+                    sv__deps_use(row->w->deps, hop->channel, lane);
+            }
+        }
+}
+
 static void walk_row(const struct walk *w, unsigned worker, uint32_t d)
 {
     const sv__case *c = w->c;
@@ -467,6 +483,8 @@ static void walk_row(const struct walk *w, unsigned worker, uint32_t d)
     if (!sv_node_alive(c->fabric, row.to))
         return;
     classify(&row);
+    if (w->deps->ends)
+        use_ends(&row);
     uint32_t in_trees = walk_trees(&row);
     /* walk_rings uses order for rings, so count first. */
     if (w->tally)

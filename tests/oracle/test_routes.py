@@ -48,7 +48,7 @@ def random_spec(rng):
 
 
 def random_fabric(rng, directory):
-    """A fabric file with failures, which may cut it into pieces. None if nothing is left."""
+    """A fabric file with failures, which may cut it into pieces."""
     path = os.path.join(directory, "fabric.net")
     ok("topo", random_spec(rng), "-o", path)
     if rng.random() < 0.5:
@@ -56,7 +56,7 @@ def random_fabric(rng, directory):
             found = re.findall(r'^Switch.*?# "([^"]+)"', file.read(), re.M)
         name, port = rng.choice(found), rng.randint(1, 4)
         failed = selvage("faults", path, "--port", "%s/%d" % (name, port), "-o", path + "2")
-        if failed.code == 0:
+        if failed.code == 0 and selvage("convert", path + "2", "-f", "subnet").code == 0:
             os.replace(path + "2", path)
     return path
 
@@ -79,7 +79,7 @@ def rewrite(directory, name, change):
 # Mutations of files -------------------------------------------------------------------------------
 
 def spoil_lfts(rng, directory, share=0.1):
-    """Some entries get another port or vanish."""
+    """Some entries get another port or none (255)."""
     ports = {}
 
     def change(text):
@@ -88,9 +88,8 @@ def spoil_lfts(rng, directory, share=0.1):
             if line.startswith("Unicast"):
                 at = re.search(r"guid (0x[0-9a-f]+)", line)[1]
             if line.startswith("0x") and rng.random() < share:
-                if rng.random() < 0.2:
-                    continue
-                line = "%s %03d%s" % (line[:6], rng.randint(0, ports[at]), line[10:])
+                port = 255 if rng.random() < 0.2 else rng.randint(0, ports[at])
+                line = "%s %03d%s" % (line[:6], port, line[10:])
             lines.append(line)
         return "\n".join(lines)
 
