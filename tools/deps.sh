@@ -10,7 +10,7 @@ set -eu
 build="gcc libc6-dev cmake ninja-build libmetis-dev libjansson-dev"
 demo="$build graphviz"
 check="$build graphviz clang libclang-rt-14-dev clang-format libcmocka-dev libigraph-dev python3
-       ibsim-utils infiniband-diags opensm pkg-config mandoc git"
+       ibsim-utils infiniband-diags opensm ibutils pkg-config mandoc git"
 # Wanted by single tests, which say so when they have to be skipped: munge's set-up does not work
 # everywhere (in a chroot whose root others cannot read, say).
 wanted="slurmctld slurm-client munge"

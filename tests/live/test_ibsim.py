@@ -45,16 +45,10 @@ class Ibsim(unittest.TestCase):
             self.assertEqual(changes, [], "%s against %s by %s" % (old, new, match))
 
     def round_trip(self, net, speeds_too=True, opensm=False):
-        fabric = ok("convert", net, "--format", "json").json
-        ports = sum(s["ports"] + 1 for s in fabric["switches"])
-        ports += sum(a["ports"] for a in fabric["adapters"])
-        nodes = len(fabric["switches"]) + len(fabric["adapters"])
-        host = "H-" + fabric["adapters"][0]["guid"][2:]
-        with ibsim.Simulator(net, host, nodes, len(fabric["switches"]), ports) as sim:
+        with ibsim.simulate(net) as sim:
             sim.discover(self.path("found.net"))
             self.expect_same(net, self.path("found.net"), speeds_too)
             if opensm:
-                os.mkdir(self.path("dump"))
                 sim.opensm(self.path("dump"))
                 self.expect_same(net, self.path("dump/opensm-subnet.lst"), speeds_too)
 
