@@ -5,7 +5,8 @@ set -eu
 selvage=$1
 corpus=tests/fuzz/corpus
 mkdir -p $corpus/ibnetdiscover $corpus/subnet $corpus/netloc $corpus/cray $corpus/spec \
-    $corpus/faults $corpus/guids $corpus/auto
+    $corpus/faults $corpus/guids $corpus/auto $corpus/lfts $corpus/sl2vl $corpus/psl \
+    $corpus/mcfdbs $corpus/qos $corpus/svr $corpus/proof
 
 n=0
 for spec in mesh:2x1,hosts=1 torus:3,hosts=2,speed=EDR kary:k=2,n=2 fullmesh:3,hosts=0,r=2; do
@@ -34,3 +35,20 @@ printf 'adapter "lid 3"\n' >$corpus/faults/2
 for format in ibnetdiscover subnet netloc cray; do
     cp $corpus/$format/1 $corpus/auto/$format
 done
+
+# Tables of the fabric that the targets use.
+tables=$(mktemp -d)
+trap 'rm -rf "$tables"' EXIT
+"$selvage" route torus:3,hosts=2 --lmc 1 --engine updn -o "$tables/d" >/dev/null
+"$selvage" route torus:3,hosts=2 --lmc 1 --engine minhop -o $corpus/svr/1.svr >/dev/null
+mv $corpus/svr/1.svr $corpus/svr/1
+cp "$tables/d/opensm-lfts.dump" $corpus/lfts/1
+cp "$tables/d/opensm.fdbs" $corpus/lfts/2
+cp "$tables/d/opensm.psl" $corpus/psl/1
+printf '0x02005e1b00000011 4 3 # a comment\n@0x02005e1a00000001 5 1\n* 6 15\n' >$corpus/psl/2
+head -12 "$tables/d/opensm-sl2vl.dump" >$corpus/sl2vl/1
+tail -6 "$tables/d/opensm-sl2vl.dump" >>$corpus/sl2vl/1
+printf '\nSwitch 0x02005e1a00000001\nLID    : Out Port(s)\n0xC000 : 0x001 0x003 \n' >$corpus/mcfdbs/1
+printf '# VL arbitration\nqos_ca_high_limit 0\nqos_ca_vlarb_high 0:4,1:4\nqos_swe_vlarb_low 14:255\n' \
+    >$corpus/qos/1
+"$selvage" check "$tables/d" --proof $corpus/proof/1 >/dev/null

@@ -218,9 +218,9 @@ SV_API SV_MUST_USE sv_status sv_fabric_with_lids(sv_ctx *ctx, const sv_fabric *f
                                                  const sv_routes *routes, sv_fabric **result);
 
 /*
- * Proves the invariants of the struct against the fabric: numbers in range, ports that exist, own
- * entries 0. BAD_INPUT names the first that does not hold. Says nothing about where packets end up
- * (sv_verify does). Time: linear.
+ * Proves the invariants of the struct against the fabric: numbers in range, ports that exist.
+ * BAD_INPUT names the first that does not hold. Says nothing about where packets end up (sv_verify
+ * does). Time: linear.
  */
 SV_API SV_MUST_USE sv_status sv_routes_check(sv_ctx *ctx, const sv_fabric *fabric,
                                              const sv_routes *routes);

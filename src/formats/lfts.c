@@ -330,15 +330,15 @@ sv_status sv__write_lfts(sv_text *out, const sv_fabric *f, const sv_routes *r)
 static void count_hops(const sv_fabric *f, const sv_routes *r, const sv_portmap *ports, uint32_t d,
                        uint32_t *hops, uint32_t *path)
 {
-    enum { NEW = UINT32_MAX - 1 };
+    const uint32_t fresh = UINT32_MAX - 1;
     sv_node to = r->node[d];
     for (uint32_t s = 0; s < f->num_switches; s++)
-        hops[s] = NEW;
+        hops[s] = fresh;
     for (uint32_t start = 0; start < f->num_switches; start++) {
         uint32_t length = 0, s = start, end = SV_NONE;
         /* A switch on the way is SV_NONE until the end is known, so a ring ends by itself. */
         for (;;) {
-            if (hops[s] != NEW) {
+            if (hops[s] != fresh) {
                 end = hops[s];
                 break;
             }

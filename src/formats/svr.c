@@ -276,6 +276,12 @@ static sv_status write_body(struct writer *w)
     return SV_OK;
 }
 
+/* How long head and list of sections are, padded. */
+static uint64_t head_length(uint64_t sections)
+{
+    return (HEAD_SIZE + sections * ENTRY_SIZE + ALIGN - 1) / ALIGN * ALIGN;
+}
+
 static void write_head(const struct writer *w, uint8_t *head, size_t size)
 {
     memset(head, 0, size);
@@ -377,6 +383,19 @@ static sv_status bad(const struct reader *r, const char *what)
     return sv_fail(r->ctx, SV_BAD_INPUT, "%s: %s", r->path, what);
 }
 
+void sv__svr_seal(uint8_t *bytes, uint64_t size)
+{
+    uint64_t head_size = size < HEAD_SIZE ? size : head_length(get(bytes + 12, 4));
+    struct sum head = {0}, body = {0};
+    if (size < HEAD_SIZE || head_size > size)
+        return;
+    sum_add(&body, bytes + head_size, (size_t)(size - head_size));
+    put(bytes + 24, body.value, 8);
+    memset(bytes + 32, 0, 8);
+    sum_add(&head, bytes, (size_t)head_size);
+    put(bytes + 32, head.value, 8);
+}
+
 /* The whole file. */
 static sv_status slurp(struct reader *r)
 {
@@ -411,18 +430,15 @@ static sv_status find_sections(struct reader *r)
         return sv_fail(r->ctx, SV_UNSUPPORTED, "%s: version %llu, this selvage reads %d", r->path,
                        (unsigned long long)get(r->bytes + 8, 4), VERSION);
     count = get(r->bytes + 12, 4);
-    head_size = (HEAD_SIZE + count * ENTRY_SIZE + ALIGN - 1) / ALIGN * ALIGN;
+    head_size = head_length(count);
     if (count > MOST_SECTIONS || get(r->bytes + 16, 8) != r->size || head_size > r->size)
         return bad(r, "its length is not what it says: is it cut off?");
-    struct sum sum = {0};
-    uint64_t wanted = get(r->bytes + 32, 8);
-    memset(r->bytes + 32, 0, 8);
-    sum_add(&sum, r->bytes, (size_t)head_size);
-    bool whole = sum.value == wanted;
-    sum = (struct sum){0};
-    sum_add(&sum, r->bytes + head_size, (size_t)(r->size - head_size));
-    if (!whole || sum.value != get(r->bytes + 24, 8))
+    uint64_t head_sum = get(r->bytes + 32, 8), body_sum = get(r->bytes + 24, 8);
+    sv__svr_seal(r->bytes, r->size);
+    if (head_sum != get(r->bytes + 32, 8) || body_sum != get(r->bytes + 24, 8))
         return bad(r, "its sum is wrong: the file is damaged");
+    for (int s = 0; s < NUM_SECTIONS; s++)
+        r->section[s] = (struct section_at){r->bytes, 0}; /* a missing one is empty */
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *entry = r->bytes + HEAD_SIZE + i * ENTRY_SIZE;
         uint64_t offset = get(entry + 8, 8), length = get(entry + 16, 8);
@@ -632,10 +648,19 @@ static sv_status read_tables(struct reader *r, sv__tables *t)
 sv_status sv__read_svr(sv_ctx *ctx, const char *path, sv_fabric **fabric, sv_routes **routes)
 {
     struct reader r = {.ctx = ctx, .path = path};
-    sv_fabric *f = NULL;
     sv_status status = slurp(&r);
     if (status == SV_OK)
-        status = find_sections(&r);
+        status = sv__parse_svr(ctx, path, r.bytes, r.size, fabric, routes);
+    sv_release(ctx, r.bytes);
+    return status;
+}
+
+sv_status sv__parse_svr(sv_ctx *ctx, const char *path, uint8_t *bytes, uint64_t size,
+                        sv_fabric **fabric, sv_routes **routes)
+{
+    struct reader r = {.ctx = ctx, .path = path, .bytes = bytes, .size = size};
+    sv_fabric *f = NULL;
+    sv_status status = find_sections(&r);
     if (status == SV_OK)
         status = read_fabric(&r, &f);
     if (status == SV_OK && routes != NULL) {
@@ -646,7 +671,6 @@ sv_status sv__read_svr(sv_ctx *ctx, const char *path, sv_fabric **fabric, sv_rou
             status = read_tables(&r, &t);
         sv__tables_release(&t);
     }
-    sv_release(ctx, r.bytes);
     if (status == SV_OK) {
         *fabric = f;
         if (routes != NULL)

@@ -15,15 +15,11 @@ static uint32_t block_of(const sv_routes *r, uint32_t d)
 
 static sv_status check_row(sv_ctx *ctx, const sv_fabric *f, const sv_routes *r, uint32_t d)
 {
-    sv_node to = r->node[d];
     for (uint32_t s = 0; s < r->num_switches; s++) {
         unsigned port = r->ports[d][s];
         if (port != SV_NO_PORT && port > f->switches[s].ports)
             return sv_fail(ctx, SV_BAD_INPUT, "switch \"%s\" sends to port %u of %u",
                            f->switches[s].name, port, f->switches[s].ports);
-        if (s == to.i && port != 0 && port != SV_NO_PORT)
-            return sv_fail(ctx, SV_BAD_INPUT, "switch \"%s\" sends what is for itself to port %u",
-                           f->switches[s].name, port);
     }
     return SV_OK;
 }

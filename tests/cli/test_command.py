@@ -13,7 +13,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.command import SELVAGE, SOURCE, ok, real, selvage  # noqa: E402
 
-VERBS = ("topo", "info", "faults", "convert", "diff")
+VERBS = ("topo", "info", "faults", "route", "convert", "diff", "engines", "check", "path", "metrics")
 
 
 class Base(unittest.TestCase):

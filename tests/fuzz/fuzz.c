@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "formats/svr.h"
+#include "formats/tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -82,6 +84,115 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
     sv_fabric_free(left);
     sv_fabric_free(fabric);
 }
+
+#elif defined(FUZZ_LFTS) || defined(FUZZ_SL2VL) || defined(FUZZ_PSL) || defined(FUZZ_MCFDBS) ||    \
+    defined(FUZZ_QOS) || defined(FUZZ_SVR) || defined(FUZZ_PROOF)
+
+/* Tables that were read must bear being looked at. */
+static void look_at(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes)
+{
+    sv_verification *found = NULL;
+    sv_load load;
+    MUST(sv_routes_check(ctx, fabric, routes) == SV_OK);
+    sv_status status = sv_verify(ctx, fabric, routes, NULL, &found);
+    MUST(status == SV_OK || status == SV_NO_MEMORY);
+    status = sv_routes_load(ctx, fabric, routes, NULL, &load);
+    MUST(status == SV_OK || status == SV_NO_MEMORY);
+    sv_verification_free(found);
+}
+
+#ifdef FUZZ_SVR
+
+static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+{
+    sv_fabric *fabric = NULL;
+    sv_routes *routes = NULL;
+    uint8_t *bytes = malloc(size + 1);
+    if (bytes == NULL)
+        return;
+    memcpy(bytes, data, size);
+    sv__svr_seal(bytes, size); /* or nothing would ever get past the sums */
+    sv_status status = sv__parse_svr(ctx, "fuzz", bytes, size, &fabric, &routes);
+    if (status == SV_OK)
+        look_at(ctx, fabric, routes);
+    else
+        must_explain(ctx, status);
+    sv_routes_free(routes);
+    sv_fabric_free(fabric);
+    free(bytes);
+}
+
+#else
+
+#if defined(FUZZ_LFTS)
+#define READ sv__read_lfts
+#elif defined(FUZZ_SL2VL)
+#define READ sv__read_sl2vl
+#elif defined(FUZZ_PSL)
+#define READ sv__read_psl
+#elif defined(FUZZ_MCFDBS)
+#define READ sv__read_mcfdbs
+#else
+#define READ sv__read_qos
+#endif
+
+#ifndef FUZZ_PROOF
+static sv_status read_part(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *source,
+                           sv_routes **routes)
+{
+    sv__tables t;
+    sv_lines lines;
+    sv_status status = sv__tables_init(&t, ctx, fabric);
+    t.routes = *routes;
+    if (status == SV_OK && t.routes != NULL)
+        status = sv__tables_index(&t);
+    if (status == SV_OK)
+        status = sv_lines_init(&lines, ctx, source);
+    if (status == SV_OK) {
+        status = READ(&t, &lines);
+        sv_lines_release(&lines);
+    }
+    *routes = t.routes;
+    sv__tables_release(&t);
+    return status;
+}
+#endif
+
+static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+{
+    sv_fabric *plain = NULL, *fabric = NULL;
+    sv_routes *routes = NULL;
+    sv_memory memory = {(const char *)data, size};
+    sv_source source = sv_memory_source(&memory, "fuzz");
+    const sv_route_request request = {.lmc = 1};
+    MUST(sv_topology_generate(ctx, "torus:3,hosts=2", &plain) == SV_OK);
+    MUST(sv_route(ctx, plain, "minhop", &request, &routes, NULL) == SV_OK);
+    MUST(sv_fabric_with_lids(ctx, plain, routes, &fabric) == SV_OK);
+    sv_status status;
+#ifdef FUZZ_PROOF
+    bool holds;
+    sv_wait from, to;
+    uint64_t count;
+    status = sv_proof_check(ctx, fabric, routes, NULL, &source, &holds, &from, &to, &count);
+#else
+#ifdef FUZZ_LFTS
+    sv_routes_free(routes);
+    routes = NULL;
+#endif
+    status = read_part(ctx, fabric, &source, &routes);
+#endif
+    if (status == SV_OK)
+        look_at(ctx, fabric, routes);
+    else
+        must_explain(ctx, status);
+    if (status == SV_BAD_INPUT)
+        MUST(strncmp(sv_ctx_message(ctx), "fuzz:", 5) == 0);
+    sv_routes_free(routes);
+    sv_fabric_free(fabric);
+    sv_fabric_free(plain);
+}
+
+#endif
 
 #elif defined(FUZZ_SPEC)
 

@@ -1,0 +1,436 @@
+/*
+ * test_routes.c: forwarding tables: sharing, mixing, LIDs, service levels, lanes, traces, engines'
+ * options, and what cannot be.
+ */
+#include "support/testing.h"
+
+static sv_ctx *ctx;
+
+static int begin(void **state)
+{
+    (void)state;
+    ctx = sv_ctx_new(NULL);
+    return ctx == NULL;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    sv_ctx_free(ctx);
+    return 0;
+}
+
+/* Tables by an engine, checked. */
+static sv_routes *routed(const sv_fabric *f, const char *engine, unsigned lmc)
+{
+    const sv_route_request request = {.lmc = lmc, .seed = 1};
+    sv_routes *r = NULL;
+    OK(ctx, sv_route(ctx, f, engine, &request, &r, NULL));
+    OK(ctx, sv_routes_check(ctx, f, r));
+    return r;
+}
+
+static void destinations_are_numbered_by_node(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=2");
+    sv_routes *r = NULL;
+    OK(ctx, sv_routes_new(ctx, f, 2, &r));
+    assert_int_equal(r->num_destinations, 3 + 6 * 4);
+    assert_int_equal(r->first[3], 3);
+    assert_int_equal(r->first[4], 7);
+    assert_int_equal(r->node[6].i, 3);
+    assert_int_equal(r->node[7].i, 4);
+    assert_int_equal(r->home[0], 0);
+    assert_int_equal(r->home[5], 2);
+    assert_int_equal(sv_route_port(r, (sv_node){1}, 1), 0);
+    assert_int_equal(sv_route_port(r, (sv_node){0}, 1), SV_NO_PORT);
+    OK(ctx, sv_routes_check(ctx, f, r));
+    sv_routes_free(r);
+    FAILS(ctx, sv_routes_new(ctx, f, 8, &r), SV_BAD_INPUT, "an LMC of 8");
+    sv_fabric_free(f);
+    f = test_fabric(ctx, "fullmesh:256,hosts=0");
+    FAILS(ctx, sv_routes_new(ctx, f, 0, &r), SV_INFEASIBLE, "has 255 ports");
+    sv_fabric_free(f);
+}
+
+static void clones_share_until_they_change(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "torus:4x4,hosts=1");
+    sv_routes *old = routed(f, "minhop", 0), *new = NULL;
+    OK(ctx, sv_routes_clone(ctx, old, &new));
+    for (uint32_t d = 0; d < old->num_destinations; d++)
+        assert_ptr_equal(old->ports[d], new->ports[d]);
+    unsigned before = sv_route_port(old, (sv_node){0}, 20);
+    uint8_t *row = sv_routes_row(ctx, new, 20);
+    assert_ptr_not_equal(row, old->ports[20]);
+    assert_ptr_equal(row, sv_routes_row(ctx, new, 20));
+    row[0] = SV_NO_PORT;
+    assert_int_equal(sv_route_port(old, (sv_node){0}, 20), before);
+    assert_ptr_equal(old->ports[21], new->ports[21]);
+    sv_routes_free(old); /* the clone keeps what it shares */
+    assert_int_equal(sv_route_port(new, (sv_node){0}, 20), SV_NO_PORT);
+    assert_int_not_equal(sv_route_port(new, (sv_node){0}, 21), SV_NO_PORT);
+    sv_routes_free(new);
+    sv_fabric_free(f);
+}
+
+static void blocks_are_counted_and_mixed(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "torus:5x5,hosts=4");
+    sv_routes *old = routed(f, "minhop", 0), *new = routed(f, "updn", 0), *mix = NULL;
+    uint64_t blocks, left;
+    OK(ctx, sv_routes_changed_blocks(ctx, f, old, old, &blocks));
+    assert_int_equal(blocks, 0);
+    OK(ctx, sv_routes_changed_blocks(ctx, f, old, new, &blocks));
+    assert_in_range(blocks, 25, 50); /* 125 LIDs are two blocks a switch */
+    OK(ctx, sv_routes_clone(ctx, old, &mix));
+    OK(ctx, sv_routes_mix_block(ctx, mix, new, (sv_node){7}, 0));
+    OK(ctx, sv_routes_changed_blocks(ctx, f, mix, new, &left));
+    assert_int_equal(left, blocks - 1);
+    for (uint32_t d = 0; d < mix->num_destinations; d++)
+        for (uint32_t s = 0; s < 25; s++)
+            assert_int_equal(mix->ports[d][s],
+                             s == 7 && mix->lid[d] < 64 ? new->ports[d][s] : old->ports[d][s]);
+    for (uint32_t s = 0; s < 25; s++)
+        for (uint32_t block = 0; block < 2; block++)
+            OK(ctx, sv_routes_mix_block(ctx, mix, new, (sv_node){s}, block));
+    OK(ctx, sv_routes_changed_blocks(ctx, f, mix, new, &left));
+    assert_int_equal(left, 0);
+    sv_routes_free(mix);
+    sv_routes_free(new);
+    sv_routes_free(old);
+    sv_fabric_free(f);
+}
+
+static void lids_are_kept_where_they_fit(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(ctx, "switchguid=0x1\n"
+                                  "Switch 4 \"S-1\" # \"a\" base port 0 lid 9 lmc 0\n"
+                                  "[1] \"H-10\"[1](11) # \"x\" lid 6\n"
+                                  "[2] \"H-20\"[1](21) # \"y\" lid 7\n"
+                                  "[3] \"H-30\"[1](31) # \"z\" lid 9\n\n"
+                                  "caguid=0x10\nCa 1 \"H-10\" # \"x\"\n[1](11) \"S-1\"[1] # lid 6 "
+                                  "lmc 0 \"a\" lid 9\n\n"
+                                  "caguid=0x20\nCa 1 \"H-20\" # \"y\"\n[1](21) \"S-1\"[2] # lid 7 "
+                                  "lmc 0 \"a\" lid 9\n\n"
+                                  "caguid=0x30\nCa 1 \"H-30\" # \"z\"\n[1](31) \"S-1\"[3] # lid 9 "
+                                  "lmc 0 \"a\" lid 9\n");
+    sv_routes *r = NULL;
+    OK(ctx, sv_routes_new(ctx, f, 0, &r));
+    OK(ctx, sv_routes_assign_lids(ctx, f, r));
+    assert_int_equal(r->lid[0], 9);
+    assert_int_equal(r->lid[1], 6);
+    assert_int_equal(r->lid[2], 7);
+    assert_int_equal(r->lid[3], 1); /* 9 is the switch's */
+    sv_routes_free(r);
+    OK(ctx, sv_routes_new(ctx, f, 1, &r));
+    OK(ctx, sv_routes_assign_lids(ctx, f, r));
+    assert_int_equal(r->lid[r->first[1]], 6); /* and 7 */
+    assert_int_equal(r->lid[r->first[1] + 1], 7);
+    assert_int_equal(r->lid[r->first[2]], 2); /* 7 is odd, and taken */
+    assert_int_equal(r->lid[r->first[3]], 4);
+    sv_fabric *g = NULL;
+    OK(ctx, sv_fabric_with_lids(ctx, f, r, &g));
+    OK(ctx, sv_fabric_check(ctx, g));
+    assert_int_equal(g->terminals[1].lid, 2);
+    assert_int_equal(g->terminals[1].lmc, 1);
+    assert_int_equal(g->switches[0].lid, 9);
+    sv_fabric_free(f);
+    assert_string_equal(g->switches[0].name, "a");
+    sv_fabric_free(g);
+    sv_routes_free(r);
+}
+
+static void more_destinations_than_lids(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "kary:k=20,n=2,hosts=20");
+    const sv_route_request request = {.lmc = 7};
+    sv_route_report report;
+    sv_routes *r = NULL;
+    OK(ctx, sv_route(ctx, f, "minhop", &request, &r, &report));
+    assert_true(report.no_lids);
+    assert_int_equal(r->lid[0], 0);
+    FAILS(ctx, sv_routes_assign_lids(ctx, f, r), SV_INFEASIBLE,
+          "51240 addresses, but InfiniBand has 49151 unicast LIDs");
+    FAILS(ctx, sv_dump_write(ctx, f, r, "never-made"), SV_INFEASIBLE, "51240 addresses");
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+static void service_levels_have_four_forms(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x2,hosts=2");
+    sv_routes *r = routed(f, "updn", 0), *clone = NULL;
+    sv_node a = {2}, b = {5}, s = {1};
+    assert_int_equal(r->sl_form, SV_SL_CONSTANT);
+    assert_int_equal(sv_route_sl(r, a, 0), 0);
+    OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_BY_DESTINATION));
+    assert_int_equal(sv_route_sl(r, a, 3), SV_NO_SL);
+    sv_routes_sl_row(ctx, r, 0)[3] = 5;
+    assert_int_equal(sv_route_sl(r, a, 3), 5);
+    assert_int_equal(sv_route_sl(r, s, 3), 5);
+    OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_BY_SWITCH));
+    sv_routes_sl_row(ctx, r, 3)[1] = 7;
+    assert_int_equal(sv_route_sl(r, b, 3), 7); /* b hangs on switch 1 */
+    assert_int_equal(sv_route_sl(r, s, 3), 7);
+    assert_int_equal(sv_route_sl(r, a, 3), SV_NO_SL);
+    OK(ctx, sv_routes_clone(ctx, r, &clone));
+    sv_routes_sl_row(ctx, clone, 3)[1] = 8;
+    assert_int_equal(sv_route_sl(r, b, 3), 7);
+    assert_int_equal(sv_route_sl(clone, b, 3), 8);
+    sv_routes_free(clone);
+    OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_BY_NODE));
+    sv_routes_sl_row(ctx, r, 3)[5] = 9;
+    assert_int_equal(sv_route_sl(r, b, 3), 9);
+    assert_int_equal(sv_route_sl(r, s, 3), SV_NO_SL);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+static void lanes_are_pooled(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1");
+    sv_routes *r = routed(f, "updn", 0), *clone = NULL;
+    sv_lanes lanes = {{0}};
+    lanes.of_sl[3] = 2;
+    uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
+    assert_int_equal(table, 1);
+    assert_int_equal(sv_routes_lane_table(ctx, r, &lanes), 1);
+    OK(ctx, sv_routes_set_lanes(ctx, f, r, (sv_node){1}, 2, 3, table));
+    assert_int_equal(sv_route_lanes(r, f, (sv_node){1}, 2, 3)->of_sl[3], 2);
+    assert_int_equal(sv_route_lanes(r, f, (sv_node){1}, 3, 2)->of_sl[3], 0);
+    assert_null(r->lanes_by_ports[0]);
+    OK(ctx, sv_routes_clone(ctx, r, &clone));
+    OK(ctx, sv_routes_set_lanes(ctx, f, clone, (sv_node){1}, 2, 3, 0));
+    assert_int_equal(sv_route_lanes(clone, f, (sv_node){1}, 2, 3)->of_sl[3], 0);
+    assert_int_equal(sv_route_lanes(r, f, (sv_node){1}, 2, 3)->of_sl[3], 2);
+    sv_routes_free(clone);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+/* A trace that must end in a way after so many channels. */
+static void expect_trace(const sv_fabric *f, const sv_routes *r, uint32_t from, uint32_t d,
+                         sv_trace_end wanted, uint32_t channels)
+{
+    sv_hop_taken hops[64];
+    uint32_t count;
+    sv_node at;
+    assert_int_equal(sv_routes_trace(f, r, (sv_node){from}, d, 0, hops, 64, &count, &at), wanted);
+    assert_int_equal(count, channels);
+}
+
+static void traces_end_as_they_must(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1"); /* switches 0 1 2, terminals 3 4 5 */
+    sv_routes *r = routed(f, "updn", 0);
+    uint32_t to = r->first[5];
+    expect_trace(f, r, 3, to, SV_TRACE_ARRIVED, 4);
+    expect_trace(f, r, 5, to, SV_TRACE_ARRIVED, 0);
+    expect_trace(f, r, 3, r->first[2], SV_TRACE_ARRIVED, 3);
+    uint8_t *row = sv_routes_row(ctx, r, to);
+    unsigned good = row[1];
+    row[1] = SV_NO_PORT;
+    expect_trace(f, r, 3, to, SV_TRACE_NO_ENTRY, 2);
+    row[1] = 0;
+    expect_trace(f, r, 3, to, SV_TRACE_ASTRAY, 2);
+    row[1] = 1;
+    expect_trace(f, r, 3, to, SV_TRACE_ASTRAY, 3); /* at terminal 4 */
+    row[1] = 2;
+    expect_trace(f, r, 3, to, SV_TRACE_LOOP, 5); /* back and forth */
+    row[1] = (uint8_t)good;
+    sv_lanes lanes = {{SV_NO_LANE}};
+    uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
+    OK(ctx, sv_routes_set_lanes(ctx, f, r, (sv_node){1}, 2, good, table));
+    expect_trace(f, r, 3, to, SV_TRACE_DISCARDED, 2);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+static void failures_show_in_old_tables(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "torus:3x3,hosts=1"), *left = NULL;
+    sv_routes *r = routed(f, "updn", 0), *again = NULL;
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_verification *found = NULL;
+    for (uint32_t c = 0; c < f->num_channels; c++)
+        if (sv_joins_switches(f, (sv_channel){c})) {
+            sv_mask_cable(mask, f, (sv_channel){c});
+            break;
+        }
+    OK(ctx, sv_fabric_mask(ctx, f, mask, &left));
+    OK(ctx, sv_verify(ctx, left, r, NULL, &found));
+    assert_true(found->unreachable[SV_PAIRS_TERMINAL_TERMINAL] > 0);
+    assert_int_equal(found->lost.why, SV_TRACE_DEAD_PORT);
+    sv_verification_free(found);
+    OK(ctx, sv_route(ctx, left, "updn", NULL, &again, NULL));
+    OK(ctx, sv_verify(ctx, left, again, NULL, &found));
+    assert_int_equal(found->unreachable[SV_PAIRS_TERMINAL_TERMINAL], 0);
+    assert_int_equal(again->num_destinations, r->num_destinations);
+    sv_verification_free(found);
+    sv_mask_free(mask);
+    sv_routes_free(again);
+    sv_routes_free(r);
+    sv_fabric_free(left);
+    sv_fabric_free(f);
+}
+
+/* Every offset of the LMC arrives, and parallel cables are shared among them. */
+static void addresses_take_different_ways(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x2,hosts=1,r=4");
+    const char *engines[] = {"minhop", "sssp", "updn", "dnup", "dor"};
+    for (int i = 0; i < 5; i++) {
+        sv_routes *r = routed(f, engines[i], 2);
+        uint32_t to = r->first[3];
+        for (uint32_t k = 0; k < 4; k++)
+            for (uint32_t l = 0; l < k; l++)
+                assert_int_not_equal(r->ports[to + k][0], r->ports[to + l][0]);
+        sv_routes_free(r);
+    }
+    sv_fabric_free(f);
+}
+
+static void requests_are_checked(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:2x2");
+    sv_routes *r = NULL;
+    sv_node root = {0};
+    const char *no_value[] = {"break"}, *unknown[] = {"x=1"};
+    sv_route_request request = {.roots = &root, .num_roots = 1};
+    FAILS(ctx, sv_route(ctx, f, "warp", NULL, &r, NULL), SV_BAD_INPUT,
+          "there is no engine \"warp\" (there are minhop, sssp, updn, dnup, dor)");
+    FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT,
+          "engine sssp knows no roots");
+    request = (sv_route_request){.options = no_value, .num_options = 1};
+    FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT, "is not NAME=VALUE");
+    request.options = unknown;
+    FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT,
+          "engine sssp has no option \"x\"");
+    request = (sv_route_request){.sl_offset = 16};
+    FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT, "SL offset");
+    assert_null(r);
+    sv_fabric_free(f);
+}
+
+/* One, some and silly roots: always connected and free of deadlocks, switches included. */
+static void any_roots_will_do(void **state)
+{
+    (void)state;
+    const char *specs[] = {"torus:5x4,hosts=1", "kary:k=3,n=3,hosts=3", "kautz:d=2,k=3,hosts=1",
+                           "random:switches=20,links=30,total=20,seed=3", "slimfly:q=5,hosts=1"};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        sv_fabric *f = test_fabric(ctx, specs[i]);
+        for (uint32_t count = 1; count <= f->num_switches; count = count * 3 + 1) {
+            sv_node roots[64];
+            sv_routes *r = NULL;
+            sv_verification *found = NULL;
+            for (uint32_t k = 0; k < count; k++)
+                roots[k] = (sv_node){k * 7 % f->num_switches};
+            const sv_route_request request = {.roots = roots, .num_roots = count};
+            OK(ctx, sv_route(ctx, f, i % 2 ? "updn" : "dnup", &request, &r, NULL));
+            OK(ctx, sv_verify(ctx, f, r, NULL, &found));
+            for (int k = 0; k < SV_PAIRS_COUNT; k++)
+                assert_int_equal(found->unreachable[k], 0);
+            for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
+                assert_int_equal(found->deadlock_free[k], SV_VERDICT_YES);
+            sv_verification_free(found);
+            sv_routes_free(r);
+        }
+        sv_fabric_free(f);
+    }
+}
+
+/* On trees, up and down between leaves is as short as can be, and as balanced as sssp. */
+static void trees_lose_nothing_by_up_and_down(void **state)
+{
+    (void)state;
+    const char *specs[] = {"kary:k=4,n=2,hosts=4", "kary:k=4,n=3,hosts=4",
+                           "xgft:h=2,m=6/6,w=3/3,hosts=12", "tsubame2:rail=2", "deimos"};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        sv_fabric *f = test_fabric(ctx, specs[i]);
+        sv_load best, mine;
+        sv_routes *a = routed(f, "sssp", 0), *b = routed(f, "updn", 0);
+        OK(ctx, sv_routes_load(ctx, f, a, NULL, &best));
+        OK(ctx, sv_routes_load(ctx, f, b, NULL, &mine));
+        assert_float_equal(mine.hops_avg, best.hops_avg, 1e-9);
+        if (strcmp(specs[i], "deimos") != 0) /* three trees side by side */
+            assert_true((double)mine.max <= 1.15 * (double)best.max);
+        sv_routes_free(b);
+        sv_routes_free(a);
+        sv_fabric_free(f);
+    }
+}
+
+/* Loads against one trace a pair. */
+static void loads_are_what_traces_say(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "random:switches=12,links=20,total=30,seed=5");
+    sv_routes *r = routed(f, "sssp", 1);
+    uint64_t *load = calloc(f->num_channels, sizeof *load), sum = 0, hops_sum = 0, pairs = 0;
+    uint64_t *slow = calloc(f->num_channels, sizeof *slow);
+    sv_load about;
+    OK(ctx, sv_routes_load(ctx, f, r, load, &about));
+    for (uint32_t v = f->num_switches; v < sv_num_nodes(f); v++)
+        for (uint32_t d = r->first[f->num_switches]; d < r->num_destinations; d++) {
+            sv_hop_taken hops[64];
+            uint32_t count;
+            sv_node at;
+            if (r->node[d].i == v)
+                continue;
+            assert_int_equal(sv_routes_trace(f, r, (sv_node){v}, d, 0, hops, 64, &count, &at),
+                             SV_TRACE_ARRIVED);
+            pairs++;
+            hops_sum += count - 2;
+            for (uint32_t i = 1; i + 1 < count; i++)
+                slow[hops[i].channel.i]++;
+        }
+    uint64_t most = 0;
+    for (uint32_t c = 0; c < f->num_channels; c++)
+        if (sv_joins_switches(f, (sv_channel){c})) {
+            assert_int_equal(load[c], slow[c]);
+            most = slow[c] > most ? slow[c] : most;
+            sum += slow[c];
+        }
+    assert_int_equal(about.max, most);
+    assert_int_equal(about.pairs, pairs);
+    assert_float_equal(about.hops_avg, (double)hops_sum / (double)pairs, 1e-9);
+    assert_float_equal(about.avg, (double)sum / about.channels, 1e-9);
+    free(slow);
+    free(load);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(destinations_are_numbered_by_node),
+        cmocka_unit_test(clones_share_until_they_change),
+        cmocka_unit_test(blocks_are_counted_and_mixed),
+        cmocka_unit_test(lids_are_kept_where_they_fit),
+        cmocka_unit_test(more_destinations_than_lids),
+        cmocka_unit_test(service_levels_have_four_forms),
+        cmocka_unit_test(lanes_are_pooled),
+        cmocka_unit_test(traces_end_as_they_must),
+        cmocka_unit_test(failures_show_in_old_tables),
+        cmocka_unit_test(addresses_take_different_ways),
+        cmocka_unit_test(requests_are_checked),
+        cmocka_unit_test(any_roots_will_do),
+        cmocka_unit_test(trees_lose_nothing_by_up_and_down),
+        cmocka_unit_test(loads_are_what_traces_say),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
