@@ -2,3 +2,5 @@
 # run.sh BUILD: all benchmarks. Times mean little on a shared machine: compare within one run.
 set -eu
 "$1/bench/bench_fabric"
+"$1/bench/bench_routes"
+bench/compare-opensm --build "$1"

@@ -12,17 +12,34 @@
 /* How many rows of SLs there are: 0, 1 or one a destination. */
 size_t sv__routes_sl_rows(const sv_routes *routes);
 
-/* Which live channel leaves each port of each switch, for loops that cannot afford a search. */
+/* What is behind a port of a switch. */
+typedef struct sv_place {
+    uint32_t channel; /* that leaves it, or SV_NONE */
+    uint32_t end;     /* the node it leads to, shifted by 8, and the port it comes in at */
+} sv_place;
+
+/* The same for all ports of all switches, for loops that cannot afford a search. */
 typedef struct sv_portmap {
-    uint32_t *channel; /* [switch << 8 | port], SV_NONE where there is none */
+    uint32_t *first; /* [switches + 1] */
+    sv_place *places;
+    const sv_place *nowhere;
 } sv_portmap;
 
-/* NO_MEMORY, or the map, from the arena. No switch may have more than 254 ports. */
+/*
+ * NO_MEMORY, or the map, from the arena. No switch may have more than 254 ports, and there may be
+ * no more than 2^24 nodes (there are not that many addresses).
+ */
 sv_status sv_portmap_init(sv_portmap *map, sv_arena *arena, const sv_fabric *fabric);
+
+/* port: one that the switch has, or SV_NO_PORT. */
+static inline const sv_place *sv_portmap_place(const sv_portmap *map, uint32_t s, unsigned port)
+{
+    return port == SV_NO_PORT ? map->nowhere : &map->places[map->first[s] + port];
+}
 
 static inline sv_channel sv_portmap_at(const sv_portmap *map, uint32_t s, unsigned port)
 {
-    return (sv_channel){map->channel[(size_t)s << 8 | port]};
+    return (sv_channel){sv_portmap_place(map, s, port)->channel};
 }
 
 #endif

@@ -8,8 +8,8 @@
  * This is the only cycle search that vouches for tables; what engines use to compute them
  * (src/cdg) is not known here.
  *
- * Cost: linear in vertices and bits. A bit a (channel, lane, way, lane): 0.5 MB for a 10×10×10
- * torus with 8 lanes, 2 MB for a 65,536-terminal fat tree with one.
+ * Cost: linear in vertices and bits. A bit a (in port, lane, out port, lane) of every switch:
+ * 1 MB for a 10×10×10 torus with 8 lanes, 3 MB for a 65,536-terminal fat tree with one.
  */
 #include "verify/deps.h"
 
@@ -17,47 +17,18 @@
 
 #include "base/bitset.h"
 
-/* Whether a channel is in the set. */
-static bool belongs(const sv__deps *deps, sv_channel c)
+sv_status sv__deps_init(sv__deps *deps, sv_arena *arena, const sv_fabric *f,
+                        const sv_portmap *ports, unsigned lanes, bool ends)
 {
-    const sv_fabric *f = deps->fabric;
-    return deps->ends || (sv_is_switch(f, f->tail[c.i]) && sv_is_switch(f, f->head[c.i]));
-}
-
-static void list_ways(sv__deps *deps)
-{
-    const sv_fabric *f = deps->fabric;
-    uint32_t ways = 0;
-    for (uint32_t c = 0; c < f->num_channels; c++)
-        deps->slot[c] = SV_NONE;
-    for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
-        deps->first_way[v] = ways;
-        SV_FOR_HOPS (f, (sv_node){v}, hop)
-            if (belongs(deps, hop->channel)) {
-                deps->slot[hop->channel.i] = deps->ways[v]++;
-                deps->way[ways++] = hop->channel;
-            }
-    }
-}
-
-sv_status sv__deps_init(sv__deps *deps, sv_arena *arena, const sv_fabric *f, unsigned lanes,
-                        bool ends)
-{
-    *deps = (sv__deps){.fabric = f, .lanes = lanes, .ends = ends};
-    deps->slot = SV_ARENA_NEW(arena, uint32_t, f->num_channels);
-    deps->ways = SV_ARENA_NEW(arena, uint32_t, sv_num_nodes(f));
-    deps->first_way = SV_ARENA_NEW(arena, uint32_t, sv_num_nodes(f));
-    deps->way = SV_ARENA_NEW(arena, sv_channel, f->live_channels);
-    deps->base = SV_ARENA_NEW(arena, uint64_t, f->num_channels);
-    if (deps->slot == NULL || deps->ways == NULL || deps->first_way == NULL || deps->way == NULL ||
-        deps->base == NULL)
+    *deps = (sv__deps){.fabric = f, .ports = ports, .lanes = lanes, .ends = ends};
+    deps->first = SV_ARENA_NEW(arena, uint64_t, f->num_switches);
+    if (deps->first == NULL)
         return SV_NO_MEMORY;
-    list_ways(deps);
-    for (uint32_t c = 0; c < f->num_channels; c++) {
-        deps->base[c] = deps->num_bits;
-        /* A terminal forwards nothing: what arrives there depends on nothing any more. */
-        if (deps->slot[c] != SV_NONE && sv_is_switch(f, f->head[c]))
-            deps->num_bits += (uint64_t)lanes * lanes * deps->ways[f->head[c].i];
+    for (uint32_t s = 0; s < f->num_switches; s++) {
+        uint64_t vertices = (f->switches[s].ports + 1u) * (uint64_t)lanes;
+        deps->first[s] = deps->num_bits;
+        if (sv_node_alive(f, (sv_node){s}))
+            deps->num_bits += vertices * vertices;
     }
     deps->bits = sv_arena_alloc(arena, deps->num_bits / 64 + 1, sizeof *deps->bits);
     deps->used =
@@ -76,19 +47,23 @@ void sv__deps_clear(sv__deps *deps)
 /* Where a walk over the successors of a vertex stands. */
 struct successors {
     const sv__deps *deps;
+    const sv_place *places; /* of the switch that the channel leads to */
     uint64_t bit, end, begin;
-    const sv_channel *way;
 };
 
 static struct successors successors_of(const sv__deps *deps, uint64_t vertex)
 {
+    const sv_fabric *f = deps->fabric;
     sv_channel c = {(uint32_t)(vertex / deps->lanes)};
-    sv_node head = deps->fabric->head[c.i];
-    struct successors s = {.deps = deps, .way = &deps->way[deps->first_way[head.i]]};
-    if (!sv_is_switch(deps->fabric, head))
+    sv_node head = f->head[c.i];
+    struct successors s = {.deps = deps};
+    /* A terminal forwards nothing: what arrives there depends on nothing any more. */
+    if (!sv_is_switch(f, head) || !sv_channel_alive(f, c))
         return s;
-    uint64_t row = (uint64_t)deps->ways[head.i] * deps->lanes;
-    s.begin = s.bit = deps->base[c.i] + vertex % deps->lanes * row;
+    uint64_t row = (f->switches[head.i].ports + 1u) * (uint64_t)deps->lanes;
+    uint64_t in = f->port[f->reverse[c.i].i];
+    s.places = &deps->ports->places[deps->ports->first[head.i]];
+    s.begin = s.bit = deps->first[head.i] + (in * deps->lanes + vertex % deps->lanes) * row;
     s.end = s.begin + row;
     return s;
 }
@@ -106,8 +81,8 @@ static uint64_t next_successor(struct successors *s)
         s->bit += (uint64_t)__builtin_ctzll(word);
         if (s->bit >= s->end)
             break;
-        uint64_t place = s->bit++ - s->begin;
-        return (uint64_t)s->way[place / s->deps->lanes].i * s->deps->lanes + place % s->deps->lanes;
+        uint64_t place = s->bit++ - s->begin, lanes = s->deps->lanes;
+        return s->places[place / lanes].channel * lanes + place % lanes;
     }
     return UINT64_MAX;
 }
@@ -118,7 +93,7 @@ uint64_t sv__deps_count(const sv__deps *deps, bool inner)
     uint64_t count = 0, vertices = (uint64_t)f->num_channels * deps->lanes;
     for (uint64_t v = 0; v < vertices; v++) {
         sv_channel c = {(uint32_t)(v / deps->lanes)};
-        if (deps->slot[c.i] == SV_NONE || (inner && !sv_is_switch(f, f->tail[c.i])))
+        if (inner && !sv_is_switch(f, f->tail[c.i]))
             continue;
         struct successors s = successors_of(deps, v);
         for (uint64_t w; (w = next_successor(&s)) != UINT64_MAX;)
@@ -153,12 +128,11 @@ static sv_status peel(const sv__deps *deps, sv_arena *arena, uint32_t *place, st
     p->queue = SV_ARENA_NEW(arena, uint64_t, p->vertices);
     if (p->predecessors == NULL || p->queue == NULL)
         return SV_NO_MEMORY;
-    for (uint64_t v = 0; v < p->vertices; v++)
-        if (deps->slot[v / deps->lanes] != SV_NONE) {
-            struct successors s = successors_of(deps, v);
-            for (uint64_t w; (w = next_successor(&s)) != UINT64_MAX;)
-                p->predecessors[w]++;
-        }
+    for (uint64_t v = 0; v < p->vertices; v++) {
+        struct successors s = successors_of(deps, v);
+        for (uint64_t w; (w = next_successor(&s)) != UINT64_MAX;)
+            p->predecessors[w]++;
+    }
     uint64_t tail = 0;
     for (uint64_t v = 0; v < p->vertices; v++)
         if (p->predecessors[v] == 0)
@@ -167,8 +141,6 @@ static sv_status peel(const sv__deps *deps, sv_arena *arena, uint32_t *place, st
         uint64_t v = p->queue[p->taken];
         if (place != NULL)
             place[v] = (uint32_t)p->taken;
-        if (deps->slot[v / deps->lanes] == SV_NONE)
-            continue;
         struct successors s = successors_of(deps, v);
         for (uint64_t w; (w = next_successor(&s)) != UINT64_MAX;)
             if (--p->predecessors[w] == 0)
@@ -321,8 +293,6 @@ bool sv__deps_descends(const sv__deps *deps, const uint32_t *place, sv__vertex *
 {
     uint64_t vertices = (uint64_t)deps->fabric->num_channels * deps->lanes;
     for (uint64_t v = 0; v < vertices; v++) {
-        if (deps->slot[v / deps->lanes] == SV_NONE)
-            continue;
         struct successors s = successors_of(deps, v);
         for (uint64_t w; (w = next_successor(&s)) != UINT64_MAX;)
             if (place[v] == SV_NONE || place[w] == SV_NONE || place[v] >= place[w]) {

@@ -2,9 +2,10 @@
  * deps.h: the set of dependencies between (channel, lane) pairs that tables induce, and whether it
  * has a cycle.
  *
- * Only channels that can lie on a cycle are in it (those between switches), unless ends are asked
- * for, as proofs do. From a channel one can only go on to channels that leave its head, so the set
- * is a bit for each (channel, lane, way out of its head, lane).
+ * A packet that came into a switch at one port and leaves at another makes the channel into the
+ * first depend on the channel out of the second. So the set is, for every switch, a bit for each
+ * (in port, lane, out port, lane). Channels from and to terminals cannot lie on a cycle; they are
+ * in it only if asked for, as proofs do.
  */
 #ifndef SV_VERIFY_DEPS_H
 #define SV_VERIFY_DEPS_H
@@ -13,23 +14,21 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "routes/routes.h"
 
 typedef struct sv__deps {
     const sv_fabric *fabric;
+    const sv_portmap *ports;
     unsigned lanes;
-    bool ends;           /* channels from and to terminals are in it */
-    uint32_t *slot;      /* [channels]: which way out of its tail it is, or SV_NONE: not in it */
-    uint32_t *ways;      /* [nodes]: ways out that are in it */
-    sv_channel *way;     /* those of node v are way[first_way[v]] … */
-    uint32_t *first_way; /* [nodes] */
-    uint64_t *base;      /* [channels]: its first bit */
+    bool ends;       /* channels from and to terminals are in it */
+    uint64_t *first; /* [switches]: its first bit */
     _Atomic uint64_t *bits;
     _Atomic uint64_t *used; /* [channels × lanes]: some packet takes it */
     uint64_t num_bits;
 } sv__deps;
 
-sv_status sv__deps_init(sv__deps *deps, sv_arena *arena, const sv_fabric *fabric, unsigned lanes,
-                        bool ends);
+sv_status sv__deps_init(sv__deps *deps, sv_arena *arena, const sv_fabric *fabric,
+                        const sv_portmap *ports, unsigned lanes, bool ends);
 void sv__deps_clear(sv__deps *deps);
 
 static inline void sv__set_bit(_Atomic uint64_t *set, uint64_t i)
@@ -44,18 +43,26 @@ static inline bool sv__get_bit(_Atomic uint64_t *set, uint64_t i)
     return (atomic_load_explicit(&set[i >> 6], memory_order_relaxed) >> (i & 63)) & 1;
 }
 
-static inline uint64_t sv__deps_bit(const sv__deps *deps, sv_channel a, unsigned lane_a,
-                                    sv_channel b, unsigned lane_b)
+/*
+ * A packet that came into a switch at one port on a lane wants to leave by another on a lane. Both
+ * channels must be in the set.
+ */
+static inline void sv__deps_turn(const sv__deps *deps, uint32_t s, unsigned in, unsigned lane_in,
+                                 unsigned out, unsigned lane_out)
 {
-    uint32_t ways = deps->ways[deps->fabric->head[a.i].i];
-    return deps->base[a.i] + ((uint64_t)lane_a * ways + deps->slot[b.i]) * deps->lanes + lane_b;
+    uint64_t ports = deps->fabric->switches[s].ports + 1u;
+    sv__set_bit(deps->bits,
+                deps->first[s] +
+                    (((uint64_t)in * deps->lanes + lane_in) * ports + out) * deps->lanes +
+                    lane_out);
 }
 
-/* A packet that holds a on one lane wants b on another. Both must be in the set. */
+/* The same by channels. */
 static inline void sv__deps_add(const sv__deps *deps, sv_channel a, unsigned lane_a, sv_channel b,
                                 unsigned lane_b)
 {
-    sv__set_bit(deps->bits, sv__deps_bit(deps, a, lane_a, b, lane_b));
+    const sv_fabric *f = deps->fabric;
+    sv__deps_turn(deps, f->head[a.i].i, f->port[f->reverse[a.i].i], lane_a, f->port[b.i], lane_b);
 }
 
 static inline void sv__deps_use(const sv__deps *deps, sv_channel a, unsigned lane)
@@ -63,9 +70,11 @@ static inline void sv__deps_use(const sv__deps *deps, sv_channel a, unsigned lan
     sv__set_bit(deps->used, (uint64_t)a.i * deps->lanes + lane);
 }
 
+/* Whether a channel is in the set. */
 static inline bool sv__deps_has(const sv__deps *deps, sv_channel c)
 {
-    return deps->slot[c.i] != SV_NONE;
+    const sv_fabric *f = deps->fabric;
+    return deps->ends || (sv_is_switch(f, f->tail[c.i]) && sv_is_switch(f, f->head[c.i]));
 }
 
 /* Number of dependencies; with inner, only of those between channels that join switches. */

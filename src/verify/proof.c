@@ -23,7 +23,7 @@ static sv_status collect(sv_ctx *ctx, sv_arena *arena, const sv_fabric *f, const
                          const sv_verify_options *options, sv__case *c, sv__deps *deps)
 {
     SV_TRY(sv__case_init(c, arena, f, r, options));
-    SV_TRY(sv__deps_init(deps, arena, f, c->lanes, true));
+    SV_TRY(sv__deps_init(deps, arena, f, &c->ports, c->lanes, true));
     return sv__walk_all(ctx, c, SV_TRAFFIC_ALL, SV__UNKNOWN_ANY, deps, NULL);
 }
 

@@ -144,6 +144,7 @@ struct scratch {
     uint8_t *kind;
     bool *arrives;
     sv_channel *out;   /* of a switch that GOES; where it ENDS, the channel to the terminal */
+    uint32_t *next;    /* the switch it leads to, shifted by 8, and the port it comes in at */
     uint32_t *feeders; /* switches that go on to this one and had no turn yet */
     uint32_t *order;
     uint64_t *sets; /* [switches × lanes]: SLs on each lane of its way out */
@@ -157,6 +158,7 @@ struct walk {
     struct scratch *scratch; /* one a worker */
     sv__tally *tallies;
     bool tally;
+    bool plain; /* one lane, and every source sends: what flows needs no sets */
 };
 
 struct row {
@@ -172,26 +174,22 @@ struct row {
 static void classify(struct row *row)
 {
     const sv__case *c = row->w->c;
-    const sv_fabric *f = c->fabric;
     struct scratch *x = row->x;
-    memset(x->feeders, 0, f->num_switches * sizeof *x->feeders);
-    for (uint32_t s = 0; s < f->num_switches; s++) {
+    uint32_t switches = c->fabric->num_switches;
+    memset(x->feeders, 0, switches * sizeof *x->feeders);
+    for (uint32_t s = 0; s < switches; s++) {
         unsigned port = row->ports[s];
-        sv_channel out = sv_portmap_at(&c->ports, s, port);
-        x->kind[s] = DEAD;
-        x->arrives[s] = false;
-        x->out[s] = out;
-        if (out.i == SV_NONE) {
-            if (port == 0 && s == row->to.i)
-                x->kind[s] = ENDS;
-            continue;
-        }
-        sv_node next = f->head[out.i];
-        if (sv_is_switch(f, next)) {
+        const sv_place *place = sv_portmap_place(&c->ports, s, port);
+        uint32_t next = place->end >> 8;
+        x->out[s] = (sv_channel){place->channel};
+        x->next[s] = place->end;
+        if (place->channel == SV_NONE) {
+            x->kind[s] = port == 0 && s == row->to.i ? ENDS : DEAD;
+        } else if (next < switches) {
             x->kind[s] = GOES;
-            x->feeders[next.i]++;
-        } else if (next.i == row->to.i) {
-            x->kind[s] = ENDS;
+            x->feeders[next]++;
+        } else {
+            x->kind[s] = next == row->to.i ? ENDS : DEAD;
         }
     }
 }
@@ -292,26 +290,25 @@ static bool hand_on(struct row *row, uint32_t s)
     const sv_fabric *f = c->fabric;
     const sv__deps *deps = row->w->deps;
     const struct scratch *x = row->x;
-    sv_channel a = x->out[s];
-    sv_node next = f->head[a.i];
+    uint32_t next = x->next[s] >> 8;
+    unsigned in = x->next[s] & 255;
     const uint64_t *sets = &x->sets[(size_t)s * c->lanes];
-    bool goes = x->kind[s] == GOES && x->out[next.i].i != SV_NONE &&
-                (x->kind[next.i] != DEAD || deps->ends);
-    sv_channel b = goes ? x->out[next.i] : SV_NO_CHANNEL;
-    bool counts = goes && sv__deps_has(deps, b), news = false;
-    const sv_lanes *lanes =
-        goes ? sv_route_lanes(c->routes, f, next, f->port[f->reverse[a.i].i], f->port[b.i]) : NULL;
+    bool goes =
+        x->kind[s] == GOES && x->out[next].i != SV_NONE && (x->kind[next] != DEAD || deps->ends);
+    bool counts = goes && (x->kind[next] == GOES || deps->ends), news = false;
+    unsigned out = goes ? row->ports[next] : 0;
+    const sv_lanes *lanes = goes ? sv_route_lanes(c->routes, f, (sv_node){next}, in, out) : NULL;
     for (unsigned lane = 0; lane < c->lanes; lane++) {
         if (sets[lane] == 0)
             continue;
-        sv__deps_use(deps, a, lane);
+        sv__deps_use(deps, x->out[s], lane);
         for (uint64_t sls = counts ? sets[lane] : 0; sls != 0; sls &= sls - 1) {
             unsigned then = lanes->of_sl[__builtin_ctzll(sls)];
             if (then != SV_NO_LANE)
-                sv__deps_add(deps, a, lane, b, then);
+                sv__deps_turn(deps, next, in, lane, out, then);
         }
         if (goes)
-            news |= put(row, next.i, lanes, sets[lane]);
+            news |= put(row, next, lanes, sets[lane]);
     }
     return news;
 }
@@ -328,24 +325,49 @@ static bool leaves(const struct row *row, uint32_t s)
            (row->x->kind[s] == GOES || row->w->deps->ends || row->w->c->discards);
 }
 
+/* The same as inject and hand_on where there is one lane: sets[s] is 1 if anything flows. */
+static void step_plain(struct row *row, uint32_t s)
+{
+    const sv__case *c = row->w->c;
+    const struct scratch *x = row->x;
+    uint32_t next = x->next[s] >> 8, own = c->terminals[s];
+    bool flows = x->sets[s] != 0 || (s != row->to.i && sends(row, false));
+    if (!flows && own > 0 && sends(row, true))
+        flows =
+            own > 1 || sv_is_switch(c->fabric, row->to) || sv_switch_of(c->fabric, row->to).i != s;
+    x->sets[s] = 0;
+    if (!flows || x->kind[s] != GOES)
+        return;
+    sv__deps_use(row->w->deps, x->out[s], 0);
+    if (x->kind[next] != GOES)
+        return;
+    sv__deps_turn(row->w->deps, next, x->next[s] & 255, 0, row->ports[next], 0);
+    x->sets[next] = 1;
+}
+
 /* From the tips inwards. Returns how many switches had their turn. */
 static uint32_t walk_trees(struct row *row)
 {
     const sv_fabric *f = row->w->c->fabric;
     struct scratch *x = row->x;
     uint32_t tail = 0;
+    bool plain = row->w->plain;
     for (uint32_t s = 0; s < f->num_switches; s++)
         if (x->feeders[s] == 0 && sv_node_alive(f, (sv_node){s}))
             x->order[tail++] = s;
     for (uint32_t i = 0; i < tail; i++) {
         uint32_t s = x->order[i];
-        if (leaves(row, s)) {
-            inject(row, s);
-            hand_on(row, s);
+        if (plain) {
+            step_plain(row, s);
+        } else {
+            if (leaves(row, s)) {
+                inject(row, s);
+                hand_on(row, s);
+            }
+            forget(row, s);
         }
-        forget(row, s);
-        if (x->kind[s] == GOES && --x->feeders[f->head[x->out[s].i].i] == 0)
-            x->order[tail++] = f->head[x->out[s].i].i;
+        if (x->kind[s] == GOES && --x->feeders[x->next[s] >> 8] == 0)
+            x->order[tail++] = x->next[s] >> 8;
     }
     return tail;
 }
@@ -363,7 +385,7 @@ static void walk_rings(struct row *row)
             x->feeders[s] = 0;
             x->order[length++] = s;
             inject(row, s);
-            s = f->head[x->out[s].i].i;
+            s = x->next[s] >> 8;
         } while (s != start);
         row->tally->loops++;
         if (row->d < row->tally->loop_destination) {
@@ -429,6 +451,8 @@ static void judge(struct row *row, uint32_t in_trees)
     const sv_fabric *f = c->fabric;
     struct scratch *x = row->x;
     uint32_t arriving = 0;
+    if (in_trees < f->live_switches)
+        memset(x->arrives, 0, f->num_switches * sizeof *x->arrives);
     for (uint32_t i = in_trees; i-- > 0;) {
         uint32_t s = x->order[i];
         x->arrives[s] =
@@ -524,11 +548,12 @@ static sv_status make_scratch(struct walk *w, sv_arena *arena, unsigned workers)
         x->kind = SV_ARENA_NEW(arena, uint8_t, n);
         x->arrives = SV_ARENA_NEW(arena, bool, n);
         x->out = SV_ARENA_NEW(arena, sv_channel, n);
+        x->next = SV_ARENA_NEW(arena, uint32_t, n);
         x->feeders = SV_ARENA_NEW(arena, uint32_t, n);
         x->order = SV_ARENA_NEW(arena, uint32_t, n);
         x->sets = SV_ARENA_NEW(arena, uint64_t, n * w->c->lanes);
-        if (x->kind == NULL || x->arrives == NULL || x->out == NULL || x->feeders == NULL ||
-            x->order == NULL || x->sets == NULL)
+        if (x->kind == NULL || x->arrives == NULL || x->out == NULL || x->next == NULL ||
+            x->feeders == NULL || x->order == NULL || x->sets == NULL)
             return SV_NO_MEMORY;
     }
     return SV_OK;
@@ -557,8 +582,14 @@ sv_status sv__walk_all(sv_ctx *ctx, const sv__case *c, sv_traffic traffic, sv__u
 {
     uint64_t pieces = (c->routes->num_destinations + ROWS_A_PIECE - 1) / ROWS_A_PIECE;
     unsigned workers = sv_ctx_threads(ctx, pieces);
-    struct walk w = {
-        .c = c, .traffic = traffic, .unknown = unknown, .deps = deps, .tally = tally != NULL};
+    struct walk w = {.c = c,
+                     .traffic = traffic,
+                     .unknown = unknown,
+                     .deps = deps,
+                     .tally = tally != NULL,
+                     .plain = c->lanes == 1 && !c->discards && !deps->ends && !c->sl_matters &&
+                              (c->routes->sl_form == SV_SL_CONSTANT || c->options.assume ||
+                               unknown != SV__UNKNOWN_NONE)};
     sv_arena arena;
     sv_arena_init(&arena, ctx);
     sv_status status = make_scratch(&w, &arena, workers);

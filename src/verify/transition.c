@@ -246,7 +246,7 @@ static sv_status prepare(struct change *x, sv_arena *arena)
         x->lanes = c.lanes > x->lanes ? c.lanes : x->lanes;
     }
     x->ports = c.ports;
-    SV_TRY(sv__deps_init(&x->deps, arena, x->f, x->lanes, false));
+    SV_TRY(sv__deps_init(&x->deps, arena, x->f, &x->ports, x->lanes, false));
     x->ways = SV_ARENA_NEW(arena, uint8_t, n);
     x->kind = SV_ARENA_NEW(arena, uint8_t, n * WAYS);
     x->out = SV_ARENA_NEW(arena, sv_channel, n * WAYS);

@@ -148,7 +148,7 @@ static sv_status judge(struct court *t)
     bool yes;
     v->sl_unknown = t->c->routes->sl_form == SV_SL_UNKNOWN && !t->c->options.assume;
     v->lanes_unknown = !t->c->routes->lanes_known;
-    SV_TRY(sv__deps_init(&t->deps, t->arena, t->c->fabric, t->c->lanes, false));
+    SV_TRY(sv__deps_init(&t->deps, t->arena, t->c->fabric, &t->c->ports, t->c->lanes, false));
     SV_TRY(sv__walk_all(t->ctx, t->c, SV_TRAFFIC_ALL, SV__UNKNOWN_ANY, &t->deps, &tally));
     for (int i = 0; i < SV_PAIRS_COUNT; i++) {
         v->pairs[i] = tally.pairs[i];
