@@ -25,8 +25,25 @@ echo "5. A picture:"
 "$selvage" convert $out/broken.net -o $out/broken.dot
 neato -Tsvg $out/broken.dot -o $out/broken.svg
 echo "   $out/broken.svg"
+echo "6. Routed with each engine, and the tables judged by code that knows nothing of engines:"
+for engine in $("$selvage" engines --json | sed -n 's/.*"name": "\(.*\)",/\1/p'); do
+    "$selvage" route $out/broken.net --engine "$engine" -o "$out/$engine" 2>/dev/null |
+        awk -v e="$engine" '/^deadlock-free/ {printf "   %-7s deadlock-free: %s\n", e, substr($0, 16)}
+                            /^[0-9]+ channels/ {ring = 1} /^written/ {ring = 0}
+                            ring {print "           " $0}'
+done
+
+echo "7. A proof for updn's tables, checked in one pass:"
+"$selvage" check $out/updn --proof $out/updn.proof >/dev/null
+"$selvage" check $out/updn --against $out/updn.proof | sed 's/^/   /'
+
+echo "8. The way from one end to the other:"
+"$selvage" path $out/updn host0 host191 | sed 's/^/   /'
 echo
 echo "Shown: a generated fabric, a repeatable failure, its distances and connectivity"
-echo "(47 switches, 188 terminals, still connected), the difference, and a drawing."
+echo "(47 switches, 188 terminals, still connected), the difference, a drawing, and five routings of"
+echo "what is left: which of them can deadlock, with the ring of channels that can wait for each other,"
+echo "and a proof for one that cannot."
 echo "Output is in $out/: torus.net and broken.net (ibsim serves them to OpenSM), failed.txt,"
-echo "broken.svg."
+echo "broken.svg, a directory of tables for each engine (opensm -R file -U updn/opensm-lfts.dump"
+echo "loads them), updn.proof."

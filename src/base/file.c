@@ -208,33 +208,40 @@ sv_status sv_file_create(sv_file *file, sv_ctx *ctx, const char *path)
 }
 
 /* Gives a file without a name a temporary one. */
-static bool link_temporary(sv_file *file)
+static sv_status link_temporary(sv_file *file)
 {
     char self[64];
     if (file->temporary != NULL)
-        return true;
-    if (name_temporary(file) != SV_OK)
-        return false;
+        return SV_OK;
+    SV_TRY(name_temporary(file));
     snprintf(self, sizeof self, "/proc/self/fd/%d", file->descriptor);
     char *digits = strrchr(file->temporary, '.') + 1;
     for (unsigned attempt = 0; attempt < 1000; attempt++) {
         snprintf(digits, 7, "%06u", ((unsigned)getpid() * 1000 + attempt) % 1000000);
         if (linkat(AT_FDCWD, self, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0)
-            return true;
+            return SV_OK;
         if (errno != EEXIST)
             break;
     }
+    sv_status status = cannot(file->ctx, "write", file->path);
     forget_temporary(file);
-    return false;
+    return status;
+}
+
+sv_status sv_file_prepare(sv_file *file)
+{
+    if (!file->replaces)
+        return SV_OK;
+    if (fsync(file->descriptor) != 0)
+        return cannot(file->ctx, "write", file->path);
+    return link_temporary(file);
 }
 
 sv_status sv_file_commit(sv_file *file)
 {
-    sv_status status = SV_OK;
-    if (file->replaces) {
-        bool good = fsync(file->descriptor) == 0 && link_temporary(file) &&
-                    rename(file->temporary, file->path) == 0;
-        if (good)
+    sv_status status = sv_file_prepare(file);
+    if (status == SV_OK && file->replaces) {
+        if (rename(file->temporary, file->path) == 0)
             forget_temporary(file);
         else
             status = cannot(file->ctx, "write", file->path);

@@ -26,6 +26,12 @@ sv_status sv_file_open(sv_file *file, sv_ctx *ctx, const char *path);
 /* Starts a file; file->sink is where its bytes go. "-" is standard output. */
 sv_status sv_file_create(sv_file *file, sv_ctx *ctx, const char *path);
 
+/*
+ * Does all of sv_file_commit that can go wrong but the last step, so that several files can be put
+ * in their places together. The file has still to be committed or closed.
+ */
+sv_status sv_file_prepare(sv_file *file);
+
 /* Puts what was written in its place. Ends the file however it went. */
 sv_status sv_file_commit(sv_file *file);
 

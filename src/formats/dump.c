@@ -111,15 +111,19 @@ static char *join(sv_arena *arena, const char *directory, const char *name)
     return path;
 }
 
-/* The first of some names that is there; NULL if none is (or no memory). */
-static char *find(sv_arena *arena, const char *directory, const char *const *names)
+/* The first of some names that is there; NULL if none is. */
+static sv_status find(sv_arena *arena, const char *directory, const char *const *names,
+                      const char **found)
 {
-    for (; *names != NULL; names++) {
+    *found = NULL;
+    for (; *found == NULL && *names != NULL; names++) {
         char *path = join(arena, directory, *names);
-        if (path != NULL && access(path, F_OK) == 0)
-            return path;
+        if (path == NULL)
+            return SV_NO_MEMORY;
+        if (access(path, F_OK) == 0)
+            *found = path;
     }
-    return NULL;
+    return SV_OK;
 }
 
 static sv_status read_part(sv__tables *t, const char *path, sv__tables_read_fn *read)
@@ -154,7 +158,8 @@ static const struct part {
 
 static sv_status read_parts(sv__tables *t, const char *directory)
 {
-    const char *path = find(&t->arena, directory, lft_names);
+    const char *path;
+    SV_TRY(find(&t->arena, directory, lft_names, &path));
     if (path == NULL)
         return sv_fail(t->ctx, SV_BAD_INPUT,
                        "%s: no forwarding tables (opensm-lfts.dump or opensm.fdbs)", directory);
@@ -162,7 +167,7 @@ static sv_status read_parts(sv__tables *t, const char *directory)
     t->routes->lanes_known = false;
     t->routes->sl_form = SV_SL_UNKNOWN;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        path = find(&t->arena, directory, parts[i].names);
+        SV_TRY(find(&t->arena, directory, parts[i].names, &path));
         if (path != NULL)
             SV_TRY(read_part(t, path, parts[i].read));
     }
@@ -175,10 +180,12 @@ static sv_status read_directory(sv_ctx *ctx, const char *directory, sv_fabric **
     sv_arena arena;
     sv_fabric *f = NULL;
     sv_arena_init(&arena, ctx);
-    const char *path = find(&arena, directory, subnet_names);
-    sv_status status = path == NULL
-                           ? sv_fail(ctx, SV_BAD_INPUT, "%s: no opensm-subnet.lst in it", directory)
-                           : sv_fabric_load(ctx, path, &f);
+    const char *path;
+    sv_status status = find(&arena, directory, subnet_names, &path);
+    if (status == SV_OK && path == NULL)
+        status = sv_fail(ctx, SV_BAD_INPUT, "%s: no opensm-subnet.lst in it", directory);
+    if (status == SV_OK)
+        status = sv_fabric_load(ctx, path, &f);
     sv_arena_release(&arena);
     if (status != SV_OK || routes == NULL) {
         if (status == SV_OK)
@@ -256,6 +263,8 @@ static sv_status write_directory(sv_ctx *ctx, const sv_fabric *f, const sv_route
         if (status == SV_OK && (status = write_file(ctx, f, r, &files[made], &open[made])) != SV_OK)
             sv_file_close(&open[made]);
     }
+    for (int i = 0; status == SV_OK && i < made; i++)
+        status = sv_file_prepare(&open[i]);
     for (int i = 0; i < made; i++)
         if (status == SV_OK)
             status = sv_file_commit(&open[i]);

@@ -204,9 +204,130 @@ static void using(void **state)
     sv_ctx_free(ctx);
 }
 
+/* ---- tables ---- */
+
+struct tables {
+    const sv_fabric *f;
+    sv_routes *r, *other;
+    const char *engine;
+};
+
+static sv_status route_it(sv_ctx *ctx, void *arg)
+{
+    struct tables *t = arg;
+    const sv_route_request request = {.lmc = 1, .sl_offset = 2};
+    sv_routes *r = NULL;
+    sv_status status = sv_route(ctx, t->f, t->engine, &request, &r, NULL);
+    assert_true((status == SV_OK) == (r != NULL));
+    sv_routes_free(r);
+    return status;
+}
+
+static sv_status verify_it(sv_ctx *ctx, void *arg)
+{
+    struct tables *t = arg;
+    sv_verification *found = NULL;
+    sv_load load;
+    sv_status status = sv_verify(ctx, t->f, t->r, NULL, &found);
+    sv_verification_free(found);
+    return status == SV_OK ? sv_routes_load(ctx, t->f, t->r, NULL, &load) : status;
+}
+
+static sv_status verify_change(sv_ctx *ctx, void *arg)
+{
+    struct tables *t = arg;
+    sv_transition *found = NULL;
+    sv_status status = sv_verify_transition(ctx, t->f, t->r, t->other, &found);
+    sv_transition_free(found);
+    return status;
+}
+
+static sv_status clone_and_change(sv_ctx *ctx, void *arg)
+{
+    struct tables *t = arg;
+    sv_routes *clone = NULL;
+    sv_group *group;
+    sv_status status = sv_routes_clone(ctx, t->r, &clone);
+    if (status == SV_OK && sv_routes_row(ctx, clone, 3) == NULL)
+        status = SV_NO_MEMORY;
+    if (status == SV_OK)
+        status = sv_routes_set_sl_form(ctx, clone, SV_SL_BY_SWITCH);
+    if (status == SV_OK && sv_routes_sl_row(ctx, clone, 3) == NULL)
+        status = SV_NO_MEMORY;
+    if (status == SV_OK)
+        status = sv_routes_add_group(ctx, clone, 0xc000, &group);
+    sv_routes_free(clone);
+    return status;
+}
+
+static sv_status prove_it(sv_ctx *ctx, void *arg)
+{
+    struct tables *t = arg;
+    test_buffer buffer;
+    sv_sink sink = test_sink(&buffer);
+    sv_status status = sv_proof_write(ctx, t->f, t->other, NULL, &sink);
+    if (status == SV_OK) {
+        sv_memory memory = {buffer.text, buffer.length};
+        sv_source source = sv_memory_source(&memory, "oom");
+        bool holds;
+        sv_wait from, to;
+        uint64_t count;
+        status = sv_proof_check(ctx, t->f, t->other, NULL, &source, &holds, &from, &to, &count);
+    }
+    free(buffer.text);
+    return status;
+}
+
+static sv_status save_and_load(sv_ctx *ctx, void *arg)
+{
+    struct tables *t = arg;
+    char directory[] = "/tmp/selvage-oom-XXXXXX", command[128];
+    assert_non_null(mkdtemp(directory));
+    char file[64];
+    snprintf(file, sizeof file, "%s/t.svr", directory);
+    const char *paths[] = {directory, file};
+    sv_status status = SV_OK;
+    for (int i = 0; status == SV_OK && i < 2; i++) {
+        sv_fabric *f = NULL;
+        sv_routes *r = NULL;
+        status = sv_dump_write(ctx, t->f, t->r, paths[i]);
+        if (status == SV_OK)
+            status = sv_dump_read(ctx, paths[i], &f, &r);
+        sv_routes_free(r);
+        sv_fabric_free(f);
+    }
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    assert_int_equal(system(command), 0);
+    return status;
+}
+
+static void routing(void **state)
+{
+    (void)state;
+    sv_ctx *ctx = sv_ctx_new(NULL);
+    sv_fabric *f = test_fabric(ctx, "torus:4,hosts=1");
+    struct tables t = {.f = f};
+    const char *engines[] = {"minhop", "sssp", "updn", "dnup", "dor"};
+    for (int i = 0; i < 5; i++) {
+        t.engine = engines[i];
+        test_out_of_memory(engines[i], route_it, &t);
+    }
+    OK(ctx, sv_route(ctx, f, "dor", NULL, &t.r, NULL));
+    OK(ctx, sv_route(ctx, f, "updn", NULL, &t.other, NULL));
+    test_out_of_memory("verify", verify_it, &t);
+    test_out_of_memory("transition", verify_change, &t);
+    test_out_of_memory("clone", clone_and_change, &t);
+    test_out_of_memory("proof", prove_it, &t);
+    test_out_of_memory("dump", save_and_load, &t);
+    sv_routes_free(t.other);
+    sv_routes_free(t.r);
+    sv_fabric_free(f);
+    sv_ctx_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(generating), cmocka_unit_test(reading),
-                                       cmocka_unit_test(using)};
+                                       cmocka_unit_test(using), cmocka_unit_test(routing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,8 +82,8 @@ void test_out_of_memory(const char *what, test_body *body, void *arg)
         sv_status status = body(ctx, arg);
         bool reached = memory.count >= memory.fail_at;
         if (reached && status != SV_NO_MEMORY)
-            fail_msg("%s: allocation %llu fails, but the call says \"%s\"", what,
-                     (unsigned long long)n, sv_status_name(status));
+            fail_msg("%s: allocation %llu fails, but the call says \"%s\" (%s)", what,
+                     (unsigned long long)n, sv_status_name(status), sv_ctx_message(ctx));
         if (!reached && status != SV_OK)
             fail_msg("%s: %s", what, sv_ctx_message(ctx));
         sv_ctx_free(ctx);

@@ -1,0 +1,378 @@
+"""The command on forwarding tables: route, check, path, metrics, engines, convert, from outside:
+exit codes, messages with their place, nothing lost, nothing half-written.
+"""
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support.command import ok, selvage  # noqa: E402
+
+FILES = {"opensm-subnet.lst", "opensm-lfts.dump", "opensm.fdbs", "opensm-sl2vl.dump", "opensm.psl",
+         "opensm.mcfdbs", "opensm-qos.conf"}
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="selvage-tables-")
+        self.addCleanup(shutil.rmtree, self.directory)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def route(self, spec="torus:3x3,hosts=1", name="tables", *options):
+        ok("route", spec, "-o", self.path(name), *options)
+        return self.path(name)
+
+    def edit(self, path, pattern, replacement, count=1):
+        with open(path) as file:
+            text = file.read()
+        changed = re.sub(pattern, replacement, text, count=count, flags=re.M)
+        self.assertNotEqual(text, changed)
+        with open(path, "w") as file:
+            file.write(changed)
+
+    def expect_error(self, code, text, *arguments):
+        result = selvage(*arguments)
+        self.assertEqual(result.code, code, result.err + result.out)
+        self.assertIn(text, result.err)
+        self.assertEqual(len(result.err.splitlines()), 1, result.err)
+        self.assertEqual(result.out, "")
+
+
+class Route(Base):
+    def test_a_directory_has_all_files(self):
+        self.assertEqual(set(os.listdir(self.route())), FILES)
+
+    def test_json_keys(self):
+        found = ok("route", "torus:3x3", "--engine", "updn", "--json").json
+        for key in ("engine", "vls_used", "sls_used", "route_seconds", "fallbacks", "check"):
+            self.assertIn(key, found)
+        self.assertIs(found["check"]["deadlock_free"], True)
+        self.assertIsNone(found["output"])
+
+    def test_the_same_bytes_every_time(self):
+        for engine in ("minhop", "sssp", "updn", "dnup", "dor"):
+            one = self.route("random:switches=20,links=60,total=40", "one", "-e", engine)
+            two = self.route("random:switches=20,links=60,total=40", "two", "-e", engine,
+                             "--threads", "7")
+            for name in FILES:
+                with open(os.path.join(one, name)) as a, open(os.path.join(two, name)) as b:
+                    self.assertEqual(a.read(), b.read(), engine + " " + name)
+
+    def test_what_was_there_stays_when_it_fails(self):
+        tables = self.route()
+        before = {name: os.stat(os.path.join(tables, name)).st_mtime_ns for name in FILES}
+        self.expect_error(4, "InfiniBand has 49151 unicast LIDs", "route",
+                          "kary:k=20,n=2,hosts=20", "--lmc", "7", "-o", tables)
+        self.assertEqual(before, {name: os.stat(os.path.join(tables, name)).st_mtime_ns
+                                  for name in FILES})
+        self.expect_error(4, "51240 addresses", "route", "kary:k=20,n=2,hosts=20", "--lmc", "7",
+                          "-o", self.path("new"))
+        self.assertFalse(os.path.exists(self.path("new")))
+
+    def test_more_destinations_than_lids_go_into_a_file(self):
+        path = self.path("big.svr")
+        ok("route", "kary:k=20,n=2,hosts=20", "--lmc", "7", "-o", path, "--no-check")
+        self.assertEqual(ok("metrics", path, "--json").json["pairs"], 400 * 399 * 128)
+
+    def test_roots(self):
+        ok("convert", "kary:k=4,n=2,hosts=4", "-f", "root-guids", "-o", self.path("roots"))
+        found = ok("route", "kary:k=4,n=2,hosts=4", "--roots", self.path("roots"), "--json").json
+        self.assertEqual(found["note"], "4 roots given")
+        self.expect_error(3, "engine minhop knows no roots", "route", "mesh:2x2", "-e", "minhop",
+                          "--roots", self.roots("mesh:2x2"))
+        with open(self.path("wrong"), "w") as file:
+            file.write("0x5\n")
+        result = selvage("route", "mesh:2x2", "--roots", self.path("wrong"))
+        self.assertEqual(result.code, 3)
+        self.assertIn("none of its GUIDs is a switch", result.err)
+
+    def roots(self, spec):
+        ok("convert", spec, "-f", "root-guids", "-o", self.path("r"))
+        return self.path("r")
+
+    def test_parts_of_a_fabric(self):
+        net = self.path("cut.net")
+        ok("faults", "mesh:4", "--port", "sw1/3", "-o", net)
+        found = ok("route", net, "--engine", "sssp", "--json").json
+        self.assertEqual(found["components"], 2)
+        self.assertEqual(found["check"]["unreachable_pairs"], 8)
+        self.assertEqual(found["check"]["split_pairs"], 8)
+        self.assertIn("terminals of different ones cannot talk", ok("route", net).out)
+
+    def test_offset_of_service_levels(self):
+        tables = self.route("mesh:2x2", "tables", "--sl-offset", "5")
+        with open(os.path.join(tables, "opensm.psl")) as file:
+            self.assertRegex(file.read(), r"^(\* \d+ 5\n)+$")
+        self.assertEqual(ok("check", tables, "--json").json["vls_used"], 1)
+
+    def test_wrong_command_lines(self):
+        self.expect_error(3, 'there is no engine "warp"', "route", "mesh:2", "-e", "warp")
+        self.expect_error(2, "--lmc is 0 to 7", "route", "mesh:2", "--lmc", "8")
+        self.expect_error(2, "--vls is 1 to 64", "route", "mesh:2", "--vls", "65")
+        self.expect_error(2, "not a stream", "route", "mesh:2", "-o", "-")
+        self.expect_error(3, "engine updn has no option", "route", "mesh:2", "--option", "a=b")
+
+
+class Check(Base):
+    def test_yes_no_and_undecided(self):
+        tables = self.route()
+        self.assertEqual(selvage("check", tables).code, 0)
+        os.remove(os.path.join(tables, "opensm.psl"))  # one lane for all SLs: still decided
+        self.assertEqual(selvage("check", tables).code, 0)
+        ring = self.route("torus:5,hosts=1", "ring", "-e", "minhop")
+        result = selvage("check", ring)
+        self.assertEqual(result.code, 1)
+        self.assertIn("5 channels can wait for each other (terminal to terminal):", result.out)
+        self.assertIn(", where it began\n", result.out)
+        os.remove(os.path.join(ring, "opensm-sl2vl.dump"))
+        result = selvage("check", ring)
+        self.assertEqual(result.code, 6)
+        self.assertIn("channels might wait for each other", result.out)
+        self.assertIn("if everything used SL 0: no", result.out)
+
+    def test_which_traffic_counts(self):
+        """Spine to spine, packets of min-hop can wait for each other."""
+        tables = self.route("kary:k=4,n=2,hosts=4", "tree", "-e", "minhop")
+        self.assertEqual(selvage("check", tables).code, 0)
+        self.assertEqual(selvage("check", tables, "--terminals-only").code, 0)
+        result = selvage("check", tables, "--strict", "--json")
+        self.assertEqual(result.code, 1)
+        self.assertIs(result.json["deadlock_free"], False)
+        self.assertIs(result.json["verdicts"]["terminal_switch"], True)
+
+    def test_lanes_break_a_ring(self):
+        """Odd sources on lane 1, even ones on lane 0: neither lane goes all the way round."""
+        ring = self.route("torus:4,hosts=1", "ring", "-e", "dor")
+        self.assertEqual(selvage("check", ring, "--terminals-only").code, 1)
+        self.edit(os.path.join(ring, "opensm-sl2vl.dump"), r": 0  0  ", ": 0  1  ", 0)
+        with open(os.path.join(ring, "opensm.psl"), "w") as file:
+            for source in range(4):
+                for target in range(4):
+                    if source != target:
+                        file.write("0x02005e1b000000%d1 %d %d\n" %
+                                   (source + 1, 5 + target, source % 2))
+            for target in range(4):
+                file.write("* %d 0\n" % (1 + target))
+        result = selvage("check", ring, "--terminals-only", "--json")
+        self.assertEqual(result.code, 0, result.out)
+        self.assertEqual(result.json["vls_used"], 2)
+        self.assertEqual(selvage("check", ring, "--terminals-only", "--assume-sl", "1").code, 1)
+
+    def test_damage_is_described(self):
+        tables = self.route("mesh:3,hosts=1", "line")
+        # host2 is LID 6: the middle switch sends it back.
+        lfts = os.path.join(tables, "opensm-lfts.dump")
+        with open(lfts) as file:
+            text = file.read()
+        first, second, third = re.split(r"(?=^Unicast)", text, flags=re.M)[1:]
+        back = re.sub(r"^0x0006 003", "0x0006 002", second, flags=re.M)
+        self.assertNotEqual(back, second)
+        with open(lfts, "w") as file:
+            file.write(first + back + third)
+        result = selvage("check", tables)
+        self.assertEqual(result.code, 1)
+        self.assertIn("connected      no: 2 of 6 pairs of terminals cannot talk", result.out)
+        self.assertIn("host0 to host2: the packet goes round in circles", result.out)
+        self.assertIn("loops          1, for example to host2 at sw0", result.out)
+
+    def test_proofs(self):
+        tables, proof = self.route(), self.path("proof")
+        ok("check", tables, "--proof", proof)
+        self.assertIn("dependencies ascend", ok("check", tables, "--against", proof).out)
+        other = self.route("torus:3x3,hosts=1", "other", "-e", "minhop")
+        result = selvage("check", other, "--against", proof)
+        self.assertEqual(result.code, 1)
+        self.assertIn("whose number is not larger", result.out)
+        result = selvage("check", other, "--proof", self.path("none"), "--json")
+        self.assertIn("no proof written", result.err)
+        self.assertFalse(os.path.exists(self.path("none")))
+        with open(proof, "w") as file:
+            file.write("selvage-proof 1\n0x5 1\n")
+        self.expect_error(3, "proof:2: expected 0x<guid> <port> <lane> <number>", "check", tables,
+                          "--against", proof)
+        with open(proof, "w") as file:
+            file.write("something else\n")
+        self.expect_error(3, "proof:1: not a proof", "check", tables, "--against", proof)
+
+    def test_from_old_to_new(self):
+        old = self.route("torus:4x4,hosts=1", "old", "-e", "updn")
+        self.assertEqual(selvage("check", old, old).code, 0)
+        self.assertIn("changes        0 blocks", ok("check", old, old).out)
+        new = self.route("torus:4x4,hosts=1", "new", "-e", "dor")
+        result = selvage("check", old, new, "--json")
+        self.assertEqual(result.code, 1)
+        self.assertGreater(result.json["changed_blocks"], 0)
+        lmc = self.route("torus:4x4,hosts=1", "lmc", "--lmc", "1")
+        self.expect_error(4, "the LMC changes from 0 to 1", "check", old, lmc)
+        ok("faults", old, "--switch", "sw0-0", "-o", self.path("less.net"))
+        less = self.route(self.path("less.net"), "less")
+        result = selvage("check", old, less, "--json")
+        self.assertGreater(result.json["already_unreachable_pairs"], 0)
+
+    def test_wrong_files(self):
+        tables = self.route()
+        lfts = os.path.join(tables, "opensm-lfts.dump")
+        with open(lfts) as file:
+            good = file.read()
+        for pattern, replacement, message in (
+                (r"^0x0003 \d+", "0x0003 099", r":4: port 99 of switch .*, which has 5"),
+                (r"^0x0003", "0xffff", r":4: 0xffff is no unicast LID"),
+                (r"^0x0003", "0x0002", r":4: a second entry for LID 0x0002"),
+                (r"^0x0003.*", "hello", r":4: neither a switch nor an entry: 'hello'"),
+                (r"guid 0x\w+", "guid", r":1: a table without the guid of its switch"),
+                (r"^\d+ lids dumped\n\Z", "", r": the last table does not end: is the file cut off\?")):
+            with open(lfts, "w") as file:
+                file.write(re.sub(pattern, replacement, good, count=1, flags=re.M))
+            result = selvage("check", tables)
+            self.assertEqual(result.code, 3, result.out)
+            self.assertRegex(result.err, message)
+        with open(lfts, "w") as file:
+            file.write(good)
+        for name, text, message in (
+                ("opensm.psl", "0x5 4 16\n", "opensm.psl:1: expected a service level of 0 to 15"),
+                ("opensm.psl", "5 4 1\n", "opensm.psl:1: expected 0x<guid>, @0x<guid> or *"),
+                ("opensm-sl2vl.dump", "0 1 : 0 0\n", "opensm-sl2vl.dump:1: a row before any node"),
+                ("opensm.mcfdbs", "Switch 0x02005e1a00000001\n0x0004 : 0x001\n",
+                 "opensm.mcfdbs:2: 0x4 is no multicast LID"),
+                ("opensm-qos.conf", "qos_ca_vlarb_high 15:1\n", "opensm-qos.conf:1: expected up to")):
+            path = os.path.join(tables, name)
+            with open(path) as file:
+                kept = file.read()
+            with open(path, "w") as file:
+                file.write(text)
+            self.expect_error(3, message, "check", tables)
+            with open(path, "w") as file:
+                file.write(kept)
+        self.assertEqual(selvage("check", tables).code, 0)
+        os.remove(lfts)
+        os.remove(os.path.join(tables, "opensm.fdbs"))
+        self.expect_error(3, "no forwarding tables", "check", tables)
+        self.expect_error(5, "cannot open", "check", self.path("nowhere"))
+
+    def test_entries_of_strangers(self):
+        tables = self.route("mesh:3,hosts=1", "line")
+        self.edit(os.path.join(tables, "opensm-lfts.dump"), r"^(7 )?6 lids dumped",
+                  "0x0064 001 # unknown node and type\n6 lids dumped")
+        result = selvage("check", tables)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertIn("LID 100 first", result.err)
+
+    def test_wrong_command_lines(self):
+        tables = self.route()
+        for arguments in (("--strict", "--terminals-only"), ("--assume-sl", "16"),
+                          ("--assume-sl", "1", "--reversible"),
+                          ("--proof", "a", "--against", "b"), ("--proof", "-"),
+                          (tables, "--strict")):
+            self.assertEqual(selvage("check", tables, *arguments).code, 2, arguments)
+
+
+class Path(Base):
+    def test_by_name_guid_and_lid(self):
+        tables = self.route("mesh:3,hosts=1", "line")
+        for a, b in (("host0", "host2"), ("0x02005e1b00000011", "0x02005e1b00000031"),
+                     ("lid 4", "lid 6"), ("4", "6")):
+            found = ok("path", tables, a, b, "--json").json
+            self.assertEqual([hop["to"] for hop in found["hops"]], ["sw0", "sw1", "sw2", "host2"])
+            self.assertTrue(found["arrives"])
+        self.assertIn("arrives after 2 channels", ok("path", tables, "sw0", "sw2").out)
+        self.assertIn("SL 7", ok("path", tables, "sw0", "sw2", "--sl", "7").out)
+
+    def test_why_there_is_none(self):
+        net = self.path("cut.net")
+        ok("faults", "mesh:3", "--port", "sw1/3", "-o", net)
+        tables = self.route(net)
+        result = selvage("path", tables, "host0", "host2")
+        self.assertEqual(result.code, 1)
+        self.assertIn("no path: at sw0, no entry for the destination", result.out)
+
+    def test_addresses(self):
+        tables = self.route("mesh:2,hosts=1,r=2", "two", "--lmc", "1")
+        ports = {ok("path", tables, "host0", "host1", "--offset", str(k), "--json")
+                 .json["hops"][1]["out_port"] for k in (0, 1)}
+        self.assertEqual(len(ports), 2)
+        self.expect_error(3, "has 2 address(es): no offset 2", "path", tables, "host0", "host1",
+                          "--offset", "2")
+
+    def test_errors(self):
+        tables = self.route()
+        self.expect_error(3, "nobody", "path", tables, "nobody", "host1")
+        self.expect_error(2, "--sl: '16' is not 0 to 15", "path", tables, "host0", "host1", "--sl",
+                          "16")
+
+
+class Files(Base):
+    def test_there_and_back(self):
+        tables = self.route("dragonfly:a=4,p=2,h=2,g=9", "tables", "--lmc", "1", "-e", "sssp")
+        with open(os.path.join(tables, "opensm.mcfdbs"), "w") as file:
+            file.write("\nSwitch 0x02005e1a00000001\nLID    : Out Port(s)\n0xC000 : 0x001 0x003 \n")
+        with open(os.path.join(tables, "opensm-qos.conf"), "a") as file:
+            file.write("qos_swe_high_limit 3\nqos_swe_vlarb_high 0:4,1:5\n")
+        self.edit(os.path.join(tables, "opensm-sl2vl.dump"), r"^(3   5   : )0 ", r"\g<1>2 ")
+        with open(os.path.join(tables, "opensm.psl"), "a") as file:
+            file.write("@0x02005e1a00000003 40 2\n0x02005e1b00000011 44 3\n")
+        ok("convert", tables, "-o", self.path("a.svr"))
+        ok("convert", self.path("a.svr"), "--format", "tables", "-o", self.path("b"))
+        ok("convert", self.path("b"), "-o", self.path("b.svr"))
+        with open(self.path("a.svr"), "rb") as a, open(self.path("b.svr"), "rb") as b:
+            self.assertEqual(a.read(), b.read())
+        for name in ("opensm-lfts.dump", "opensm-sl2vl.dump", "opensm-subnet.lst"):
+            with open(os.path.join(tables, name)) as a, open(self.path("b/" + name)) as b:
+                self.assertEqual(a.read(), b.read(), name)
+        for name in ("opensm.mcfdbs", "opensm-qos.conf"):
+            with open(self.path("b/" + name)) as file:
+                self.assertIn({"opensm.mcfdbs": "0xC000 : 0x001 0x003",
+                               "opensm-qos.conf": "qos_swe_vlarb_high 0:4,1:5"}[name], file.read())
+        one, two = (ok("path", where, "host0", "lid 44", "--json").json
+                    for where in (tables, self.path("b.svr")))
+        self.assertEqual(one, two)
+        self.assertEqual(one["sl"], 3)
+
+    def test_damaged_files(self):
+        ok("route", "torus:3", "-o", self.path("a.svr"))
+        with open(self.path("a.svr"), "rb") as file:
+            good = file.read()
+        for change, message in ((lambda b: b[:-64], "its length is not what it says"),
+                                (lambda b: b[:700] + b"x" + b[701:], "its sum is wrong"),
+                                (lambda b: b[:8] + b"\2" + b[9:], "version 2, this selvage reads 1"),
+                                (lambda b: b"s" * 100, "neither a directory of tables nor")):
+            with open(self.path("bad.svr"), "wb") as file:
+                file.write(change(good))
+            result = selvage("check", self.path("bad.svr"))
+            self.assertIn(result.code, (3, 4), result.err)
+            self.assertIn(message, result.err)
+
+    def test_tables_are_fabrics(self):
+        tables = self.route("torus:3x3", "tables")
+        self.assertEqual(ok("info", tables, "--json").json["switches"], 9)
+        self.assertEqual(selvage("diff", tables, "torus:3x3").code, 0)
+        ok("convert", tables, "-o", self.path("t.svr"))
+        self.assertEqual(ok("info", self.path("t.svr"), "--json").json["links"], 18)
+
+    def test_ibdmchk_psl(self):
+        tables = self.route("mesh:2", "tables")
+        text = ok("convert", tables, "-f", "ibdmchk-psl").out
+        self.assertEqual(len(text.splitlines()), 2 * 4)
+        self.assertTrue(text.startswith("0x02005e1b00000010 1 0\n"), text)
+
+    def test_wrong_command_lines(self):
+        tables = self.route()
+        self.assertEqual(selvage("convert", tables, "-f", "tables").code, 2)
+        self.assertEqual(selvage("convert", tables, "-f", "lfts", "--json").code, 2)
+
+
+class Engines(Base):
+    def test_list(self):
+        names = [engine["name"] for engine in json.loads(ok("engines", "--json").out)]
+        self.assertEqual(names, ["minhop", "sssp", "updn", "dnup", "dor"])
+        for name in names:
+            self.assertIn("\n" + name, "\n" + ok("engines").out)
+
+
+if __name__ == "__main__":
+    unittest.main()
