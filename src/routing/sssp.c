@@ -5,104 +5,101 @@
  * Destinations are routed one after the other. Every channel has a weight, the number of routes
  * from terminals over it so far; the paths to the next destination are those of least weight among
  * the shortest. The paper gets "among the shortest" by starting all weights at |V|²; comparing
- * (hops, weight) is the same and needs no heap: a breadth-first search meets all switches of one
- * distance before those of the next, so a switch's weight is final when its turn comes.
+ * (hops, weight) is the same and needs no heap: which hops lead one step closer does not change
+ * with the weights (dag.c), and in the order of distance all next hops of a switch are known before
+ * its turn comes.
  *
  * What the paper leaves open decides the balance: destinations go round-robin over switches
- * (core.c), and among equals the choice is
- * spread instead of always the first.
+ * (core.c).
  *
  * Takes any fabric; may deadlock (lanes are added by dfsssp).
  * Cost: O(channels) a destination.
  */
-#include <string.h>
-
-#include "routing/engine.h"
 #include "routing/sssp.h"
 
-sv_status sv__sssp_init(sv__sssp *x, sv__job *job)
+sv_status sv__sssp_init(sv__sssp *x, sv__job *job, void *engine, sv__search_fn *search,
+                        sv__allow_fn *allow)
 {
     uint32_t n = job->fabric->num_switches;
     x->job = job;
     SV_TRY(sv__core_init(&x->core, job));
     x->weight = SV_ARENA_NEW(job->arena, uint64_t, x->core.first[n]);
-    x->at = SV_ARENA_NEW(job->arena, struct sv__reached, n);
-    x->queue = SV_ARENA_NEW(job->arena, uint32_t, n);
-    return x->weight == NULL || x->at == NULL || x->queue == NULL ? SV_NO_MEMORY : SV_OK;
+    x->path = SV_ARENA_NEW(job->arena, uint64_t, n);
+    x->via = SV_ARENA_NEW(job->arena, uint32_t, n);
+    x->routes = SV_ARENA_NEW(job->arena, uint32_t, n);
+    if (x->weight == NULL || x->path == NULL || x->via == NULL || x->routes == NULL)
+        return SV_NO_MEMORY;
+    if (search == NULL)
+        return sv__dags_init(&x->dags, job, &x->core, &x->core, sv__search_all, NULL);
+    return sv__dags_init(&x->dags, job, &x->core, engine, search, allow);
 }
 
-/* Fills x->at for all switches that can reach one; returns how many, in queue by distance. */
-static uint32_t search(sv__sssp *x, uint32_t from)
+/* Each switch takes the way of least weight; those it may go on to have taken theirs. */
+static void choose(sv__sssp *x, const sv__dag *dag, uint8_t *row)
 {
-    const sv__core *core = &x->core;
-    struct sv__reached *at = x->at;
-    uint32_t head = 0, tail = 0;
-    for (uint32_t s = 0; s < core->num_switches; s++)
-        at[s].hops = SV_NONE;
-    at[from] = (struct sv__reached){.hops = 0, .via = SV_NONE};
-    x->queue[tail++] = from;
-    while (head < tail) {
-        uint32_t s = x->queue[head++], hops = at[s].hops + 1;
-        uint64_t weight = at[s].weight;
-        for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
-            struct sv__reached *u = &at[core->entries[e].from];
-            uint64_t sum = weight + x->weight[e];
-            if (u->hops == SV_NONE) {
-                *u = (struct sv__reached){.hops = hops, .via = e, .next = s, .weight = sum};
-                x->queue[tail++] = core->entries[e].from;
-            } else if (u->hops == hops && sum < u->weight) {
-                u->via = e;
-                u->next = s;
-                u->weight = sum;
-            }
+    x->path[dag->order[0]] = 0;
+    for (uint32_t i = 1; i < dag->count; i++) {
+        uint32_t s = dag->order[i], best = dag->first[i];
+        uint64_t least = UINT64_MAX;
+        for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++) {
+            uint64_t weight = x->path[dag->ways[k].next] + x->weight[dag->ways[k].entry];
+            /* No branch: which of them is least cannot be foreseen. */
+            best = weight < least ? k : best;
+            least = weight < least ? weight : least;
         }
+        x->path[s] = least;
+        x->via[s] = best;
+        row[s] = x->core.entries[dag->ways[best].entry].port;
     }
-    return tail;
 }
 
 /* Adds the routes of all terminals to the weights, from the tips inwards. */
-void sv__sssp_weigh(sv__sssp *x, uint32_t reached)
+static void weigh(sv__sssp *x, const sv__dag *dag)
 {
-    struct sv__reached *at = x->at;
-    for (uint32_t i = 0; i < reached; i++)
-        at[x->queue[i]].routes = x->core.terminals[x->queue[i]];
-    for (uint32_t i = reached; i-- > 1;) {
-        const struct sv__reached *s = &at[x->queue[i]];
-        x->weight[s->via] += s->routes;
-        at[s->next].routes += s->routes;
+    for (uint32_t i = 0; i < dag->count; i++)
+        x->routes[dag->order[i]] = x->core.terminals[dag->order[i]];
+    for (uint32_t i = dag->count; i-- > 1;) {
+        uint32_t s = dag->order[i];
+        const sv__way *way = &dag->ways[x->via[s]];
+        x->weight[way->entry] += x->routes[s];
+        x->routes[way->next] += x->routes[s];
     }
 }
 
-sv_status sv__sssp_route(sv__sssp *x, uint32_t d)
+static sv_status route_one(sv__sssp *x, uint32_t d)
 {
-    const sv_fabric *f = x->job->fabric;
     uint8_t *row;
     sv_node home;
     SV_TRY(sv__end_row(x->job, d, &row, &home));
     if (row == NULL)
         return SV_OK;
-    uint32_t reached = search(x, home.i);
-    for (uint32_t i = 1; i < reached; i++)
-        row[x->queue[i]] = x->core.entries[x->at[x->queue[i]].via].port;
-    if (!sv_is_switch(f, x->job->routes->node[d]))
-        sv__sssp_weigh(x, reached);
+    const sv__dag *dag = sv__dag_to(&x->dags, home.i);
+    if (dag == NULL)
+        return SV_NO_MEMORY;
+    choose(x, dag, row);
+    if (!sv_is_switch(x->job->fabric, x->job->routes->node[d]))
+        weigh(x, dag);
+    return SV_OK;
+}
+
+sv_status sv__sssp_run(sv__sssp *x)
+{
+    uint32_t count, *order = sv__destinations(x->job, &count);
+    if (order == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i % 64 == 0)
+            SV_TRY(sv_progress(x->job->ctx, "routing", i, count));
+        SV_TRY(route_one(x, order[i]));
+    }
     return SV_OK;
 }
 
 static sv_status route(sv__job *job)
 {
     sv__sssp x = {0};
-    uint32_t count;
-    uint32_t *order = sv__destinations(job, &count);
-    if (order == NULL)
-        return SV_NO_MEMORY;
-    SV_TRY(sv__sssp_init(&x, job));
-    for (uint32_t i = 0; i < count; i++) {
-        if (i % 64 == 0)
-            SV_TRY(sv_progress(job->ctx, "routing", i, count));
-        SV_TRY(sv__sssp_route(&x, order[i]));
-    }
-    return SV_OK;
+    SV_TRY(sv__sssp_init(&x, job, NULL, NULL, NULL));
+    return sv__sssp_run(&x);
 }
 
 const sv__engine sv__engine_sssp = {

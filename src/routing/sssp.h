@@ -1,32 +1,27 @@
-/* sssp.h: the search of engine sssp, for engines that build on its paths. */
+/* sssp.h: the search of engine sssp, for engines that balance as it does. */
 #ifndef SV_ROUTING_SSSP_H
 #define SV_ROUTING_SSSP_H
 
-#include "routing/engine.h"
-
-/* What a search from a destination knows of a switch. */
-struct sv__reached {
-    uint64_t weight; /* of its path */
-    uint32_t hops;   /* SV_NONE: not reached */
-    uint32_t via;    /* the entry of the core that it leaves by */
-    uint32_t next;   /* the switch it leaves for */
-    uint32_t routes; /* from terminals behind it, itself included */
-};
+#include "routing/dag.h"
 
 typedef struct sv__sssp {
     sv__job *job;
     sv__core core;
-    uint64_t *weight; /* [entries] */
-    struct sv__reached *at;
-    uint32_t *queue;
+    sv__dags dags;
+    uint64_t *weight; /* [entries]: routes on each channel */
+    uint64_t *path;   /* [switches]: weight of the way from each */
+    uint32_t *via;    /* [switches]: the way it takes, an index into the ways of the dag */
+    uint32_t *routes; /* [switches]: from terminals behind it, its own included */
 } sv__sssp;
 
-sv_status sv__sssp_init(sv__sssp *x, sv__job *job);
+/* engine, search, allow: as for sv__dags_init; search NULL: all shortest paths. */
+sv_status sv__sssp_init(sv__sssp *x, sv__job *job, void *engine, sv__search_fn *search,
+                        sv__allow_fn *allow);
 
-/* Routes one destination and, if it is a terminal, adds its routes to the weights. */
-sv_status sv__sssp_route(sv__sssp *x, uint32_t destination);
-
-/* Adds the routes of all terminals to the weights; queue holds the switches, nearest first. */
-void sv__sssp_weigh(sv__sssp *x, uint32_t reached);
+/*
+ * Routes all destinations: each by the ways of least weight among those allowed, whose routes then
+ * add to the weights.
+ */
+sv_status sv__sssp_run(sv__sssp *x);
 
 #endif

@@ -27,97 +27,73 @@ struct updn {
     uint32_t *place;    /* [switches] */
     uint32_t *by_place; /* the live switches in order */
     uint32_t live;
+    bool *down; /* [switches]: reaches the home at hand going down only */
 };
 
-/* Offers a switch a way; true if it had none before. */
-static bool offer(struct updn *u, uint32_t s, uint32_t entry, uint32_t next)
-{
-    struct sv__reached *at = &u->x.at[s];
-    const struct sv__reached *to = &u->x.at[next];
-    uint64_t weight = to->weight + u->x.weight[entry];
-    bool first = at->hops == SV_NONE;
-    if (first || to->hops + 1 < at->hops || (to->hops + 1 == at->hops && weight < at->weight)) {
-        at->hops = to->hops + 1;
-        at->weight = weight;
-        at->via = entry;
-        at->next = next;
-    }
-    return first;
-}
-
-/* All switches that reach a destination going down only, by distance, into the queue. */
-static uint32_t search_down(struct updn *u, uint32_t to)
+/* All switches that reach a home going down only, by distance. */
+static uint32_t search_down(struct updn *u, uint32_t home, uint32_t *order, uint32_t *hops)
 {
     const sv__core *core = &u->x.core;
     uint32_t head = 0, tail = 0;
-    for (uint32_t s = 0; s < core->num_switches; s++)
-        u->x.at[s].hops = SV_NONE;
-    u->x.at[to] = (struct sv__reached){.hops = 0, .via = SV_NONE};
-    u->x.queue[tail++] = to;
+    memset(hops, 0xff, core->num_switches * sizeof *hops);
+    memset(u->down, 0, core->num_switches * sizeof *u->down);
+    hops[home] = 0;
+    u->down[home] = true;
+    order[tail++] = home;
     while (head < tail) {
-        uint32_t s = u->x.queue[head++];
+        uint32_t s = order[head++];
         for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
             uint32_t from = core->entries[e].from;
-            if (u->place[from] > u->place[s])
+            if (u->place[from] > u->place[s] || hops[from] != SV_NONE)
                 continue;
-            if (u->x.at[from].hops != SV_NONE && u->x.at[from].hops != u->x.at[s].hops + 1)
-                continue;
-            if (offer(u, from, e, s))
-                u->x.queue[tail++] = from;
+            hops[from] = hops[s] + 1;
+            u->down[from] = true;
+            order[tail++] = from;
         }
     }
     return tail;
 }
 
-/* The rest, in order, so that all that lies above has its way already. */
-static uint32_t search_up(struct updn *u, uint32_t tail)
+/* And the rest, in order, so that all that lies above has its distance already. */
+static uint32_t search(void *engine, uint32_t home, uint32_t *order, uint32_t *hops)
 {
+    struct updn *u = engine;
     const sv__core *core = &u->x.core;
+    uint32_t tail = search_down(u, home, order, hops);
     for (uint32_t i = 0; i < u->live; i++) {
         uint32_t s = u->by_place[i];
-        if (u->x.at[s].hops != SV_NONE)
+        if (hops[s] != SV_NONE)
             continue;
-        bool found = false;
         for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
-            /* Entries are of channels that come in; those that go out have the same ends. */
             uint32_t up = core->entries[e].from;
-            if (u->place[up] < i && u->x.at[up].hops != SV_NONE) {
-                offer(u, s, core->back[e], up);
-                found = true;
-            }
+            if (u->place[up] < i && hops[up] != SV_NONE &&
+                (hops[s] == SV_NONE || hops[up] + 1 < hops[s]))
+                hops[s] = hops[up] + 1;
         }
-        if (found)
-            u->x.queue[tail++] = s;
+        if (hops[s] != SV_NONE)
+            order[tail++] = s;
     }
     return tail;
 }
 
-static sv_status route_one(struct updn *u, uint32_t d)
+/* Who can go down all the way must; everybody else goes up. */
+static bool allow(void *engine, uint32_t from, uint32_t to)
 {
-    sv__job *job = u->x.job;
-    uint8_t *row;
-    sv_node home;
-    SV_TRY(sv__end_row(job, d, &row, &home));
-    if (row == NULL)
-        return SV_OK;
-    uint32_t reached = search_up(u, search_down(u, home.i));
-    for (uint32_t i = 1; i < reached; i++)
-        row[u->x.queue[i]] = u->x.core.entries[u->x.at[u->x.queue[i]].via].port;
-    if (!sv_is_switch(job->fabric, job->routes->node[d]))
-        sv__sssp_weigh(&u->x, reached);
-    return SV_OK;
+    const struct updn *u = engine;
+    bool goes_down = u->place[to] > u->place[from];
+    return u->down[from] ? goes_down && u->down[to] : !goes_down;
 }
 
 static sv_status route(sv__job *job, sv__ranking ranking)
 {
     struct updn u = {0};
-    uint32_t count, roots, n = job->fabric->num_switches;
-    uint32_t *order = sv__destinations(job, &count);
+    uint32_t roots, n = job->fabric->num_switches;
     u.place = SV_ARENA_NEW(job->arena, uint32_t, n);
     u.by_place = SV_ARENA_NEW(job->arena, uint32_t, n);
-    if (order == NULL || u.place == NULL || u.by_place == NULL)
+    u.down = SV_ARENA_NEW(job->arena, bool, n);
+    if (u.place == NULL || u.by_place == NULL || u.down == NULL)
         return SV_NO_MEMORY;
-    SV_TRY(sv__sssp_init(&u.x, job));
+    SV_TRY(sv__sssp_init(&u.x, job, &u, search, allow));
     SV_TRY(sv__orient(job, &u.x.core, ranking, job->request->roots, job->request->num_roots,
                       u.place, &roots));
     for (uint32_t s = 0; s < n; s++)
@@ -125,11 +101,7 @@ static sv_status route(sv__job *job, sv__ranking ranking)
             u.by_place[u.place[s]] = s;
             u.live++;
         }
-    for (uint32_t i = 0; i < count; i++) {
-        if (i % 64 == 0)
-            SV_TRY(sv_progress(job->ctx, "routing", i, count));
-        SV_TRY(route_one(&u, order[i]));
-    }
+    SV_TRY(sv__sssp_run(&u.x));
     snprintf(job->report->note, sizeof job->report->note, "%u root%s %s", roots,
              roots == 1 ? "" : "s", job->request->num_roots > 0 ? "given" : "found");
     return SV_OK;
