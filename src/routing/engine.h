@@ -61,6 +61,12 @@ sv_status sv__core_init(sv__core *core, sv__job *job);
  */
 sv_status sv__end_row(sv__job *job, uint32_t destination, uint8_t **row, sv_node *home);
 
+/* 16 bits that look drawn by lot, always the same for the same channel and destination. */
+static inline uint32_t sv__lot(uint32_t entry, uint32_t destination)
+{
+    return (entry * 0x9e3779b1u ^ destination * 0x85ebca77u) * 0x2c1b3c6du >> 16;
+}
+
 /*
  * The order in which destinations are routed: terminals round-robin over their switches (the first
  * of each, then the second of each …, addresses of one terminal together), then the switches.

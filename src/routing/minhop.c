@@ -28,14 +28,6 @@ struct minhop {
     uint8_t *mine;  /* [entries]: addresses on each, of the terminal at hand */
 };
 
-/* A number that looks drawn by lot, always the same for the same channel and destination. */
-static uint32_t lot(uint32_t entry, uint32_t d)
-{
-    uint32_t x = entry * 0x9e3779b1u ^ d * 0x85ebca77u;
-    x = (x ^ x >> 15) * 0x2c1b3c6du;
-    return x ^ x >> 13;
-}
-
 /* Whether a channel is better than the best so far: less used, then by lot. */
 static inline bool better(const struct minhop *m, uint32_t e, uint32_t best, uint32_t d)
 {
@@ -43,7 +35,7 @@ static inline bool better(const struct minhop *m, uint32_t e, uint32_t best, uin
         return m->mine[e] < m->mine[best];
     if (m->load[e] != m->load[best])
         return m->load[e] < m->load[best];
-    return lot(e, d) < lot(best, d);
+    return sv__lot(e, d) < sv__lot(best, d);
 }
 
 /* The way that a switch takes. first_only: to the switch behind its first such port only. */

@@ -10,7 +10,7 @@
  * its turn comes.
  *
  * What the paper leaves open decides the balance: destinations go round-robin over switches
- * (core.c).
+ * (core.c), and among equals it is drawn by lot.
  *
  * Takes any fabric; may deadlock (lanes are added by dfsssp).
  * Cost: O(channels) a destination.
@@ -35,19 +35,20 @@ sv_status sv__sssp_init(sv__sssp *x, sv__job *job, void *engine, sv__search_fn *
 }
 
 /* Each switch takes the way of least weight; those it may go on to have taken theirs. */
-static void choose(sv__sssp *x, const sv__dag *dag, uint8_t *row)
+static void choose(sv__sssp *x, const sv__dag *dag, uint32_t d, uint8_t *row)
 {
     x->path[dag->order[0]] = 0;
     for (uint32_t i = 1; i < dag->count; i++) {
         uint32_t s = dag->order[i], best = dag->first[i];
-        uint64_t least = UINT64_MAX;
+        uint64_t least = UINT64_MAX; /* weight, then lot in the low 16 bits */
         for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++) {
             uint64_t weight = x->path[dag->ways[k].next] + x->weight[dag->ways[k].entry];
+            uint64_t key = weight << 16 | sv__lot(dag->ways[k].entry, d);
             /* No branch: which of them is least cannot be foreseen. */
-            best = weight < least ? k : best;
-            least = weight < least ? weight : least;
+            best = key < least ? k : best;
+            least = key < least ? key : least;
         }
-        x->path[s] = least;
+        x->path[s] = least >> 16;
         x->via[s] = best;
         row[s] = x->core.entries[dag->ways[best].entry].port;
     }
@@ -76,7 +77,7 @@ static sv_status route_one(sv__sssp *x, uint32_t d)
     const sv__dag *dag = sv__dag_to(&x->dags, home.i);
     if (dag == NULL)
         return SV_NO_MEMORY;
-    choose(x, dag, row);
+    choose(x, dag, d, row);
     if (!sv_is_switch(x->job->fabric, x->job->routes->node[d]))
         weigh(x, dag);
     return SV_OK;
