@@ -61,10 +61,16 @@ sv_status sv__core_init(sv__core *core, sv__job *job);
  */
 sv_status sv__end_row(sv__job *job, uint32_t destination, uint8_t **row, sv_node *home);
 
-/* 16 bits that look drawn by lot, always the same for the same channel and destination. */
-static inline uint32_t sv__lot(uint32_t entry, uint32_t destination)
+/* What lots for a destination depend on, besides the channel: itself and the seed. */
+static inline uint32_t sv__lots(const sv__job *job, uint32_t destination)
 {
-    return (entry * 0x9e3779b1u ^ destination * 0x85ebca77u) * 0x2c1b3c6du >> 16;
+    return destination * 0x85ebca77u ^ (uint32_t)(job->request->seed * 0xc2b2ae3d27d4eb4fu >> 32);
+}
+
+/* 16 bits that look drawn by lot, always the same for the same channel, destination and seed. */
+static inline uint32_t sv__lot(uint32_t entry, uint32_t lots)
+{
+    return (entry * 0x9e3779b1u ^ lots) * 0x2c1b3c6du >> 16;
 }
 
 /*

@@ -29,23 +29,23 @@ struct minhop {
 };
 
 /* Whether a channel is better than the best so far: less used, then by lot. */
-static inline bool better(const struct minhop *m, uint32_t e, uint32_t best, uint32_t d)
+static inline bool better(const struct minhop *m, uint32_t e, uint32_t best, uint32_t lots)
 {
     if (m->mine[e] != m->mine[best])
         return m->mine[e] < m->mine[best];
     if (m->load[e] != m->load[best])
         return m->load[e] < m->load[best];
-    return sv__lot(e, d) < sv__lot(best, d);
+    return sv__lot(e, lots) < sv__lot(best, lots);
 }
 
 /* The way that a switch takes. first_only: to the switch behind its first such port only. */
 static const sv__way *choose(const struct minhop *m, const sv__way *ways, uint32_t count,
-                             uint32_t d, bool first_only)
+                             uint32_t lots, bool first_only)
 {
     const sv__way *best = ways;
     for (uint32_t k = 1; k < count; k++)
         if ((!first_only || ways[k].next == ways[0].next) &&
-            better(m, ways[k].entry, best->entry, d))
+            better(m, ways[k].entry, best->entry, lots))
             best = &ways[k];
     return best;
 }
@@ -58,6 +58,7 @@ static sv_status route_one(struct minhop *m, uint32_t d, bool first_only)
     uint8_t *row;
     uint64_t terminal = !sv_is_switch(f, to);
     bool several = r->first[to.i + 1] - r->first[to.i] > 1;
+    uint32_t lots = sv__lots(m->job, d);
     SV_TRY(sv__end_row(m->job, d, &row, &home));
     if (row == NULL)
         return SV_OK;
@@ -71,8 +72,8 @@ static sv_status route_one(struct minhop *m, uint32_t d, bool first_only)
     /* The farthest first, so that each switch knows what comes by. */
     for (uint32_t i = dag->count; i-- > 1;) {
         uint32_t s = dag->order[i];
-        const sv__way *way =
-            choose(m, dag->ways + dag->first[i], dag->first[i + 1] - dag->first[i], d, first_only);
+        const sv__way *way = choose(m, dag->ways + dag->first[i], dag->first[i + 1] - dag->first[i],
+                                    lots, first_only);
         row[s] = m->core.entries[way->entry].port;
         m->load[way->entry] += m->flow[s];
         m->flow[way->next] += m->flow[s];

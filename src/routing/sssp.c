@@ -35,7 +35,7 @@ sv_status sv__sssp_init(sv__sssp *x, sv__job *job, void *engine, sv__search_fn *
 }
 
 /* Each switch takes the way of least weight; those it may go on to have taken theirs. */
-static void choose(sv__sssp *x, const sv__dag *dag, uint32_t d, uint8_t *row)
+static void choose(sv__sssp *x, const sv__dag *dag, uint32_t lots, uint8_t *row)
 {
     x->path[dag->order[0]] = 0;
     for (uint32_t i = 1; i < dag->count; i++) {
@@ -43,7 +43,7 @@ static void choose(sv__sssp *x, const sv__dag *dag, uint32_t d, uint8_t *row)
         uint64_t least = UINT64_MAX; /* weight, then lot in the low 16 bits */
         for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++) {
             uint64_t weight = x->path[dag->ways[k].next] + x->weight[dag->ways[k].entry];
-            uint64_t key = weight << 16 | sv__lot(dag->ways[k].entry, d);
+            uint64_t key = weight << 16 | sv__lot(dag->ways[k].entry, lots);
             /* No branch: which of them is least cannot be foreseen. */
             best = key < least ? k : best;
             least = key < least ? key : least;
@@ -77,7 +77,7 @@ static sv_status route_one(sv__sssp *x, uint32_t d)
     const sv__dag *dag = sv__dag_to(&x->dags, home.i);
     if (dag == NULL)
         return SV_NO_MEMORY;
-    choose(x, dag, d, row);
+    choose(x, dag, sv__lots(x->job, d), row);
     if (!sv_is_switch(x->job->fabric, x->job->routes->node[d]))
         weigh(x, dag);
     return SV_OK;
