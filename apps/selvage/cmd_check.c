@@ -46,13 +46,22 @@ static sv_status check_tables(struct app *app, const struct check *o, const sv_f
     sv_json j;
     SV_TRY(sv_verify(app->ctx, f, r, &o->options, &found));
     bool good = found->unreachable[SV_PAIRS_TERMINAL_TERMINAL] == 0 && found->loops == 0;
+    for (int k = 0; o->strict && k < SV_PAIRS_COUNT; k++)
+        good &= found->unreachable[k] == 0;
     *code = exit_of(app_verdict(found, o->traffic), good);
     sv_status status = SV_OK;
-    bool proven = o->proof != NULL && found->deadlock_free[SV_TRAFFIC_ALL] == SV_VERDICT_YES;
-    if (proven)
+    sv_verdict all = app_verdict(found, SV_TRAFFIC_ALL);
+    bool proven = o->proof != NULL && all == SV_VERDICT_YES;
+    if (proven) {
         status = write_proof(app, o, f, r);
-    else if (o->proof != NULL)
-        sv_warn(app->ctx, "no proof written: packets of some kind can wait for each other");
+    } else if (o->proof != NULL) {
+        sv_warn(app->ctx, "no proof written: %s",
+                all == SV_VERDICT_NO ? "a proof is about all packets, and some can wait for each "
+                                       "other"
+                                     : "service levels or lanes are not known");
+        if (*code == EXIT_YES)
+            *code = all == SV_VERDICT_NO ? EXIT_NO : EXIT_UNDECIDED;
+    }
     if (status == SV_OK)
         status = app_print_begin(app, &out);
     if (status == SV_OK) {
@@ -79,12 +88,12 @@ static sv_status check_proof(struct app *app, const struct check *o, const sv_fa
     sv_file file;
     sv_wait from, to;
     uint64_t dependencies = 0;
-    bool holds = false;
+    bool holds = false, numbered = true;
     sv_text out;
     sv_json j;
     SV_TRY(sv_file_open(&file, app->ctx, o->against));
-    sv_status status = sv_proof_check(app->ctx, f, r, &o->options, &file.source, &holds, &from, &to,
-                                      &dependencies);
+    sv_status status = sv_proof_check(app->ctx, f, r, &o->options, &file.source, &holds, &numbered,
+                                      &from, &to, &dependencies);
     sv_file_close(&file);
     if (status == SV_OK)
         status = app_print_begin(app, &out);
@@ -107,7 +116,8 @@ static sv_status check_proof(struct app *app, const struct check *o, const sv_fa
         app_print_wait(&out, f, &from);
         sv_text_print(&out, " waits for ");
         app_print_wait(&out, f, &to);
-        sv_text_print(&out, ", whose number is not larger\n");
+        sv_text_print(&out, numbered ? ", whose number is not larger\n"
+                                     : ", and one of the two has no number\n");
     }
     return app_print_end(app, &out);
 }
@@ -154,11 +164,17 @@ static sv_status carry_over(struct app *app, const struct check *o, const sv_fab
 static void transition_text(sv_text *out, const sv_fabric *f, const sv_routes *r,
                             const sv_transition *t)
 {
-    static const char *const names[] = {"yes", "no", "undecided"};
+    static const char *const names[] = {"yes, whatever the order", "no: not in every order",
+                                        "undecided"};
     sv_text_print(out, "changes        %llu blocks of 64 LIDs\n",
                   (unsigned long long)t->changed_blocks);
     if (t->dead_ends == 0)
         sv_text_print(out, "connected      yes: no pair of terminals is ever cut off\n");
+    else if (t->dead_ends == t->broken)
+        sv_text_print(out,
+                      "connected      as before: %llu pairs of terminals are cut off already, no "
+                      "others will be\n",
+                      (unsigned long long)t->broken);
     else
         sv_text_print(
             out,
@@ -172,9 +188,11 @@ static void transition_text(sv_text *out, const sv_fabric *f, const sv_routes *r
         sv_text_print(out, "loops          to %llu destinations, for example to %s at %s\n",
                       (unsigned long long)t->looping, sv_node_name(f, r->node[t->loop_destination]),
                       sv_node_name(f, t->loop_at));
-    sv_text_print(out, "deadlock-free  %s, whatever the order\n", names[t->deadlock_free]);
+    if (t->discards)
+        sv_text_print(out, "discarded      some lane table discards packets on their way\n");
+    sv_text_print(out, "deadlock-free  %s\n", names[t->deadlock_free]);
     if (t->cycle_length > 0) {
-        sv_text_print(out, "%zu channels can wait for each other:\n", t->cycle_length);
+        sv_text_print(out, "%zu channels might wait for each other:\n", t->cycle_length);
         app_print_cycle(out, f, r, t->cycle, t->cycle_length);
     }
 }
@@ -185,7 +203,7 @@ static void transition_json(sv_text *out, const sv_fabric *f, const sv_routes *r
     sv_json j;
     sv_json_init(&j, out);
     sv_json_begin_object(&j, NULL);
-    sv_json_bool(&j, "connected", t->dead_ends == 0);
+    sv_json_bool(&j, "connected", t->dead_ends == t->broken && !t->discards);
     sv_json_number(&j, "unreachable_pairs", t->dead_ends);
     sv_json_number(&j, "already_unreachable_pairs", t->broken);
     sv_json_number(&j, "loops", t->looping);
@@ -207,11 +225,12 @@ static sv_status check_transition(struct app *app, const struct check *o, int *c
     SV_TRY(app_load_tables(app, o->words[1], &f, &r));
     sv_status status = carry_over(app, o, f, r, &old);
     if (status == SV_OK)
-        status = sv_verify_transition(app->ctx, f, old, r, &t);
+        status = sv_verify_transition(app->ctx, f, old, r, o->traffic, &t);
     if (status == SV_OK)
         status = app_print_begin(app, &out);
     if (status == SV_OK) {
-        *code = exit_of(t->deadlock_free, t->looping == 0 && t->dead_ends == 0);
+        *code =
+            exit_of(t->deadlock_free, t->looping == 0 && t->dead_ends == t->broken && !t->discards);
         if (o->json)
             transition_json(&out, f, r, t);
         else
@@ -245,9 +264,11 @@ static int make_options(struct app *app, struct check *o)
         return app_usage_error(app, "--strict and --terminals-only exclude each other");
     if (o->proof != NULL && o->against != NULL)
         return app_usage_error(app, "--proof writes and --against reads: one at a time");
-    if (two &&
-        (o->assume || o->reversible || o->proof || o->against || o->strict || o->terminals_only))
-        return app_usage_error(app, "OLD NEW takes no options but --json and --threads");
+    if (two && (o->assume || o->reversible || o->proof || o->against))
+        return app_usage_error(app, "OLD NEW takes no --assume-sl, --reversible, --proof, "
+                                    "--against");
+    if (o->against != NULL && (o->strict || o->terminals_only))
+        return app_usage_error(app, "--against is about all traffic");
     const char *const outputs[] = {"-", o->proof};
     int code = app_one_stream(app, "output", outputs, 2);
     o->traffic = o->strict           ? SV_TRAFFIC_ALL

@@ -110,7 +110,7 @@ static sv_status walk(struct app *app, const struct path *o, struct walked *w)
         status = find(app, index, o->words[2], &to);
     sv_index_free(index);
     SV_TRY(status);
-    if (w->r->first[to.i] + o->offset >= w->r->first[to.i + 1])
+    if (o->offset >= w->r->first[to.i + 1] - w->r->first[to.i])
         return sv_fail(app->ctx, SV_BAD_INPUT, "\"%s\" has %u address(es): no offset %llu",
                        sv_node_name(w->f, to), w->r->first[to.i + 1] - w->r->first[to.i],
                        (unsigned long long)o->offset);

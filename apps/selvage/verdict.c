@@ -81,6 +81,8 @@ void app_json_cycle(sv_json *j, const sv_fabric *f, const sv_routes *r, const sv
             sv_json_text(j, "destination", sv_node_name(f, r->node[w->destination]));
             sv_json_number(j, "lid", r->lid[w->destination]);
             sv_json_number(j, "sl", w->sl);
+        } else if (w->multicast) {
+            sv_json_bool(j, "multicast", true);
         }
         sv_json_end(j, '}');
     }
@@ -141,12 +143,14 @@ void app_print_verification(sv_text *out, const sv_fabric *f, const sv_routes *r
                       verdict_names[v->together[traffic]]);
     }
     if (v->sl_unknown)
-        sv_text_print(out, "unknown        service levels: there is no opensm.psl\n");
+        sv_text_print(out, "unknown        service levels: %s\n",
+                      r->sl_form == SV_SL_UNKNOWN ? "there is no opensm.psl"
+                                                  : "opensm.psl does not tell all");
     if (v->lanes_unknown)
         sv_text_print(out, "unknown        lanes: there is no opensm-sl2vl.dump\n");
     if (v->cycle_length > 0) {
-        sv_text_print(out, "%zu channels %s wait for each other (%s):\n", v->cycle_length,
-                      app_verdict(v, traffic) == SV_VERDICT_NO ? "can" : "might",
+        sv_text_print(out, "%zu channels %s wait for each other (%s%s):\n", v->cycle_length,
+                      v->cycle_certain ? "can" : "might", v->cycle_multicast ? "multicast, " : "",
                       traffic_texts[v->cycle_traffic] + (v->cycle_traffic > 0 ? 4 : 0));
         app_print_cycle(out, f, r, v->cycle, v->cycle_length);
     }
@@ -180,6 +184,7 @@ void app_json_verification(sv_json *j, const sv_fabric *f, const sv_routes *r,
     for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
         json_verdict(j, traffic_names[k], v->deadlock_free[k]);
     json_verdict(j, "multicast", v->multicast);
+    json_verdict(j, "multicast_and_unicast", v->together[traffic]);
     sv_json_end(j, '}');
     sv_json_begin_row(j, "on_sl0", '{');
     for (int k = 0; k < SV_TRAFFIC_COUNT; k++)

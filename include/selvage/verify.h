@@ -78,14 +78,16 @@ typedef struct sv_verification {
     sv_verdict multicast;                       /* multicast trees alone */
     sv_verdict together[SV_TRAFFIC_COUNT];      /* unicast of a kind and multicast */
 
-    uint64_t dependencies; /* between channels that join switches, all unicast */
-    unsigned vls_used;     /* lanes on those channels */
-    bool sl_unknown, lanes_unknown;
+    uint64_t dependencies;          /* between channels that join switches, all unicast */
+    unsigned vls_used;              /* lanes on those channels */
+    bool sl_unknown, lanes_unknown; /* and it matters */
 
     /* A cycle of the first kind of traffic that has one (or of multicast). */
     sv_wait *cycle;
     size_t cycle_length;
     sv_traffic cycle_traffic;
+    bool cycle_certain;   /* it needs nothing that is unknown */
+    bool cycle_multicast; /* it needs multicast */
 
     struct sv__store *store;
 } sv_verification;
@@ -119,7 +121,7 @@ SV_API void sv_verification_free(sv_verification *result);
 
 /*
  * Writes a proof: a number for every (channel, lane) pair in use, such that every dependency of all
- * unicast packets ascends (docs/formats.md). INFEASIBLE when there is none.
+ * packets, multicast ones too, ascends (docs/formats.md). INFEASIBLE when there is none.
  */
 SV_API SV_MUST_USE sv_status sv_proof_write(sv_ctx *ctx, const sv_fabric *fabric,
                                             const sv_routes *routes,
@@ -127,23 +129,25 @@ SV_API SV_MUST_USE sv_status sv_proof_write(sv_ctx *ctx, const sv_fabric *fabric
 
 /*
  * Reads a proof and checks tables against it in one pass: *holds is false when some dependency does
- * not ascend, and *from and *to are then the two ends of it.
+ * not ascend, and *from and *to are then the two ends of it; *numbered is false if one of them has
+ * no number.
  */
 SV_API SV_MUST_USE sv_status sv_proof_check(sv_ctx *ctx, const sv_fabric *fabric,
                                             const sv_routes *routes,
                                             const sv_verify_options *options,
-                                            const sv_source *source, bool *holds, sv_wait *from,
-                                            sv_wait *to, uint64_t *dependencies);
+                                            const sv_source *source, bool *holds, bool *numbered,
+                                            sv_wait *from, sv_wait *to, uint64_t *dependencies);
 
 /* What can happen while switches go from old tables to new ones in any order. */
 typedef struct sv_transition {
     uint64_t looping;   /* destinations for which some mixture goes round in circles */
     uint64_t dead_ends; /* (terminal, destination) pairs that some mixture strands */
     uint64_t broken;    /* of those, pairs that the old tables do not join even by themselves */
+    bool discards;      /* some lane table discards packets on the way */
     uint32_t loop_destination;
     sv_node loop_at;
     sv_lost_pair lost;
-    sv_verdict deadlock_free; /* all unicast packets, old and new SLs, in every mixture */
+    sv_verdict deadlock_free; /* unicast, old and new SLs, all mixtures, and new multicast trees */
     sv_wait *cycle;
     size_t cycle_length;
     uint64_t changed_blocks;
@@ -153,11 +157,12 @@ typedef struct sv_transition {
 /*
  * Judges a change of tables of one fabric (that which is there now): every switch may already have,
  * or not have, each entry and lane table of the new ones, and a packet may carry the old or the new
- * SL. Time: as sv_verify, some times more.
+ * SL. traffic: whose packets can wait for each other. An answer on the safe side: a yes holds for
+ * every order of updates, a no for their union. Time: as sv_verify, some times more.
  */
 SV_API SV_MUST_USE sv_status sv_verify_transition(sv_ctx *ctx, const sv_fabric *fabric,
                                                   const sv_routes *old_routes,
-                                                  const sv_routes *new_routes,
+                                                  const sv_routes *new_routes, sv_traffic traffic,
                                                   sv_transition **result);
 SV_API void sv_transition_free(sv_transition *result);
 

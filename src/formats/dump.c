@@ -225,6 +225,13 @@ static sv_status write_subnet(sv_text *out, const sv_fabric *f, const sv_routes 
     return sv_fabric_write(out->ctx, f, SV_FORMAT_SUBNET, out->sink);
 }
 
+/* What is not known is not written: a file would claim that it is. */
+static bool is_known(const sv_routes *r, sv__tables_write_fn *write)
+{
+    return !(write == sv__write_sl2vl && !r->lanes_known) &&
+           !(write == sv__write_psl && r->sl_form == SV_SL_UNKNOWN);
+}
+
 static const struct file {
     const char *name;
     sv__tables_write_fn *write;
@@ -253,15 +260,21 @@ static sv_status write_directory(sv_ctx *ctx, const sv_fabric *f, const sv_route
                                  const char *directory)
 {
     sv_file open[NUM_FILES];
+    const char *stale[NUM_FILES] = {NULL};
     sv_arena arena;
     sv_status status = SV_OK;
-    int made = 0;
+    int made = 0, unknown = 0;
     sv_arena_init(&arena, ctx);
-    for (; status == SV_OK && made < NUM_FILES; made += status == SV_OK) {
-        const char *path = join(&arena, directory, files[made].name);
+    for (int i = 0; status == SV_OK && i < NUM_FILES; i++) {
+        const char *path = join(&arena, directory, files[i].name);
+        if (path != NULL && !is_known(r, files[i].write)) {
+            stale[unknown++] = path;
+            continue;
+        }
         status = path == NULL ? SV_NO_MEMORY : sv_file_create(&open[made], ctx, path);
-        if (status == SV_OK && (status = write_file(ctx, f, r, &files[made], &open[made])) != SV_OK)
+        if (status == SV_OK && (status = write_file(ctx, f, r, &files[i], &open[made])) != SV_OK)
             sv_file_close(&open[made]);
+        made += status == SV_OK;
     }
     for (int i = 0; status == SV_OK && i < made; i++)
         status = sv_file_prepare(&open[i]);
@@ -270,6 +283,8 @@ static sv_status write_directory(sv_ctx *ctx, const sv_fabric *f, const sv_route
             status = sv_file_commit(&open[i]);
         else
             sv_file_close(&open[i]);
+    for (int i = 0; status == SV_OK && i < unknown; i++)
+        unlink(stale[i]); /* what was there told of other tables */
     sv_arena_release(&arena);
     return status;
 }
@@ -281,6 +296,8 @@ sv_status sv_dump_write(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *r
     if (length > 4 && strcmp(path + length - 4, ".svr") == 0)
         return sv__write_svr(ctx, fabric, routes, path);
     SV_TRY(sv__fits_lids(ctx, fabric, routes));
+    if (fabric->live_switches == 0)
+        return sv_fail(ctx, SV_INFEASIBLE, "a fabric without switches has no forwarding tables");
     sv_fabric *with_lids = NULL;
     SV_TRY(sv_fabric_with_lids(ctx, fabric, routes, &with_lids));
     bool made = mkdir(path, 0777) == 0;
@@ -302,6 +319,9 @@ sv_status sv_routes_write(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes 
     if ((unsigned)format >= SV_ROUTES_FORMAT_COUNT)
         return sv_fail(ctx, SV_UNSUPPORTED, "this format cannot be written");
     SV_TRY(sv__fits_lids(ctx, fabric, routes));
+    if (!is_known(routes, writers[format]) ||
+        (format == SV_ROUTES_IBDMCHK_PSL && routes->sl_form == SV_SL_UNKNOWN))
+        return sv_fail(ctx, SV_INFEASIBLE, "the tables do not tell that");
     sv_text out;
     sv_text_init(&out, ctx, sink);
     sv_status status = writers[format](&out, fabric, routes);

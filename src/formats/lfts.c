@@ -191,20 +191,36 @@ static void guess_owners(struct reader *r)
     }
 }
 
-/* The LMC of the terminals: such that each has all of its LIDs within reach. */
+/* How far a LID is from the base LID of the terminal that it is said to belong to; 0: not at all.
+ */
+static uint32_t offset_of(const struct reader *r, uint32_t lid)
+{
+    const sv_fabric *f = r->t->fabric;
+    uint32_t v = r->owner[lid];
+    if (r->kind[lid] == UNUSED || v == SV_NONE || v < f->num_switches)
+        return 0;
+    uint32_t base = base_lid(f, v);
+    return base == 0 || lid < base || lid - base > 127 ? 0 : lid - base;
+}
+
+/*
+ * The LMC of the terminals: the least that reaches all LIDs said to be theirs, if it accounts for
+ * more than half of what it promises. Otherwise those LIDs are left over from something else.
+ */
 static unsigned find_lmc(const struct reader *r)
 {
     const sv_fabric *f = r->t->fabric;
     unsigned lmc = 0;
+    uint64_t there = 0, terminals = 0;
     for (uint32_t lid = 1; lid <= r->top; lid++) {
-        uint32_t v = r->owner[lid];
-        if (r->kind[lid] == UNUSED || v == SV_NONE || v < f->num_switches)
-            continue;
-        uint32_t offset = lid - base_lid(f, v);
-        while (lid > base_lid(f, v) && offset < 128 && offset >> lmc != 0)
+        uint32_t offset = offset_of(r, lid);
+        there += offset > 0;
+        while (offset >> lmc != 0)
             lmc++;
     }
-    return lmc;
+    for (uint32_t t = 0; t < f->num_terminals; t++)
+        terminals += f->terminals[t].lid != 0;
+    return 2 * there > terminals * ((1u << lmc) - 1) ? lmc : 0;
 }
 
 static sv_status make_routes(struct reader *r)

@@ -188,6 +188,8 @@ sv_status sv__read_psl(sv__tables *t, sv_lines *lines)
 static void write_destination(sv_text *out, const sv_fabric *f, const sv_routes *r, uint32_t d)
 {
     unsigned form = r->sl_form, lid = r->lid[d];
+    if (form == SV_SL_UNKNOWN)
+        return;
     if (form == SV_SL_CONSTANT || form == SV_SL_BY_DESTINATION) {
         unsigned sl = sv_route_sl(r, r->node[d], d);
         if (sl != SV_NO_SL)
@@ -211,27 +213,47 @@ sv_status sv__write_psl(sv_text *out, const sv_fabric *f, const sv_routes *r)
     return out->status;
 }
 
+/* The lines of one adapter, whose terminals are linked from first on. */
+static sv_status write_adapter(sv_text *out, const sv_fabric *f, const sv_routes *r, uint32_t a,
+                               uint32_t first, const uint32_t *next)
+{
+    for (uint32_t d = 0; d < r->num_destinations; d++) {
+        unsigned agreed = SV_NO_SL;
+        for (uint32_t t = first; t != SV_NONE; t = next[t]) {
+            sv_node v = {f->num_switches + t};
+            if (!sv_node_alive(f, v) || r->lid[d] == 0)
+                continue;
+            unsigned sl = sv_route_sl(r, v, d);
+            if (agreed != SV_NO_SL && sl != agreed)
+                return sv_fail(out->ctx, SV_INFEASIBLE,
+                               "ports of \"%s\" use different service levels for LID %u, which "
+                               "ibdmchk cannot be told",
+                               f->adapters[a].name, r->lid[d]);
+            agreed = sl;
+        }
+        if (agreed != SV_NO_SL)
+            sv_text_print(out, "0x%016llx %u %u\n", (unsigned long long)f->adapters[a].guid,
+                          r->lid[d], agreed);
+    }
+    return out->status;
+}
+
 sv_status sv__write_ibdmchk_psl(sv_text *out, const sv_fabric *f, const sv_routes *r)
 {
-    for (uint32_t a = 0; a < f->num_adapters; a++)
-        for (uint32_t d = 0; d < r->num_destinations; d++) {
-            unsigned agreed = SV_NO_SL;
-            /* Terminals of an adapter need not stand side by side. */
-            for (uint32_t t = 0; t < f->num_terminals; t++) {
-                sv_node v = {f->num_switches + t};
-                if (f->terminals[t].adapter != a || !sv_node_alive(f, v) || r->lid[d] == 0)
-                    continue;
-                unsigned sl = sv_route_sl(r, v, d);
-                if (agreed != SV_NO_SL && sl != agreed)
-                    return sv_fail(out->ctx, SV_INFEASIBLE,
-                                   "ports of \"%s\" use different service levels for LID %u, which "
-                                   "ibdmchk cannot be told",
-                                   f->adapters[a].name, r->lid[d]);
-                agreed = sl;
-            }
-            if (agreed != SV_NO_SL)
-                sv_text_print(out, "0x%016llx %u %u\n", (unsigned long long)f->adapters[a].guid,
-                              r->lid[d], agreed);
-        }
-    return out->status;
+    sv_arena arena;
+    sv_arena_init(&arena, out->ctx);
+    /* Terminals of an adapter need not stand side by side: they are linked. */
+    uint32_t *first = SV_ARENA_NEW(&arena, uint32_t, f->num_adapters);
+    uint32_t *next = SV_ARENA_NEW(&arena, uint32_t, f->num_terminals);
+    sv_status status = first == NULL || next == NULL ? SV_NO_MEMORY : SV_OK;
+    for (uint32_t a = 0; status == SV_OK && a < f->num_adapters; a++)
+        first[a] = SV_NONE;
+    for (uint32_t t = f->num_terminals; status == SV_OK && t-- > 0;) {
+        next[t] = first[f->terminals[t].adapter];
+        first[f->terminals[t].adapter] = t;
+    }
+    for (uint32_t a = 0; status == SV_OK && a < f->num_adapters; a++)
+        status = write_adapter(out, f, r, a, first[a], next);
+    sv_arena_release(&arena);
+    return status;
 }

@@ -26,8 +26,12 @@ static sv_status read_table(sv_lines *lines, sv_scan *scan, sv_vlarb_table *tabl
             return sv_lines_fail(lines, "expected up to 64 of LANE:WEIGHT, with commas");
         table->lane[table->length] = (uint8_t)lane;
         table->weight[table->length++] = (uint8_t)weight;
-        if (!sv_scan_char(scan, ','))
-            return SV_OK;
+        if (!sv_scan_char(scan, ',')) {
+            sv_scan_blanks(scan);
+            return sv_scan_done(scan) || *scan->at == '#'
+                       ? SV_OK
+                       : sv_lines_fail(lines, "unexpected '%.*s'", SV_SPAN(sv_scan_rest(scan)));
+        }
     }
 }
 
@@ -40,17 +44,19 @@ static sv_status read_line(sv__tables *t, sv_lines *lines, sv_span line)
         sv_scan_blanks(&scan);
         if (!sv_scan_text(&scan, "qos_") || !sv_scan_text(&scan, who_names[who]))
             continue;
-        if (sv_scan_text(&scan, "_high_limit ")) {
-            if (!sv_scan_number(&scan, 255, &limit))
-                return sv_lines_fail(lines, "expected a limit of 0 to 255");
+        bool is_limit = sv_scan_text(&scan, "_high_limit");
+        bool is_high = !is_limit && sv_scan_text(&scan, "_vlarb_high");
+        bool is_low = !is_limit && !is_high && sv_scan_text(&scan, "_vlarb_low");
+        const char *end = scan.at;
+        sv_scan_blanks(&scan);
+        if (!(is_limit || is_high || is_low) || scan.at == end || sv_scan_text(&scan, "(null)"))
+            return SV_OK; /* something else, or not set */
+        if (is_limit && !sv_scan_number(&scan, 255, &limit))
+            return sv_lines_fail(lines, "expected a limit of 0 to 255");
+        if (is_limit)
             v->high_limit = (uint8_t)limit;
-        } else if (sv_scan_text(&scan, "_vlarb_high ")) {
-            SV_TRY(read_table(lines, &scan, &v->high));
-        } else if (sv_scan_text(&scan, "_vlarb_low ")) {
-            SV_TRY(read_table(lines, &scan, &v->low));
-        } else {
-            return SV_OK;
-        }
+        else
+            SV_TRY(read_table(lines, &scan, is_high ? &v->high : &v->low));
         v->given = true;
     }
     return SV_OK;

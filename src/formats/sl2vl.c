@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bitset.h"
 #include "formats/tables.h"
 
 /* ---- reading ---- */
@@ -115,6 +116,7 @@ static void simplify(const sv_fabric *f, sv_routes *r)
         if (alike) {
             r->lanes_of[s] = by_ports[1];
             r->lanes_by_ports[s] = NULL;
+            sv_bit_clear(r->own_lanes, s);
         }
     }
 }

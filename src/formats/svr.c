@@ -520,7 +520,8 @@ static sv_status read_lanes(struct reader *r)
         sv_lanes lanes;
         memcpy(&lanes, r->section[LANES].at + i * sizeof lanes, sizeof lanes);
         for (int sl = 0; sl < SV_MOST_SLS; sl++)
-            if (lanes.of_sl[sl] >= SV_MOST_LANES && lanes.of_sl[sl] != SV_NO_LANE)
+            if ((lanes.of_sl[sl] >= SV_MOST_LANES && lanes.of_sl[sl] != SV_NO_LANE) ||
+                (sl >= r->r->num_sls && lanes.of_sl[sl] != 0))
                 return bad(r, "a lane is out of range");
         uint32_t number = sv_routes_lane_table(r->ctx, r->r, &lanes);
         if (number == SV_NONE)

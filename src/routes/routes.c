@@ -157,7 +157,7 @@ void sv_routes_free(sv_routes *r)
 /* Groups are few and small: a clone has its own. */
 static sv_status clone_groups(sv_ctx *ctx, const sv_routes *from, sv_routes *to)
 {
-    to->groups = SV_STORE_NEW(to->store, ctx, sv_group, (size_t)from->num_groups + 1);
+    to->groups = SV_STORE_NEW(to->store, ctx, sv_group, 2 * (size_t)from->num_groups + 1);
     if (to->groups == NULL)
         return SV_NO_MEMORY;
     for (uint32_t g = 0; g < from->num_groups; g++) {
@@ -303,12 +303,13 @@ sv_status sv_routes_set_lanes(sv_ctx *ctx, const sv_fabric *f, sv_routes *r, sv_
 sv_status sv_routes_add_group(sv_ctx *ctx, sv_routes *r, unsigned mlid, sv_group **group)
 {
     uint32_t n = r->num_groups;
-    sv_group *groups = SV_STORE_NEW(r->store, ctx, sv_group, (size_t)n + 1);
+    bool full = (n & (n - 1)) == 0; /* room doubles at powers of two */
+    sv_group *groups = full ? SV_STORE_NEW(r->store, ctx, sv_group, 2 * (size_t)n + 1) : r->groups;
     uint64_t(*ports)[4] =
         sv__store_alloc(r->store, ctx, (size_t)r->num_switches + 1, sizeof *ports);
     if (groups == NULL || ports == NULL)
         return SV_NO_MEMORY;
-    if (n > 0)
+    if (n > 0 && full)
         memcpy(groups, r->groups, n * sizeof *groups);
     groups[n] = (sv_group){.mlid = (uint16_t)mlid, .sl = SV_NO_SL, .ports = ports};
     r->groups = groups;

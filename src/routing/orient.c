@@ -273,7 +273,7 @@ static uint64_t distances_from(struct orient *o, uint32_t from, uint64_t *termin
 }
 
 /* Ranks from the switch that is nearest to all terminals, of the component with most of them. */
-static void rank_from_middle(struct orient *o)
+static sv_status rank_from_middle(struct orient *o)
 {
     uint32_t best = SV_NONE, best_far = 0;
     uint64_t best_terminals = 0, best_sum = 0;
@@ -282,6 +282,8 @@ static void rank_from_middle(struct orient *o)
         uint32_t far;
         if (!alive(o, s))
             continue;
+        if (s % 64 == 0)
+            SV_TRY(sv_progress(o->job->ctx, "looking for roots", s, o->core->num_switches));
         uint64_t sum = distances_from(o, s, &terminals, &far);
         bool better = best == SV_NONE || terminals > best_terminals ||
                       (terminals == best_terminals &&
@@ -297,6 +299,7 @@ static void rank_from_middle(struct orient *o)
     if (best != SV_NONE)
         o->rank[best] = 0;
     spread_everywhere(o);
+    return SV_OK;
 }
 
 /* Levels turned into ranks: the highest level is 0. Returns how many switches are there. */
@@ -331,10 +334,10 @@ static sv_status path_lengths(struct orient *o, const uint32_t *place, uint64_t 
         }
     *sum = 0;
     for (uint32_t to = 0; to < n; to++) {
-        if (core->terminals[to] == 0 || place[to] == SV_NONE)
-            continue;
         if (to % 64 == 0)
             SV_TRY(sv_progress(o->job->ctx, "looking for roots", to, n));
+        if (core->terminals[to] == 0 || place[to] == SV_NONE)
+            continue;
         uint32_t head = 0, tail = 0;
         memset(hops, 0xff, n * sizeof *hops);
         hops[to] = 0;
@@ -373,7 +376,7 @@ static sv_status guess(struct orient *o, uint32_t *place, uint32_t *found)
     uint64_t by_level, by_middle;
     if (other == NULL)
         return SV_NO_MEMORY;
-    rank_from_middle(o);
+    SV_TRY(rank_from_middle(o));
     SV_TRY(order_by_rank(o, place));
     *found = 1;
     SV_TRY(rank_by_level(o, &tops));
@@ -423,7 +426,7 @@ sv_status sv__orient(sv__job *job, const sv__core *core, sv__ranking ranking, co
     SV_TRY(rank_by_level(&o, found));
     if (*found == job->fabric->live_switches) { /* no levels: all switches are alike */
         *found = 1;
-        rank_from_middle(&o);
+        SV_TRY(rank_from_middle(&o));
     }
     return order_by_rank(&o, place);
 }

@@ -28,6 +28,7 @@ static void reach(struct tree *t, sv_channel c, unsigned lane)
     if (sv_bit(t->seen, vertex))
         return;
     sv_bit_set(t->seen, vertex);
+    sv__deps_use(t->deps, c, lane);
     t->queue[t->tail++] = vertex;
 }
 

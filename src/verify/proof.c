@@ -18,13 +18,14 @@
 #include "base/text.h"
 #include "verify/judge.h"
 
-/* Dependencies of all unicast packets, with those at terminals. */
+/* Dependencies of all packets, multicast ones too, with those at terminals. */
 static sv_status collect(sv_ctx *ctx, sv_arena *arena, const sv_fabric *f, const sv_routes *r,
                          const sv_verify_options *options, sv__case *c, sv__deps *deps)
 {
     SV_TRY(sv__case_init(c, arena, f, r, options));
     SV_TRY(sv__deps_init(deps, arena, f, &c->ports, c->lanes, true));
-    return sv__walk_all(ctx, c, SV_TRAFFIC_ALL, SV__UNKNOWN_ANY, deps, NULL);
+    SV_TRY(sv__walk_all(ctx, c, SV_TRAFFIC_ALL, SV__UNKNOWN_ANY, deps, NULL));
+    return sv__walk_groups(ctx, c, deps);
 }
 
 static sv_status write_lines(sv_ctx *ctx, const sv__deps *deps, const uint32_t *place,
@@ -138,7 +139,7 @@ static sv_status load(sv_ctx *ctx, sv_arena *arena, const sv_fabric *f, const sv
 
 sv_status sv_proof_check(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
                          const sv_verify_options *options, const sv_source *source, bool *holds,
-                         sv_wait *from, sv_wait *to, uint64_t *dependencies)
+                         bool *numbered, sv_wait *from, sv_wait *to, uint64_t *dependencies)
 {
     sv_arena arena;
     sv__case c;
@@ -152,6 +153,8 @@ sv_status sv_proof_check(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *
         sv__vertex a = {0}, b = {0};
         *holds = !sv__deps_descends(&deps, place, &a, &b);
         *dependencies = sv__deps_count(&deps, false);
+        *numbered = *holds || (place[(size_t)a.channel.i * deps.lanes + a.lane] != SV_NONE &&
+                               place[(size_t)b.channel.i * deps.lanes + b.lane] != SV_NONE);
         *from = (sv_wait){.channel = a.channel, .lane = a.lane, .from = SV_NO_NODE};
         *to = (sv_wait){.channel = b.channel, .lane = b.lane, .from = SV_NO_NODE};
     }

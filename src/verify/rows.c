@@ -415,17 +415,30 @@ static void lose(struct row *row, sv_pairs pairs, sv_node from)
     }
 }
 
-/* Whether a packet with one of the SLs it may have arrives. */
+/* Which of some SLs bring a packet to its destination. */
+static uint64_t arriving(const struct row *row, sv_node from, uint64_t sls)
+{
+    const sv__case *c = row->w->c;
+    uint64_t good = 0;
+    uint32_t count;
+    sv_node at;
+    for (; sls != 0; sls &= sls - 1) {
+        unsigned sl = (unsigned)__builtin_ctzll(sls);
+        if (sv_routes_trace(c->fabric, c->routes, from, row->d, sl, NULL, 0, &count, &at) ==
+            SV_TRACE_ARRIVED)
+            good |= (uint64_t)1 << sl;
+    }
+    return good;
+}
+
+/* Whether a packet arrives: with every SL that is known, and with one at least. */
 static bool arrives_by_trace(const struct row *row, sv_node from)
 {
     const sv__case *c = row->w->c;
-    uint32_t count;
-    sv_node at;
-    for (uint64_t sls = sv__case_sls(c, from, row->d, SV__UNKNOWN_ANY); sls != 0; sls &= sls - 1)
-        if (sv_routes_trace(c->fabric, c->routes, from, row->d, (unsigned)__builtin_ctzll(sls),
-                            NULL, 0, &count, &at) == SV_TRACE_ARRIVED)
-            return true;
-    return false;
+    uint64_t known = sv__case_sls(c, from, row->d, SV__UNKNOWN_NONE);
+    uint64_t all = sv__case_sls(c, from, row->d, SV__UNKNOWN_ANY);
+    uint64_t good = arriving(row, from, all | known);
+    return good != 0 && (known & ~good) == 0;
 }
 
 static void judge_source(struct row *row, sv_node from, bool arrives)

@@ -28,9 +28,12 @@ struct change {
     sv_ctx *ctx;
     const sv_fabric *f;
     const sv_routes *tables[WAYS];
+    sv__case judged; /* the new tables */
     sv_portmap ports;
     sv__deps deps;
     unsigned lanes;
+    sv_traffic traffic;
+    bool unknown; /* an SL that nobody told was stood in for */
     sv_transition *found;
     /* For each switch; those with WAYS at [s * WAYS + way]. */
     uint8_t *ways, *kind;
@@ -149,11 +152,14 @@ static void count_dead_ends(struct change *x, uint32_t d)
         if (!sv_node_alive(x->f, from) || from.i == to.i)
             continue;
         sv_node s = sv_switch_of(x->f, from);
-        if (s.i == SV_NONE || !x->strands[s.i])
+        /* Without a switch of its own, only what it is cabled to can be reached. */
+        bool loose = s.i == SV_NONE, joined = loose && sv_degree(x->f, from) > 0 &&
+                                              x->f->hops[x->f->first[from.i]].to.i == to.i;
+        if (loose ? joined : !x->strands[s.i])
             continue;
-        x->found->broken += x->strands_old[s.i];
+        x->found->broken += loose || x->strands_old[s.i];
         if (x->found->dead_ends++ == 0)
-            x->found->lost = (sv_lost_pair){from, s, d, SV_TRACE_NO_ENTRY};
+            x->found->lost = (sv_lost_pair){from, loose ? from : s, d, SV_TRACE_NO_ENTRY};
     }
 }
 
@@ -178,8 +184,10 @@ static void put(struct change *x, uint32_t s, unsigned way, unsigned in, sv_chan
             sv_route_lanes(x->tables[k], x->f, (sv_node){s}, in, x->f->port[b.i]);
         for (uint64_t left = sls; left != 0; left &= left - 1) {
             unsigned sl = (unsigned)__builtin_ctzll(left), lane = lanes->of_sl[sl];
-            if (lane == SV_NO_LANE)
+            if (lane == SV_NO_LANE) {
+                x->found->discards = true;
                 continue;
+            }
             if (a.i != SV_NONE)
                 sv__deps_add(&x->deps, a, lane_a, b, lane);
             if (!(sets[lane] >> sl & 1)) {
@@ -190,11 +198,12 @@ static void put(struct change *x, uint32_t s, unsigned way, unsigned in, sv_chan
     }
 }
 
-static uint64_t sls_of(const struct change *x, sv_node from, uint32_t d)
+static uint64_t sls_of(struct change *x, sv_node from, uint32_t d)
 {
     uint64_t sls = 0;
     for (int k = 0; k < WAYS; k++) {
         unsigned sl = sv_route_sl(x->tables[k], from, d);
+        x->unknown |= sl >= SV_MOST_SLS;
         sls |= sl < SV_MOST_SLS ? (uint64_t)1 << sl
                                 : ((uint64_t)1 << SV_HARDWARE_SLS) - 1; /* not known: any */
     }
@@ -205,14 +214,16 @@ static void inject(struct change *x, uint32_t d)
 {
     const sv_fabric *f = x->f;
     sv_node to = x->tables[1]->node[d];
+    unsigned to_switch = sv_is_switch(f, to);
     for (uint32_t s = 0; s < f->num_switches; s++)
         for (unsigned k = 0; k < x->ways[s]; k++) {
             if (x->kind[s * WAYS + k] != GOES)
                 continue;
-            if (s != to.i)
+            if (s != to.i && to_switch + 1 <= (unsigned)x->traffic)
                 put(x, s, k, 0, SV_NO_CHANNEL, 0, sls_of(x, (sv_node){s}, d));
             SV_FOR_HOPS (f, (sv_node){s}, hop)
-                if (!sv_is_switch(f, hop->to) && hop->to.i != to.i)
+                if (!sv_is_switch(f, hop->to) && hop->to.i != to.i &&
+                    to_switch <= (unsigned)x->traffic)
                     put(x, s, k, f->port[hop->channel.i], SV_NO_CHANNEL, 0, sls_of(x, hop->to, d));
         }
 }
@@ -240,12 +251,12 @@ static void flow(struct change *x, uint32_t d)
 static sv_status prepare(struct change *x, sv_arena *arena)
 {
     size_t n = x->f->num_switches;
-    sv__case c;
     for (int k = 0; k < WAYS; k++) {
-        SV_TRY(sv__case_init(&c, arena, x->f, x->tables[k], NULL));
-        x->lanes = c.lanes > x->lanes ? c.lanes : x->lanes;
+        SV_TRY(sv__case_init(&x->judged, arena, x->f, x->tables[k], NULL));
+        x->lanes = x->judged.lanes > x->lanes ? x->judged.lanes : x->lanes;
     }
-    x->ports = c.ports;
+    x->judged.lanes = x->lanes; /* now that of the new tables, with room for the old ones' lanes */
+    x->ports = x->judged.ports;
     SV_TRY(sv__deps_init(&x->deps, arena, x->f, &x->ports, x->lanes, false));
     x->ways = SV_ARENA_NEW(arena, uint8_t, n);
     x->kind = SV_ARENA_NEW(arena, uint8_t, n * WAYS);
@@ -271,8 +282,7 @@ static sv_status judge(struct change *x, sv_arena *arena)
     SV_TRY(sv__deps_order(&x->deps, arena, NULL, &cycle, &length));
     if (length == 0)
         return SV_OK;
-    bool known = x->tables[0]->lanes_known && x->tables[1]->lanes_known &&
-                 x->tables[0]->sl_form != SV_SL_UNKNOWN && x->tables[1]->sl_form != SV_SL_UNKNOWN;
+    bool known = x->tables[0]->lanes_known && x->tables[1]->lanes_known && !x->unknown;
     x->found->deadlock_free = known ? SV_VERDICT_NO : SV_VERDICT_UNKNOWN;
     x->found->cycle = SV_STORE_NEW(x->found->store, x->ctx, sv_wait, length);
     if (x->found->cycle == NULL)
@@ -302,13 +312,15 @@ static sv_status run(struct change *x, sv_arena *arena)
         count_dead_ends(x, d);
         flow(x, d);
     }
+    SV_TRY(sv__walk_groups(x->ctx, &x->judged, &x->deps));
     SV_TRY(sv_routes_changed_blocks(x->ctx, x->f, x->tables[0], x->tables[1],
                                     &x->found->changed_blocks));
     return judge(x, arena);
 }
 
 sv_status sv_verify_transition(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *old_routes,
-                               const sv_routes *new_routes, sv_transition **result)
+                               const sv_routes *new_routes, sv_traffic traffic,
+                               sv_transition **result)
 {
     if (old_routes->num_destinations != new_routes->num_destinations)
         return sv_fail(ctx, SV_BAD_INPUT, "old and new tables have different destinations");
@@ -317,7 +329,8 @@ sv_status sv_verify_transition(sv_ctx *ctx, const sv_fabric *fabric, const sv_ro
         return SV_NO_MEMORY;
     sv_arena arena;
     sv_arena_init(&arena, ctx);
-    struct change x = {.ctx = ctx, .f = fabric, .tables = {old_routes, new_routes}};
+    struct change x = {
+        .ctx = ctx, .f = fabric, .tables = {old_routes, new_routes}, .traffic = traffic};
     x.found = SV_STORE_NEW(store, ctx, sv_transition, 1);
     sv_status status = x.found == NULL ? SV_NO_MEMORY : SV_OK;
     if (status == SV_OK) {

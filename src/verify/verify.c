@@ -27,18 +27,23 @@ struct court {
 };
 
 /* Whether dependencies have no cycle; one that they have is kept, if it is the first. */
-static sv_status ordered(struct court *t, sv_traffic traffic, sv__unknown unknown, bool *yes)
+static sv_status ordered(struct court *t, sv_traffic traffic, sv__unknown unknown, bool groups,
+                         bool *yes)
 {
     sv__vertex *cycle;
     size_t length;
     sv_arena arena;
     sv_arena_init(&arena, t->ctx);
     sv_status status = sv__deps_order(&t->deps, &arena, NULL, &cycle, &length);
-    if (status == SV_OK && length > 0 && t->v->cycle == NULL) {
+    bool certain = unknown == SV__UNKNOWN_NONE && !t->v->lanes_unknown;
+    if (status == SV_OK && length > 0 &&
+        (t->v->cycle == NULL || (certain && !t->v->cycle_certain))) {
         status =
             sv__explain(t->ctx, t->c, traffic, unknown, cycle, length, t->v->store, &t->v->cycle);
         t->v->cycle_length = length;
         t->v->cycle_traffic = traffic;
+        t->v->cycle_certain = certain;
+        t->v->cycle_multicast = groups;
     }
     sv_arena_release(&arena);
     *yes = status == SV_OK && length == 0;
@@ -53,7 +58,7 @@ static sv_status try_traffic(struct court *t, sv_traffic traffic, sv__unknown un
     SV_TRY(sv__walk_all(t->ctx, t->c, traffic, unknown, &t->deps, NULL));
     if (groups)
         SV_TRY(sv__walk_groups(t->ctx, t->c, &t->deps));
-    return ordered(t, traffic, unknown, yes);
+    return ordered(t, traffic, unknown, groups, yes);
 }
 
 /* The verdict on a kind of traffic for which all SLs at once leave a cycle. */
@@ -63,19 +68,9 @@ static sv_status try_known(struct court *t, sv_traffic traffic, bool groups, sv_
     *verdict = SV_VERDICT_UNKNOWN;
     if (t->v->lanes_unknown)
         return SV_OK;
-    /* The cycle to show is one that is certain, if there is one. */
-    sv_wait *kept = t->v->cycle;
-    size_t length = t->v->cycle_length;
-    bool first = t->v->cycle_traffic == traffic;
-    if (first)
-        t->v->cycle = NULL;
     SV_TRY(try_traffic(t, traffic, SV__UNKNOWN_NONE, groups, &yes));
     if (!yes)
         *verdict = SV_VERDICT_NO;
-    if (first && yes) {
-        t->v->cycle = kept;
-        t->v->cycle_length = length;
-    }
     return SV_OK;
 }
 
@@ -100,9 +95,7 @@ static sv_status judge_unicast(struct court *t, bool all_ordered)
         v->on_sl0[k] = v->deadlock_free[k];
         if (v->deadlock_free[k] == SV_VERDICT_UNKNOWN && !t->c->options.quick) {
             bool yes;
-            sv_wait *kept = v->cycle;
             SV_TRY(try_traffic(t, (sv_traffic)k, SV__UNKNOWN_ZERO, false, &yes));
-            v->cycle = kept;
             v->on_sl0[k] = yes ? SV_VERDICT_YES : SV_VERDICT_NO;
         }
     }
@@ -120,12 +113,19 @@ static sv_status judge_multicast(struct court *t)
         return SV_OK;
     sv__deps_clear(&t->deps);
     SV_TRY(sv__walk_groups(t->ctx, t->c, &t->deps));
-    SV_TRY(ordered(t, SV_TRAFFIC_TERMINALS, SV__UNKNOWN_ANY, &yes));
+    SV_TRY(ordered(t, SV_TRAFFIC_TERMINALS, SV__UNKNOWN_NONE, true, &yes));
     if (!yes)
         v->multicast = v->lanes_unknown ? SV_VERDICT_UNKNOWN : SV_VERDICT_NO;
     for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
         SV_TRY(judge_traffic(t, (sv_traffic)k, true, &v->together[k]));
     return SV_OK;
+}
+
+/* An SL that nobody told and that would have decided shows as an undecided verdict. */
+static void note_unknown(sv_verification *v)
+{
+    for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
+        v->sl_unknown |= v->together[k] == SV_VERDICT_UNKNOWN && !v->lanes_unknown;
 }
 
 /* Why the example of a lost pair is lost. */
@@ -166,7 +166,10 @@ static sv_status judge(struct court *t)
     SV_TRY(sv__deps_order(&t->deps, t->arena, NULL, &cycle, &length));
     yes = length == 0;
     SV_TRY(judge_unicast(t, yes));
-    return judge_multicast(t);
+    SV_TRY(judge_multicast(t));
+    if (!t->c->options.quick)
+        note_unknown(v);
+    return SV_OK;
 }
 
 sv_status sv_verify(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,

@@ -279,8 +279,122 @@ class Check(Base):
         for arguments in (("--strict", "--terminals-only"), ("--assume-sl", "16"),
                           ("--assume-sl", "1", "--reversible"),
                           ("--proof", "a", "--against", "b"), ("--proof", "-"),
-                          (tables, "--strict")):
+                          (tables, "--proof", "a"), ("--against", "a", "--strict")):
             self.assertEqual(selvage("check", tables, *arguments).code, 2, arguments)
+
+
+class Review(Base):
+    """What a hostile reader of the first version found."""
+
+    def write(self, directory, name, text):
+        with open(os.path.join(directory, name), "w") as file:
+            file.write(text)
+
+    def ring_of_copies(self):
+        """A ring under updn, with a group that goes all the way round."""
+        tables = self.route("torus:4,hosts=1", "mc")
+        self.write(tables, "opensm.mcfdbs", "".join(
+            "\nSwitch 0x02005e1a0000000%d\nLID    : Out Port(s)\n0xC000 : 0x001 0x002 0x003 \n" % s
+            for s in range(1, 5)))
+        return tables
+
+    def test_what_is_unknown_stays_so(self):
+        tables = self.route("torus:4,hosts=1", "t", "-e", "dor")
+        os.remove(os.path.join(tables, "opensm.psl"))
+        os.remove(os.path.join(tables, "opensm-sl2vl.dump"))
+        ok("convert", tables, "--format", "tables", "-o", self.path("u"))
+        self.assertEqual(FILES - set(os.listdir(self.path("u"))), {"opensm.psl", "opensm-sl2vl.dump"})
+        ok("convert", tables, "-o", self.path("u.svr"))
+        for where in ("u", "u.svr"):
+            self.assertEqual(selvage("check", self.path(where)).code, 6)
+        for part in ("psl", "sl2vl", "ibdmchk-psl"):
+            self.expect_error(4, "do not tell that", "convert", tables, "--format", part)
+        full = self.route("torus:4,hosts=1", "full")
+        ok("convert", tables, "--format", "tables", "-o", full)  # older files must not stay
+        self.assertEqual(selvage("check", full).code, 6)
+
+    def test_multicast_counts_everywhere(self):
+        tables, proof = self.ring_of_copies(), self.path("proof")
+        result = selvage("check", tables, "--proof", proof)
+        self.assertEqual(result.code, 1)
+        self.assertIn("(multicast, terminal to terminal)", result.out)
+        self.assertFalse(os.path.exists(proof))
+        plain = self.route("torus:4,hosts=1", "plain")
+        ok("check", plain, "--proof", proof)
+        self.assertEqual(selvage("check", tables, "--against", proof).code, 1)
+        self.assertEqual(selvage("check", tables, tables).code, 1)
+
+    def test_a_change_to_itself_is_judged_like_itself(self):
+        tree = self.route("kary:k=4,n=2,hosts=4", "tree", "-e", "minhop")
+        self.assertEqual(selvage("check", tree, tree).code, 0)
+        self.assertEqual(selvage("check", tree, tree, "--strict").code, 1)
+        line = self.route("mesh:2,hosts=1", "line")
+        self.edit(os.path.join(line, "opensm-sl2vl.dump"), r": 0  0 ", ": 0  15", 0)
+        self.write(line, "opensm.psl", "* 1 0\n* 2 0\n* 3 1\n* 4 0\n")
+        self.assertEqual(selvage("check", line).code, 1)
+        result = selvage("check", line, line)
+        self.assertEqual(result.code, 1)
+        self.assertIn("discards packets", result.out)
+        self.assertEqual(selvage("check", line, "--reversible").code, 1)
+        ring = self.route("torus:4,hosts=1", "ring", "-e", "dor")
+        self.edit(os.path.join(ring, "opensm-sl2vl.dump"), r": 0  0  ", ": 0  1  ", 0)
+        self.write(ring, "opensm.psl", "")
+        self.assertEqual(selvage("check", ring).code, 6)
+        self.assertEqual(selvage("check", ring, ring).code, 6)
+        self.assertIn("opensm.psl does not tell all", selvage("check", ring).out)
+
+    def test_a_host_without_a_lid(self):
+        tables = self.route("mesh:1,hosts=3", "t")
+        self.edit(os.path.join(tables, "opensm-subnet.lst"), "LID:0002", "LID:0000", 0)
+        found = selvage("check", tables, "--json").json
+        self.assertLessEqual(found["unreachable_pairs"], 4)
+
+    def test_strict_wants_switches_reached(self):
+        tables = self.route("mesh:3,hosts=1", "t")
+        self.edit(os.path.join(tables, "opensm-lfts.dump"), r"^0x.* # Switch .*\n", "", 0)
+        self.assertEqual(selvage("check", tables).code, 0)
+        self.assertEqual(selvage("check", tables, "--strict").code, 1)
+
+    def test_no_proof_is_no_success(self):
+        tree = self.route("kary:k=4,n=2,hosts=4", "tree", "-e", "minhop")
+        result = selvage("check", tree, "--proof", self.path("proof"))
+        self.assertEqual(result.code, 1)
+        self.assertIn("a proof is about all packets", result.err)
+
+    def test_a_new_host_breaks_nothing(self):
+        old = self.route("mesh:2,total=3", "old")
+        new = self.route("mesh:2,total=4", "new")
+        result = selvage("check", old, new)
+        self.assertIn(result.code, (0, 4), result.out)
+
+    def test_a_missing_line_of_a_proof(self):
+        tables, proof = self.route(), self.path("proof")
+        ok("check", tables, "--proof", proof)
+        self.edit(proof, r"^0x02005e1a00000001 2 0 \d+\n", "")
+        self.assertIn("has no number", selvage("check", tables, "--against", proof).out)
+
+    def test_no_switches(self):
+        net = self.path("b2b.net")
+        with open(net, "w") as file:
+            file.write('Hca 1 "x"\n[1] "y"[1]\n\nHca 1 "y"\n[1] "x"[1]\n')
+        self.expect_error(4, "a fabric without switches has no forwarding tables", "route", net,
+                          "-o", self.path("d"))
+
+    def test_offsets_do_not_wrap(self):
+        self.expect_error(3, "no offset", "path", self.route(), "host0", "host1", "--offset",
+                          "18446744073709551614")
+
+    def test_long_rings_are_explained_in_time(self):
+        result = selvage("route", "torus:600,hosts=1", "--engine", "dor", timeout=60)
+        self.assertIn("600 channels can wait for each other", result.out)
+
+    def test_lines_of_an_opensm_configuration(self):
+        tables = self.route()
+        self.write(tables, "opensm-qos.conf", "qos TRUE\nqos_ca_vlarb_high (null)\n"
+                   "qos_swe_vlarb_low\t0:1,1:2 # fine\n")
+        self.assertIn("qos_swe_vlarb_low 0:1,1:2", ok("convert", tables, "-f", "qos").out)
+        self.write(tables, "opensm-qos.conf", "qos_ca_vlarb_high 0:4,1:4 junk\n")
+        self.expect_error(3, "unexpected 'junk'", "check", tables)
 
 
 class Path(Base):

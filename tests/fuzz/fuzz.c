@@ -170,10 +170,11 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
     MUST(sv_fabric_with_lids(ctx, plain, routes, &fabric) == SV_OK);
     sv_status status;
 #ifdef FUZZ_PROOF
-    bool holds;
+    bool holds, numbered;
     sv_wait from, to;
     uint64_t count;
-    status = sv_proof_check(ctx, fabric, routes, NULL, &source, &holds, &from, &to, &count);
+    status =
+        sv_proof_check(ctx, fabric, routes, NULL, &source, &holds, &numbered, &from, &to, &count);
 #else
 #ifdef FUZZ_LFTS
     sv_routes_free(routes);

@@ -237,7 +237,7 @@ static sv_status verify_change(sv_ctx *ctx, void *arg)
 {
     struct tables *t = arg;
     sv_transition *found = NULL;
-    sv_status status = sv_verify_transition(ctx, t->f, t->r, t->other, &found);
+    sv_status status = sv_verify_transition(ctx, t->f, t->r, t->other, SV_TRAFFIC_ALL, &found);
     sv_transition_free(found);
     return status;
 }
@@ -269,10 +269,11 @@ static sv_status prove_it(sv_ctx *ctx, void *arg)
     if (status == SV_OK) {
         sv_memory memory = {buffer.text, buffer.length};
         sv_source source = sv_memory_source(&memory, "oom");
-        bool holds;
+        bool holds, numbered;
         sv_wait from, to;
         uint64_t count;
-        status = sv_proof_check(ctx, t->f, t->other, NULL, &source, &holds, &from, &to, &count);
+        status = sv_proof_check(ctx, t->f, t->other, NULL, &source, &holds, &numbered, &from, &to,
+                                &count);
     }
     free(buffer.text);
     return status;

@@ -414,6 +414,58 @@ static void loads_are_what_traces_say(void **state)
     sv_fabric_free(f);
 }
 
+/* Lanes that were read can be changed: what all ports share is no table of the switch's own. */
+static void lanes_from_files_can_be_changed(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1"), *g = NULL;
+    sv_routes *r = routed(f, "updn", 0), *s = NULL;
+    sv_lanes lanes = {{0}};
+    char directory[] = "/tmp/selvage-unit-XXXXXX", command[64];
+    lanes.of_sl[0] = 1;
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++)
+        r->lanes_of[v] = (uint16_t)sv_routes_lane_table(ctx, r, &lanes);
+    assert_non_null(mkdtemp(directory));
+    OK(ctx, sv_dump_write(ctx, f, r, directory));
+    OK(ctx, sv_dump_read(ctx, directory, &g, &s));
+    assert_null(s->lanes_by_ports[1]);
+    assert_int_equal(sv_route_lanes(s, g, (sv_node){1}, 2, 3)->of_sl[0], 1);
+    OK(ctx, sv_routes_set_lanes(ctx, g, s, (sv_node){1}, 2, 3, 0));
+    assert_int_equal(sv_route_lanes(s, g, (sv_node){1}, 2, 3)->of_sl[0], 0);
+    assert_int_equal(sv_route_lanes(s, g, (sv_node){1}, 3, 2)->of_sl[0], 1);
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    assert_int_equal(system(command), 0);
+    sv_routes_free(s);
+    sv_routes_free(r);
+    sv_fabric_free(g);
+    sv_fabric_free(f);
+}
+
+/* Groups come one by one and keep what they had. */
+static void groups_are_kept(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x2");
+    sv_routes *r = routed(f, "updn", 0), *clone = NULL;
+    sv_group *group;
+    for (unsigned i = 0; i < 9; i++) {
+        OK(ctx, sv_routes_add_group(ctx, r, 0xc000 + i, &group));
+        group->ports[1][0] = i;
+    }
+    OK(ctx, sv_routes_clone(ctx, r, &clone));
+    for (unsigned i = 9; i < 20; i++)
+        OK(ctx, sv_routes_add_group(ctx, clone, 0xc000 + i, &group));
+    for (unsigned i = 0; i < 9; i++) {
+        assert_int_equal(clone->groups[i].mlid, 0xc000 + i);
+        assert_int_equal(clone->groups[i].ports[1][0], i);
+    }
+    assert_int_equal(r->num_groups, 9);
+    sv_routes_free(r);
+    assert_int_equal(clone->groups[19].mlid, 0xc000 + 19);
+    sv_routes_free(clone);
+    sv_fabric_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +483,8 @@ int main(void)
         cmocka_unit_test(any_roots_will_do),
         cmocka_unit_test(trees_lose_nothing_by_up_and_down),
         cmocka_unit_test(loads_are_what_traces_say),
+        cmocka_unit_test(lanes_from_files_can_be_changed),
+        cmocka_unit_test(groups_are_kept),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
