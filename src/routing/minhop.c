@@ -28,25 +28,24 @@ struct minhop {
     uint8_t *mine;  /* [entries]: addresses on each, of the terminal at hand */
 };
 
-/* Whether a channel is better than the best so far: less used, then by lot. */
-static inline bool better(const struct minhop *m, uint32_t e, uint32_t best, uint32_t lots)
-{
-    if (m->mine[e] != m->mine[best])
-        return m->mine[e] < m->mine[best];
-    if (m->load[e] != m->load[best])
-        return m->load[e] < m->load[best];
-    return sv__lot(e, lots) < sv__lot(best, lots);
-}
-
-/* The way that a switch takes. first_only: to the switch behind its first such port only. */
+/*
+ * The way that a switch takes: used by the fewest addresses of the terminal, then by the fewest
+ * routes, then by lot. first_only: to the switch behind its first such port only.
+ */
 static const sv__way *choose(const struct minhop *m, const sv__way *ways, uint32_t count,
                              uint32_t lots, bool first_only)
 {
     const sv__way *best = ways;
-    for (uint32_t k = 1; k < count; k++)
-        if ((!first_only || ways[k].next == ways[0].next) &&
-            better(m, ways[k].entry, best->entry, lots))
-            best = &ways[k];
+    uint64_t least = UINT64_MAX;
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t e = ways[k].entry;
+        uint64_t key = (uint64_t)m->mine[e] << 56 | m->load[e] << 16 | sv__lot(e, lots);
+        if (first_only && ways[k].next != ways[0].next)
+            continue;
+        /* No branch: which of them is least cannot be foreseen. */
+        best = key < least ? &ways[k] : best;
+        least = key < least ? key : least;
+    }
     return best;
 }
 
