@@ -61,7 +61,8 @@ static void print_text(sv_text *out, const struct route *o, const sv_fabric *f, 
                   report->note[0] != 0 ? ", " : "", report->note, report->vls_used,
                   report->vls_used == 1 ? "" : "s", report->sls_used,
                   report->sls_used == 1 ? "" : "s", (double)report->nanoseconds / 1e9);
-    sv_text_print(out, "tables         %u switches, %u destinations\n", f->live_switches,
+    sv_text_print(out, "tables         %u switch%s, %u destinations\n", f->live_switches,
+                  f->live_switches == 1 ? "" : "es",
                   f->live_switches + (f->live_terminals << r->lmc));
     if (report->components > 1)
         sv_text_print(out, "components     %u: terminals of different ones cannot talk\n",

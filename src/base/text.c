@@ -77,6 +77,8 @@ void sv_text_print(sv_text *text, const char *format, ...)
 {
     va_list args;
     char small[512];
+    if (text->status != SV_OK)
+        return;
     va_start(args, format);
     int length = vsnprintf(small, sizeof small, format, args);
     va_end(args);

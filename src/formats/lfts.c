@@ -294,14 +294,14 @@ sv_status sv__read_lfts(sv__tables *t, sv_lines *lines)
 /* ---- writing ---- */
 
 /* Destinations by LID: [0 … *top], SV_NONE where nobody has it. */
-static uint32_t *by_lid(sv_arena *arena, const sv_routes *r, uint32_t *top)
+static uint32_t *by_lid(sv_arena *arena, const sv_fabric *f, const sv_routes *r, uint32_t *top)
 {
     uint32_t *map = SV_ARENA_NEW(arena, uint32_t, SV_LID_MAX + 1);
     *top = 0;
     for (uint32_t lid = 0; map != NULL && lid <= SV_LID_MAX; lid++)
         map[lid] = SV_NONE;
     for (uint32_t d = 0; map != NULL && d < r->num_destinations; d++)
-        if (r->lid[d] != 0) {
+        if (r->lid[d] != 0 && sv__is_told(f, r->node[d])) {
             map[r->lid[d]] = d;
             *top = r->lid[d] > *top ? r->lid[d] : *top;
         }
@@ -321,9 +321,9 @@ sv_status sv__write_lfts(sv_text *out, const sv_fabric *f, const sv_routes *r)
     sv_arena arena;
     uint32_t top;
     sv_arena_init(&arena, out->ctx);
-    uint32_t *map = by_lid(&arena, r, &top);
-    for (uint32_t s = 0; map != NULL && s < f->num_switches; s++) {
-        if (!sv_node_alive(f, (sv_node){s}))
+    uint32_t *map = by_lid(&arena, f, r, &top);
+    for (uint32_t s = 0; map != NULL && s < f->num_switches && out->status == SV_OK; s++) {
+        if (!sv__is_told(f, (sv_node){s}))
             continue;
         sv_text_print(out, "Unicast lids [0-%u] of switch Lid %u guid 0x%016llx ('%s'):\n", top,
                       r->lid[r->first[s]], (unsigned long long)f->switches[s].guid,
@@ -432,10 +432,10 @@ sv_status sv__write_fdbs(sv_text *out, const sv_fabric *f, const sv_routes *r)
     uint32_t top;
     uint16_t *hops = NULL;
     sv_arena_init(&arena, out->ctx);
-    uint32_t *map = by_lid(&arena, r, &top);
+    uint32_t *map = by_lid(&arena, f, r, &top);
     sv_status status = map == NULL ? SV_NO_MEMORY : tell_hops(&arena, f, r, &hops);
-    for (uint32_t s = 0; status == SV_OK && s < f->num_switches; s++) {
-        if (!sv_node_alive(f, (sv_node){s}))
+    for (uint32_t s = 0; status == SV_OK && s < f->num_switches && out->status == SV_OK; s++) {
+        if (!sv__is_told(f, (sv_node){s}))
             continue;
         sv_text_print(out, "dump_ucast_routes: Switch 0x%016llx\nLID    : Port : Hops : Optimal\n",
                       (unsigned long long)f->switches[s].guid);

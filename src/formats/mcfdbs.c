@@ -98,7 +98,7 @@ sv_status sv__read_mcfdbs(sv__tables *t, sv_lines *lines)
 sv_status sv__write_mcfdbs(sv_text *out, const sv_fabric *f, const sv_routes *r)
 {
     for (uint32_t s = 0; s < f->num_switches && r->num_groups > 0; s++) {
-        if (!sv_node_alive(f, (sv_node){s}))
+        if (!sv__is_told(f, (sv_node){s}))
             continue;
         sv_text_print(out, "\nSwitch 0x%016llx\nLID    : Out Port(s)\n",
                       (unsigned long long)f->switches[s].guid);

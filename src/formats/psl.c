@@ -199,7 +199,7 @@ static void write_destination(sv_text *out, const sv_fabric *f, const sv_routes 
     uint32_t length = r->num_switches + (form == SV_SL_BY_NODE ? r->num_terminals : 0);
     for (uint32_t v = 0; v < length; v++) {
         unsigned sl = r->sls[d][v];
-        if (sl != SV_NO_SL && sv_node_alive(f, (sv_node){v}))
+        if (sl != SV_NO_SL && sv__is_told(f, (sv_node){v}))
             sv_text_print(out, "%s0x%016llx %u %u\n", form == SV_SL_BY_SWITCH ? "@" : "",
                           (unsigned long long)sv_node_guid(f, (sv_node){v}), lid, sl);
     }
@@ -208,7 +208,7 @@ static void write_destination(sv_text *out, const sv_fabric *f, const sv_routes 
 sv_status sv__write_psl(sv_text *out, const sv_fabric *f, const sv_routes *r)
 {
     for (uint32_t d = 0; d < r->num_destinations && out->status == SV_OK; d++)
-        if (r->lid[d] != 0)
+        if (r->lid[d] != 0 && sv__is_told(f, r->node[d]))
             write_destination(out, f, r, d);
     return out->status;
 }

@@ -165,9 +165,9 @@ static void write_head(sv_text *out, const char *kind, uint64_t guid, unsigned l
 
 sv_status sv__write_sl2vl(sv_text *out, const sv_fabric *f, const sv_routes *r)
 {
-    for (uint32_t s = 0; s < f->num_switches; s++) {
+    for (uint32_t s = 0; s < f->num_switches && out->status == SV_OK; s++) {
         sv_node v = {s};
-        if (!sv_node_alive(f, v))
+        if (!sv__is_told(f, v))
             continue;
         write_head(out, "Switch", f->switches[s].guid, r->lid[r->first[s]], f->switches[s].name);
         for (unsigned to = 1; to <= f->switches[s].ports; to++)
@@ -177,7 +177,7 @@ sv_status sv__write_sl2vl(sv_text *out, const sv_fabric *f, const sv_routes *r)
     }
     for (uint32_t t = 0; t < f->num_terminals; t++) {
         sv_node v = {f->num_switches + t};
-        if (!sv_node_alive(f, v))
+        if (!sv__is_told(f, v))
             continue;
         bool router = f->adapters[f->terminals[t].adapter].kind == SV_ADAPTER_ROUTER;
         write_head(out, router ? "Router" : "Channel Adapter", f->terminals[t].guid,

@@ -43,6 +43,13 @@ sv__tables_read_fn sv__read_lfts, sv__read_sl2vl, sv__read_psl, sv__read_mcfdbs,
 sv__tables_write_fn sv__write_lfts, sv__write_fdbs, sv__write_sl2vl, sv__write_psl,
     sv__write_ibdmchk_psl, sv__write_mcfdbs, sv__write_qos;
 
+/* Whether a node is in the files: what has no cable is in no subnet list, so nowhere else, either.
+ */
+static inline bool sv__is_told(const sv_fabric *f, sv_node v)
+{
+    return sv_node_alive(f, v) && sv_degree(f, v) > 0;
+}
+
 /* INFEASIBLE unless tables fit into formats that speak of LIDs, and of 16 SLs and 15 lanes. */
 sv_status sv__fits_lids(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes);
 

@@ -5,12 +5,15 @@ import json
 import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from support.command import ok, selvage  # noqa: E402
+from support.command import SELVAGE, ok, selvage  # noqa: E402
 
 FILES = {"opensm-subnet.lst", "opensm-lfts.dump", "opensm.fdbs", "opensm-sl2vl.dump", "opensm.psl",
          "opensm.mcfdbs", "opensm-qos.conf"}
@@ -372,6 +375,31 @@ class Review(Base):
         ok("check", tables, "--proof", proof)
         self.edit(proof, r"^0x02005e1a00000001 2 0 \d+\n", "")
         self.assertIn("has no number", selvage("check", tables, "--against", proof).out)
+
+    def test_what_has_no_cable_is_in_no_file(self):
+        net = self.path("n.net")
+        ok("faults", "mesh:3,hosts=0", "--port", "sw2/1", "-o", net)
+        tables = self.route(net, "t")
+        result = selvage("check", tables)
+        self.assertNotIn("not in the fabric", result.err)
+        for name in ("opensm-lfts.dump", "opensm-sl2vl.dump", "opensm.fdbs"):
+            with open(os.path.join(tables, name)) as file:
+                self.assertNotIn("0x02005e1a00000003", file.read())
+
+    def test_ctrl_c_while_writing(self):
+        process = subprocess.Popen([SELVAGE, "route", "torus:13x13x13,hosts=3", "-e", "dor", "-o",
+                                    self.path("d"), "--no-check"], stderr=subprocess.PIPE)
+        for _ in range(600):
+            time.sleep(0.05)
+            if os.path.isdir(self.path("d")):
+                break
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        error = process.communicate(timeout=60)[1].decode()
+        self.assertEqual(process.returncode, 130, error)
+        self.assertLess(time.monotonic() - began, 30)
+        self.assertFalse(os.path.exists(self.path("d")))
 
     def test_no_switches(self):
         net = self.path("b2b.net")
