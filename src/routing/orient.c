@@ -43,14 +43,11 @@ static bool before(const struct orient *o, uint32_t a, uint32_t b)
     return o->rank[a] != o->rank[b] ? o->rank[a] < o->rank[b] : a < b;
 }
 
-/* Ranks by distance from all switches whose rank is 0; others are SV_NONE before. */
-static void spread(struct orient *o)
+/* Ranks by distance from those already in the queue. */
+static void spread_from(struct orient *o, uint32_t tail)
 {
     const sv__core *core = o->core;
-    uint32_t head = 0, tail = 0;
-    for (uint32_t s = 0; s < core->num_switches; s++)
-        if (o->rank[s] == 0)
-            o->queue[tail++] = s;
+    uint32_t head = 0;
     while (head < tail) {
         uint32_t s = o->queue[head++];
         for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
@@ -63,25 +60,25 @@ static void spread(struct orient *o)
     }
 }
 
+/* Ranks by distance from all switches whose rank is 0; others are SV_NONE before. */
+static void spread(struct orient *o)
+{
+    uint32_t tail = 0;
+    for (uint32_t s = 0; s < o->core->num_switches; s++)
+        if (o->rank[s] == 0)
+            o->queue[tail++] = s;
+    spread_from(o, tail);
+}
+
 /* Switches that no root reaches get one of their own, the first of their component. */
 static void spread_everywhere(struct orient *o)
 {
     spread(o);
     for (uint32_t s = 0; s < o->core->num_switches; s++)
         if (alive(o, s) && o->rank[s] == SV_NONE) {
-            uint32_t tail = 0, head = 0;
             o->rank[s] = 0;
-            o->queue[tail++] = s;
-            while (head < tail) {
-                uint32_t at = o->queue[head++];
-                for (uint32_t e = o->core->first[at]; e < o->core->first[at + 1]; e++) {
-                    uint32_t u = o->core->entries[e].from;
-                    if (o->rank[u] == SV_NONE) {
-                        o->rank[u] = o->rank[at] + 1;
-                        o->queue[tail++] = u;
-                    }
-                }
-            }
+            o->queue[0] = s;
+            spread_from(o, 1);
         }
 }
 

@@ -12,7 +12,7 @@
  * What the paper leaves open decides the balance: destinations go round-robin over switches
  * (core.c), and among equals it is drawn by lot.
  *
- * Takes any fabric; may deadlock (lanes are added by dfsssp).
+ * Takes any fabric; may deadlock.
  * Cost: O(channels) a destination.
  */
 #include "routing/sssp.h"

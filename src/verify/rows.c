@@ -114,6 +114,8 @@ static uint64_t one_sl(const sv__case *c, sv_node from, uint32_t d, sv__unknown 
     unsigned sl = sv_route_sl(c->routes, from, d);
     if (sl < c->routes->num_sls)
         return (uint64_t)1 << c->class_of[sl];
+    if (!c->sl_matters)
+        return c->sls; /* whichever it is, packets go the same way */
     switch (unknown) {
     case SV__UNKNOWN_ANY:
         return c->sls;
@@ -600,9 +602,7 @@ sv_status sv__walk_all(sv_ctx *ctx, const sv__case *c, sv_traffic traffic, sv__u
                      .unknown = unknown,
                      .deps = deps,
                      .tally = tally != NULL,
-                     .plain = c->lanes == 1 && !c->discards && !deps->ends && !c->sl_matters &&
-                              (c->routes->sl_form == SV_SL_CONSTANT || c->options.assume ||
-                               unknown != SV__UNKNOWN_NONE)};
+                     .plain = c->lanes == 1 && !c->discards && !deps->ends && !c->sl_matters};
     sv_arena arena;
     sv_arena_init(&arena, ctx);
     sv_status status = make_scratch(&w, &arena, workers);

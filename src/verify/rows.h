@@ -43,7 +43,6 @@ typedef struct sv__tally {
     uint64_t pairs[SV_PAIRS_COUNT], unreachable[SV_PAIRS_COUNT], split_pairs, loops;
     uint32_t lost_destination, loop_destination; /* the lowest; SV_NONE */
     sv_node lost_from, loop_at;
-    bool unknown_used; /* an SL that nobody told was stood in for */
 } sv__tally;
 
 /*

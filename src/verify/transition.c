@@ -34,6 +34,7 @@ struct change {
     unsigned lanes;
     sv_traffic traffic;
     bool unknown; /* an SL that nobody told was stood in for */
+    bool matters; /* SLs may go different lanes */
     sv_transition *found;
     /* For each switch; those with WAYS at [s * WAYS + way]. */
     uint8_t *ways, *kind;
@@ -254,6 +255,7 @@ static sv_status prepare(struct change *x, sv_arena *arena)
     for (int k = 0; k < WAYS; k++) {
         SV_TRY(sv__case_init(&x->judged, arena, x->f, x->tables[k], NULL));
         x->lanes = x->judged.lanes > x->lanes ? x->judged.lanes : x->lanes;
+        x->matters |= x->judged.sl_matters;
     }
     x->judged.lanes = x->lanes; /* now that of the new tables, with room for the old ones' lanes */
     x->ports = x->judged.ports;
@@ -282,7 +284,8 @@ static sv_status judge(struct change *x, sv_arena *arena)
     SV_TRY(sv__deps_order(&x->deps, arena, NULL, &cycle, &length));
     if (length == 0)
         return SV_OK;
-    bool known = x->tables[0]->lanes_known && x->tables[1]->lanes_known && !x->unknown;
+    bool known =
+        x->tables[0]->lanes_known && x->tables[1]->lanes_known && !(x->unknown && x->matters);
     x->found->deadlock_free = known ? SV_VERDICT_NO : SV_VERDICT_UNKNOWN;
     x->found->cycle = SV_STORE_NEW(x->found->store, x->ctx, sv_wait, length);
     if (x->found->cycle == NULL)

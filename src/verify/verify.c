@@ -8,7 +8,8 @@
  *
  * SLs that nobody told: if all SLs at once leave no cycle, none of them can make one, and the
  * answer is yes whatever senders do. If there is a cycle without the pairs whose SL is not known,
- * it is no. In between it cannot be decided, and is not guessed. Lanes that nobody told: with
+ * it is no. In between it cannot be decided, and is not guessed. Where all SLs go the same lanes
+ * nothing is unknown. Lanes that nobody told: with
  * everything on one lane, no cycle there means none anywhere.
  *
  * Cost: one walk over all rows (rows.c) where the answer is yes, up to eight otherwise.
@@ -146,7 +147,8 @@ static sv_status judge(struct court *t)
     sv_verification *v = t->v;
     sv__tally tally;
     bool yes;
-    v->sl_unknown = t->c->routes->sl_form == SV_SL_UNKNOWN && !t->c->options.assume;
+    v->sl_unknown =
+        t->c->routes->sl_form == SV_SL_UNKNOWN && !t->c->options.assume && t->c->sl_matters;
     v->lanes_unknown = !t->c->routes->lanes_known;
     SV_TRY(sv__deps_init(&t->deps, t->arena, t->c->fabric, &t->c->ports, t->c->lanes, false));
     SV_TRY(sv__walk_all(t->ctx, t->c, SV_TRAFFIC_ALL, SV__UNKNOWN_ANY, &t->deps, &tally));

@@ -144,6 +144,9 @@ class Check(Base):
         self.assertEqual(result.code, 1)
         self.assertIn("5 channels can wait for each other (terminal to terminal):", result.out)
         self.assertIn(", where it began\n", result.out)
+        os.remove(os.path.join(ring, "opensm.psl"))  # all SLs on one lane: decided, too
+        self.assertEqual(selvage("check", ring).code, 1)
+        self.assertEqual(selvage("check", ring, ring).code, 1)
         os.remove(os.path.join(ring, "opensm-sl2vl.dump"))
         result = selvage("check", ring)
         self.assertEqual(result.code, 6)

@@ -279,7 +279,42 @@ class Mutations(Case):
     def notice(self, directory, trial):
         self.assertEqual(selvage("check", directory, "--json").code, 1, self.keep(trial))
 
-    def test_swapped_ports_and_shifted_lanes(self):
+    def two_lanes(self, directory, switches):
+        """A ring, correct with two lanes: paths over one cable use SL 1 and so lane 1."""
+        ok("route", "torus:%d,hosts=1" % switches, "--engine", "dor", "-o", directory, "--no-check")
+        tables = oracle.load(directory)
+        first, last = (min(oracle.switches_of(tables)), max(oracle.switches_of(tables)))
+        dateline = {end for end, other in tables.cables.items() if {end[0], other[0]} == {first, last}}
+        lines = ["* %d 0" % lid for lid in tables.owner]
+        for source in tables.nodes:
+            for lid, owner in tables.owner.items():
+                _, hops = oracle.walk(tables, source, lid, 0) if owner != source else (None, [])
+                if any(hop[:2] in dateline for hop in hops):
+                    lines.append("%s %d 1" % (source, lid))
+        with open(os.path.join(directory, "opensm.psl"), "w") as file:
+            file.write("\n".join(lines) + "\n")
+        rewrite(directory, "opensm-sl2vl.dump",
+                lambda text: re.sub(r"^(\d+ +\d+ +: 0 +)0", r"\g<1>1", text, flags=re.M))
+
+    def test_shifted_lanes(self):
+        for switches in range(4, 9):
+            directory = self.path("lanes%d" % switches)
+            self.two_lanes(directory, switches)
+            self.assertEqual(selvage("check", directory, "--strict").code, 0)
+            self.assertTrue(oracle.verify(oracle.load(directory))["switch_switch"])
+            good = self.path("good")
+            shutil.copytree(directory, good)
+            # Every SL one further: SL 1 is then on lane 0, as SL 0 is.
+            rewrite(directory, "opensm-sl2vl.dump",
+                    lambda text: re.sub(r"^(\d+ +\d+ +: 0 +)1", r"\g<1>0", text, flags=re.M))
+            self.notice(directory, switches)
+            # All paths on SL 1: one lane again.
+            rewrite(good, "opensm.psl", lambda text: re.sub(r"^\* (\d+) 0", r"* \1 1", text,
+                                                            flags=re.M))
+            self.notice(good, switches)
+            shutil.rmtree(good)
+
+    def test_swapped_ports(self):
         noticed = 0
         for trial in range(SEED, SEED + TRIALS // 2):
             rng = random.Random("mutation %d" % trial)
