@@ -49,6 +49,46 @@ static uint32_t list_ways(sv__dags *d, uint32_t s, uint32_t count)
     return count;
 }
 
+/*
+ * All shortest ways to a home: a switch is taken from the queue when all that are closer have been
+ * in it, so one look at its cables tells both its ways and who comes later.
+ */
+static uint32_t search_all(sv__dags *d, uint32_t home)
+{
+    const sv__core *core = d->core;
+    uint32_t *hops = d->hops, *order = d->order, tail = 1, ways = 0;
+    memset(hops, 0xff, core->num_switches * sizeof *hops);
+    hops[home] = 0;
+    order[0] = home;
+    for (uint32_t i = 0; i < tail; i++) {
+        uint32_t s = order[i], mine = hops[s];
+        d->first[i] = ways;
+        for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
+            uint32_t u = core->entries[e].from, theirs = hops[u];
+            if (theirs == SV_NONE) {
+                hops[u] = mine + 1;
+                order[tail++] = u;
+            } else if (theirs < mine)
+                d->ways[ways++] = (sv__way){u, core->back[e]};
+        }
+    }
+    d->first[tail] = ways;
+    return tail;
+}
+
+/* The same where an engine says what is allowed. */
+static uint32_t search(sv__dags *d, uint32_t home)
+{
+    uint32_t count = d->search(d->engine, home, d->order, d->hops), ways = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        d->first[i] = ways;
+        if (i > 0)
+            ways = list_ways(d, d->order[i], ways);
+    }
+    d->first[count] = ways;
+    return count;
+}
+
 /* A copy of the last one that stays. */
 static const sv__dag *keep(sv__dags *d)
 {
@@ -73,13 +113,8 @@ const sv__dag *sv__dag_to(sv__dags *d, uint32_t home)
         return d->kept[home];
     if (d->last_home == home)
         return &d->last;
-    uint32_t count = d->search(d->engine, home, d->order, d->hops), ways = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        d->first[i] = ways;
-        if (i > 0)
-            ways = list_ways(d, d->order[i], ways);
-    }
-    d->first[count] = ways;
+    uint32_t count = d->search == NULL ? search_all(d, home) : search(d, home);
+    uint32_t ways = d->first[count];
     d->last = (sv__dag){count, d->order, d->first, d->ways};
     d->last_home = home;
     size_t bytes = (size_t)count * 8 + (size_t)ways * sizeof(sv__way) + 64;
@@ -87,24 +122,4 @@ const sv__dag *sv__dag_to(sv__dags *d, uint32_t home)
         return &d->last; /* the only destination there is the switch itself */
     d->bytes_left -= bytes;
     return keep(d);
-}
-
-uint32_t sv__search_all(void *engine, uint32_t home, uint32_t *order, uint32_t *hops)
-{
-    const sv__core *core = engine;
-    uint32_t head = 0, tail = 0;
-    memset(hops, 0xff, core->num_switches * sizeof *hops);
-    hops[home] = 0;
-    order[tail++] = home;
-    while (head < tail) {
-        uint32_t s = order[head++];
-        for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
-            uint32_t u = core->entries[e].from;
-            if (hops[u] == SV_NONE) {
-                hops[u] = hops[s] + 1;
-                order[tail++] = u;
-            }
-        }
-    }
-    return tail;
 }

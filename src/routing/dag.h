@@ -37,8 +37,8 @@ typedef struct sv__dags {
     sv__job *job;
     const sv__core *core;
     void *engine;
-    sv__search_fn *search;
-    sv__allow_fn *allow; /* NULL: all may */
+    sv__search_fn *search; /* NULL: all shortest ways */
+    sv__allow_fn *allow;   /* NULL: all may */
     uint32_t *hops, *order, *first;
     sv__way *ways;     /* of the home at hand, if it is not kept */
     sv__dag **kept;    /* [switches] */
@@ -47,13 +47,11 @@ typedef struct sv__dags {
     uint32_t last_home;
 } sv__dags;
 
+/* search NULL: all shortest ways. */
 sv_status sv__dags_init(sv__dags *dags, sv__job *job, const sv__core *core, void *engine,
                         sv__search_fn *search, sv__allow_fn *allow);
 
 /* All ways to a switch; valid until the next call. NULL: no memory. */
 const sv__dag *sv__dag_to(sv__dags *dags, uint32_t home);
-
-/* A search that knows no restrictions: by distance. engine: the core. */
-uint32_t sv__search_all(void *engine, uint32_t home, uint32_t *order, uint32_t *hops);
 
 #endif

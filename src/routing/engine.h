@@ -67,10 +67,21 @@ static inline uint32_t sv__lots(const sv__job *job, uint32_t destination)
     return destination * 0x85ebca77u ^ (uint32_t)(job->request->seed * 0xc2b2ae3d27d4eb4fu >> 32);
 }
 
+enum { SV__LOT = 0xffff, SV__LOT_BITS = 16 };
+
 /* 16 bits that look drawn by lot, always the same for the same channel, destination and seed. */
 static inline uint32_t sv__lot(uint32_t entry, uint32_t lots)
 {
     return (entry * 0x9e3779b1u ^ lots) * 0x2c1b3c6du >> 16;
+}
+
+/*
+ * Routes are added to the weight of a channel. Its low bits are a lot, which decides between equals
+ * and is drawn anew each time: so to compare ways is to compare weights, nothing else.
+ */
+static inline uint64_t sv__weigh(uint64_t weight, uint64_t routes, uint32_t entry, uint32_t lots)
+{
+    return ((weight >> SV__LOT_BITS) + routes) << SV__LOT_BITS | sv__lot(entry, lots);
 }
 
 /*

@@ -16,31 +16,30 @@
  * Both take any fabric and may deadlock.
  * Cost: O(channels) for each switch with destinations, then O(ways closer) a destination.
  */
-#include <string.h>
-
 #include "routing/dag.h"
+
+/* Weights keep 40 bits for routes; above them stand the addresses. */
+#define ONE_ADDRESS ((uint64_t)1 << 56)
 
 struct minhop {
     sv__job *job;
     sv__core core;
     sv__dags dags;
-    uint64_t *load; /* [entries]: routes on each channel */
+    uint64_t *load; /* [entries]: addresses of the terminal at hand, routes, lot (sv__weigh) */
     uint64_t *flow; /* [switches]: routes that come by, of the destination at hand */
-    uint8_t *mine;  /* [entries]: addresses on each, of the terminal at hand */
 };
 
 /*
  * The way that a switch takes: used by the fewest addresses of the terminal, then by the fewest
  * routes, then by lot. first_only: to the switch behind its first such port only.
  */
-static const sv__way *choose(const struct minhop *m, const sv__way *ways, uint32_t count,
-                             uint32_t lots, bool first_only)
+static const sv__way *choose(const uint64_t *load, const sv__way *ways, uint32_t count,
+                             bool first_only)
 {
     const sv__way *best = ways;
     uint64_t least = UINT64_MAX;
     for (uint32_t k = 0; k < count; k++) {
-        uint32_t e = ways[k].entry;
-        uint64_t key = (uint64_t)m->mine[e] << 56 | m->load[e] << 16 | sv__lot(e, lots);
+        uint64_t key = load[ways[k].entry];
         if (first_only && ways[k].next != ways[0].next)
             continue;
         /* No branch: which of them is least cannot be foreseen. */
@@ -57,7 +56,7 @@ static sv_status route_one(struct minhop *m, uint32_t d, bool first_only)
     sv_node home, to = r->node[d];
     uint8_t *row;
     uint64_t terminal = !sv_is_switch(f, to);
-    bool several = r->first[to.i + 1] - r->first[to.i] > 1;
+    uint64_t address = r->first[to.i + 1] - r->first[to.i] > 1 ? ONE_ADDRESS : 0;
     uint32_t lots = sv__lots(m->job, d);
     SV_TRY(sv__end_row(m->job, d, &row, &home));
     if (row == NULL)
@@ -65,19 +64,20 @@ static sv_status route_one(struct minhop *m, uint32_t d, bool first_only)
     const sv__dag *dag = sv__dag_to(&m->dags, home.i);
     if (dag == NULL)
         return SV_NO_MEMORY;
-    if (several && d == r->first[to.i])
-        memset(m->mine, 0, m->core.first[m->core.num_switches]);
+    if (address > 0 && d == r->first[to.i])
+        for (uint32_t e = 0; e < m->core.first[m->core.num_switches]; e++)
+            m->load[e] &= ONE_ADDRESS - 1;
     for (uint32_t i = 0; i < dag->count; i++)
         m->flow[dag->order[i]] = terminal * m->core.terminals[dag->order[i]];
     /* The farthest first, so that each switch knows what comes by. */
     for (uint32_t i = dag->count; i-- > 1;) {
         uint32_t s = dag->order[i];
-        const sv__way *way = choose(m, dag->ways + dag->first[i], dag->first[i + 1] - dag->first[i],
-                                    lots, first_only);
+        const sv__way *way = choose(m->load, dag->ways + dag->first[i],
+                                    dag->first[i + 1] - dag->first[i], first_only);
         row[s] = m->core.entries[way->entry].port;
-        m->load[way->entry] += m->flow[s];
+        m->load[way->entry] =
+            sv__weigh(m->load[way->entry], m->flow[s], way->entry, lots) + address;
         m->flow[way->next] += m->flow[s];
-        m->mine[way->entry] = (uint8_t)(m->mine[way->entry] + several);
     }
     return SV_OK;
 }
@@ -87,12 +87,13 @@ static sv_status route(sv__job *job, bool first_only)
     struct minhop m = {.job = job};
     uint32_t count, *order = sv__destinations(job, &count), n = job->fabric->num_switches;
     SV_TRY(sv__core_init(&m.core, job));
-    SV_TRY(sv__dags_init(&m.dags, job, &m.core, &m.core, sv__search_all, NULL));
+    SV_TRY(sv__dags_init(&m.dags, job, &m.core, NULL, NULL, NULL));
     m.load = SV_ARENA_NEW(job->arena, uint64_t, m.core.first[n]);
-    m.mine = SV_ARENA_NEW(job->arena, uint8_t, m.core.first[n]);
     m.flow = SV_ARENA_NEW(job->arena, uint64_t, n);
-    if (order == NULL || m.load == NULL || m.mine == NULL || m.flow == NULL)
+    if (order == NULL || m.load == NULL || m.flow == NULL)
         return SV_NO_MEMORY;
+    for (uint32_t e = 0; e < m.core.first[n]; e++)
+        m.load[e] = sv__lot(e, sv__lots(job, SV_NONE));
     for (uint32_t i = 0; i < count; i++) {
         if (i % 64 == 0)
             SV_TRY(sv_progress(job->ctx, "routing", i, count));

@@ -29,40 +29,41 @@ sv_status sv__sssp_init(sv__sssp *x, sv__job *job, void *engine, sv__search_fn *
     x->routes = SV_ARENA_NEW(job->arena, uint32_t, n);
     if (x->weight == NULL || x->path == NULL || x->via == NULL || x->routes == NULL)
         return SV_NO_MEMORY;
-    if (search == NULL)
-        return sv__dags_init(&x->dags, job, &x->core, &x->core, sv__search_all, NULL);
+    for (uint32_t e = 0; e < x->core.first[n]; e++)
+        x->weight[e] = sv__lot(e, sv__lots(job, SV_NONE));
     return sv__dags_init(&x->dags, job, &x->core, engine, search, allow);
 }
 
 /* Each switch takes the way of least weight; those it may go on to have taken theirs. */
-static void choose(sv__sssp *x, const sv__dag *dag, uint32_t lots, uint8_t *row)
+static void choose(sv__sssp *x, const sv__dag *dag, uint8_t *row)
 {
-    x->path[dag->order[0]] = 0;
+    const uint64_t *weight = x->weight;
+    uint64_t *path = x->path;
+    path[dag->order[0]] = 0;
     for (uint32_t i = 1; i < dag->count; i++) {
         uint32_t s = dag->order[i], best = dag->first[i];
-        uint64_t least = UINT64_MAX; /* weight, then lot in the low 16 bits */
+        uint64_t least = UINT64_MAX;
         for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++) {
-            uint64_t weight = x->path[dag->ways[k].next] + x->weight[dag->ways[k].entry];
-            uint64_t key = weight << 16 | sv__lot(dag->ways[k].entry, lots);
+            uint64_t key = path[dag->ways[k].next] + weight[dag->ways[k].entry];
             /* No branch: which of them is least cannot be foreseen. */
             best = key < least ? k : best;
             least = key < least ? key : least;
         }
-        x->path[s] = least >> 16;
+        path[s] = least & ~(uint64_t)SV__LOT;
         x->via[s] = best;
         row[s] = x->core.entries[dag->ways[best].entry].port;
     }
 }
 
 /* Adds the routes of all terminals to the weights, from the tips inwards. */
-static void weigh(sv__sssp *x, const sv__dag *dag)
+static void weigh(sv__sssp *x, const sv__dag *dag, uint32_t lots)
 {
     for (uint32_t i = 0; i < dag->count; i++)
         x->routes[dag->order[i]] = x->core.terminals[dag->order[i]];
     for (uint32_t i = dag->count; i-- > 1;) {
         uint32_t s = dag->order[i];
         const sv__way *way = &dag->ways[x->via[s]];
-        x->weight[way->entry] += x->routes[s];
+        x->weight[way->entry] = sv__weigh(x->weight[way->entry], x->routes[s], way->entry, lots);
         x->routes[way->next] += x->routes[s];
     }
 }
@@ -77,9 +78,9 @@ static sv_status route_one(sv__sssp *x, uint32_t d)
     const sv__dag *dag = sv__dag_to(&x->dags, home.i);
     if (dag == NULL)
         return SV_NO_MEMORY;
-    choose(x, dag, sv__lots(x->job, d), row);
+    choose(x, dag, row);
     if (!sv_is_switch(x->job->fabric, x->job->routes->node[d]))
-        weigh(x, dag);
+        weigh(x, dag, sv__lots(x->job, d));
     return SV_OK;
 }
 

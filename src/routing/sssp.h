@@ -8,8 +8,8 @@ typedef struct sv__sssp {
     sv__job *job;
     sv__core core;
     sv__dags dags;
-    uint64_t *weight; /* [entries]: routes on each channel */
-    uint64_t *path;   /* [switches]: weight of the way from each */
+    uint64_t *weight; /* [entries]: routes on each channel, and its lot (sv__weigh) */
+    uint64_t *path;   /* [switches]: weight of the way from each, without lots */
     uint32_t *via;    /* [switches]: the way it takes, an index into the ways of the dag */
     uint32_t *routes; /* [switches]: from terminals behind it, its own included */
 } sv__sssp;
