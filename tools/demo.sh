@@ -41,7 +41,7 @@ echo "8. The way from one end to the other:"
 "$selvage" path $out/updn host0 host191 | sed 's/^/   /'
 echo
 echo "Shown: a generated fabric, a repeatable failure, its distances and connectivity"
-echo "(47 switches, 188 terminals, still connected), the difference, a drawing, and five routings of"
+echo "(47 switches, 188 terminals, still connected), the difference, a drawing, and several routings of"
 echo "what is left: which of them can deadlock, with the ring of channels that can wait for each other,"
 echo "and a proof for one that cannot."
 echo "Output is in $out/: torus.net and broken.net (ibsim serves them to OpenSM), failed.txt,"

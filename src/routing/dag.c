@@ -13,7 +13,7 @@
 
 enum { KEEP_BYTES = 128 << 20 };
 
-sv_status sv__dags_init(sv__dags *d, sv__job *job, const sv__core *core, void *engine,
+sv_status sv__dags_init(sv__dags *d, sv__job *job, const sv_core *core, void *engine,
                         sv__search_fn *search, sv__allow_fn *allow)
 {
     uint32_t n = core->num_switches;
@@ -38,7 +38,7 @@ sv_status sv__dags_init(sv__dags *d, sv__job *job, const sv__core *core, void *e
 /* The ways of one switch, added to the others. */
 static uint32_t list_ways(sv__dags *d, uint32_t s, uint32_t count)
 {
-    const sv__core *core = d->core;
+    const sv_core *core = d->core;
     for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
         /* Entries are of channels that come in; the way back is the same cable's other channel. */
         uint32_t next = core->entries[e].from;
@@ -55,7 +55,7 @@ static uint32_t list_ways(sv__dags *d, uint32_t s, uint32_t count)
  */
 static uint32_t search_all(sv__dags *d, uint32_t home)
 {
-    const sv__core *core = d->core;
+    const sv_core *core = d->core;
     uint32_t *hops = d->hops, *order = d->order, tail = 1, ways = 0;
     memset(hops, 0xff, core->num_switches * sizeof *hops);
     hops[home] = 0;

@@ -35,7 +35,7 @@ typedef bool sv__allow_fn(void *engine, uint32_t from, uint32_t to);
 
 typedef struct sv__dags {
     sv__job *job;
-    const sv__core *core;
+    const sv_core *core;
     void *engine;
     sv__search_fn *search; /* NULL: all shortest ways */
     sv__allow_fn *allow;   /* NULL: all may */
@@ -48,7 +48,7 @@ typedef struct sv__dags {
 } sv__dags;
 
 /* search NULL: all shortest ways. */
-sv_status sv__dags_init(sv__dags *dags, sv__job *job, const sv__core *core, void *engine,
+sv_status sv__dags_init(sv__dags *dags, sv__job *job, const sv_core *core, void *engine,
                         sv__search_fn *search, sv__allow_fn *allow);
 
 /* All ways to a switch; valid until the next call. NULL: no memory. */

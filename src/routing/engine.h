@@ -12,6 +12,7 @@
 
 #include <selvage/routing.h>
 
+#include "cdg/core.h"
 #include "routes/routes.h"
 
 typedef struct sv__job {
@@ -30,30 +31,10 @@ typedef struct sv__engine {
 } sv__engine;
 
 extern const sv__engine sv__engine_minhop, sv__engine_sssp, sv__engine_updn, sv__engine_dnup,
-    sv__engine_dor;
+    sv__engine_dor, sv__engine_dfsssp, sv__engine_lash;
 
 /* The value of an option ("first" of "break=first"), or NULL. */
 const char *sv__job_option(const sv__job *job, const char *name);
-
-/*
- * The switches and the live channels between them, laid out for searches that start at a
- * destination: at a switch, one entry for each channel that comes in from another switch.
- */
-typedef struct sv__entry {
-    uint32_t from;    /* the switch it comes from */
-    uint32_t channel; /* that comes in */
-    uint8_t port;     /* at the other switch */
-} sv__entry;
-
-typedef struct sv__core {
-    uint32_t num_switches;
-    const uint32_t *first;     /* [switches + 1] */
-    const sv__entry *entries;  /* of switch s: entries[first[s]] … first[s + 1] - 1 */
-    const uint32_t *back;      /* [entries]: the entry of the same cable's other direction */
-    const uint32_t *terminals; /* [switches]: live terminals on each */
-} sv__core;
-
-sv_status sv__core_init(sv__core *core, sv__job *job);
 
 /*
  * Fills in what follows from the row of a terminal's switch: the port to the terminal itself.

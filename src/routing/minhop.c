@@ -23,7 +23,7 @@
 
 struct minhop {
     sv__job *job;
-    sv__core core;
+    sv_core core;
     sv__dags dags;
     uint64_t *load; /* [entries]: addresses of the terminal at hand, routes, lot (sv__weigh) */
     uint64_t *flow; /* [switches]: routes that come by, of the destination at hand */
@@ -86,7 +86,7 @@ static sv_status route(sv__job *job, bool first_only)
 {
     struct minhop m = {.job = job};
     uint32_t count, *order = sv__destinations(job, &count), n = job->fabric->num_switches;
-    SV_TRY(sv__core_init(&m.core, job));
+    SV_TRY(sv_core_init(&m.core, job->arena, job->fabric));
     SV_TRY(sv__dags_init(&m.dags, job, &m.core, NULL, NULL, NULL));
     m.load = SV_ARENA_NEW(job->arena, uint64_t, m.core.first[n]);
     m.flow = SV_ARENA_NEW(job->arena, uint64_t, n);

@@ -25,7 +25,7 @@
 
 struct orient {
     sv__job *job;
-    const sv__core *core;
+    const sv_core *core;
     uint32_t *rank, *queue, *mark; /* [switches] */
     uint32_t *block;               /* [switches]: those that come first, in order */
     uint32_t length;               /* of block */
@@ -46,7 +46,7 @@ static bool before(const struct orient *o, uint32_t a, uint32_t b)
 /* Ranks by distance from those already in the queue. */
 static void spread_from(struct orient *o, uint32_t tail)
 {
-    const sv__core *core = o->core;
+    const sv_core *core = o->core;
     uint32_t head = 0;
     while (head < tail) {
         uint32_t s = o->queue[head++];
@@ -317,7 +317,7 @@ static sv_status rank_by_level(struct orient *o, uint32_t *tops)
 /* Sum of path lengths between terminals, up and then down. */
 static sv_status path_lengths(struct orient *o, const uint32_t *place, uint64_t *sum)
 {
-    const sv__core *core = o->core;
+    const sv_core *core = o->core;
     uint32_t n = core->num_switches;
     uint32_t *by_place = SV_ARENA_NEW(o->job->arena, uint32_t, n);
     uint32_t *hops = SV_ARENA_NEW(o->job->arena, uint32_t, n);
@@ -393,7 +393,7 @@ static sv_status guess(struct orient *o, uint32_t *place, uint32_t *found)
     return SV_OK;
 }
 
-sv_status sv__orient(sv__job *job, const sv__core *core, sv__ranking ranking, const sv_node *roots,
+sv_status sv__orient(sv__job *job, const sv_core *core, sv__ranking ranking, const sv_node *roots,
                      size_t num_roots, uint32_t *place, uint32_t *found)
 {
     uint32_t n = core->num_switches;

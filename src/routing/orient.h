@@ -20,7 +20,7 @@ typedef enum sv__ranking {
  * place[switch] from 0 on. roots: NULL to find them: those of the top level if that makes shorter
  * paths than a single switch in the middle. found: gets the number of roots that ranks start from.
  */
-sv_status sv__orient(sv__job *job, const sv__core *core, sv__ranking ranking, const sv_node *roots,
+sv_status sv__orient(sv__job *job, const sv_core *core, sv__ranking ranking, const sv_node *roots,
                      size_t num_roots, uint32_t *place, uint32_t *found);
 
 #endif

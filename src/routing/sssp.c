@@ -10,27 +10,32 @@
  * its turn comes.
  *
  * What the paper leaves open decides the balance: destinations go round-robin over switches
- * (core.c), and among equals it is drawn by lot.
+ * (shared.c), and among equals it is drawn by lot.
  *
  * Takes any fabric; may deadlock.
  * Cost: O(channels) a destination.
  */
 #include "routing/sssp.h"
 
+void sv__sssp_clear(sv__sssp *x)
+{
+    for (uint32_t e = 0; e < x->core.num_entries; e++)
+        x->weight[e] = sv__lot(e, sv__lots(x->job, SV_NONE));
+}
+
 sv_status sv__sssp_init(sv__sssp *x, sv__job *job, void *engine, sv__search_fn *search,
                         sv__allow_fn *allow)
 {
     uint32_t n = job->fabric->num_switches;
     x->job = job;
-    SV_TRY(sv__core_init(&x->core, job));
+    SV_TRY(sv_core_init(&x->core, job->arena, job->fabric));
     x->weight = SV_ARENA_NEW(job->arena, uint64_t, x->core.first[n]);
     x->path = SV_ARENA_NEW(job->arena, uint64_t, n);
     x->via = SV_ARENA_NEW(job->arena, uint32_t, n);
     x->routes = SV_ARENA_NEW(job->arena, uint32_t, n);
     if (x->weight == NULL || x->path == NULL || x->via == NULL || x->routes == NULL)
         return SV_NO_MEMORY;
-    for (uint32_t e = 0; e < x->core.first[n]; e++)
-        x->weight[e] = sv__lot(e, sv__lots(job, SV_NONE));
+    sv__sssp_clear(x);
     return sv__dags_init(&x->dags, job, &x->core, engine, search, allow);
 }
 
@@ -56,7 +61,7 @@ static void choose(sv__sssp *x, const sv__dag *dag, uint8_t *row)
 }
 
 /* Adds the routes of all terminals to the weights, from the tips inwards. */
-static void weigh(sv__sssp *x, const sv__dag *dag, uint32_t lots)
+void sv__sssp_weigh(sv__sssp *x, const sv__dag *dag, uint32_t lots)
 {
     for (uint32_t i = 0; i < dag->count; i++)
         x->routes[dag->order[i]] = x->core.terminals[dag->order[i]];
@@ -80,7 +85,7 @@ static sv_status route_one(sv__sssp *x, uint32_t d)
         return SV_NO_MEMORY;
     choose(x, dag, row);
     if (!sv_is_switch(x->job->fabric, x->job->routes->node[d]))
-        weigh(x, dag, sv__lots(x->job, d));
+        sv__sssp_weigh(x, dag, sv__lots(x->job, d));
     return SV_OK;
 }
 

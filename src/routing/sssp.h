@@ -6,7 +6,7 @@
 
 typedef struct sv__sssp {
     sv__job *job;
-    sv__core core;
+    sv_core core;
     sv__dags dags;
     uint64_t *weight; /* [entries]: routes on each channel, and its lot (sv__weigh) */
     uint64_t *path;   /* [switches]: weight of the way from each, without lots */
@@ -23,5 +23,11 @@ sv_status sv__sssp_init(sv__sssp *x, sv__job *job, void *engine, sv__search_fn *
  * add to the weights.
  */
 sv_status sv__sssp_run(sv__sssp *x);
+
+/* Forgets all weights. */
+void sv__sssp_clear(sv__sssp *x);
+
+/* Adds the routes of all terminals to the weights, by the ways in x->via, from the tips inwards. */
+void sv__sssp_weigh(sv__sssp *x, const sv__dag *dag, uint32_t lots);
 
 #endif

@@ -33,7 +33,7 @@ struct updn {
 /* All switches that reach a home going down only, by distance. */
 static uint32_t search_down(struct updn *u, uint32_t home, uint32_t *order, uint32_t *hops)
 {
-    const sv__core *core = &u->x.core;
+    const sv_core *core = &u->x.core;
     uint32_t head = 0, tail = 0;
     memset(hops, 0xff, core->num_switches * sizeof *hops);
     memset(u->down, 0, core->num_switches * sizeof *u->down);
@@ -58,7 +58,7 @@ static uint32_t search_down(struct updn *u, uint32_t home, uint32_t *order, uint
 static uint32_t search(void *engine, uint32_t home, uint32_t *order, uint32_t *hops)
 {
     struct updn *u = engine;
-    const sv__core *core = &u->x.core;
+    const sv_core *core = &u->x.core;
     uint32_t tail = search_down(u, home, order, hops);
     for (uint32_t i = 0; i < u->live; i++) {
         uint32_t s = u->by_place[i];

@@ -209,13 +209,14 @@ static void using(void **state)
 struct tables {
     const sv_fabric *f;
     sv_routes *r, *other;
-    const char *engine;
+    const char *engine, *option;
 };
 
 static sv_status route_it(sv_ctx *ctx, void *arg)
 {
     struct tables *t = arg;
-    const sv_route_request request = {.lmc = 1, .sl_offset = 2};
+    const sv_route_request request = {
+        .lmc = 1, .sl_offset = 2, .options = &t->option, .num_options = t->option != NULL};
     sv_routes *r = NULL;
     sv_status status = sv_route(ctx, t->f, t->engine, &request, &r, NULL);
     assert_true((status == SV_OK) == (r != NULL));
@@ -308,11 +309,23 @@ static void routing(void **state)
     sv_ctx *ctx = sv_ctx_new(NULL);
     sv_fabric *f = test_fabric(ctx, "torus:4,hosts=1");
     struct tables t = {.f = f};
-    const char *engines[] = {"minhop", "sssp", "updn", "dnup", "dor"};
-    for (int i = 0; i < 5; i++) {
+    const char *engines[] = {"minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash"};
+    for (int i = 0; i < 7; i++) {
         t.engine = engines[i];
         test_out_of_memory(engines[i], route_it, &t);
     }
+    /* One that needs two lanes, and every way to get them. */
+    const char *ways[] = {"lanes=joint", "lanes=weakest", "lanes=online"};
+    sv_fabric *ring = test_fabric(ctx, "torus:5,hosts=1");
+    t.f = ring;
+    t.engine = "dfsssp";
+    for (int i = 0; i < 3; i++) {
+        t.option = ways[i];
+        test_out_of_memory(ways[i], route_it, &t);
+    }
+    sv_fabric_free(ring);
+    t.f = f;
+    t.option = NULL;
     OK(ctx, sv_route(ctx, f, "dor", NULL, &t.r, NULL));
     OK(ctx, sv_route(ctx, f, "updn", NULL, &t.other, NULL));
     test_out_of_memory("verify", verify_it, &t);

@@ -1,6 +1,5 @@
 /*
- * core.c: what engines share: the switches as a compact graph, rows' last hops, and the order of
- * destinations.
+ * shared.c: what engines share: rows' last hops, and the order of destinations.
  *
  * The order matters for balance: when one switch's terminals are routed one after the other, early
  * choices pile up on the same links before others are heard. Round-robin over switches spreads them
@@ -9,36 +8,6 @@
  * Cost: linear.
  */
 #include "routing/engine.h"
-
-sv_status sv__core_init(sv__core *core, sv__job *job)
-{
-    const sv_fabric *f = job->fabric;
-    uint32_t n = f->num_switches, count = 0;
-    uint32_t *first = SV_ARENA_NEW(job->arena, uint32_t, (size_t)n + 1);
-    uint32_t *terminals = SV_ARENA_NEW(job->arena, uint32_t, n);
-    sv__entry *entries = SV_ARENA_NEW(job->arena, sv__entry, f->live_channels);
-    uint32_t *back = SV_ARENA_NEW(job->arena, uint32_t, f->live_channels);
-    uint32_t *entry_of = SV_ARENA_NEW(job->arena, uint32_t, f->num_channels);
-    if (first == NULL || terminals == NULL || entries == NULL || back == NULL || entry_of == NULL)
-        return SV_NO_MEMORY;
-    for (uint32_t s = 0; s < n; s++) {
-        first[s] = count;
-        SV_FOR_HOPS (f, (sv_node){s}, hop) {
-            sv_channel in = f->reverse[hop->channel.i];
-            if (!sv_is_switch(f, hop->to))
-                terminals[s]++;
-            else if (hop->to.i != s) {
-                entry_of[in.i] = count;
-                entries[count++] = (sv__entry){hop->to.i, in.i, (uint8_t)f->port[in.i]};
-            }
-        }
-    }
-    first[n] = count;
-    for (uint32_t e = 0; e < count; e++)
-        back[e] = entry_of[f->reverse[entries[e].channel].i];
-    *core = (sv__core){n, first, entries, back, terminals};
-    return SV_OK;
-}
 
 sv_status sv__end_row(sv__job *job, uint32_t d, uint8_t **row, sv_node *home)
 {

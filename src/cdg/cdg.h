@@ -1,0 +1,67 @@
+/*
+ * cdg.h: channel dependency graphs that stay free of cycles: one a lane.
+ *
+ * A vertex is an entry of the core (a channel between switches), an edge a turn: packets that hold
+ * the one wait for the other. Turns are added one by one; one that would close a cycle is refused.
+ */
+#ifndef SV_CDG_CDG_H
+#define SV_CDG_CDG_H
+
+#include "cdg/core.h"
+
+/* One bit a lane. */
+typedef uint64_t sv_lane_mask;
+
+enum { SV_CDG_MOST_LANES = 64 };
+
+/* The graph of one lane. */
+typedef struct sv_cdg_lane {
+    uint64_t *after;  /* rows by entry: the cables of the switch it leads into, taken next */
+    uint64_t *before; /* rows by entry: the cables of the switch it leaves, come from */
+    uint32_t *place;  /* [entries]: an order in which every turn ascends */
+} sv_cdg_lane;
+
+typedef struct sv_cdg {
+    const sv_core *core;
+    sv_arena *arena;
+    unsigned num_lanes;
+    size_t *turns;       /* [switches]: number of its first turn; cable × cable each */
+    size_t *rows;        /* [switches]: its first row's first word */
+    uint32_t *words;     /* [switches]: of a row */
+    sv_lane_mask *lanes; /* [turns]: in which it is */
+    sv_cdg_lane lane[SV_CDG_MOST_LANES];
+    size_t num_turns, num_words;
+    /* Scratch of a search: entries found forwards and backwards, and who has been seen. */
+    uint32_t *ahead, *behind, *stack, *places;
+    uint32_t *seen, round;
+} sv_cdg;
+
+/* No lanes yet. Memory: 8 bytes a turn (cables² a switch), and what lanes take. */
+sv_status sv_cdg_init(sv_cdg *cdg, sv_arena *arena, const sv_core *core);
+
+/*
+ * One more lane, without turns. INFEASIBLE (no message) when there are SV_CDG_MOST_LANES.
+ * start: NULL, or a number for each entry: the order to begin with, lower first.
+ * Memory: some 20 bytes an entry.
+ */
+sv_status sv_cdg_add_lane(sv_cdg *cdg, const uint32_t *start);
+
+/* The number of a turn: from one entry, at the switch it leads into, to another that leaves it. */
+static inline size_t sv_cdg_turn(const sv_cdg *cdg, uint32_t in, uint32_t out)
+{
+    const sv_core *core = cdg->core;
+    uint32_t s = core->entries[out].from, degree = core->first[s + 1] - core->first[s];
+    return cdg->turns[s] + (size_t)(in - core->first[s]) * degree +
+           (core->back[out] - core->first[s]);
+}
+
+/*
+ * Adds a turn to a lane; false (and nothing changes) if it would close a cycle. True if it is there
+ * already. Time: O(1) when the order of the lane agrees; else what lies between the two in it.
+ */
+bool sv_cdg_add(sv_cdg *cdg, unsigned lane, uint32_t in, uint32_t out);
+
+/* Takes a turn out again. Time: O(1). */
+void sv_cdg_remove(sv_cdg *cdg, unsigned lane, uint32_t in, uint32_t out);
+
+#endif

@@ -1,0 +1,166 @@
+/*
+ * finish.c: after lanes are assigned: the rest of the paths, idle lanes, lane tables.
+ *
+ * Paths between two switches without terminals hardly carry packets and must not cost lanes that
+ * others could use. They go to the first lane that takes them, after all others; a further lane is
+ * opened for them only while there are idle ones.
+ *
+ * Idle lanes: any part of an acyclic set of paths is acyclic, so lanes that were not needed take
+ * paths over from those that were (thesis Alg. 3.6, line 16). Each goes to the lane that has the
+ * most for every lane sharing it; the paths of a lane are dealt out in turn to those who share.
+ *
+ * Cost: O(switches × destinations).
+ */
+#include "lanes/online.h"
+
+/* Adds all paths that have a lane to its dependency graph; they are acyclic. */
+static sv_status rebuild(sv_packer *p)
+{
+    sv_layering *x = p->x;
+    const sv_routes *r = x->routes;
+    while (p->cdg.num_lanes < x->lanes)
+        SV_TRY(sv_cdg_add_lane(&p->cdg, NULL));
+    for (uint32_t d = 0; d < r->num_destinations; d++) {
+        sv_layering_tree(x, d);
+        for (uint32_t i = 0; i < x->tree.count; i++) {
+            unsigned lane = r->sls[d][x->tree.order[i]];
+            p->open[x->tree.order[i]] = lane == SV_NO_SL ? 0 : (sv_lane_mask)1 << lane;
+        }
+        for (uint32_t i = x->tree.count; i-- > 1;) {
+            uint32_t s = x->tree.order[i], in = x->tree.via[s], to = x->core->to[in];
+            p->open[to] |= p->open[s];
+            if (x->tree.via[to] == SV_NONE)
+                continue;
+            uint32_t out = x->tree.via[to];
+            sv_lane_mask new = p->open[s] & ~p->cdg.lanes[sv_cdg_turn(&p->cdg, in, out)];
+            for (; new != 0; new &= new - 1)
+                if (!sv_cdg_add(&p->cdg, (unsigned)__builtin_ctzll(new), in, out))
+                    return sv_fail(x->ctx, SV_INFEASIBLE, "lanes were assigned with a cycle");
+        }
+    }
+    return SV_OK;
+}
+
+static bool is_left(const sv_layering *x, uint32_t s, uint32_t d)
+{
+    return x->routes->sls[d][s] == SV_NO_SL && x->tree.via[s] != SV_NONE;
+}
+
+/* Paths that have no lane get one, if any takes them. */
+static sv_status place_rest(sv_layering *x, unsigned vls, uint64_t *unsafe)
+{
+    sv_packer p = {0};
+    bool begun = false;
+    for (uint32_t d = 0; d < x->routes->num_destinations; d++) {
+        bool any = false;
+        sv_layering_tree(x, d);
+        for (uint32_t i = 1; i < x->tree.count && !any; i++)
+            any = is_left(x, x->tree.order[i], d);
+        if (!any)
+            continue;
+        if (!begun) {
+            SV_TRY(sv_packer_init(&p, x, vls));
+            SV_TRY(rebuild(&p));
+            begun = true;
+        }
+        uint8_t *lanes = sv_routes_sl_row(x->ctx, x->routes, d);
+        if (lanes == NULL)
+            return SV_NO_MEMORY;
+        sv_packer_begin(&p, d);
+        for (uint32_t i = 1; i < x->tree.count; i++) {
+            uint32_t s = x->tree.order[i];
+            unsigned lane;
+            if (!is_left(x, s, d)) {
+                p.open[s] = sv_packer_open(&p, s);
+                continue;
+            }
+            SV_TRY(sv_packer_path(&p, s, &lane));
+            *unsafe += lane == SV_NO_SL;
+            lanes[s] = lane == SV_NO_SL ? 0 : (uint8_t)lane;
+        }
+    }
+    if (begun)
+        x->lanes = p.cdg.num_lanes > x->lanes ? p.cdg.num_lanes : x->lanes;
+    return SV_OK;
+}
+
+void sv_lane_shares_init(sv_lane_shares *h, const uint64_t *paths, unsigned lanes, unsigned vls)
+{
+    for (unsigned l = 0; l < lanes; l++) {
+        h->count[l] = 1;
+        h->member[l][0] = (uint8_t)l;
+    }
+    for (unsigned idle = lanes; idle < vls; idle++) {
+        unsigned most = 0;
+        for (unsigned l = 1; l < lanes; l++)
+            if (paths[l] * h->count[most] > paths[most] * h->count[l])
+                most = l;
+        h->member[most][h->count[most]++] = (uint8_t)idle;
+    }
+}
+
+/* Deals the paths of each lane out to those who share it. */
+static sv_status spread(sv_layering *x, unsigned vls)
+{
+    const sv_routes *r = x->routes;
+    sv_lane_shares h;
+    uint64_t paths[SV_MOST_LANES] = {0};
+    unsigned next[SV_MOST_LANES] = {0};
+    for (uint32_t d = 0; d < r->num_destinations; d++)
+        for (uint32_t s = 0; s < r->num_switches; s++)
+            if (r->sls[d][s] < SV_MOST_LANES)
+                paths[r->sls[d][s]] += x->core->terminals[s];
+    sv_lane_shares_init(&h, paths, x->lanes, vls);
+    for (uint32_t d = 0; d < r->num_destinations; d++) {
+        uint8_t *lanes = sv_routes_sl_row(x->ctx, x->routes, d);
+        if (lanes == NULL)
+            return SV_NO_MEMORY;
+        for (uint32_t s = 0; s < r->num_switches; s++) {
+            unsigned l = lanes[s];
+            lanes[s] = h.member[l][next[l]];
+            if (x->core->terminals[s] > 0)
+                next[l] = (next[l] + 1) % h.count[l];
+        }
+    }
+    return SV_OK;
+}
+
+sv_status sv_lanes_straight(sv_ctx *ctx, sv_routes *routes, unsigned lanes)
+{
+    sv_lanes straight = {{0}};
+    if (lanes > routes->num_sls)
+        routes->num_sls = (uint8_t)lanes;
+    for (unsigned sl = 0; sl < routes->num_sls; sl++)
+        straight.of_sl[sl] = (uint8_t)(sl % lanes);
+    uint32_t table = sv_routes_lane_table(ctx, routes, &straight);
+    if (table == SV_NONE)
+        return SV_NO_MEMORY;
+    for (uint32_t v = 0; v < routes->num_switches + routes->num_terminals; v++)
+        routes->lanes_of[v] = (uint16_t)table;
+    return SV_OK;
+}
+
+/* A switch sends to itself, and to its own terminals, on any lane. */
+static sv_status fill(sv_layering *x)
+{
+    for (uint32_t d = 0; d < x->routes->num_destinations; d++) {
+        uint8_t *lanes = sv_routes_sl_row(x->ctx, x->routes, d);
+        if (lanes == NULL)
+            return SV_NO_MEMORY;
+        for (uint32_t s = 0; s < x->routes->num_switches; s++)
+            if (lanes[s] == SV_NO_SL)
+                lanes[s] = 0;
+    }
+    return SV_OK;
+}
+
+sv_status sv_layering_finish(sv_layering *x, unsigned vls, unsigned *used, uint64_t *unsafe)
+{
+    *unsafe = 0;
+    SV_TRY(place_rest(x, vls, unsafe));
+    SV_TRY(fill(x));
+    if (vls > x->lanes)
+        SV_TRY(spread(x, vls));
+    *used = vls > x->lanes ? vls : x->lanes;
+    return sv_lanes_straight(x->ctx, x->routes, *used);
+}

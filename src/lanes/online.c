@@ -1,0 +1,114 @@
+/*
+ * online.c: lanes path by path: each goes to the first lane whose dependency graph stays acyclic
+ * (DFSSSP's online variant; LASH's way for pairs).
+ *
+ * Most paths need no search at all: their turns are in some lane already. The lanes in which all
+ * turns of a path are follow from those of the path one hop nearer, so one look a path tells.
+ *
+ * Invariant: at every moment the paths assigned are free of deadlock.
+ * Cost: O(1) for most paths; O(hops × lanes) additions to a graph for the rest.
+ */
+#include "lanes/online.h"
+
+sv_status sv_packer_init(sv_packer *p, sv_layering *x, unsigned most)
+{
+    p->x = x;
+    p->most = most;
+    SV_TRY(sv_cdg_init(&p->cdg, x->arena, x->core));
+    p->open = SV_ARENA_NEW(x->arena, sv_lane_mask, x->core->num_switches);
+    p->added = SV_ARENA_NEW(x->arena, uint32_t, x->core->num_switches);
+    uint32_t *start = sv_core_inside_out(x->core, x->arena);
+    if (p->open == NULL || p->added == NULL || start == NULL)
+        return SV_NO_MEMORY;
+    return sv_cdg_add_lane(&p->cdg, start);
+}
+
+/* Adds all turns from a switch on to a lane, or none. */
+static bool add_path(sv_packer *p, unsigned lane, uint32_t s)
+{
+    const sv_core *core = p->x->core;
+    const uint32_t *via = p->x->tree.via;
+    uint32_t count = 0;
+    for (uint32_t in = via[s]; via[core->to[in]] != SV_NONE; in = via[core->to[in]]) {
+        uint32_t out = via[core->to[in]];
+        if (p->cdg.lanes[sv_cdg_turn(&p->cdg, in, out)] >> lane & 1)
+            continue;
+        if (!sv_cdg_add(&p->cdg, lane, in, out)) {
+            while (count-- > 0)
+                sv_cdg_remove(&p->cdg, lane, p->added[count], via[core->to[p->added[count]]]);
+            return false;
+        }
+        p->added[count++] = in;
+    }
+    return true;
+}
+
+/* The lanes that have all turns of the path from a switch; of those nearer it is known. */
+sv_lane_mask sv_packer_open(const sv_packer *p, uint32_t s)
+{
+    const uint32_t *via = p->x->tree.via;
+    uint32_t in = via[s], to = p->x->core->to[in];
+    if (via[to] == SV_NONE)
+        return ~(sv_lane_mask)0;
+    return p->open[to] & p->cdg.lanes[sv_cdg_turn(&p->cdg, in, via[to])];
+}
+
+sv_status sv_packer_path(sv_packer *p, uint32_t s, unsigned *lane)
+{
+    unsigned count = p->cdg.num_lanes;
+    sv_lane_mask all = ~(sv_lane_mask)0 >> (SV_CDG_MOST_LANES - count);
+    p->open[s] = sv_packer_open(p, s) & all;
+    *lane = SV_NO_SL;
+    if (p->open[s] != 0) {
+        *lane = (unsigned)__builtin_ctzll(p->open[s]);
+        return SV_OK;
+    }
+    for (unsigned l = 0; l < count && *lane == SV_NO_SL; l++)
+        if (add_path(p, l, s))
+            *lane = l;
+    if (*lane == SV_NO_SL && count < p->most) {
+        SV_TRY(sv_cdg_add_lane(&p->cdg, NULL));
+        add_path(p, count, s); /* a path alone has no cycle */
+        *lane = count;
+    }
+    if (*lane != SV_NO_SL)
+        p->open[s] |= (sv_lane_mask)1 << *lane;
+    return SV_OK;
+}
+
+/* Additions may have opened lanes to switches nearer; nothing that was open closes. */
+void sv_packer_begin(sv_packer *p, uint32_t d)
+{
+    sv_layering_tree(p->x, d);
+    if (p->x->tree.count > 0)
+        p->open[p->x->tree.order[0]] = ~(sv_lane_mask)0;
+}
+
+sv_status sv__lanes_online(sv_layering *x, unsigned most)
+{
+    sv_packer p = {0};
+    const sv_routes *r = x->routes;
+    SV_TRY(sv_packer_init(&p, x, most));
+    for (uint32_t d = 0; d < r->num_destinations; d++) {
+        uint8_t *lanes = sv_routes_sl_row(x->ctx, x->routes, d);
+        if (d % 64 == 0)
+            SV_TRY(sv_progress(x->ctx, "lanes", d, r->num_destinations));
+        if (lanes == NULL)
+            return SV_NO_MEMORY;
+        sv_packer_begin(&p, d);
+        for (uint32_t i = 1; i < x->tree.count; i++) {
+            uint32_t s = x->tree.order[i];
+            unsigned lane;
+            if (!sv_layering_counts(x, s, d)) {
+                p.open[s] = sv_packer_open(&p, s);
+                continue;
+            }
+            SV_TRY(sv_packer_path(&p, s, &lane));
+            if (lane == SV_NO_SL)
+                return SV_INFEASIBLE;
+            lanes[s] = (uint8_t)lane;
+        }
+    }
+    x->lanes = p.cdg.num_lanes;
+    return SV_OK;
+}

@@ -1,0 +1,29 @@
+/* online.h: paths put into lanes one by one. */
+#ifndef SV_LANES_ONLINE_H
+#define SV_LANES_ONLINE_H
+
+#include "lanes/lanes.h"
+
+typedef struct sv_packer {
+    sv_layering *x;
+    sv_cdg cdg;
+    unsigned most;
+    sv_lane_mask *open; /* [switches]: lanes that have all turns of its path */
+    uint32_t *added;    /* scratch */
+} sv_packer;
+
+sv_status sv_packer_init(sv_packer *p, sv_layering *x, unsigned most);
+
+/* Goes on to the tree of a destination. */
+void sv_packer_begin(sv_packer *p, uint32_t destination);
+
+/* The lanes that have all turns of the path from a switch, as far as known of those nearer. */
+sv_lane_mask sv_packer_open(const sv_packer *p, uint32_t s);
+
+/*
+ * The first lane that takes the path of a switch, which must come after those it sends through;
+ * SV_NO_SL if none does.
+ */
+sv_status sv_packer_path(sv_packer *p, uint32_t s, unsigned *lane);
+
+#endif

@@ -1,0 +1,246 @@
+/*
+ * lash.c: engine lash: layered shortest paths (thesis 3.3.6, Alg. 3.5).
+ *
+ * Between two switches there is one shortest path each way, for all that is on them: of the
+ * switches one step closer, always that behind the lowest port, so that on grids cabled in the
+ * order of dimensions paths take the dimensions in order. Pairs of switches are put into lanes one
+ * after the other, both directions together into the first lane whose dependency graph stays
+ * acyclic: so a connection can use one SL both ways.
+ *
+ * Pairs come in the order of the distance between them, farthest first: long paths are hardest to
+ * place and bring the turns that short ones then find there.
+ *
+ * Pairs of two switches without terminals come last and never cost a lane (docs/decisions/0008).
+ *
+ * Takes any fabric; needs as many lanes as it needs, or is infeasible. No balancing but between
+ * lanes: that is sssp's.
+ * Cost: O(switches × channels) for the paths, O(switches² × hops) for the pairs, and the additions
+ * to graphs.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cdg/cdg.h"
+#include "lanes/lanes.h"
+#include "routing/dag.h"
+
+struct lash {
+    sv__job *job;
+    sv_core core;
+    sv__dags dags;
+    sv_cdg cdg;
+    uint8_t *way;  /* [home][switch]: the port it sends out of, SV_NO_PORT at home */
+    uint8_t *hops; /* [home][switch]: distance, at most 255; SV_NO_PORT: none */
+    uint8_t *lane; /* [home][switch] */
+    sv_core_ports ports;
+    uint32_t *path; /* [2 × (switches + 1)]: entries of a pair's paths, each ended by SV_NONE */
+    uint32_t *added;
+    uint64_t unsafe;
+};
+
+static size_t at(const struct lash *h, uint32_t home, uint32_t s)
+{
+    return (size_t)home * h->core.num_switches + s;
+}
+
+/* The path from every switch to a home. */
+static sv_status route_home(struct lash *h, uint32_t home)
+{
+    const sv__dag *dag = sv__dag_to(&h->dags, home);
+    if (dag == NULL)
+        return SV_NO_MEMORY;
+    h->hops[at(h, home, home)] = 0;
+    for (uint32_t i = 1; i < dag->count; i++) {
+        uint32_t s = dag->order[i];
+        const sv__way *way = &dag->ways[dag->first[i]];
+        unsigned nearer = h->hops[at(h, home, way->next)];
+        h->way[at(h, home, s)] = h->core.entries[way->entry].port;
+        h->hops[at(h, home, s)] = (uint8_t)(nearer < 254 ? nearer + 1 : 254);
+    }
+    return SV_OK;
+}
+
+/* Lists the entries of the path from s to home. */
+static uint32_t list_path(const struct lash *h, uint32_t s, uint32_t home, uint32_t *path)
+{
+    uint32_t count = 0;
+    while (s != home) {
+        uint32_t e = sv_core_entry(&h->ports, s, h->way[at(h, home, s)]);
+        path[count++] = e;
+        s = h->core.to[e];
+    }
+    path[count++] = SV_NONE;
+    return count;
+}
+
+/* Whether entry i of the list and the next are a turn. */
+static bool is_turn(const struct lash *h, uint32_t i)
+{
+    return h->path[i] != SV_NONE && h->path[i + 1] != SV_NONE;
+}
+
+/* Adds the turns of both paths to a lane, or none. */
+static bool add_pair(struct lash *h, unsigned lane, uint32_t count)
+{
+    uint32_t added = 0;
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        if (!is_turn(h, i) ||
+            h->cdg.lanes[sv_cdg_turn(&h->cdg, h->path[i], h->path[i + 1])] >> lane & 1)
+            continue;
+        if (!sv_cdg_add(&h->cdg, lane, h->path[i], h->path[i + 1])) {
+            while (added-- > 0)
+                sv_cdg_remove(&h->cdg, lane, h->path[h->added[added]],
+                              h->path[h->added[added] + 1]);
+            return false;
+        }
+        h->added[added++] = i;
+    }
+    return true;
+}
+
+/* Puts a pair into the first lane that takes it; opens one if it counts and none does. */
+static sv_status place_pair(struct lash *h, uint32_t a, uint32_t b, bool counts)
+{
+    uint32_t count = list_path(h, a, b, h->path);
+    count += list_path(h, b, a, h->path + count);
+    sv_lane_mask open = ~(sv_lane_mask)0 >> (SV_CDG_MOST_LANES - h->cdg.num_lanes);
+    for (uint32_t i = 0; i + 1 < count; i++)
+        if (is_turn(h, i))
+            open &= h->cdg.lanes[sv_cdg_turn(&h->cdg, h->path[i], h->path[i + 1])];
+    unsigned lane = open != 0 ? (unsigned)__builtin_ctzll(open) : 0;
+    while (open == 0 && lane < h->cdg.num_lanes && !add_pair(h, lane, count))
+        lane++;
+    if (lane == h->cdg.num_lanes && counts) {
+        sv_status status = sv_cdg_add_lane(&h->cdg, NULL);
+        if (status == SV_INFEASIBLE)
+            return sv_fail(h->job->ctx, status, "lash needs more than %d lanes", SV_CDG_MOST_LANES);
+        SV_TRY(status);
+        add_pair(h, lane, count); /* two shortest paths alone: no cycle */
+    }
+    if (lane == h->cdg.num_lanes) {
+        h->unsafe += 2;
+        lane = 0;
+    }
+    h->lane[at(h, a, b)] = h->lane[at(h, b, a)] = (uint8_t)lane;
+    return SV_OK;
+}
+
+/* All pairs at a distance. */
+static sv_status place_pairs(struct lash *h, unsigned hops, bool counting)
+{
+    uint32_t n = h->core.num_switches;
+    for (uint32_t a = 0; a < n; a++) {
+        if (a % 64 == 0)
+            SV_TRY(sv_progress(h->job->ctx, "lanes", a, n));
+        for (uint32_t b = a + 1; b < n; b++) {
+            bool counts = h->core.terminals[a] > 0 || h->core.terminals[b] > 0;
+            if (h->hops[at(h, a, b)] == hops && counts == counting)
+                SV_TRY(place_pair(h, a, b, counts));
+        }
+    }
+    return SV_OK;
+}
+
+static sv_status place_all(struct lash *h)
+{
+    unsigned farthest = 0;
+    size_t n = h->core.num_switches;
+    uint32_t *start = sv_core_inside_out(&h->core, h->job->arena);
+    if (start == NULL)
+        return SV_NO_MEMORY;
+    SV_TRY(sv_cdg_add_lane(&h->cdg, start));
+    for (size_t i = 0; i < n * n; i++)
+        if (h->hops[i] != SV_NO_PORT && h->hops[i] > farthest)
+            farthest = h->hops[i];
+    for (unsigned hops = farthest; hops > 0; hops--)
+        SV_TRY(place_pairs(h, hops, true));
+    h->job->report->vls_needed = h->cdg.num_lanes;
+    for (unsigned hops = farthest; hops > 0; hops--)
+        SV_TRY(place_pairs(h, hops, false));
+    return SV_OK;
+}
+
+/* The rows and SLs of a destination. */
+static sv_status fill(struct lash *h, uint32_t d)
+{
+    sv__job *job = h->job;
+    uint8_t *row, *sls = sv_routes_sl_row(job->ctx, job->routes, d);
+    sv_node home;
+    SV_TRY(sv__end_row(job, d, &row, &home));
+    if (sls == NULL)
+        return SV_NO_MEMORY;
+    memset(sls, 0, job->routes->num_switches);
+    for (uint32_t s = 0; row != NULL && s < h->core.num_switches; s++)
+        if (s != home.i) {
+            row[s] = h->way[at(h, home.i, s)];
+            sls[s] = h->lane[at(h, home.i, s)];
+        }
+    return SV_OK;
+}
+
+/* Idle lanes take pairs over, both directions together. */
+static void share(struct lash *h, unsigned vls)
+{
+    uint32_t n = h->core.num_switches;
+    uint64_t paths[SV_MOST_LANES] = {0};
+    sv_lane_shares shares;
+    for (uint32_t a = 0; a < n; a++)
+        for (uint32_t b = 0; b < n; b++)
+            paths[h->lane[at(h, a, b)]] += (uint64_t)h->core.terminals[a] * h->core.terminals[b];
+    sv_lane_shares_init(&shares, paths, h->cdg.num_lanes, vls);
+    for (uint32_t a = 0; a < n; a++)
+        for (uint32_t b = 0; b < n; b++) {
+            uint8_t *lane = &h->lane[at(h, a, b)];
+            *lane = shares.member[*lane][(a + b) % shares.count[*lane]];
+        }
+}
+
+static sv_status lash_init(struct lash *h, sv__job *job)
+{
+    sv_arena *arena = job->arena;
+    h->job = job;
+    SV_TRY(sv_core_init(&h->core, arena, job->fabric));
+    SV_TRY(sv_core_ports_init(&h->ports, arena, &h->core, job->fabric));
+    SV_TRY(sv__dags_init(&h->dags, job, &h->core, NULL, NULL, NULL));
+    SV_TRY(sv_cdg_init(&h->cdg, arena, &h->core));
+    size_t n = h->core.num_switches;
+    h->way = SV_ARENA_NEW(arena, uint8_t, n * n);
+    h->hops = SV_ARENA_NEW(arena, uint8_t, n * n);
+    h->lane = SV_ARENA_NEW(arena, uint8_t, n * n);
+    h->path = SV_ARENA_NEW(arena, uint32_t, 2 * (n + 1));
+    h->added = SV_ARENA_NEW(arena, uint32_t, 2 * (n + 1));
+    if (h->way == NULL || h->hops == NULL || h->lane == NULL || h->path == NULL || h->added == NULL)
+        return SV_NO_MEMORY;
+    memset(h->way, SV_NO_PORT, n * n);
+    memset(h->hops, SV_NO_PORT, n * n);
+    return SV_OK;
+}
+
+static sv_status route(sv__job *job)
+{
+    struct lash h = {0};
+    SV_TRY(lash_init(&h, job));
+    for (uint32_t home = 0; home < h.core.num_switches; home++)
+        if (sv_node_alive(job->fabric, (sv_node){home}))
+            SV_TRY(route_home(&h, home));
+    SV_TRY(place_all(&h));
+    if (h.cdg.num_lanes > job->vls)
+        return sv_fail(job->ctx, SV_INFEASIBLE, "lash needs %u lanes, %u %s there", h.cdg.num_lanes,
+                       job->vls, job->vls == 1 ? "is" : "are");
+    if (job->vls > h.cdg.num_lanes)
+        share(&h, job->vls);
+    SV_TRY(sv_routes_set_sl_form(job->ctx, job->routes, SV_SL_BY_SWITCH));
+    for (uint32_t d = 0; d < job->routes->num_destinations; d++)
+        SV_TRY(fill(&h, d));
+    job->report->vls_used = job->report->sls_used = job->vls;
+    if (h.unsafe > 0)
+        snprintf(job->report->note, sizeof job->report->note,
+                 "%llu paths between switches without terminals fit no lane",
+                 (unsigned long long)h.unsafe);
+    return sv_lanes_straight(job->ctx, job->routes, job->vls);
+}
+
+const sv__engine sv__engine_lash = {
+    {"lash", "one shortest path between two switches each way, both in one lane", "thesis Alg. 3.5",
+     SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_MINIMAL | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES, NULL},
+    route};
