@@ -20,6 +20,7 @@
 #include "cdg/cdg.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bitset.h"
 
@@ -84,14 +85,25 @@ sv_status sv_cdg_add_lane(sv_cdg *cdg, const uint32_t *start)
     if (cdg->num_lanes == SV_CDG_MOST_LANES)
         return SV_INFEASIBLE;
     sv_cdg_lane *lane = &cdg->lane[cdg->num_lanes];
-    lane->after = SV_ARENA_NEW(cdg->arena, uint64_t, cdg->num_words);
-    lane->before = SV_ARENA_NEW(cdg->arena, uint64_t, cdg->num_words);
-    lane->place = SV_ARENA_NEW(cdg->arena, uint32_t, count);
+    if (lane->place != NULL) { /* it was there before */
+        memset(lane->after, 0, cdg->num_words * sizeof *lane->after);
+        memset(lane->before, 0, cdg->num_words * sizeof *lane->before);
+    } else {
+        lane->after = SV_ARENA_NEW(cdg->arena, uint64_t, cdg->num_words);
+        lane->before = SV_ARENA_NEW(cdg->arena, uint64_t, cdg->num_words);
+        lane->place = SV_ARENA_NEW(cdg->arena, uint32_t, count);
+    }
     if (lane->after == NULL || lane->before == NULL || lane->place == NULL)
         return SV_NO_MEMORY;
     SV_TRY(set_order(cdg, lane, start));
     cdg->num_lanes++;
     return SV_OK;
+}
+
+void sv_cdg_clear(sv_cdg *cdg)
+{
+    cdg->num_lanes = 0;
+    memset(cdg->lanes, 0, cdg->num_turns * sizeof *cdg->lanes);
 }
 
 /* The row of a cable's matrix: after (its inward entry) or before (its outward one). */

@@ -46,6 +46,9 @@ sv_status sv_cdg_init(sv_cdg *cdg, sv_arena *arena, const sv_core *core);
  */
 sv_status sv_cdg_add_lane(sv_cdg *cdg, const uint32_t *start);
 
+/* Takes all turns and lanes out; their memory is used again. Time: O(turns). */
+void sv_cdg_clear(sv_cdg *cdg);
+
 /* The number of a turn: from one entry, at the switch it leads into, to another that leaves it. */
 static inline size_t sv_cdg_turn(const sv_cdg *cdg, uint32_t in, uint32_t out)
 {

@@ -7,8 +7,9 @@
  * after the other, both directions together into the first lane whose dependency graph stays
  * acyclic: so a connection can use one SL both ways.
  *
- * Pairs come in the order of the distance between them, farthest first: long paths are hardest to
- * place and bring the turns that short ones then find there.
+ * How many lanes it takes depends on the order of pairs, and no order is always best: the farthest
+ * first, the nearest first and that of numbers are tried (on fabrics of up to 512 switches; beyond,
+ * the farthest first).
  *
  * Pairs of two switches without terminals come last and never cost a lane (docs/decisions/0008).
  *
@@ -29,9 +30,10 @@ struct lash {
     sv_core core;
     sv__dags dags;
     sv_cdg cdg;
-    uint8_t *way;  /* [home][switch]: the port it sends out of, SV_NO_PORT at home */
-    uint8_t *hops; /* [home][switch]: distance, at most 255; SV_NO_PORT: none */
-    uint8_t *lane; /* [home][switch] */
+    const uint32_t *start; /* of lanes */
+    uint8_t *way;          /* [home][switch]: the port it sends out of, SV_NO_PORT at home */
+    uint8_t *hops;         /* [home][switch]: distance, at most 255; SV_NO_PORT: none */
+    uint8_t *lane;         /* [home][switch] */
     sv_core_ports ports;
     uint32_t *path; /* [2 × (switches + 1)]: entries of a pair's paths, each ended by SV_NONE */
     uint32_t *added;
@@ -125,7 +127,12 @@ static sv_status place_pair(struct lash *h, uint32_t a, uint32_t b, bool counts)
     return SV_OK;
 }
 
-/* All pairs at a distance. */
+enum { MOST_TRIED = 512 /* switches */ };
+
+/* Orders in which pairs are placed. */
+typedef enum pair_order { FARTHEST_FIRST, NEAREST_FIRST, BY_NUMBER, NUM_ORDERS } pair_order;
+
+/* All pairs at a distance (0: at any) that count, or all that do not. */
 static sv_status place_pairs(struct lash *h, unsigned hops, bool counting)
 {
     uint32_t n = h->core.num_switches;
@@ -134,30 +141,47 @@ static sv_status place_pairs(struct lash *h, unsigned hops, bool counting)
             SV_TRY(sv_progress(h->job->ctx, "lanes", a, n));
         for (uint32_t b = a + 1; b < n; b++) {
             bool counts = h->core.terminals[a] > 0 || h->core.terminals[b] > 0;
-            if (h->hops[at(h, a, b)] == hops && counts == counting)
+            unsigned between = h->hops[at(h, a, b)];
+            if (between != SV_NO_PORT && (hops == 0 || between == hops) && counts == counting)
                 SV_TRY(place_pair(h, a, b, counts));
         }
     }
     return SV_OK;
 }
 
+static sv_status place_in_order(struct lash *h, pair_order order, unsigned farthest)
+{
+    sv_cdg_clear(&h->cdg);
+    SV_TRY(sv_cdg_add_lane(&h->cdg, h->start));
+    if (order == BY_NUMBER)
+        return place_pairs(h, 0, true);
+    for (unsigned i = 1; i <= farthest; i++)
+        SV_TRY(place_pairs(h, order == NEAREST_FIRST ? i : farthest + 1 - i, true));
+    return SV_OK;
+}
+
+/* Places all pairs, in the order that takes the fewest lanes. */
 static sv_status place_all(struct lash *h)
 {
-    unsigned farthest = 0;
+    unsigned farthest = 0, least = SV_CDG_MOST_LANES + 1;
+    pair_order best = FARTHEST_FIRST, last = FARTHEST_FIRST;
     size_t n = h->core.num_switches;
-    uint32_t *start = sv_core_inside_out(&h->core, h->job->arena);
-    if (start == NULL)
-        return SV_NO_MEMORY;
-    SV_TRY(sv_cdg_add_lane(&h->cdg, start));
     for (size_t i = 0; i < n * n; i++)
         if (h->hops[i] != SV_NO_PORT && h->hops[i] > farthest)
             farthest = h->hops[i];
-    for (unsigned hops = farthest; hops > 0; hops--)
-        SV_TRY(place_pairs(h, hops, true));
+    pair_order tried = n <= MOST_TRIED ? NUM_ORDERS : 1;
+    for (pair_order order = 0; order < tried && least > 1; order++) {
+        SV_TRY(place_in_order(h, order, farthest));
+        last = order;
+        if (h->cdg.num_lanes < least) {
+            least = h->cdg.num_lanes;
+            best = order;
+        }
+    }
+    if (best != last)
+        SV_TRY(place_in_order(h, best, farthest));
     h->job->report->vls_needed = h->cdg.num_lanes;
-    for (unsigned hops = farthest; hops > 0; hops--)
-        SV_TRY(place_pairs(h, hops, false));
-    return SV_OK;
+    return place_pairs(h, 0, false);
 }
 
 /* The rows and SLs of a destination. */
@@ -209,7 +233,9 @@ static sv_status lash_init(struct lash *h, sv__job *job)
     h->lane = SV_ARENA_NEW(arena, uint8_t, n * n);
     h->path = SV_ARENA_NEW(arena, uint32_t, 2 * (n + 1));
     h->added = SV_ARENA_NEW(arena, uint32_t, 2 * (n + 1));
-    if (h->way == NULL || h->hops == NULL || h->lane == NULL || h->path == NULL || h->added == NULL)
+    h->start = sv_core_inside_out(&h->core, arena);
+    if (h->start == NULL || h->way == NULL || h->hops == NULL || h->lane == NULL ||
+        h->path == NULL || h->added == NULL)
         return SV_NO_MEMORY;
     memset(h->way, SV_NO_PORT, n * n);
     memset(h->hops, SV_NO_PORT, n * n);
