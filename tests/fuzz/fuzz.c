@@ -117,6 +117,15 @@ static void look_at(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *route
     MUST(status == SV_OK || status == SV_NO_MEMORY);
     status = sv_routes_load(ctx, fabric, routes, NULL, &load);
     MUST(status == SV_OK || status == SV_NO_MEMORY);
+    sv_stretch stretch;
+    status = sv_routes_stretch(ctx, fabric, routes, &stretch);
+    MUST(status == SV_OK || status == SV_NO_MEMORY);
+    sv_lane_use lanes;
+    status = sv_routes_lanes(ctx, fabric, routes, &lanes);
+    MUST(status == SV_OK || status == SV_NO_MEMORY);
+    sv_matchings matchings;
+    status = sv_routes_matchings(ctx, fabric, routes, 2, 1, NULL, &matchings);
+    MUST(status == SV_OK || status == SV_NO_MEMORY);
     sv_verification_free(found);
 }
 
