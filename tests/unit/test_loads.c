@@ -250,6 +250,51 @@ static void jobs_on_a_line(void **state)
     release(&t);
 }
 
+/* Of one large job that has everything, the effective index is the index; a small one adds to it.
+ */
+static void a_job_that_has_everything(void **state)
+{
+    (void)state;
+    struct tables t = make("kary:k=8,n=3,total=600", "sssp", 0);
+    test_buffer text;
+    sv_sink sink = test_sink(&text);
+    char line[64];
+    for (uint32_t i = 0; i < 602; i++) {
+        const char *job = i < 600 ? "all" : "few";
+        snprintf(line, sizeof line, "host%u %s\n", i < 600 ? i : (i - 600) * 300, job);
+        assert_true(sink.write(sink.user, line, strlen(line)));
+    }
+    sv_memory memory = {text.text, text.length};
+    sv_source source = sv_memory_source(&memory, "map");
+    sv_jobmap *map = NULL;
+    sv_job_load jobs[2];
+    sv_jobs_load about;
+    sv_load load;
+    uint64_t *whole = calloc(t.f->num_channels, sizeof *whole);
+    uint64_t *found = calloc(t.f->num_channels, sizeof *found), more = 0;
+    OK(ctx, sv_jobmap_read(ctx, t.f, &source, &map));
+    OK(ctx, sv_routes_load(ctx, t.f, t.r, whole, &load));
+    for (unsigned threads = 1; threads <= 5; threads += 2) {
+        sv_ctx_set_threads(ctx, threads);
+        OK(ctx, sv_jobs_count(ctx, t.f, t.r, map, found, jobs, &about));
+        assert_int_equal(jobs[0].pairs, load.pairs);
+        assert_int_equal(jobs[0].max, load.max);
+        assert_int_equal(jobs[0].links, load.channels - load.unused);
+        assert_int_equal(jobs[1].pairs, 2);
+        assert_int_equal(about.efi.channels, load.channels);
+        more = 0;
+        for (uint32_t k = 0; k < t.f->num_channels; k++)
+            more += found[k] - whole[k];
+        assert_int_equal(more, 8); /* four hops each way */
+    }
+    sv_ctx_set_threads(ctx, 0);
+    free(whole);
+    free(found);
+    free(text.text);
+    sv_jobmap_free(map);
+    release(&t);
+}
+
 /* ---- failures ---- */
 
 /* What is lost with one failure is what the failed part carries. */
@@ -413,6 +458,7 @@ int main(void)
         cmocka_unit_test(tables_of_another_fabric),
         cmocka_unit_test(lanes_of_a_line),
         cmocka_unit_test(jobs_on_a_line),
+        cmocka_unit_test(a_job_that_has_everything),
         cmocka_unit_test(one_failure),
         cmocka_unit_test(quartiles),
         cmocka_unit_test(plans_that_make_no_sense),
