@@ -11,8 +11,8 @@
  * not show. In a matching the channels of terminals carry one flow each way, so leaving them out
  * changes nothing.
  * Cost: a few loads a hop; the tables are the only thing that does not fit the nearest cache.
- * Source: Hoefler, Schneider, Lumsdaine: Multistage Switches are not Crossbars, 2008 (effective
- * bisection bandwidth); one direction and counts on all channels as in their simulator.
+ * Source: effective bisection bandwidth is of Hoefler, Schneider, Lumsdaine: Multistage Switches
+ * are not Crossbars, 2008. That only the first of a pair sends is this library's definition.
  */
 #include <math.h>
 #include <string.h>
