@@ -3,4 +3,5 @@
 set -eu
 "$1/bench/bench_fabric"
 "$1/bench/bench_routes"
+"$1/bench/bench_metrics"
 bench/compare-opensm --build "$1"

@@ -5,7 +5,7 @@ set -eu
 selvage=$1
 corpus=tests/fuzz/corpus
 mkdir -p $corpus/ibnetdiscover $corpus/subnet $corpus/netloc $corpus/cray $corpus/spec \
-    $corpus/faults $corpus/guids $corpus/auto $corpus/lfts $corpus/sl2vl $corpus/psl \
+    $corpus/faults $corpus/guids $corpus/jobmap $corpus/auto $corpus/lfts $corpus/sl2vl $corpus/psl \
     $corpus/mcfdbs $corpus/qos $corpus/svr $corpus/proof
 
 n=0
@@ -32,6 +32,9 @@ printf 't61-torus,hosts=2' >$corpus/spec/preset
 printf '# list\nswitch sw0-0\nadapter host3\nport "sw1-1" 4\nlink sw2-2 3 sw1-2 4\nswitch 0x02005e1a00000002\n' \
     >$corpus/faults/1
 printf 'adapter "lid 3"\n' >$corpus/faults/2
+printf '# who runs what\nhost0 17\nhost1 17 # and more\n"host2" "job 18"\nhost0 18\nelsewhere 17\n' \
+    >$corpus/jobmap/1
+printf 'host3\n' >$corpus/jobmap/2
 for format in ibnetdiscover subnet netloc cray; do
     cp $corpus/$format/1 $corpus/auto/$format
 done

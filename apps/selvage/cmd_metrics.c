@@ -1,81 +1,169 @@
 /*
- * cmd_metrics.c: selvage metrics DIR: how evenly tables load the channels, how long paths are.
+ * cmd_metrics.c: selvage metrics DIR [DIR]: how evenly tables load the channels, how long paths
+ * are, what they do for jobs, in failures, and for random traffic.
  */
-#include "selvage/app.h"
+#include <string.h>
 
-static void print_text(sv_text *out, const sv_fabric *f, const sv_load *load, unsigned vls)
+#include "selvage/measured.h"
+
+/* "1,2,5": ascending numbers; false if it is anything else. */
+static bool parse_numbers(const char *text, struct metrics_options *o)
 {
-    sv_text_print(out, "switches       %u\nterminals      %u\n", f->live_switches,
-                  f->live_terminals);
-    sv_text_print(out, "channels       %u between switches\n", load->channels);
-    sv_text_print(out, "routes         %llu to %llu a channel, %.2f on average, deviation %.2f\n",
-                  (unsigned long long)load->min, (unsigned long long)load->max, load->avg,
-                  load->sdv);
-    sv_text_print(out, "hops           %.4f on average, %u at most\n", load->hops_avg,
-                  load->hops_max);
-    sv_text_print(out, "pairs          %llu joined\nlanes          %u used\n",
-                  (unsigned long long)load->pairs, vls);
+    sv_scan scan = sv_scan_of(sv_span_of(text));
+    for (o->num_numbers = 0; o->num_numbers < METRICS_MOST_NUMBERS;) {
+        uint64_t number;
+        if (!sv_scan_number(&scan, UINT32_MAX - 1, &number))
+            return false;
+        if (o->num_numbers > 0 && number <= o->numbers[o->num_numbers - 1])
+            return false;
+        o->numbers[o->num_numbers++] = (uint32_t)number;
+        if (sv_scan_done(&scan))
+            return true;
+        if (!sv_scan_char(&scan, ','))
+            return false;
+    }
+    return false;
 }
 
-static void print_json(sv_text *out, const sv_fabric *f, const sv_load *load, unsigned vls)
+/* What options mean; -1 or an exit code. */
+static int check_options(struct app *app, struct metrics_options *o, int sets)
 {
-    sv_json j;
-    sv_json_init(&j, out);
-    sv_json_begin_object(&j, NULL);
-    sv_json_number(&j, "switches", f->live_switches);
-    sv_json_number(&j, "terminals", f->live_terminals);
-    sv_json_number(&j, "channels", load->channels);
-    sv_json_begin_row(&j, "efi", '{');
-    sv_json_number(&j, "min", load->min);
-    sv_json_real(&j, "avg", load->avg, 4);
-    sv_json_number(&j, "max", load->max);
-    sv_json_real(&j, "sdv", load->sdv, 4);
-    sv_json_end(&j, '}');
-    sv_json_begin_row(&j, "hops", '{');
-    sv_json_real(&j, "avg", load->hops_avg, 6);
-    sv_json_number(&j, "max", load->hops_max);
-    sv_json_end(&j, '}');
-    sv_json_number(&j, "pairs", load->pairs);
-    sv_json_number(&j, "vls_used", vls);
-    sv_json_end(&j, '}');
+    if (o->lost == NULL && (o->failures != NULL || o->trials != METRICS_NOT_GIVEN))
+        return app_usage_error(app, "--failures and --trials go with --lost");
+    if (o->lost != NULL && strcmp(o->lost, "links") != 0 && strcmp(o->lost, "switches") != 0)
+        return app_usage_error(app, "--lost: '%s' is neither links nor switches", o->lost);
+    o->lost_switches = o->lost != NULL && strcmp(o->lost, "switches") == 0;
+    if (o->lost != NULL && !parse_numbers(o->failures != NULL ? o->failures : "1,2,5,10", o))
+        return app_usage_error(app, "--failures: '%s' is not a list of ascending numbers",
+                               o->failures);
+    o->trials = o->trials == METRICS_NOT_GIVEN ? 100 : o->trials;
+    const struct {
+        const char *name;
+        uint64_t value, least, most;
+    } limits[] = {{"histogram", o->histogram, 1, 1000},
+                  {"trials", o->trials, 1, 1000000},
+                  {"bisection", o->bisection, 1, 10000000}};
+    for (int i = 0; i < 3; i++)
+        if (limits[i].value != METRICS_NOT_GIVEN &&
+            (limits[i].value < limits[i].least || limits[i].value > limits[i].most))
+            return app_usage_error(app, "--%s: %llu is not in %llu…%llu", limits[i].name,
+                                   (unsigned long long)limits[i].value,
+                                   (unsigned long long)limits[i].least,
+                                   (unsigned long long)limits[i].most);
+    if (sets == 2 && o->jobs != NULL && strcmp(o->jobs, "-") == 0)
+        return app_usage_error(app, "--jobs: two directories cannot both read standard input");
+    return -1;
+}
+
+/* What is always told. */
+static sv_status measure_basics(struct app *app, struct metrics *m)
+{
+    sv_verification *found = NULL;
+    const sv_verify_options quick = {.quick = true};
+    SV_TRY(app_load_tables(app, m->name, &m->f, &m->r));
+    m->loads = sv_alloc(app->ctx, m->f->num_channels, sizeof *m->loads);
+    if (m->loads == NULL)
+        return SV_NO_MEMORY;
+    SV_TRY(sv_routes_load(app->ctx, m->f, m->r, m->loads, &m->load));
+    SV_TRY(sv_routes_stretch(app->ctx, m->f, m->r, &m->stretch));
+    SV_TRY(sv_routes_lanes(app->ctx, m->f, m->r, &m->lanes));
+    SV_TRY(sv_verify(app->ctx, m->f, m->r, &quick, &found));
+    m->vls_used = found->vls_used;
+    sv_verification_free(found);
+    return SV_OK;
+}
+
+static sv_status measure(struct app *app, const struct metrics_options *o, struct metrics *m)
+{
+    SV_TRY(measure_basics(app, m));
+    if (o->jobs != NULL) {
+        SV_TRY(sv_jobmap_load(app->ctx, m->f, o->jobs, &m->map));
+        m->job_loads = sv_alloc(app->ctx, m->map->num_jobs, sizeof *m->job_loads);
+        if (m->job_loads == NULL)
+            return SV_NO_MEMORY;
+        SV_TRY(sv_jobs_count(app->ctx, m->f, m->r, m->map, NULL, m->job_loads, &m->jobs));
+    }
+    if (o->lost != NULL) {
+        const sv_lost_plan plan = {.switches = o->lost_switches,
+                                   .seed = o->seed,
+                                   .trials = (uint32_t)o->trials,
+                                   .failures = o->numbers,
+                                   .count = o->num_numbers};
+        SV_TRY(sv_routes_lost(app->ctx, m->f, m->r, &plan, m->lost, &m->lost_pairs, NULL));
+    }
+    if (o->bisection != METRICS_NOT_GIVEN)
+        SV_TRY(sv_routes_matchings(app->ctx, m->f, m->r, (uint32_t)o->bisection, o->seed, NULL,
+                                   &m->matchings));
+    return SV_OK;
+}
+
+static void release(struct app *app, struct metrics *m)
+{
+    sv_release(app->ctx, m->job_loads);
+    sv_release(app->ctx, m->loads);
+    sv_jobmap_free(m->map);
+    sv_routes_free(m->r);
+    sv_fabric_free(m->f);
+}
+
+static int run(struct app *app, const struct metrics_options *o, const char *const *names,
+               int count)
+{
+    sv_status status = SV_OK;
+    struct metrics *sets = sv_alloc(app->ctx, 2, sizeof *sets);
+    if (sets == NULL)
+        return app_exit(app, SV_NO_MEMORY);
+    for (int i = 0; status == SV_OK && i < count; i++) {
+        sets[i].name = names[i];
+        status = measure(app, o, &sets[i]);
+    }
+    sv_text out;
+    if (status == SV_OK)
+        status = app_print_begin(app, &out);
+    if (status == SV_OK) {
+        sv_status printed =
+            (o->json ? metrics_print_json : metrics_print_text)(app, &out, o, sets, count);
+        status = app_print_end(app, &out);
+        status = printed != SV_OK ? printed : status;
+    }
+    for (int i = 0; i < 2; i++)
+        release(app, &sets[i]);
+    sv_release(app->ctx, sets);
+    return app_exit(app, status);
 }
 
 int cmd_metrics(struct app *app, int argc, char **argv)
 {
-    const char *input;
-    bool json = false;
-    const app_option options[] = {{"json", 'j', OPTION_FLAG, &json, NULL, "print JSON"},
-                                  {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
+    const char *names[2] = {NULL, NULL};
+    struct metrics_options o = {.histogram = METRICS_NOT_GIVEN,
+                                .trials = METRICS_NOT_GIVEN,
+                                .bisection = METRICS_NOT_GIVEN,
+                                .seed = 1};
+    const app_option options[] = {
+        {"jobs", 0, OPTION_TEXT, &o.jobs, "FILE",
+         "job map: effective EFI, dark fibre, links a job"},
+        {"histogram", 0, OPTION_NUMBER, &o.histogram, "N", "how often loads occur, in N bins"},
+        {"lost", 0, OPTION_TEXT, &o.lost, "WHAT", "routes lost when links (or switches) fail"},
+        {"failures", 0, OPTION_TEXT, &o.failures, "K,K…", "how many fail (default 1,2,5,10)"},
+        {"trials", 0, OPTION_NUMBER, &o.trials, "N", "draws of each number (default 100)"},
+        {"bisection", 0, OPTION_NUMBER, &o.bisection, "N",
+         "effective bisection bandwidth of N random matchings"},
+        {"seed", 0, OPTION_NUMBER, &o.seed, "N", "of draws and matchings (default 1)"},
+        {"json", 'j', OPTION_FLAG, &o.json, NULL, "print JSON"},
+        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
     const app_usage usage = {
-        "DIR",
+        "DIR [DIR] [options]",
         "How many routes between terminals each channel between switches carries (edge\n"
-        "forwarding index), and how many such channels a route takes.",
-        "selvage metrics tables", options};
-    int code = app_parse(app, &usage, argc, argv, &input, 1, 1);
+        "forwarding index), how many such channels a route takes, and what tables do for\n"
+        "jobs, in failures, and for random traffic. Two directories: side by side.",
+        "selvage metrics tables --bisection 1000\n"
+        "selvage metrics tables --lost links --failures 1,5\n"
+        "selvage metrics old new --jobs jobs.txt",
+        options};
+    int code = app_parse(app, &usage, argc, argv, names, 1, 2);
     if (code >= 0)
         return code;
-    sv_fabric *f = NULL;
-    sv_routes *r = NULL;
-    sv_verification *found = NULL;
-    const sv_verify_options quick = {.quick = true};
-    sv_load load;
-    sv_text out;
-    sv_status status = app_load_tables(app, input, &f, &r);
-    if (status == SV_OK)
-        status = sv_routes_load(app->ctx, f, r, NULL, &load);
-    if (status == SV_OK)
-        status = sv_verify(app->ctx, f, r, &quick, &found);
-    if (status == SV_OK)
-        status = app_print_begin(app, &out);
-    if (status == SV_OK) {
-        if (json)
-            print_json(&out, f, &load, found->vls_used);
-        else
-            print_text(&out, f, &load, found->vls_used);
-        status = app_print_end(app, &out);
-    }
-    sv_verification_free(found);
-    sv_routes_free(r);
-    sv_fabric_free(f);
-    return app_exit(app, status);
+    int count = names[1] != NULL ? 2 : 1;
+    code = check_options(app, &o, count);
+    return code >= 0 ? code : run(app, &o, names, count);
 }

@@ -28,7 +28,7 @@ static const struct verb {
     {"route", "compute forwarding tables", cmd_route},
     {"check", "prove forwarding tables, or show what is wrong with them", cmd_check},
     {"path", "the way from one node to another", cmd_path},
-    {"metrics", "balance and path lengths of forwarding tables", cmd_metrics},
+    {"metrics", "balance, lengths, jobs, failures and bandwidth of tables", cmd_metrics},
 };
 
 enum { NUM_VERBS = sizeof verbs / sizeof verbs[0] };

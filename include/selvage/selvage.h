@@ -8,6 +8,7 @@
 #include <selvage/fabric.h>
 #include <selvage/faults.h>
 #include <selvage/formats.h>
+#include <selvage/jobmap.h>
 #include <selvage/metrics.h>
 #include <selvage/routes.h>
 #include <selvage/routing.h>

@@ -305,6 +305,21 @@ bool sv_scan_word(sv_scan *scan, sv_span *word)
     return true;
 }
 
+bool sv_scan_quoted(sv_scan *scan, char *text)
+{
+    bool quoted = sv_scan_char(scan, '"');
+    for (; !sv_scan_done(scan); scan->at++) {
+        char c = *scan->at;
+        if (quoted ? c == '"' : c == ' ' || c == '\t')
+            break;
+        if (quoted && c == '\\' && scan->at + 1 < scan->end)
+            c = *++scan->at;
+        *text++ = c;
+    }
+    *text = 0;
+    return !quoted || sv_scan_char(scan, '"');
+}
+
 bool sv_span_number(sv_span span, uint64_t max, uint64_t *number)
 {
     sv_scan scan = sv_scan_of(span);

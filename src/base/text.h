@@ -106,6 +106,12 @@ bool sv_scan_hex(sv_scan *scan, uint64_t *number);
 bool sv_scan_until(sv_scan *scan, char stop, sv_span *piece);
 /* Everything up to a blank or the end; false if that is nothing. */
 bool sv_scan_word(sv_scan *scan, sv_span *word);
+/*
+ * A word as people type it: up to a blank, or in double quotes, where \" is a quote and \\ a
+ * backslash. text must have room for the rest of the span and a zero. False: a quote is not closed
+ * (and the scan is at the end).
+ */
+bool sv_scan_quoted(sv_scan *scan, char *text);
 
 /* A whole span as a decimal number. */
 bool sv_span_number(sv_span span, uint64_t max, uint64_t *number);

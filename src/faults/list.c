@@ -19,24 +19,6 @@ struct words {
     size_t count;
 };
 
-/* One word: up to a blank, or in double quotes, where \" is a quote and \\ a backslash. */
-static sv_status next_word(sv_ctx *ctx, sv_scan *scan, char *word)
-{
-    bool quoted = sv_scan_char(scan, '"');
-    for (; !sv_scan_done(scan); scan->at++) {
-        char c = *scan->at;
-        if (quoted ? c == '"' : c == ' ' || c == '\t')
-            break;
-        if (quoted && c == '\\' && scan->at + 1 < scan->end)
-            c = *++scan->at;
-        *word++ = c;
-    }
-    *word = 0;
-    if (quoted && !sv_scan_char(scan, '"'))
-        return sv_fail(ctx, SV_BAD_INPUT, "a quote is not closed");
-    return SV_OK;
-}
-
 static sv_status split(sv_ctx *ctx, sv_arena *arena, const char *line, struct words *words)
 {
     sv_span whole = sv_span_of(line);
@@ -48,7 +30,8 @@ static sv_status split(sv_ctx *ctx, sv_arena *arena, const char *line, struct wo
         char *word = sv_arena_alloc(arena, whole.length + 1, 1);
         if (word == NULL)
             return SV_NO_MEMORY;
-        SV_TRY(next_word(ctx, &scan, word));
+        if (!sv_scan_quoted(&scan, word))
+            return sv_fail(ctx, SV_BAD_INPUT, "a quote is not closed");
         words->at[words->count++] = word;
     }
     return SV_OK;

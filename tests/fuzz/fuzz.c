@@ -55,7 +55,7 @@ static inline void must_explain(sv_ctx *ctx, sv_status status)
     MUST(sv_ctx_message(ctx)[0] != 0 && strchr(sv_ctx_message(ctx), '\n') == NULL);
 }
 
-#if defined(FUZZ_FAULTS) || defined(FUZZ_GUIDS)
+#if defined(FUZZ_FAULTS) || defined(FUZZ_GUIDS) || defined(FUZZ_JOBMAP)
 
 static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {
@@ -71,6 +71,25 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
     if (status == SV_OK)
         MUST(sv_fabric_mask(ctx, fabric, mask, &left) == SV_OK);
     sv_mask_free(mask);
+#elif defined(FUZZ_JOBMAP)
+    sv_jobmap *map = NULL;
+    status = sv_jobmap_read(ctx, fabric, &source, &map);
+    if (status == SV_OK) {
+        uint32_t most = 0;
+        for (uint32_t j = 0; j < map->num_jobs; j++) {
+            const sv_job *job = &map->jobs[j];
+            MUST(job->name[0] != 0 && job->num_terminals <= fabric->num_terminals);
+            for (uint32_t i = 0; i < job->num_terminals; i++)
+                MUST(job->terminals[i].i >= fabric->num_switches &&
+                     job->terminals[i].i < sv_num_nodes(fabric) &&
+                     (i == 0 || job->terminals[i - 1].i < job->terminals[i].i));
+            most = job->num_terminals > most ? job->num_terminals : most;
+        }
+        MUST(map->num_terminals >= most && map->num_terminals <= fabric->num_terminals);
+    } else if (status == SV_BAD_INPUT) {
+        MUST(strncmp(sv_ctx_message(ctx), "fuzz:", 5) == 0);
+    }
+    sv_jobmap_free(map);
 #else
     sv_role roles[18] = {SV_ROLE_COMPUTE};
     status = sv_roles_read(ctx, fabric, &source, SV_ROLE_IO, roles, NULL);
@@ -97,6 +116,15 @@ static void look_at(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *route
     sv_status status = sv_verify(ctx, fabric, routes, NULL, &found);
     MUST(status == SV_OK || status == SV_NO_MEMORY);
     status = sv_routes_load(ctx, fabric, routes, NULL, &load);
+    MUST(status == SV_OK || status == SV_NO_MEMORY);
+    sv_stretch stretch;
+    status = sv_routes_stretch(ctx, fabric, routes, &stretch);
+    MUST(status == SV_OK || status == SV_NO_MEMORY);
+    sv_lane_use lanes;
+    status = sv_routes_lanes(ctx, fabric, routes, &lanes);
+    MUST(status == SV_OK || status == SV_NO_MEMORY);
+    sv_matchings matchings;
+    status = sv_routes_matchings(ctx, fabric, routes, 2, 1, NULL, &matchings);
     MUST(status == SV_OK || status == SV_NO_MEMORY);
     sv_verification_free(found);
 }

@@ -234,6 +234,45 @@ static sv_status verify_it(sv_ctx *ctx, void *arg)
     return status == SV_OK ? sv_routes_load(ctx, t->f, t->r, NULL, &load) : status;
 }
 
+static sv_status count_it(sv_ctx *ctx, void *arg)
+{
+    struct tables *t = arg;
+    static const uint32_t numbers[] = {1, 2};
+    const sv_lost_plan links = {.trials = 2, .failures = numbers, .count = 1};
+    const sv_lost_plan switches = {.switches = true, .trials = 2, .failures = numbers, .count = 2};
+    sv_stretch stretch;
+    sv_lane_use use;
+    sv_matchings found;
+    sv_lost lost[2];
+    sv_status status = sv_routes_stretch(ctx, t->f, t->r, &stretch);
+    if (status == SV_OK)
+        status = sv_routes_lanes(ctx, t->f, t->r, &use);
+    if (status == SV_OK)
+        status = sv_routes_matchings(ctx, t->f, t->r, 3, 1, NULL, &found);
+    if (status == SV_OK)
+        status = sv_routes_lost(ctx, t->f, t->r, &links, lost, NULL, NULL);
+    if (status == SV_OK)
+        status = sv_routes_lost(ctx, t->f, t->r, &switches, lost, NULL, NULL);
+    return status;
+}
+
+static sv_status count_jobs(sv_ctx *ctx, void *arg)
+{
+    struct tables *t = arg;
+    const char *text = "host0 a\nhost1 a\nhost2 b\nhost1 b\nhost0 b\nnobody c\n";
+    sv_memory memory = {text, strlen(text)};
+    sv_source source = sv_memory_source(&memory, "oom");
+    sv_jobmap *map = NULL;
+    sv_job_load jobs[3];
+    sv_jobs_load about;
+    sv_status status = sv_jobmap_read(ctx, t->f, &source, &map);
+    assert_true((status == SV_OK) == (map != NULL));
+    if (status == SV_OK)
+        status = sv_jobs_count(ctx, t->f, t->r, map, NULL, jobs, &about);
+    sv_jobmap_free(map);
+    return status;
+}
+
 static sv_status verify_change(sv_ctx *ctx, void *arg)
 {
     struct tables *t = arg;
@@ -329,6 +368,8 @@ static void routing(void **state)
     OK(ctx, sv_route(ctx, f, "dor", NULL, &t.r, NULL));
     OK(ctx, sv_route(ctx, f, "updn", NULL, &t.other, NULL));
     test_out_of_memory("verify", verify_it, &t);
+    test_out_of_memory("route metrics", count_it, &t);
+    test_out_of_memory("jobs", count_jobs, &t);
     test_out_of_memory("transition", verify_change, &t);
     test_out_of_memory("clone", clone_and_change, &t);
     test_out_of_memory("proof", prove_it, &t);

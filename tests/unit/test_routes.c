@@ -310,7 +310,7 @@ static void requests_are_checked(void **state)
     const char *no_value[] = {"break"}, *unknown[] = {"x=1"};
     sv_route_request request = {.roots = &root, .num_roots = 1};
     FAILS(ctx, sv_route(ctx, f, "warp", NULL, &r, NULL), SV_BAD_INPUT,
-          "there is no engine \"warp\" (there are minhop, sssp, updn, dnup, dor)");
+          "there is no engine \"warp\" (there are minhop, sssp, updn, dnup, dor, ");
     FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT,
           "engine sssp knows no roots");
     request = (sv_route_request){.options = no_value, .num_options = 1};
