@@ -158,7 +158,9 @@ typedef struct sv_transition {
  * Judges a change of tables of one fabric (that which is there now): every switch may already have,
  * or not have, each entry and lane table of the new ones, and a packet may carry the old or the new
  * SL. traffic: whose packets can wait for each other. An answer on the safe side: a yes holds for
- * every order of updates, a no for their union. Time: as sv_verify, some times more.
+ * every order of updates, a no for their union. Old tables of another fabric come through
+ * sv_routes_remap and sv_routes_remap_lids; packets to LIDs that nobody has any more are not
+ * followed. Time: as sv_verify, some times more.
  */
 SV_API SV_MUST_USE sv_status sv_verify_transition(sv_ctx *ctx, const sv_fabric *fabric,
                                                   const sv_routes *old_routes,

@@ -232,6 +232,49 @@ class Check(Base):
         result = selvage("check", old, less, "--json")
         self.assertGreater(result.json["already_unreachable_pairs"], 0)
 
+    def exchange(self, tables, guid, name="host1"):
+        """Other adapters in the place of those whose GUIDs start so; their LIDs stay."""
+        for file in FILES:
+            path = os.path.join(tables, file)
+            with open(path) as stream:
+                text = stream.read()
+            with open(path, "w") as stream:
+                stream.write(text.replace(guid, "02ff" + guid[4:]).replace(name, "guest"))
+
+    def test_another_node_with_the_same_lid(self):
+        """Switches know LIDs: what is sent to the old owner of one reaches the new one."""
+        for lmc, lids in ((0, [6]), (1, [8, 9])):
+            old, new = (self.route("torus:4,hosts=1", name + str(lmc), "--lmc", str(lmc))
+                        for name in ("old", "new"))
+            self.assertEqual(ok("check", old, new, "--json").json["lids_moved"], 0)
+            self.exchange(new, "02005e1b0000002")
+            result = selvage("check", old, new, "--json")
+            self.assertEqual(result.code, 1, result.err)
+            found = result.json
+            self.assertEqual(found["lids_moved"], len(lids))
+            self.assertEqual(found["moves"], [{"lid": lid, "was": "host1", "is": "guest"}
+                                              for lid in lids])
+            self.assertIs(found["deadlock_free"], True)
+            self.assertEqual((found["unreachable_pairs"], found["changed_blocks"]), (0, 0))
+        self.assertIn("moved LIDs     1: open connections would reach another node\n"
+                      "  LID 6 was host1, is guest\n",
+                      selvage("check", self.path("old0"), self.path("new0")).out)
+
+    def test_many_nodes_with_the_same_lids(self):
+        old, new = (self.route("mesh:1,hosts=11", name) for name in ("old", "new"))
+        self.exchange(new, "02005e1b")
+        self.assertIn("  … and 1 more\n", selvage("check", old, new).out)
+
+    def test_old_entries_of_a_moved_lid_count(self):
+        """What was sent to its old owner still goes the old way: here round a ring."""
+        old = self.route("torus:5,hosts=1", "old", "-e", "dor")
+        new = self.route("torus:5,hosts=1", "new", "-e", "updn")
+        self.exchange(new, "02005e1b")
+        result = selvage("check", old, new, "--terminals-only", "--json")
+        self.assertEqual(result.code, 1)
+        self.assertEqual(result.json["lids_moved"], 5)
+        self.assertIs(result.json["deadlock_free"], False)
+
     def test_wrong_files(self):
         tables = self.route()
         lfts = os.path.join(tables, "opensm-lfts.dump")

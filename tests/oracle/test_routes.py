@@ -375,6 +375,17 @@ class Proofs(Case):
 
 
 class Transitions(Case):
+    def exchange(self, rng, directory):
+        """Another adapter in the place of one, with its LIDs; 0 if there is none."""
+        tables = oracle.load(directory)
+        hosts = sorted(tables.nodes.keys() - oracle.switches_of(tables))
+        if not hosts:
+            return 0
+        guid = rng.choice(hosts)[2:-1]  # of the node and its port, but for the last digit
+        for name in os.listdir(directory):
+            rewrite(directory, name, lambda text: text.replace(guid, "ff" + guid[2:]))
+        return 1
+
     def test_old_and_new(self):
         for trial in range(SEED, SEED + TRIALS // 2):
             rng = random.Random("transition %d" % trial)
@@ -391,8 +402,13 @@ class Transitions(Case):
                         spoil_lanes(rng, directory)
                     if rng.random() < 0.3:
                         random_psl(rng, directory)
+                if rng.random() < 0.5:  # other numbers for the same nodes
+                    rewrite(new, "opensm-subnet.lst",
+                            lambda text: "\n".join(reversed(text.strip().split("\n"))) + "\n")
+                moved = self.exchange(rng, new) << int(lmc) if rng.random() < 0.3 else 0
                 wanted = oracle.verify_transition(oracle.load(old), oracle.load(new))
                 found = ok_or_no("check", old, new, "--strict", "--json")
+                self.assertEqual(found["lids_moved"], moved)
                 self.assertEqual(found["loops"] > 0, wanted["loop"])
                 self.assertEqual(found["unreachable_pairs"], wanted["dead_ends"])
                 self.assertEqual(found["deadlock_free"] is True, wanted["deadlock_free"])
