@@ -39,6 +39,17 @@ class Base(unittest.TestCase):
         with open(path, "w") as file:
             file.write(changed)
 
+    def edit_all(self, tables, *changes):
+        """Changes of text in all files of a directory."""
+        for name in FILES:
+            path = os.path.join(tables, name)
+            with open(path) as file:
+                text = file.read()
+            for old, new in changes:
+                text = text.replace(old, new)
+            with open(path, "w") as file:
+                file.write(text)
+
     def expect_error(self, code, text, *arguments):
         result = selvage(*arguments)
         self.assertEqual(result.code, code, result.err + result.out)
@@ -217,6 +228,18 @@ class Check(Base):
             file.write("something else\n")
         self.expect_error(3, "proof:1: not a proof", "check", tables, "--against", proof)
 
+    def test_proofs_need_guids_that_differ(self):
+        """A proof names channels by GUID and port: of two nodes with one GUID it could be either."""
+        for twin, who in (("02005e1a00000002", '"sw1" and "host0"'),
+                          ("02005e1b00000021", '"host0" and "host1"')):
+            tables, proof = self.route("mesh:2,hosts=1"), self.path("proof")
+            ok("check", tables, "--proof", proof)
+            self.edit_all(tables, ("02005e1b00000011", twin))
+            self.assertEqual(selvage("check", tables, "--strict").code, 0)
+            for options in (("--proof", self.path("none")), ("--against", proof)):
+                self.expect_error(4, who + " have the same GUID 0x" + twin, "check", tables, *options)
+            self.assertFalse(os.path.exists(self.path("none")))
+
     def test_from_old_to_new(self):
         old = self.route("torus:4x4,hosts=1", "old", "-e", "updn")
         self.assertEqual(selvage("check", old, old).code, 0)
@@ -232,22 +255,13 @@ class Check(Base):
         result = selvage("check", old, less, "--json")
         self.assertGreater(result.json["already_unreachable_pairs"], 0)
 
-    def exchange(self, tables, guid, name="host1"):
-        """Other adapters in the place of those whose GUIDs start so; their LIDs stay."""
-        for file in FILES:
-            path = os.path.join(tables, file)
-            with open(path) as stream:
-                text = stream.read()
-            with open(path, "w") as stream:
-                stream.write(text.replace(guid, "02ff" + guid[4:]).replace(name, "guest"))
-
     def test_another_node_with_the_same_lid(self):
         """Switches know LIDs: what is sent to the old owner of one reaches the new one."""
         for lmc, lids in ((0, [6]), (1, [8, 9])):
             old, new = (self.route("torus:4,hosts=1", name + str(lmc), "--lmc", str(lmc))
                         for name in ("old", "new"))
             self.assertEqual(ok("check", old, new, "--json").json["lids_moved"], 0)
-            self.exchange(new, "02005e1b0000002")
+            self.edit_all(new, ("02005e1b0000002", "02ff5e1b0000002"), ("host1", "guest"))
             result = selvage("check", old, new, "--json")
             self.assertEqual(result.code, 1, result.err)
             found = result.json
@@ -262,14 +276,14 @@ class Check(Base):
 
     def test_many_nodes_with_the_same_lids(self):
         old, new = (self.route("mesh:1,hosts=11", name) for name in ("old", "new"))
-        self.exchange(new, "02005e1b")
+        self.edit_all(new, ("02005e1b", "02ff5e1b"))
         self.assertIn("  … and 1 more\n", selvage("check", old, new).out)
 
     def test_old_entries_of_a_moved_lid_count(self):
         """What was sent to its old owner still goes the old way: here round a ring."""
         old = self.route("torus:5,hosts=1", "old", "-e", "dor")
         new = self.route("torus:5,hosts=1", "new", "-e", "updn")
-        self.exchange(new, "02005e1b")
+        self.edit_all(new, ("02005e1b", "02ff5e1b"))
         result = selvage("check", old, new, "--terminals-only", "--json")
         self.assertEqual(result.code, 1)
         self.assertEqual(result.json["lids_moved"], 5)
