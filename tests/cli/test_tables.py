@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -209,6 +210,12 @@ class Check(Base):
         self.assertIn("host0 to host2: the packet goes round in circles", result.out)
         self.assertIn("loops          1, for example to host2 at sw0", result.out)
 
+    def test_where_a_loop_is(self):
+        tables = self.route("mesh:4,hosts=1", "line")  # host3 is LID 8: sw2 sends it back to sw1
+        lfts = os.path.join(tables, "opensm-lfts.dump")
+        self.edit(lfts, r"( guid 0x02005e1a00000003(?:.*\n)*?0x0008) 003", r"\1 002")
+        self.assertIn("loops          1, for example to host3 at sw1", selvage("check", tables).out)
+
     def test_proofs(self):
         tables, proof = self.route(), self.path("proof")
         ok("check", tables, "--proof", proof)
@@ -220,10 +227,12 @@ class Check(Base):
         result = selvage("check", other, "--proof", self.path("none"), "--json")
         self.assertIn("no proof written", result.err)
         self.assertFalse(os.path.exists(self.path("none")))
-        with open(proof, "w") as file:
-            file.write("selvage-proof 1\n0x5 1\n")
-        self.expect_error(3, "proof:2: expected 0x<guid> <port> <lane> <number>", "check", tables,
-                          "--against", proof)
+        for line in ("0x5 1", "5 1 0 0", "0x5 256 0 0", "0x5 1 256 0", "0x5 1 0 4294967295",
+                     "0x5 1 0 0 0"):
+            with open(proof, "w") as file:
+                file.write("selvage-proof 1\n%s\n" % line)
+            self.expect_error(3, "proof:2: expected 0x<guid> <port> <lane> <number>", "check",
+                              tables, "--against", proof)
         with open(proof, "w") as file:
             file.write("something else\n")
         self.expect_error(3, "proof:1: not a proof", "check", tables, "--against", proof)
@@ -254,6 +263,31 @@ class Check(Base):
         less = self.route(self.path("less.net"), "less")
         result = selvage("check", old, less, "--json")
         self.assertGreater(result.json["already_unreachable_pairs"], 0)
+
+    def test_new_dead_ends(self):
+        old, new = (self.route("mesh:3,hosts=1", name) for name in ("old", "new"))
+        self.assertIs(ok("check", old, new, "--json").json["connected"], True)
+        self.edit(os.path.join(new, "opensm-lfts.dump"), r"^0x0006 002.*\n", "")  # to host2, at sw0
+        found = selvage("check", old, new, "--json")
+        self.assertEqual(found.code, 1)
+        self.assertIs(found.json["connected"], False)
+        self.assertEqual(found.json["unreachable_pairs"], 1)
+        self.assertEqual(found.json["already_unreachable_pairs"], 0)
+        found = selvage("check", new, old, "--json")  # repaired by the change
+        self.assertEqual(found.code, 0)
+        self.assertEqual(found.json["already_unreachable_pairs"], 1)
+
+    def test_unknown_levels_before_a_change(self):
+        """Only the old lanes tell SLs apart, and only the old SLs are not known."""
+        old = self.route("torus:4,hosts=1", "old", "-e", "dor")
+        new = self.route("torus:4,hosts=1", "new", "-e", "updn")
+        self.assertEqual(selvage("check", old, new).code, 1)
+        self.edit(os.path.join(old, "opensm-sl2vl.dump"), r": 0  0  ", ": 0  1  ", 0)
+        with open(os.path.join(old, "opensm.psl"), "w"):
+            pass
+        self.assertEqual(selvage("check", old).code, 6)
+        self.assertEqual(selvage("check", old, new).code, 6)
+        self.assertEqual(selvage("check", new, old).code, 6)
 
     def test_another_node_with_the_same_lid(self):
         """Switches know LIDs: what is sent to the old owner of one reaches the new one."""
@@ -300,6 +334,9 @@ class Check(Base):
                 (r"^0x0003", "0x0002", r":4: a second entry for LID 0x0002"),
                 (r"^0x0003.*", "hello", r":4: neither a switch nor an entry: 'hello'"),
                 (r"guid 0x\w+", "guid", r":1: a table without the guid of its switch"),
+                (r" guid 0x02005e1a00000002", " guid 0x02005e1a00000001",
+                 r":\d+: a second table of switch 0x02005e1a00000001"),
+                (r"\AUnicast.*\n", "", r":1: an entry before the first switch"),
                 (r"^\d+ lids dumped\n\Z", "", r": the last table does not end: is the file cut off\?")):
             with open(lfts, "w") as file:
                 file.write(re.sub(pattern, replacement, good, count=1, flags=re.M))
@@ -336,6 +373,28 @@ class Check(Base):
         result = selvage("check", tables)
         self.assertEqual(result.code, 0, result.err)
         self.assertIn("LID 100 first", result.err)
+
+    def test_tables_of_strangers(self):
+        """Switches that the fabric does not have are named and left out, whatever the file."""
+        tables = self.route("mesh:3,hosts=1", "line")
+        wanted = ok("check", tables, "--json").json
+        for name, text in (
+                ("opensm-lfts.dump", "Unicast lids [0-6] of switch Lid 7 guid 0x77 ('x'):\n"
+                 "0x0002 099\n6 lids dumped\n"),
+                ("opensm-sl2vl.dump", "Switch 0x77, base LID 7, \"x\"\n0 99 :" + 16 * " 1" + "\n"),
+                ("opensm.psl", "0x77 1 1\n@0x77 1 1\n"),
+                ("opensm.mcfdbs", "Switch 0x77\nLID    : Out Port(s)\n0xC000 : 0x063\n")):
+            path = os.path.join(tables, name)
+            with open(path) as file:
+                kept = file.read()
+            with open(path, "a") as file:
+                file.write(text)
+            result = selvage("check", tables, "--json")
+            self.assertEqual(result.code, 0, result.err)
+            self.assertRegex(result.err, r"/%s: \d GUID.* are not in the fabric, .*77 first" % name)
+            self.assertEqual(result.json, wanted)
+            with open(path, "w") as file:
+                file.write(kept)
 
     def test_wrong_command_lines(self):
         tables = self.route()
@@ -545,6 +604,20 @@ class Files(Base):
                     for where in (tables, self.path("b.svr")))
         self.assertEqual(one, two)
         self.assertEqual(one["sl"], 3)
+
+    def test_sections_can_be_mapped(self):
+        ok("route", "mesh:3,hosts=2", "-o", self.path("a.svr"))
+        with open(self.path("a.svr"), "rb") as file:
+            data = file.read()
+        version, count, size = struct.unpack_from("<IIQ", data, 8)
+        self.assertEqual((data[:8], version, size), (b"selvage\0", 1, len(data)))
+        end = 0
+        for i in range(count):
+            name, _, offset, length = struct.unpack_from("<4sIQQ", data, 64 + 32 * i)
+            self.assertEqual(offset % 64, 0, name)
+            self.assertGreaterEqual(offset, end)
+            end = offset + length
+        self.assertLess(len(data) - end, 64)
 
     def test_damaged_files(self):
         ok("route", "torus:3", "-o", self.path("a.svr"))

@@ -199,6 +199,7 @@ class Verdicts(Case):
         self.assertEqual(found["lanes_known"], lanes_known)
         for verdict in VERDICTS:
             self.verdict(found, wanted, verdict, tables, how, lanes_known)
+        self.examples(found, tables)
         if lanes_known:
             self.assertEqual(found["verdicts"]["multicast"], wanted["multicast"])
         return found
@@ -213,6 +214,23 @@ class Verdicts(Case):
             # Undecided: there is an unknown SL that matters, so with all at 0 it may differ.
             zero = oracle.verify(tables, **dict(how, unknown_sl=0))
             self.assertEqual(found["on_sl0"][verdict], zero[verdict])
+
+    def examples(self, found, tables):
+        """The pairs that are named make every step of the cycle; the lost pair is lost."""
+        guids = {node.name: guid for guid, node in tables.nodes.items()}
+        cycle = found["cycle"] or []
+        vertices = [(step["guid"], step["port"], step["vl"]) for step in cycle]
+        for i, step in enumerate(cycle):
+            if "source" not in step:
+                self.assertIs(step.get("multicast"), True, step)
+                continue
+            self.assertEqual(tables.owner[step["lid"]], guids[step["destination"]])
+            _, hops = oracle.walk(tables, guids[step["source"]], step["lid"], step["sl"])
+            self.assertIn((vertices[i], vertices[(i + 1) % len(cycle)]), zip(hops, hops[1:]))
+        if found["lost"]:
+            source, target = guids[found["lost"]["source"]], guids[found["lost"]["destination"]]
+            self.assertTrue(any(oracle.walk(tables, source, lid, sl)[0] != oracle.DELIVERED
+                                for lid in oracle.lids_of(tables, target) for sl in range(16)))
 
     def test_random_tables(self):
         for trial in range(SEED, SEED + TRIALS):

@@ -162,6 +162,19 @@ static void more_destinations_than_lids(void **state)
     sv_fabric_free(f);
 }
 
+/* With LMC 7 a terminal has 128 LIDs: 383 of them fill all up to the last one. */
+static void every_lid_can_be_given(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x4,total=383");
+    sv_routes *r = NULL;
+    OK(ctx, sv_routes_new(ctx, f, 7, &r));
+    OK(ctx, sv_routes_assign_lids(ctx, f, r));
+    assert_int_equal(r->lid[r->num_destinations - 1], SV_LID_MAX);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
 static void service_levels_have_four_forms(void **state)
 {
     (void)state;
@@ -213,6 +226,29 @@ static void lanes_are_pooled(void **state)
     assert_int_equal(sv_route_lanes(r, f, (sv_node){1}, 2, 3)->of_sl[3], 2);
     sv_routes_free(clone);
     sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+static void wrong_tables_are_found(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1"), *g = test_fabric(ctx, "mesh:1x3,hosts=2");
+    sv_routes *r = routed(f, "updn", 0);
+    FAILS(ctx, sv_routes_check(ctx, g, r), SV_BAD_INPUT, "tables that belong to another fabric");
+    uint8_t *row = sv_routes_row(ctx, r, 4);
+    unsigned ports = f->switches[2].ports, good = row[2];
+    row[2] = (uint8_t)ports;
+    OK(ctx, sv_routes_check(ctx, f, r));
+    row[2] = (uint8_t)(ports + 1);
+    FAILS(ctx, sv_routes_check(ctx, f, r), SV_BAD_INPUT, "sends to port");
+    row[2] = (uint8_t)good;
+    r->lanes_of[5] = 1;
+    FAILS(ctx, sv_routes_check(ctx, f, r), SV_BAD_INPUT, "lanes of node 5 are wrong");
+    r->lanes_of[5] = 0;
+    OK(ctx, sv_routes_set_lanes(ctx, f, r, (sv_node){2}, ports, ports, 1));
+    FAILS(ctx, sv_routes_check(ctx, f, r), SV_BAD_INPUT, "lanes of switch");
+    sv_routes_free(r);
+    sv_fabric_free(g);
     sv_fabric_free(f);
 }
 
@@ -281,6 +317,27 @@ static void failures_show_in_old_tables(void **state)
     sv_routes_free(again);
     sv_routes_free(r);
     sv_fabric_free(left);
+    sv_fabric_free(f);
+}
+
+/* A quick look says yes or nothing, and does not pretend that SLs were unknown. */
+static void quick_looks(void **state)
+{
+    (void)state;
+    const sv_verify_options quick = {.quick = true};
+    sv_fabric *f = test_fabric(ctx, "torus:4,hosts=1");
+    const char *engines[] = {"updn", "dor"};
+    for (int i = 0; i < 2; i++) {
+        sv_routes *r = routed(f, engines[i], 0);
+        sv_verification *found = NULL;
+        OK(ctx, sv_verify(ctx, f, r, &quick, &found));
+        for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
+            assert_int_equal(found->together[k], i == 0 ? SV_VERDICT_YES : SV_VERDICT_UNKNOWN);
+        assert_false(found->sl_unknown);
+        assert_null(found->cycle);
+        sv_verification_free(found);
+        sv_routes_free(r);
+    }
     sv_fabric_free(f);
 }
 
@@ -380,7 +437,7 @@ static void loads_are_what_traces_say(void **state)
     sv_fabric *f = test_fabric(ctx, "random:switches=12,links=20,total=30,seed=5");
     sv_routes *r = routed(f, "sssp", 1);
     uint64_t *load = calloc(f->num_channels, sizeof *load), sum = 0, hops_sum = 0, pairs = 0;
-    uint64_t *slow = calloc(f->num_channels, sizeof *slow);
+    uint64_t *slow = calloc(f->num_channels, sizeof *slow), hops_max = 0;
     sv_load about;
     OK(ctx, sv_routes_load(ctx, f, r, load, &about));
     for (uint32_t v = f->num_switches; v < sv_num_nodes(f); v++)
@@ -394,22 +451,47 @@ static void loads_are_what_traces_say(void **state)
                              SV_TRACE_ARRIVED);
             pairs++;
             hops_sum += count - 2;
+            hops_max = count - 2 > hops_max ? count - 2 : hops_max;
             for (uint32_t i = 1; i + 1 < count; i++)
                 slow[hops[i].channel.i]++;
         }
-    uint64_t most = 0;
+    uint64_t most = 0, least = UINT64_MAX;
+    double squares = 0;
     for (uint32_t c = 0; c < f->num_channels; c++)
         if (sv_joins_switches(f, (sv_channel){c})) {
             assert_int_equal(load[c], slow[c]);
             most = slow[c] > most ? slow[c] : most;
+            least = slow[c] < least ? slow[c] : least;
+            squares += (double)slow[c] * (double)slow[c];
             sum += slow[c];
         }
+    double mean = (double)sum / about.channels;
     assert_int_equal(about.max, most);
+    assert_int_equal(about.min, least);
+    assert_int_equal(about.hops_max, hops_max);
+    assert_float_equal(about.sdv * about.sdv, squares / about.channels - mean * mean, 1e-2);
     assert_int_equal(about.pairs, pairs);
     assert_float_equal(about.hops_avg, (double)hops_sum / (double)pairs, 1e-9);
     assert_float_equal(about.avg, (double)sum / about.channels, 1e-9);
     free(slow);
     free(load);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+static void loads_without_channels(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1,hosts=3");
+    sv_routes *r = routed(f, "minhop", 0);
+    sv_load about;
+    OK(ctx, sv_routes_load(ctx, f, r, NULL, &about));
+    assert_int_equal(about.channels, 0);
+    assert_int_equal(about.min, 0);
+    assert_int_equal(about.max, 0);
+    assert_int_equal(about.pairs, 6);
+    assert_int_equal(about.hops_max, 0);
+    assert_true(about.avg == 0 && about.sdv == 0 && about.hops_avg == 0);
     sv_routes_free(r);
     sv_fabric_free(f);
 }
@@ -474,15 +556,19 @@ int main(void)
         cmocka_unit_test(blocks_are_counted_and_mixed),
         cmocka_unit_test(lids_are_kept_where_they_fit),
         cmocka_unit_test(more_destinations_than_lids),
+        cmocka_unit_test(every_lid_can_be_given),
         cmocka_unit_test(service_levels_have_four_forms),
         cmocka_unit_test(lanes_are_pooled),
+        cmocka_unit_test(wrong_tables_are_found),
         cmocka_unit_test(traces_end_as_they_must),
         cmocka_unit_test(failures_show_in_old_tables),
+        cmocka_unit_test(quick_looks),
         cmocka_unit_test(addresses_take_different_ways),
         cmocka_unit_test(requests_are_checked),
         cmocka_unit_test(any_roots_will_do),
         cmocka_unit_test(trees_lose_nothing_by_up_and_down),
         cmocka_unit_test(loads_are_what_traces_say),
+        cmocka_unit_test(loads_without_channels),
         cmocka_unit_test(lanes_from_files_can_be_changed),
         cmocka_unit_test(groups_are_kept),
     };
