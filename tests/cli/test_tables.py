@@ -374,6 +374,15 @@ class Check(Base):
         self.assertEqual(result.code, 0, result.err)
         self.assertIn("LID 100 first", result.err)
 
+    def test_comments_of_missing_entries(self):
+        """Port 255 is no entry, but the comment still tells whose LID it is."""
+        tables = self.route("mesh:2,hosts=1", "line", "--lmc", "1")
+        lfts = os.path.join(tables, "opensm-lfts.dump")
+        self.edit(lfts, r"^0x0007 \d+", "0x0007 255", 0)
+        result = selvage("check", tables, "--json")
+        self.assertEqual(result.err, "")
+        self.assertEqual(result.json["unreachable_pairs"], 1)
+
     def test_tables_of_strangers(self):
         """Switches that the fabric does not have are named and left out, whatever the file."""
         tables = self.route("mesh:3,hosts=1", "line")

@@ -199,7 +199,7 @@ class Verdicts(Case):
         self.assertEqual(found["lanes_known"], lanes_known)
         for verdict in VERDICTS:
             self.verdict(found, wanted, verdict, tables, how, lanes_known)
-        self.examples(found, tables)
+        self.examples(found, tables, how)
         if lanes_known:
             self.assertEqual(found["verdicts"]["multicast"], wanted["multicast"])
         return found
@@ -215,7 +215,7 @@ class Verdicts(Case):
             zero = oracle.verify(tables, **dict(how, unknown_sl=0))
             self.assertEqual(found["on_sl0"][verdict], zero[verdict])
 
-    def examples(self, found, tables):
+    def examples(self, found, tables, how):
         """The pairs that are named make every step of the cycle; the lost pair is lost."""
         guids = {node.name: guid for guid, node in tables.nodes.items()}
         cycle = found["cycle"] or []
@@ -225,6 +225,8 @@ class Verdicts(Case):
                 self.assertIs(step.get("multicast"), True, step)
                 continue
             self.assertEqual(tables.owner[step["lid"]], guids[step["destination"]])
+            self.assertIn(step["sl"], oracle.sls_of(tables, guids[step["source"]], step["lid"],
+                                                    how.get("assume_sl"), how.get("reversible"), "any"))
             _, hops = oracle.walk(tables, guids[step["source"]], step["lid"], step["sl"])
             self.assertIn((vertices[i], vertices[(i + 1) % len(cycle)]), zip(hops, hops[1:]))
         if found["lost"]:
