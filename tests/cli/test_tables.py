@@ -459,6 +459,12 @@ class Review(Base):
         tree = self.route("kary:k=4,n=2,hosts=4", "tree", "-e", "minhop")
         self.assertEqual(selvage("check", tree, tree).code, 0)
         self.assertEqual(selvage("check", tree, tree, "--strict").code, 1)
+        for row in (r"^(0   0   : )0 ", r"^(1   2   : )0 ", r"^(2   1   : )0 "):
+            line = self.route("mesh:2,hosts=1", "line")  # discarded at once, on the way, at the end
+            self.edit(os.path.join(line, "opensm-sl2vl.dump"), row, r"\g<1>15", 0)
+            self.assertEqual(selvage("check", line).code, 1)
+            self.assertEqual(selvage("check", line, line).code, 1)
+            self.assertIs(selvage("check", line, line, "--json").json["connected"], False)
         line = self.route("mesh:2,hosts=1", "line")
         self.edit(os.path.join(line, "opensm-sl2vl.dump"), r": 0  0 ", ": 0  15", 0)
         self.write(line, "opensm.psl", "* 1 0\n* 2 0\n* 3 1\n* 4 0\n")

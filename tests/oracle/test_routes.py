@@ -431,6 +431,8 @@ class Transitions(Case):
                 self.assertEqual(found["lids_moved"], moved)
                 self.assertEqual(found["loops"] > 0, wanted["loop"])
                 self.assertEqual(found["unreachable_pairs"], wanted["dead_ends"])
+                if wanted["dead_ends_or_discards"] > wanted["dead_ends"]:
+                    self.assertIs(found["connected"], False)
                 self.assertEqual(found["deadlock_free"] is True, wanted["deadlock_free"])
             shutil.rmtree(old, ignore_errors=True)
             shutil.rmtree(new, ignore_errors=True)
