@@ -214,10 +214,10 @@ static uint64_t sls_of(struct change *x, sv_node from, uint32_t d)
 {
     uint64_t sls = 0;
     for (int k = 0; k < WAYS; k++) {
-        unsigned sl = sv_route_sl(x->tables[k], from, d);
+        unsigned sl = sv_route_sl(x->tables[k], from, d), most = x->tables[k]->num_sls;
         x->unknown |= sl >= SV_MOST_SLS;
         sls |= sl < SV_MOST_SLS ? (uint64_t)1 << sl
-                                : ((uint64_t)1 << SV_HARDWARE_SLS) - 1; /* not known: any */
+                                : UINT64_MAX >> (SV_MOST_SLS - most); /* not known: any */
     }
     return sls;
 }

@@ -69,6 +69,8 @@ class Route(Base):
             self.assertIn(key, found)
         self.assertIs(found["check"]["deadlock_free"], True)
         self.assertIsNone(found["output"])
+        found = ok("route", "mesh:3,hosts=2", "--lmc", "2", "--json").json
+        self.assertEqual((found["switches"], found["destinations"]), (3, 3 + 6 * 4))
 
     def test_the_same_bytes_every_time(self):
         for engine in ("minhop", "sssp", "updn", "dnup", "dor"):
@@ -237,6 +239,34 @@ class Check(Base):
             file.write("something else\n")
         self.expect_error(3, "proof:1: not a proof", "check", tables, "--against", proof)
 
+    def test_proofs_with_lanes(self):
+        """A number of one lane is not that of another, nor is that of one port another's."""
+        tables, proof = self.route("mesh:3,hosts=1"), self.path("proof")
+        self.edit(os.path.join(tables, "opensm-sl2vl.dump"), r": 0 ", ": 2 ", 0)
+        ok("check", tables, "--proof", proof)
+        with open(proof) as file:
+            good = file.read()
+        lines = re.findall(r"^0x.*\n", good, flags=re.M)
+        self.assertEqual({line.split()[2] for line in lines}, {"2"})
+        self.assertEqual(len(lines), 2 * 2 + 2 * 3)
+        for line in lines:
+            for change in ("", line.replace(" 2 ", " 1 ", 1) if " 2 2 " not in line else "",
+                           line.replace(" 2 ", " 77 ", 1)):
+                with open(proof, "w") as file:
+                    file.write(good.replace(line, change))
+                result = selvage("check", tables, "--against", proof)
+                self.assertEqual(result.code, 1)
+                self.assertIn("has no number", result.out)
+        with open(proof, "w") as file:
+            file.write(re.sub(r"^(0x.*) \d+$", r"\1 5", good, flags=re.M))
+        self.assertIn("not larger", selvage("check", tables, "--against", proof).out)
+
+    def test_short_cycles_are_shown(self):
+        for spec, length in (("torus:5x5,hosts=1", 5), ("torus:4x6,hosts=1", 4)):
+            tables = self.route(spec, "torus", "-e", "dor")
+            found = selvage("check", tables, "--terminals-only", "--json").json
+            self.assertEqual(len(found["cycle"]), length, spec)
+
     def test_proofs_need_guids_that_differ(self):
         """A proof names channels by GUID and port: of two nodes with one GUID it could be either."""
         for twin, who in (("02005e1a00000002", '"sw1" and "host0"'),
@@ -349,8 +379,12 @@ class Check(Base):
                 ("opensm.psl", "0x5 4 16\n", "opensm.psl:1: expected a service level of 0 to 15"),
                 ("opensm.psl", "5 4 1\n", "opensm.psl:1: expected 0x<guid>, @0x<guid> or *"),
                 ("opensm-sl2vl.dump", "0 1 : 0 0\n", "opensm-sl2vl.dump:1: a row before any node"),
+                ("opensm-sl2vl.dump", "# none\n", "no table of lanes in the file"),
                 ("opensm.mcfdbs", "Switch 0x02005e1a00000001\n0x0004 : 0x001\n",
                  "opensm.mcfdbs:2: 0x4 is no multicast LID"),
+                ("opensm.mcfdbs", "Switch 0x02005e1a00000001\n0xC000 : 0x006\n",
+                 "opensm.mcfdbs:2: port 6 of switch"),
+                ("opensm.mcfdbs", "0xC000 : 0x001\n", "opensm.mcfdbs:1: neither a switch nor a group"),
                 ("opensm-qos.conf", "qos_ca_vlarb_high 15:1\n", "opensm-qos.conf:1: expected up to")):
             path = os.path.join(tables, name)
             with open(path) as file:
@@ -647,6 +681,29 @@ class Files(Base):
             result = selvage("check", self.path("bad.svr"))
             self.assertIn(result.code, (3, 4), result.err)
             self.assertIn(message, result.err)
+
+    def test_hops_for_ibdmchk(self):
+        """opensm.fdbs tells how far it is, and whether that is as short as can be."""
+        tables = self.route("torus:5,hosts=1", "ring", "-e", "updn")
+        with open(os.path.join(tables, "opensm.fdbs")) as file:
+            blocks = re.split(r"^dump_ucast_routes: Switch .*\n", file.read(), flags=re.M)[1:]
+        far = 0
+        for s, block in enumerate(blocks):
+            rows = re.findall(r"^0x(\w+) : (\d+)  : (\d+)   : (yes|no)$", block, flags=re.M)
+            self.assertEqual([int(row[0], 16) for row in rows], list(range(1, 11)))
+            for lid, port, hops, best in rows:
+                to = int(lid, 16) - 1
+                found = ok("path", tables, "sw%d" % s, "lid %d" % (to + 1), "--json").json["hops"]
+                self.assertEqual(len(found), int(hops))
+                self.assertEqual([hop["out_port"] for hop in found[:1]], [int(port)] * bool(found))
+                round_it = abs(s - to % 5)
+                self.assertEqual(best == "yes",
+                                 int(hops) == min(round_it, 5 - round_it) + (to >= 5))
+                far += best == "no"
+        self.assertGreater(far, 0)
+        self.edit(os.path.join(tables, "opensm-lfts.dump"), r"^0x000a 00[23].*\n", "")
+        text = ok("convert", tables, "-f", "fdbs").out
+        self.assertEqual(text.count("0x000A : UNREACHABLE"), 1)
 
     def test_tables_are_fabrics(self):
         tables = self.route("torus:3x3", "tables")

@@ -28,6 +28,8 @@ LAYERED = "dfsssp", "lash"  # free of deadlock, but for packets between switches
 MINIMAL = "minhop", "sssp", "dor", "dfsssp", "lash"
 KINDS = "terminal_terminal", "terminal_switch", "switch_terminal", "switch_switch"
 VERDICTS = "terminal_terminal", "terminal_switch", "switch_switch"
+TRAFFIC = {"terminal_terminal": ["--terminals-only"], "terminal_switch": [],
+           "switch_switch": ["--strict"]}
 
 
 def random_spec(rng):
@@ -192,6 +194,7 @@ class Verdicts(Case):
             self.assertLessEqual(found["unreachable"][kind], wanted["unreachable"][kind])
             self.assertGreaterEqual(found["unreachable"][kind],
                                     wanted["unreachable_every_sl"][kind])
+        self.assertEqual(found["split_pairs"], oracle.split_pairs(tables))
         self.assertEqual(found["loops"], wanted["loops"])
         self.assertEqual(found["vls_used"], wanted["vls_used"])
         self.assertEqual(found["dependencies"], wanted["dependencies"])
@@ -426,8 +429,10 @@ class Transitions(Case):
                     rewrite(new, "opensm-subnet.lst",
                             lambda text: "\n".join(reversed(text.strip().split("\n"))) + "\n")
                 moved = self.exchange(rng, new) << int(lmc) if rng.random() < 0.3 else 0
-                wanted = oracle.verify_transition(oracle.load(old), oracle.load(new))
-                found = ok_or_no("check", old, new, "--strict", "--json")
+                traffic = rng.choice(VERDICTS)
+                wanted = oracle.verify_transition(oracle.load(old), oracle.load(new),
+                                                  traffic=traffic)
+                found = ok_or_no("check", old, new, "--json", *TRAFFIC[traffic])
                 self.assertEqual(found["lids_moved"], moved)
                 self.assertEqual(found["loops"] > 0, wanted["loop"])
                 self.assertEqual(found["unreachable_pairs"], wanted["dead_ends"])

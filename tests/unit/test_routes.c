@@ -341,6 +341,31 @@ static void quick_looks(void **state)
     sv_fabric_free(f);
 }
 
+/* More SLs than hardware has, none of them known: any may be used while tables change. */
+static void unknown_levels_are_any(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "torus:4,hosts=1");
+    for (unsigned sls = SV_HARDWARE_SLS; sls <= SV_MOST_SLS; sls += 24) {
+        sv_routes *r = routed(f, "dor", 0);
+        sv_transition *change = NULL;
+        sv_lanes lanes = {{0}};
+        for (unsigned sl = 0; sl + 1 < sls; sl++)
+            lanes.of_sl[sl] = SV_NO_LANE;
+        uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
+        for (uint32_t v = 0; v < sv_num_nodes(f); v++)
+            r->lanes_of[v] = (uint16_t)table;
+        r->num_sls = (uint8_t)sls;
+        OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_UNKNOWN));
+        OK(ctx, sv_verify_transition(ctx, f, r, r, SV_TRAFFIC_ALL, &change));
+        assert_int_equal(change->deadlock_free, SV_VERDICT_UNKNOWN);
+        assert_int_equal(change->cycle_length, 4);
+        sv_transition_free(change);
+        sv_routes_free(r);
+    }
+    sv_fabric_free(f);
+}
+
 /* Every offset of the LMC arrives, and parallel cables are shared among them. */
 static void addresses_take_different_ways(void **state)
 {
@@ -563,6 +588,7 @@ int main(void)
         cmocka_unit_test(traces_end_as_they_must),
         cmocka_unit_test(failures_show_in_old_tables),
         cmocka_unit_test(quick_looks),
+        cmocka_unit_test(unknown_levels_are_any),
         cmocka_unit_test(addresses_take_different_ways),
         cmocka_unit_test(requests_are_checked),
         cmocka_unit_test(any_roots_will_do),
