@@ -54,8 +54,20 @@ static sv_status carry_sls(struct remap *m, uint32_t d, uint32_t e)
         row[d] = old->sls[0][e];
     for (uint32_t u = 0; !by_destination && u < length; u++)
         if (m->node[u] != SV_NONE)
-            row[u] = old->sls[e][m->node[u]];
+            row[u] = (uint8_t)sv_route_sl(old, (sv_node){m->node[u]}, e);
     return SV_OK;
+}
+
+/* The form of SLs; what a terminal's switch told is its own when it hangs on another one now. */
+static sv_sl_form form_of(const struct remap *m)
+{
+    uint32_t mine = m->to->num_switches, theirs = m->from->num_switches;
+    for (uint32_t t = 0; m->old->sl_form == SV_SL_BY_SWITCH && t < m->to->num_terminals; t++) {
+        uint32_t v = m->node[mine + t], home = m->made->home[t];
+        if (v != SV_NONE && (home == SV_NONE || m->node[home] != m->old->home[v - theirs]))
+            return SV_SL_BY_NODE;
+    }
+    return (sv_sl_form)m->old->sl_form;
 }
 
 /* Everything about destination d, which is e in the old tables. */
@@ -108,7 +120,7 @@ static sv_status carry_node(struct remap *m, uint32_t v, uint32_t w)
 static sv_status carry(struct remap *m)
 {
     SV_TRY(sv_routes_new(m->ctx, m->to, m->old->lmc, &m->made));
-    SV_TRY(sv_routes_set_sl_form(m->ctx, m->made, (sv_sl_form)m->old->sl_form));
+    SV_TRY(sv_routes_set_sl_form(m->ctx, m->made, form_of(m)));
     m->made->sl = m->old->sl;
     m->made->num_sls = m->old->num_sls;
     m->made->lanes_known = m->old->lanes_known;
