@@ -257,9 +257,21 @@ class Check(Base):
                 result = selvage("check", tables, "--against", proof)
                 self.assertEqual(result.code, 1)
                 self.assertIn("has no number", result.out)
+                self.ends_do_not_ascend(tables, proof)
         with open(proof, "w") as file:
             file.write(re.sub(r"^(0x.*) \d+$", r"\1 5", good, flags=re.M))
         self.assertIn("not larger", selvage("check", tables, "--against", proof).out)
+        self.ends_do_not_ascend(tables, proof)
+
+    def ends_do_not_ascend(self, tables, proof):
+        with open(proof) as file:
+            numbers = {tuple(line.split()[:3]): int(line.split()[3]) for line in file
+                       if line.startswith("0x")}
+        ends = selvage("check", tables, "--against", proof, "--json").json["cycle"]
+        a, b = ((end["guid"], str(end["port"]), str(end["vl"])) for end in ends)
+        self.assertNotEqual(a, b)
+        if a in numbers and b in numbers:
+            self.assertGreaterEqual(numbers[a], numbers[b])
 
     def test_short_cycles_are_shown(self):
         for spec, length in (("torus:5x5,hosts=1", 5), ("torus:4x6,hosts=1", 4)):
@@ -682,6 +694,30 @@ class Files(Base):
             result = selvage("check", self.path("bad.svr"))
             self.assertIn(result.code, (3, 4), result.err)
             self.assertIn(message, result.err)
+
+    def test_either_file_of_forwarding_tables(self):
+        """opensm.fdbs tells the same, though not whose LIDs are whose."""
+        for lmc in "0", "2":
+            tables = self.route("torus:3x4,hosts=2", "t" + lmc, "--lmc", lmc, "-e", "sssp")
+            ok("convert", tables, "-o", self.path("a.svr"))
+            os.remove(os.path.join(tables, "opensm-lfts.dump"))
+            ok("convert", tables, "-o", self.path("b.svr"))
+            with open(self.path("a.svr"), "rb") as a, open(self.path("b.svr"), "rb") as b:
+                self.assertEqual(a.read(), b.read())
+        fdbs = os.path.join(tables, "opensm.fdbs")
+        with open(fdbs) as file:
+            good = file.read()
+        for pattern, replacement, message in (
+                (r"^0x0002 : \d+ .*", "0x0002 = 1", r":4: expected ':' after the LID"),
+                (r"^0x0002 : \d+ .*", "0x0002 : x", r":4: expected a port"),
+                (r"^0x0002 : \d+ .*", "0x0002 : 099", r":4: port 99 of switch .*, which has 6"),
+                (r"^0x0002 : \d+ .*", "hello", r":4: neither a switch nor an entry: 'hello'"),
+                (r"Switch 0x\w+", "Switch 0x", r":1: a guid is missing")):
+            with open(fdbs, "w") as file:
+                file.write(re.sub(pattern, replacement, good, count=1, flags=re.M))
+            result = selvage("check", tables)
+            self.assertEqual(result.code, 3, result.out)
+            self.assertRegex(result.err, message)
 
     def test_hops_for_ibdmchk(self):
         """opensm.fdbs tells how far it is, and whether that is as short as can be."""

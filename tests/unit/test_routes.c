@@ -332,6 +332,47 @@ static void failures_show_in_old_tables(void **state)
     sv_fabric_free(f);
 }
 
+/* The example of a lost pair is that with the lowest destination, and then the lowest source. */
+static void the_first_lost_pair_is_shown(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=2"); /* terminals 3 4, 5 6, 7 8 */
+    sv_routes *r = routed(f, "updn", 0);
+    sv_verification *found = NULL;
+    sv_routes_row(ctx, r, r->first[8])[0] = SV_NO_PORT;
+    sv_routes_row(ctx, r, r->first[4])[1] = SV_NO_PORT;
+    OK(ctx, sv_verify(ctx, f, r, NULL, &found));
+    assert_int_equal(found->unreachable[SV_PAIRS_TERMINAL_TERMINAL], 2 + 4);
+    assert_int_equal(found->lost.destination, r->first[4]);
+    assert_int_equal(found->lost.from.i, 5);
+    assert_int_equal(found->lost.at.i, 1);
+    assert_int_equal(found->lost.why, SV_TRACE_NO_ENTRY);
+    sv_verification_free(found);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+/* What is dead is neither source nor destination of a change. */
+static void the_dead_do_not_count(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=2"), *left = NULL;
+    sv_routes *r = routed(f, "updn", 0);
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_transition *change = NULL;
+    sv_mask_node(mask, (sv_node){8});
+    OK(ctx, sv_fabric_mask(ctx, f, mask, &left));
+    OK(ctx, sv_verify_transition(ctx, left, r, r, SV_TRAFFIC_ALL, &change));
+    assert_int_equal(change->dead_ends, 0);
+    assert_int_equal(change->looping, 0);
+    assert_int_equal(change->deadlock_free, SV_VERDICT_YES);
+    sv_transition_free(change);
+    sv_mask_free(mask);
+    sv_routes_free(r);
+    sv_fabric_free(left);
+    sv_fabric_free(f);
+}
+
 /* A quick look says yes or nothing, and does not pretend that SLs were unknown. */
 static void quick_looks(void **state)
 {
@@ -664,6 +705,8 @@ int main(void)
         cmocka_unit_test(wrong_tables_are_found),
         cmocka_unit_test(traces_end_as_they_must),
         cmocka_unit_test(failures_show_in_old_tables),
+        cmocka_unit_test(the_first_lost_pair_is_shown),
+        cmocka_unit_test(the_dead_do_not_count),
         cmocka_unit_test(quick_looks),
         cmocka_unit_test(unknown_levels_are_any),
         cmocka_unit_test(addresses_take_different_ways),
