@@ -166,6 +166,7 @@ class Check(Base):
         self.assertEqual(result.code, 6)
         self.assertIn("channels might wait for each other", result.out)
         self.assertIn("if everything used SL 0: no", result.out)
+        self.assertIn("lanes: there is no opensm-sl2vl.dump", result.out)
 
     def test_which_traffic_counts(self):
         """Spine to spine, packets of min-hop can wait for each other."""
