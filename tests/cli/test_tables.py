@@ -528,6 +528,15 @@ class Review(Base):
         self.assertEqual(selvage("check", ring, ring).code, 6)
         self.assertIn("opensm.psl does not tell all", selvage("check", ring).out)
 
+    def test_why_one_of_two_levels_is_lost(self):
+        """The level of the way back is the one that is discarded."""
+        tables = self.route("mesh:2,hosts=1", "t")
+        self.edit(os.path.join(tables, "opensm-sl2vl.dump"), r"^(1   2   : 0  )0 ", r"\g<1>15", 0)
+        self.write(tables, "opensm.psl", "* 1 0\n* 2 0\n* 3 0\n* 4 1\n")
+        self.assertIn("host0 to host1: the lane table discards", selvage("check", tables).out)
+        self.assertIn("host1 to host0: the lane table discards",
+                      selvage("check", tables, "--reversible").out)
+
     def test_a_host_without_a_lid(self):
         tables = self.route("mesh:1,hosts=3", "t")
         self.edit(os.path.join(tables, "opensm-subnet.lst"), "LID:0002", "LID:0000", 0)
