@@ -258,19 +258,20 @@ class Check(Base):
                 result = selvage("check", tables, "--against", proof)
                 self.assertEqual(result.code, 1)
                 self.assertIn("has no number", result.out)
-                self.ends_do_not_ascend(tables, proof)
+                self.ends_do_not_ascend(tables, proof, lines)
         with open(proof, "w") as file:
             file.write(re.sub(r"^(0x.*) \d+$", r"\1 5", good, flags=re.M))
         self.assertIn("not larger", selvage("check", tables, "--against", proof).out)
-        self.ends_do_not_ascend(tables, proof)
+        self.ends_do_not_ascend(tables, proof, lines)
 
-    def ends_do_not_ascend(self, tables, proof):
+    def ends_do_not_ascend(self, tables, proof, lines):
         with open(proof) as file:
             numbers = {tuple(line.split()[:3]): int(line.split()[3]) for line in file
                        if line.startswith("0x")}
         ends = selvage("check", tables, "--against", proof, "--json").json["cycle"]
         a, b = ((end["guid"], str(end["port"]), str(end["vl"])) for end in ends)
         self.assertNotEqual(a, b)
+        self.assertLessEqual({a, b}, {tuple(line.split()[:3]) for line in lines})
         if a in numbers and b in numbers:
             self.assertGreaterEqual(numbers[a], numbers[b])
 

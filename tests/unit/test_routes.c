@@ -352,6 +352,29 @@ static void the_first_lost_pair_is_shown(void **state)
     sv_fabric_free(f);
 }
 
+/* Whatever is discarded takes no channel, in however large a fabric. */
+static void nothing_flows_where_all_is_discarded(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x300,hosts=1");
+    sv_routes *r = routed(f, "updn", 0);
+    sv_verification *found = NULL;
+    const sv_lanes lanes = {{SV_NO_LANE}};
+    uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        r->lanes_of[s] = (uint16_t)table;
+    OK(ctx, sv_verify(ctx, f, r, NULL, &found));
+    assert_int_equal(found->vls_used, 0);
+    assert_int_equal(found->dependencies, 0);
+    for (int k = 0; k < SV_PAIRS_COUNT; k++) /* an adapter's own switch takes it all the same */
+        assert_int_equal(found->unreachable[k],
+                         found->pairs[k] - (k == SV_PAIRS_TERMINAL_SWITCH ? 300 : 0));
+    assert_int_equal(found->deadlock_free[SV_TRAFFIC_ALL], SV_VERDICT_YES);
+    sv_verification_free(found);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
 /* What is dead is neither source nor destination of a change. */
 static void the_dead_do_not_count(void **state)
 {
@@ -723,6 +746,7 @@ int main(void)
         cmocka_unit_test(traces_end_as_they_must),
         cmocka_unit_test(failures_show_in_old_tables),
         cmocka_unit_test(the_first_lost_pair_is_shown),
+        cmocka_unit_test(nothing_flows_where_all_is_discarded),
         cmocka_unit_test(the_dead_do_not_count),
         cmocka_unit_test(quick_looks),
         cmocka_unit_test(unknown_levels_are_any),
