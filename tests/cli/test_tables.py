@@ -657,7 +657,8 @@ class Files(Base):
     def test_there_and_back(self):
         tables = self.route("dragonfly:a=4,p=2,h=2,g=9", "tables", "--lmc", "1", "-e", "sssp")
         with open(os.path.join(tables, "opensm.mcfdbs"), "w") as file:
-            file.write("\nSwitch 0x02005e1a00000001\nLID    : Out Port(s)\n0xC000 : 0x001 0x003 \n")
+            file.write("\nSwitch 0x02005e1a00000001\nLID    : Out Port(s)\n"
+                       "0xC000 : 0x001 0x003 \n0xC001 : 0x002 \n")
         with open(os.path.join(tables, "opensm-qos.conf"), "a") as file:
             file.write("qos_swe_high_limit 3\nqos_swe_vlarb_high 0:4,1:5\n")
         self.edit(os.path.join(tables, "opensm-sl2vl.dump"), r"^(3   5   : )0 ", r"\g<1>2 ")
@@ -673,7 +674,7 @@ class Files(Base):
                 self.assertEqual(a.read(), b.read(), name)
         for name in ("opensm.mcfdbs", "opensm-qos.conf"):
             with open(self.path("b/" + name)) as file:
-                self.assertIn({"opensm.mcfdbs": "0xC000 : 0x001 0x003",
+                self.assertIn({"opensm.mcfdbs": "0xC000 : 0x001 0x003 \n0xC001 : 0x002 \n",
                                "opensm-qos.conf": "qos_swe_vlarb_high 0:4,1:5"}[name], file.read())
         one, two = (ok("path", where, "host0", "lid 44", "--json").json
                     for where in (tables, self.path("b.svr")))
@@ -699,6 +700,8 @@ class Files(Base):
         with open(self.path("a.svr"), "rb") as file:
             good = file.read()
         for change, message in ((lambda b: b[:-64], "its length is not what it says"),
+                                (lambda b: b[:12] + struct.pack("<IQ", 40, 128) + bytes(104),
+                                 "its length is not what it says"),
                                 (lambda b: b[:700] + b"x" + b[701:], "its sum is wrong"),
                                 (lambda b: b[:8] + b"\2" + b[9:], "version 2, this selvage reads 1"),
                                 (lambda b: b"s" * 100, "neither a directory of tables nor")):
