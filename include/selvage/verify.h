@@ -121,8 +121,8 @@ SV_API void sv_verification_free(sv_verification *result);
 
 /*
  * Writes a proof: a number for every (channel, lane) pair in use, such that every dependency of all
- * packets, multicast ones too, ascends (docs/formats.md). INFEASIBLE when there is none, or when two
- * nodes have the same GUID.
+ * packets, multicast ones too, ascends (docs/formats.md). INFEASIBLE when there is none, or when
+ * two nodes have the same GUID.
  */
 SV_API SV_MUST_USE sv_status sv_proof_write(sv_ctx *ctx, const sv_fabric *fabric,
                                             const sv_routes *routes,
