@@ -333,7 +333,8 @@ class Check(Base):
             pass
         self.assertEqual(selvage("check", old).code, 6)
         self.assertEqual(selvage("check", old, new).code, 6)
-        self.assertEqual(selvage("check", new, old).code, 6)
+        result = selvage("check", new, old, "--json")
+        self.assertEqual((result.code, result.json["deadlock_free"]), (6, None))
 
     def test_another_node_with_the_same_lid(self):
         """Switches know LIDs: what is sent to the old owner of one reaches the new one."""

@@ -243,6 +243,9 @@ static void wrong_tables_are_found(void **state)
     FAILS(ctx, sv_verify_transition(ctx, f, r, more, SV_TRAFFIC_ALL, &change), SV_BAD_INPUT,
           "old and new tables have different destinations");
     FAILS(ctx, sv_verify(ctx, g, r, NULL, &found), SV_BAD_INPUT, "belong to another fabric");
+    const sv_verify_options assume = {.assume = true, .assumed_sl = SV_HARDWARE_SLS};
+    FAILS(ctx, sv_verify(ctx, f, r, &assume, &found), SV_BAD_INPUT,
+          "the tables have no SL 16 (they have 0 to 15)");
     FAILS(ctx, sv_routes_load(ctx, g, r, NULL, &load), SV_BAD_INPUT, "belong to another fabric");
     FAILS(ctx, sv_routes_changed_blocks(ctx, f, r, more, &blocks), SV_BAD_INPUT, "different");
     FAILS(ctx, sv_routes_mix_block(ctx, r, more, (sv_node){0}, 0), SV_BAD_INPUT, "different");
@@ -350,6 +353,27 @@ static void the_first_lost_pair_is_shown(void **state)
     sv_verification_free(found);
     sv_routes_free(r);
     sv_fabric_free(f);
+}
+
+/* However many destinations there are, and however they are shared out, none is left out. */
+static void every_destination_is_looked_at(void **state)
+{
+    (void)state;
+    for (unsigned hosts = 29; hosts < 100; hosts += hosts % 32 == 2 ? 27 : 1) {
+        char spec[32];
+        snprintf(spec, sizeof spec, "mesh:1x1,hosts=%u", hosts);
+        sv_fabric *f = test_fabric(ctx, spec);
+        sv_routes *r = routed(f, "updn", 0);
+        sv_verification *found = NULL;
+        for (uint32_t d = 0; d < r->num_destinations; d++)
+            sv_routes_row(ctx, r, d)[0] = SV_NO_PORT;
+        OK(ctx, sv_verify(ctx, f, r, NULL, &found));
+        assert_int_equal(found->pairs[SV_PAIRS_TERMINAL_TERMINAL], hosts * (hosts - 1));
+        assert_int_equal(found->unreachable[SV_PAIRS_TERMINAL_TERMINAL], hosts * (hosts - 1));
+        sv_verification_free(found);
+        sv_routes_free(r);
+        sv_fabric_free(f);
+    }
 }
 
 /* Whatever is discarded takes no channel, in however large a fabric. */
@@ -746,6 +770,7 @@ int main(void)
         cmocka_unit_test(traces_end_as_they_must),
         cmocka_unit_test(failures_show_in_old_tables),
         cmocka_unit_test(the_first_lost_pair_is_shown),
+        cmocka_unit_test(every_destination_is_looked_at),
         cmocka_unit_test(nothing_flows_where_all_is_discarded),
         cmocka_unit_test(the_dead_do_not_count),
         cmocka_unit_test(quick_looks),
