@@ -507,6 +507,17 @@ class Review(Base):
         self.assertEqual(selvage("check", tables, "--against", proof).code, 1)
         self.assertEqual(selvage("check", tables, tables).code, 1)
 
+    def test_stale_masks_are_believed(self):
+        """A ring of copies that no terminal feeds any more may still hold some."""
+        tables = self.route("torus:4,hosts=0", "mc")
+        self.assertEqual(selvage("check", tables).code, 0)
+        self.write(tables, "opensm.mcfdbs", "".join(
+            "\nSwitch 0x02005e1a0000000%d\nLID    : Out Port(s)\n0xC000 : 0x001 0x002 \n" % s
+            for s in range(1, 5)))
+        result = selvage("check", tables, "--json")
+        self.assertEqual(result.code, 1)
+        self.assertIs(result.json["verdicts"]["multicast"], False)
+
     def test_a_change_to_itself_is_judged_like_itself(self):
         tree = self.route("kary:k=4,n=2,hosts=4", "tree", "-e", "minhop")
         self.assertEqual(selvage("check", tree, tree).code, 0)

@@ -50,6 +50,35 @@ static void the_first_lost_pair_is_shown(void **state)
     sv_fabric_free(f);
 }
 
+/* Terminals use the SL of their switch, not of a neighbour that is cabled before them. */
+static void terminals_behind_other_ports(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(
+        ctx, "switchguid=0x1\nSwitch 4 \"S-1\" # \"a\"\n[2] \"S-2\"[2]\n[4] \"H-10\"[1](11)\n\n"
+             "switchguid=0x2\nSwitch 4 \"S-2\" # \"b\"\n[2] \"S-1\"[2]\n[3] \"H-20\"[1](21)\n\n"
+             "caguid=0x10\nCa 1 \"H-10\" # \"x\"\n[1](11) \"S-1\"[4]\n\n"
+             "caguid=0x20\nCa 1 \"H-20\" # \"y\"\n[1](21) \"S-2\"[3]\n");
+    sv_routes *r = routed(f, "updn", 0);
+    sv_verification *found = NULL;
+    const sv_lanes lanes = {{0, 1, 2, 3}};
+    uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++)
+        r->lanes_of[v] = (uint16_t)table;
+    OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_BY_SWITCH));
+    for (uint32_t d = 0; d < r->num_destinations; d++) {
+        bool at_a = r->node[d].i == 0 || r->node[d].i == 2;
+        sv_routes_sl_row(ctx, r, d)[0] = at_a ? 2 : 1; /* 1 on the way from a to b */
+        sv_routes_sl_row(ctx, r, d)[1] = at_a ? 3 : 2; /* 3 on the way back, 2 on none */
+    }
+    OK(ctx, sv_verify(ctx, f, r, NULL, &found));
+    assert_int_equal(found->vls_used, 2);
+    assert_int_equal(found->unreachable[SV_PAIRS_TERMINAL_TERMINAL], 0);
+    sv_verification_free(found);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
 /* However many destinations there are, and however they are shared out, none is left out. */
 static void every_destination_is_looked_at(void **state)
 {
@@ -182,6 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_lost_pair_is_shown),
+        cmocka_unit_test(terminals_behind_other_ports),
         cmocka_unit_test(every_destination_is_looked_at),
         cmocka_unit_test(nothing_flows_where_all_is_discarded),
         cmocka_unit_test(the_dead_do_not_count),
