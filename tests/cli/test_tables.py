@@ -178,6 +178,17 @@ class Check(Base):
         self.assertIs(result.json["deadlock_free"], False)
         self.assertIs(result.json["verdicts"]["terminal_switch"], True)
 
+    def test_rings_through_switches_without_terminals(self):
+        """Every other switch of a ring only hands on what comes in."""
+        net = self.path("ring.net")
+        ok("faults", "torus:8,hosts=1", *(word for s in range(1, 8, 2)
+                                          for word in ("--port", "sw%d/1" % s)), "-o", net)
+        tables = self.route(net, "ring", "-e", "dor")
+        result = selvage("check", tables, "--terminals-only", "--json")
+        self.assertEqual(result.code, 1)
+        self.assertEqual(len(result.json["cycle"]), 8)
+        self.assertTrue(all(step["source"].startswith("host") for step in result.json["cycle"]))
+
     def test_lanes_break_a_ring(self):
         """Odd sources on lane 1, even ones on lane 0: neither lane goes all the way round."""
         ring = self.route("torus:4,hosts=1", "ring", "-e", "dor")

@@ -57,8 +57,11 @@ def random_fabric(rng, directory):
     if rng.random() < 0.5:
         with open(path) as file:
             found = re.findall(r'^Switch.*?# "([^"]+)"', file.read(), re.M)
-        name, port = rng.choice(found), rng.randint(1, 4)
-        failed = selvage("faults", path, "--port", "%s/%d" % (name, port), "-o", path + "2")
+        ends = ["%s/%d" % (rng.choice(found), rng.randint(1, 4))]
+        if rng.random() < 0.5:  # and many a terminal, which are at the first ports
+            ends += [name + "/1" for name in found if rng.random() < 0.4]
+        failed = selvage("faults", path, *(word for end in sorted(set(ends))
+                                           for word in ("--port", end)), "-o", path + "2")
         if failed.code == 0 and selvage("convert", path + "2", "-f", "subnet").code == 0:
             os.replace(path + "2", path)
     return path
