@@ -136,34 +136,83 @@ static sv_status check_one(struct app *app, const struct check *o, int *code)
 
 /* ---- from old to new ---- */
 
-/* The old tables in the numbers of the new fabric. Destinations must have kept their LIDs. */
-static sv_status carry_over(struct app *app, const struct check *o, const sv_fabric *f,
-                            const sv_routes *r, sv_routes **old_here)
+/* Both sides of a change, and the old tables in the numbers of the new fabric. */
+struct sides {
+    sv_fabric *old_fabric, *f;
+    sv_routes *old, *r, *carried;
+    sv_lid_move *moves;
+    uint32_t num_moves;
+};
+
+static void release_sides(struct app *app, struct sides *x)
 {
-    sv_fabric *old_fabric = NULL;
-    sv_routes *old = NULL;
+    sv_release(app->ctx, x->moves);
+    sv_routes_free(x->carried);
+    sv_routes_free(x->old);
+    sv_routes_free(x->r);
+    sv_fabric_free(x->old_fabric);
+    sv_fabric_free(x->f);
+}
+
+/* Destinations must have kept their LIDs; that new ones took over those of others is noted. */
+static sv_status carry_over(struct app *app, struct sides *x)
+{
+    const sv_routes *r = x->r;
     sv_match *match = NULL;
-    SV_TRY(app_load_tables(app, o->words[0], &old_fabric, &old));
-    sv_status status = sv_match_new(app->ctx, old_fabric, f, SV_MATCH_GUID, &match);
-    if (status == SV_OK && old->lmc != r->lmc)
-        status = sv_fail(app->ctx, SV_INFEASIBLE,
-                         "the LMC changes from %u to %u: not only the tables do", old->lmc, r->lmc);
-    if (status == SV_OK)
-        status = sv_routes_remap(app->ctx, old_fabric, old, f, match, old_here);
+    if (x->old->lmc != r->lmc)
+        return sv_fail(app->ctx, SV_INFEASIBLE,
+                       "the LMC changes from %u to %u: not only the tables do", x->old->lmc,
+                       r->lmc);
+    x->moves = sv_alloc(app->ctx, (size_t)r->num_destinations + 1, sizeof *x->moves);
+    if (x->moves == NULL)
+        return SV_NO_MEMORY;
+    SV_TRY(sv_match_new(app->ctx, x->old_fabric, x->f, SV_MATCH_GUID, &match));
+    sv_status status = sv_routes_remap(app->ctx, x->old_fabric, x->old, x->f, match, &x->carried);
     for (uint32_t d = 0; status == SV_OK && d < r->num_destinations; d++)
-        if ((*old_here)->lid[d] != 0 && (*old_here)->lid[d] != r->lid[d])
+        if (x->carried->lid[d] != 0 && x->carried->lid[d] != r->lid[d])
             status = sv_fail(app->ctx, SV_INFEASIBLE,
                              "the LID of \"%s\" changes from %u to %u: not only the tables do",
-                             sv_node_name(f, r->node[d]), (*old_here)->lid[d], r->lid[d]);
+                             sv_node_name(x->f, r->node[d]), x->carried->lid[d], r->lid[d]);
+    if (status == SV_OK)
+        status = sv_routes_remap_lids(app->ctx, x->old_fabric, x->old, x->f, match, r, x->carried,
+                                      x->moves, &x->num_moves);
     sv_match_free(match);
-    sv_routes_free(old);
-    sv_fabric_free(old_fabric);
     return status;
 }
 
-static void transition_text(sv_text *out, const sv_fabric *f, const sv_routes *r,
-                            const sv_transition *t)
+static void print_moves(sv_text *out, const struct sides *x)
 {
+    enum { MOST = 10 };
+    if (x->num_moves == 0)
+        return;
+    sv_text_print(out, "moved LIDs     %u: open connections would reach another node\n",
+                  x->num_moves);
+    for (uint32_t i = 0; i < x->num_moves && i < MOST; i++)
+        sv_text_print(out, "  LID %u was %s, is %s\n", x->moves[i].lid,
+                      sv_node_name(x->old_fabric, x->moves[i].was),
+                      sv_node_name(x->f, x->moves[i].is));
+    if (x->num_moves > MOST)
+        sv_text_print(out, "  … and %u more\n", x->num_moves - MOST);
+}
+
+static void json_moves(sv_json *j, const struct sides *x)
+{
+    sv_json_number(j, "lids_moved", x->num_moves);
+    sv_json_begin_array(j, "moves");
+    for (uint32_t i = 0; i < x->num_moves; i++) {
+        sv_json_begin_row(j, NULL, '{');
+        sv_json_number(j, "lid", x->moves[i].lid);
+        sv_json_text(j, "was", sv_node_name(x->old_fabric, x->moves[i].was));
+        sv_json_text(j, "is", sv_node_name(x->f, x->moves[i].is));
+        sv_json_end(j, '}');
+    }
+    sv_json_end(j, ']');
+}
+
+static void transition_text(sv_text *out, const struct sides *x, const sv_transition *t)
+{
+    const sv_fabric *f = x->f;
+    const sv_routes *r = x->r;
     static const char *const names[] = {"yes, whatever the order", "no: not in every order",
                                         "undecided"};
     sv_text_print(out, "changes        %llu blocks of 64 LIDs\n",
@@ -188,6 +237,7 @@ static void transition_text(sv_text *out, const sv_fabric *f, const sv_routes *r
         sv_text_print(out, "loops          to %llu destinations, for example to %s at %s\n",
                       (unsigned long long)t->looping, sv_node_name(f, r->node[t->loop_destination]),
                       sv_node_name(f, t->loop_at));
+    print_moves(out, x);
     if (t->discards)
         sv_text_print(out, "discarded      some lane table discards packets on their way\n");
     sv_text_print(out, "deadlock-free  %s\n", names[t->deadlock_free]);
@@ -197,8 +247,7 @@ static void transition_text(sv_text *out, const sv_fabric *f, const sv_routes *r
     }
 }
 
-static void transition_json(sv_text *out, const sv_fabric *f, const sv_routes *r,
-                            const sv_transition *t)
+static void transition_json(sv_text *out, const struct sides *x, const sv_transition *t)
 {
     sv_json j;
     sv_json_init(&j, out);
@@ -212,35 +261,36 @@ static void transition_json(sv_text *out, const sv_fabric *f, const sv_routes *r
     else
         sv_json_bool(&j, "deadlock_free", t->deadlock_free == SV_VERDICT_YES);
     sv_json_number(&j, "changed_blocks", t->changed_blocks);
-    app_json_cycle(&j, f, r, t->cycle, t->cycle_length);
+    json_moves(&j, x);
+    app_json_cycle(&j, x->f, x->r, t->cycle, t->cycle_length);
     sv_json_end(&j, '}');
 }
 
 static sv_status check_transition(struct app *app, const struct check *o, int *code)
 {
-    sv_fabric *f = NULL;
-    sv_routes *r = NULL, *old = NULL;
+    struct sides x = {0};
     sv_transition *t = NULL;
     sv_text out;
-    SV_TRY(app_load_tables(app, o->words[1], &f, &r));
-    sv_status status = carry_over(app, o, f, r, &old);
+    sv_status status = app_load_tables(app, o->words[1], &x.f, &x.r);
     if (status == SV_OK)
-        status = sv_verify_transition(app->ctx, f, old, r, o->traffic, &t);
+        status = app_load_tables(app, o->words[0], &x.old_fabric, &x.old);
+    if (status == SV_OK)
+        status = carry_over(app, &x);
+    if (status == SV_OK)
+        status = sv_verify_transition(app->ctx, x.f, x.carried, x.r, o->traffic, &t);
     if (status == SV_OK)
         status = app_print_begin(app, &out);
     if (status == SV_OK) {
-        *code =
-            exit_of(t->deadlock_free, t->looping == 0 && t->dead_ends == t->broken && !t->discards);
+        bool good = t->looping == 0 && t->dead_ends == t->broken && !t->discards;
+        *code = exit_of(t->deadlock_free, good && x.num_moves == 0);
         if (o->json)
-            transition_json(&out, f, r, t);
+            transition_json(&out, &x, t);
         else
-            transition_text(&out, f, r, t);
+            transition_text(&out, &x, t);
         status = app_print_end(app, &out);
     }
     sv_transition_free(t);
-    sv_routes_free(old);
-    sv_routes_free(r);
-    sv_fabric_free(f);
+    release_sides(app, &x);
     return status;
 }
 

@@ -250,6 +250,26 @@ SV_API SV_MUST_USE sv_status sv_routes_remap(sv_ctx *ctx, const sv_fabric *from,
                                              const sv_routes *routes, const sv_fabric *to,
                                              const sv_match *match, sv_routes **result);
 
+/* A LID that is another node's than before. */
+typedef struct sv_lid_move {
+    uint16_t lid;
+    sv_node was, is; /* of the first fabric and of the second */
+} sv_lid_move;
+
+/*
+ * Switches know LIDs and no nodes. Where a LID of now, the tables of the second fabric, was another
+ * node's in the first, carried (which sv_routes_remap made) gets that one's entries and SLs: they
+ * are what switches have for it until they are reprogrammed. A node that kept its place but got
+ * another LID is left alone.
+ *
+ * moves: room for now->num_destinations of them; *count: how many there are. Time: linear.
+ */
+SV_API SV_MUST_USE sv_status sv_routes_remap_lids(sv_ctx *ctx, const sv_fabric *from,
+                                                  const sv_routes *routes, const sv_fabric *to,
+                                                  const sv_match *match, const sv_routes *now,
+                                                  sv_routes *carried, sv_lid_move *moves,
+                                                  uint32_t *count);
+
 /* ---- following ---- */
 
 typedef enum sv_trace_end {

@@ -121,7 +121,8 @@ SV_API void sv_verification_free(sv_verification *result);
 
 /*
  * Writes a proof: a number for every (channel, lane) pair in use, such that every dependency of all
- * packets, multicast ones too, ascends (docs/formats.md). INFEASIBLE when there is none.
+ * packets, multicast ones too, ascends (docs/formats.md). INFEASIBLE when there is none, or when
+ * two nodes have the same GUID.
  */
 SV_API SV_MUST_USE sv_status sv_proof_write(sv_ctx *ctx, const sv_fabric *fabric,
                                             const sv_routes *routes,
@@ -158,7 +159,9 @@ typedef struct sv_transition {
  * Judges a change of tables of one fabric (that which is there now): every switch may already have,
  * or not have, each entry and lane table of the new ones, and a packet may carry the old or the new
  * SL. traffic: whose packets can wait for each other. An answer on the safe side: a yes holds for
- * every order of updates, a no for their union. Time: as sv_verify, some times more.
+ * every order of updates, a no for their union. Old tables of another fabric come through
+ * sv_routes_remap and sv_routes_remap_lids; packets to LIDs that nobody has any more are not
+ * followed. Time: as sv_verify, some times more.
  */
 SV_API SV_MUST_USE sv_status sv_verify_transition(sv_ctx *ctx, const sv_fabric *fabric,
                                                   const sv_routes *old_routes,

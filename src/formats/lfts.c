@@ -61,27 +61,9 @@ static sv_status begin_table(struct reader *r, uint64_t guid)
     return SV_OK;
 }
 
-/* An entry; guid 0: nobody told whose LID it is. */
-static sv_status add_entry(struct reader *r, uint64_t lid, uint64_t port, uint64_t guid)
+/* A comment tells whose LID it is. */
+static void note_owner(struct reader *r, uint64_t lid, uint64_t guid)
 {
-    if (!r->inside)
-        return sv_lines_fail(r->lines, "an entry before the first switch");
-    if (lid == 0 || lid > SV_LID_MAX)
-        return sv_lines_fail(r->lines, "0x%llx is no unicast LID", (unsigned long long)lid);
-    if (r->at == SV_ABSENT || port == SV_NO_PORT)
-        return SV_OK;
-    const sv_switch_info *s = &r->t->fabric->switches[r->at];
-    if (port > s->ports)
-        return sv_lines_fail(r->lines, "port %llu of switch \"%s\", which has %u",
-                             (unsigned long long)port, s->name, s->ports);
-    if (r->ports[r->at][lid] != SV_NO_PORT)
-        return sv_lines_fail(r->lines, "a second entry for LID 0x%04llx", (unsigned long long)lid);
-    r->ports[r->at][lid] = (uint8_t)port;
-    r->top = lid > r->top ? (uint32_t)lid : r->top;
-    if (r->kind[lid] == UNUSED)
-        r->kind[lid] = ENTRY;
-    if (guid == 0)
-        return SV_OK;
     uint32_t v = sv_map_get(&r->t->switches, guid);
     if (v == SV_ABSENT) {
         v = sv_map_get(&r->t->terminals, guid);
@@ -90,6 +72,29 @@ static sv_status add_entry(struct reader *r, uint64_t lid, uint64_t port, uint64
     }
     r->kind[lid] = NAMED;
     r->owner[lid] = v;
+}
+
+/* An entry; guid 0: nobody told whose LID it is. */
+static sv_status add_entry(struct reader *r, uint64_t lid, uint64_t port, uint64_t guid)
+{
+    if (!r->inside)
+        return sv_lines_fail(r->lines, "an entry before the first switch");
+    if (lid == 0 || lid > SV_LID_MAX)
+        return sv_lines_fail(r->lines, "0x%llx is no unicast LID", (unsigned long long)lid);
+    if (r->at == SV_ABSENT || (port == SV_NO_PORT && guid == 0))
+        return SV_OK;
+    const sv_switch_info *s = &r->t->fabric->switches[r->at];
+    if (port != SV_NO_PORT && port > s->ports)
+        return sv_lines_fail(r->lines, "port %llu of switch \"%s\", which has %u",
+                             (unsigned long long)port, s->name, s->ports);
+    if (r->ports[r->at][lid] != SV_NO_PORT)
+        return sv_lines_fail(r->lines, "a second entry for LID 0x%04llx", (unsigned long long)lid);
+    r->ports[r->at][lid] = (uint8_t)port;
+    r->top = lid > r->top ? (uint32_t)lid : r->top;
+    if (r->kind[lid] == UNUSED)
+        r->kind[lid] = ENTRY;
+    if (guid != 0)
+        note_owner(r, lid, guid);
     return SV_OK;
 }
 

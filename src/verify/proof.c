@@ -8,7 +8,8 @@
  * A line a (channel, lane) pair: the GUID of the switch, or of the adapter's port, that the channel
  * leaves, the port it leaves by, the lane, and its number. Tables are free of deadlocks if every
  * dependency goes from a smaller number to a larger one: then waiting packets cannot form a ring.
- * To see that, one pass over all packets' hops is enough; no search for cycles is needed.
+ * To see that, one pass over all packets' hops is enough; no search for cycles is needed. Where two
+ * nodes have the same GUID, lines could be about either: there are no proofs then.
  *
  * Cost: writing as sv_verify; checking linear.
  */
@@ -17,6 +18,26 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "verify/judge.h"
+
+/* Nodes with cables by GUID, which must tell them apart. */
+static sv_status name_nodes(sv_ctx *ctx, const sv_fabric *f, sv_map *nodes)
+{
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
+        sv_node node = {v};
+        uint64_t guid = sv_node_guid(f, node);
+        uint32_t held;
+        if (!sv_node_alive(f, node) || sv_degree(f, node) == 0)
+            continue;
+        SV_TRY(sv_map_add(nodes, guid, v, &held));
+        if (held != v)
+            return sv_fail(ctx, SV_INFEASIBLE,
+                           "\"%s\" and \"%s\" have the same GUID 0x%016llx: a proof cannot tell "
+                           "their channels apart",
+                           sv_node_name(f, (sv_node){held}), sv_node_name(f, node),
+                           (unsigned long long)guid);
+    }
+    return SV_OK;
+}
 
 /* Dependencies of all packets, multicast ones too, with those at terminals. */
 static sv_status collect(sv_ctx *ctx, sv_arena *arena, const sv_fabric *f, const sv_routes *r,
@@ -57,8 +78,13 @@ sv_status sv_proof_write(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *
     sv__deps deps;
     sv__vertex *cycle;
     size_t length = 0;
+    sv_map nodes;
     sv_arena_init(&arena, ctx);
-    sv_status status = collect(ctx, &arena, fabric, routes, options, &c, &deps);
+    sv_map_init(&nodes, ctx);
+    sv_status status = name_nodes(ctx, fabric, &nodes);
+    sv_map_release(&nodes);
+    if (status == SV_OK)
+        status = collect(ctx, &arena, fabric, routes, options, &c, &deps);
     uint32_t *place = NULL;
     if (status == SV_OK) {
         place = SV_ARENA_NEW(&arena, uint32_t, (size_t)fabric->num_channels * deps.lanes);
@@ -115,7 +141,6 @@ static sv_status load(sv_ctx *ctx, sv_arena *arena, const sv_fabric *f, const sv
 {
     sv_map nodes;
     sv_lines lines;
-    uint32_t held;
     size_t count = (size_t)f->num_channels * lanes;
     *place = SV_ARENA_NEW(arena, uint32_t, count);
     if (*place == NULL)
@@ -123,10 +148,7 @@ static sv_status load(sv_ctx *ctx, sv_arena *arena, const sv_fabric *f, const sv
     for (size_t i = 0; i < count; i++)
         (*place)[i] = SV_NONE;
     sv_map_init(&nodes, ctx);
-    sv_status status = SV_OK;
-    for (uint32_t v = 0; status == SV_OK && v < sv_num_nodes(f); v++)
-        if (sv_node_alive(f, (sv_node){v}))
-            status = sv_map_add(&nodes, sv_node_guid(f, (sv_node){v}), v, &held);
+    sv_status status = name_nodes(ctx, f, &nodes);
     if (status == SV_OK)
         status = sv_lines_init(&lines, ctx, source);
     if (status == SV_OK) {

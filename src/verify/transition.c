@@ -174,7 +174,16 @@ static void enqueue(struct change *x, uint32_t way)
     x->queue[(x->head + x->count++) % (x->f->num_switches * WAYS)] = way;
 }
 
-/* Adds SLs that come in at a port to a way out, by old and new lanes; notes dependencies on a. */
+/* Whether packets leave a switch by a way: to another, or to the terminal they are for. */
+static bool leaves(const struct change *x, uint32_t way)
+{
+    return x->kind[way] == GOES || (x->kind[way] == ENDS && x->out[way].i != SV_NONE);
+}
+
+/*
+ * Adds SLs that come in at a port to a way out, by old and new lanes; notes dependencies on a. What
+ * ends at a terminal waits for nothing any more, but may be discarded.
+ */
 static void put(struct change *x, uint32_t s, unsigned way, unsigned in, sv_channel a,
                 unsigned lane_a, uint64_t sls)
 {
@@ -189,6 +198,8 @@ static void put(struct change *x, uint32_t s, unsigned way, unsigned in, sv_chan
                 x->found->discards = true;
                 continue;
             }
+            if (x->kind[s * WAYS + way] != GOES)
+                continue;
             if (a.i != SV_NONE)
                 sv__deps_add(&x->deps, a, lane_a, b, lane);
             if (!(sets[lane] >> sl & 1)) {
@@ -203,12 +214,29 @@ static uint64_t sls_of(struct change *x, sv_node from, uint32_t d)
 {
     uint64_t sls = 0;
     for (int k = 0; k < WAYS; k++) {
-        unsigned sl = sv_route_sl(x->tables[k], from, d);
+        unsigned sl = sv_route_sl(x->tables[k], from, d), most = x->tables[k]->num_sls;
         x->unknown |= sl >= SV_MOST_SLS;
         sls |= sl < SV_MOST_SLS ? (uint64_t)1 << sl
-                                : ((uint64_t)1 << SV_HARDWARE_SLS) - 1; /* not known: any */
+                                : UINT64_MAX >> (SV_MOST_SLS - most); /* not known: any */
     }
     return sls;
+}
+
+/* The SLs that a terminal's adapter does not discard, before or after. */
+static uint64_t sent_by(struct change *x, sv_node from, uint32_t d)
+{
+    uint64_t sls = sls_of(x, from, d), sent = 0;
+    for (int k = 0; k < WAYS; k++) {
+        const sv_lanes *lanes = sv_route_lanes(x->tables[k], x->f, from, 0, 0);
+        for (uint64_t left = sls; left != 0; left &= left - 1) {
+            unsigned sl = (unsigned)__builtin_ctzll(left);
+            if (lanes->of_sl[sl] == SV_NO_LANE)
+                x->found->discards = true;
+            else
+                sent |= (uint64_t)1 << sl;
+        }
+    }
+    return sent;
 }
 
 static void inject(struct change *x, uint32_t d)
@@ -218,14 +246,14 @@ static void inject(struct change *x, uint32_t d)
     unsigned to_switch = sv_is_switch(f, to);
     for (uint32_t s = 0; s < f->num_switches; s++)
         for (unsigned k = 0; k < x->ways[s]; k++) {
-            if (x->kind[s * WAYS + k] != GOES)
+            if (!leaves(x, s * WAYS + k))
                 continue;
             if (s != to.i && to_switch + 1 <= (unsigned)x->traffic)
                 put(x, s, k, 0, SV_NO_CHANNEL, 0, sls_of(x, (sv_node){s}, d));
             SV_FOR_HOPS (f, (sv_node){s}, hop)
                 if (!sv_is_switch(f, hop->to) && hop->to.i != to.i &&
                     to_switch <= (unsigned)x->traffic)
-                    put(x, s, k, f->port[hop->channel.i], SV_NO_CHANNEL, 0, sls_of(x, hop->to, d));
+                    put(x, s, k, f->port[hop->channel.i], SV_NO_CHANNEL, 0, sent_by(x, hop->to, d));
         }
 }
 
@@ -241,7 +269,7 @@ static void flow(struct change *x, uint32_t d)
         unsigned in = x->f->port[x->f->reverse[x->out[way].i].i];
         for (unsigned k = 0; k < x->ways[next]; k++)
             for (unsigned lane = 0; lane < x->lanes; lane++)
-                if (x->kind[next * WAYS + k] == GOES && x->sets[(size_t)way * x->lanes + lane])
+                if (leaves(x, next * WAYS + k) && x->sets[(size_t)way * x->lanes + lane])
                     put(x, next, k, in, x->out[way], lane, x->sets[(size_t)way * x->lanes + lane]);
     }
     memset(x->sets, 0, (size_t)x->f->num_switches * WAYS * x->lanes * sizeof *x->sets);

@@ -129,17 +129,19 @@ static void note_unknown(sv_verification *v)
         v->sl_unknown |= v->together[k] == SV_VERDICT_UNKNOWN && !v->lanes_unknown;
 }
 
-/* Why the example of a lost pair is lost. */
+/* Why the example of a lost pair is lost: with the first of its SLs that does not arrive. */
 static void explain_lost(const sv__case *c, sv_verification *v, const sv__tally *tally)
 {
-    v->lost = (sv_lost_pair){tally->lost_from, SV_NO_NODE, tally->lost_destination, 0};
-    if (v->lost.from.i == SV_NONE)
+    sv_lost_pair *lost = &v->lost;
+    *lost = (sv_lost_pair){tally->lost_from, SV_NO_NODE, tally->lost_destination, 0};
+    if (lost->from.i == SV_NONE)
         return;
-    uint64_t sls = sv__case_sls(c, v->lost.from, v->lost.destination, SV__UNKNOWN_ANY);
+    uint64_t sls = sv__case_sls(c, lost->from, lost->destination, SV__UNKNOWN_ANY);
     uint32_t count;
-    v->lost.why = (uint8_t)sv_routes_trace(c->fabric, c->routes, v->lost.from, v->lost.destination,
-                                           (unsigned)__builtin_ctzll(sls | (uint64_t)1 << 63), NULL,
-                                           0, &count, &v->lost.at);
+    for (lost->why = SV_TRACE_ARRIVED; sls != 0 && lost->why == SV_TRACE_ARRIVED; sls &= sls - 1)
+        lost->why =
+            (uint8_t)sv_routes_trace(c->fabric, c->routes, lost->from, lost->destination,
+                                     (unsigned)__builtin_ctzll(sls), NULL, 0, &count, &lost->at);
 }
 
 static sv_status judge(struct court *t)

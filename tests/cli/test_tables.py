@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,17 @@ class Base(unittest.TestCase):
         with open(path, "w") as file:
             file.write(changed)
 
+    def edit_all(self, tables, *changes):
+        """Changes of text in all files of a directory."""
+        for name in FILES:
+            path = os.path.join(tables, name)
+            with open(path) as file:
+                text = file.read()
+            for old, new in changes:
+                text = text.replace(old, new)
+            with open(path, "w") as file:
+                file.write(text)
+
     def expect_error(self, code, text, *arguments):
         result = selvage(*arguments)
         self.assertEqual(result.code, code, result.err + result.out)
@@ -57,6 +69,8 @@ class Route(Base):
             self.assertIn(key, found)
         self.assertIs(found["check"]["deadlock_free"], True)
         self.assertIsNone(found["output"])
+        found = ok("route", "mesh:3,hosts=2", "--lmc", "2", "--json").json
+        self.assertEqual((found["switches"], found["destinations"]), (3, 3 + 6 * 4))
 
     def test_the_same_bytes_every_time(self):
         for engine in ("minhop", "sssp", "updn", "dnup", "dor"):
@@ -152,6 +166,7 @@ class Check(Base):
         self.assertEqual(result.code, 6)
         self.assertIn("channels might wait for each other", result.out)
         self.assertIn("if everything used SL 0: no", result.out)
+        self.assertIn("lanes: there is no opensm-sl2vl.dump", result.out)
 
     def test_which_traffic_counts(self):
         """Spine to spine, packets of min-hop can wait for each other."""
@@ -162,6 +177,17 @@ class Check(Base):
         self.assertEqual(result.code, 1)
         self.assertIs(result.json["deadlock_free"], False)
         self.assertIs(result.json["verdicts"]["terminal_switch"], True)
+
+    def test_rings_through_switches_without_terminals(self):
+        """Every other switch of a ring only hands on what comes in."""
+        net = self.path("ring.net")
+        ok("faults", "torus:8,hosts=1", *(word for s in range(1, 8, 2)
+                                          for word in ("--port", "sw%d/1" % s)), "-o", net)
+        tables = self.route(net, "ring", "-e", "dor")
+        result = selvage("check", tables, "--terminals-only", "--json")
+        self.assertEqual(result.code, 1)
+        self.assertEqual(len(result.json["cycle"]), 8)
+        self.assertTrue(all(step["source"].startswith("host") for step in result.json["cycle"]))
 
     def test_lanes_break_a_ring(self):
         """Odd sources on lane 1, even ones on lane 0: neither lane goes all the way round."""
@@ -198,6 +224,12 @@ class Check(Base):
         self.assertIn("host0 to host2: the packet goes round in circles", result.out)
         self.assertIn("loops          1, for example to host2 at sw0", result.out)
 
+    def test_where_a_loop_is(self):
+        tables = self.route("mesh:4,hosts=1", "line")  # host3 is LID 8: sw2 sends it back to sw1
+        lfts = os.path.join(tables, "opensm-lfts.dump")
+        self.edit(lfts, r"( guid 0x02005e1a00000003(?:.*\n)*?0x0008) 003", r"\1 002")
+        self.assertIn("loops          1, for example to host3 at sw1", selvage("check", tables).out)
+
     def test_proofs(self):
         tables, proof = self.route(), self.path("proof")
         ok("check", tables, "--proof", proof)
@@ -209,13 +241,70 @@ class Check(Base):
         result = selvage("check", other, "--proof", self.path("none"), "--json")
         self.assertIn("no proof written", result.err)
         self.assertFalse(os.path.exists(self.path("none")))
-        with open(proof, "w") as file:
-            file.write("selvage-proof 1\n0x5 1\n")
-        self.expect_error(3, "proof:2: expected 0x<guid> <port> <lane> <number>", "check", tables,
-                          "--against", proof)
+        for line in ("0x5 1", "5 1 0 0", "0x5 256 0 0", "0x5 1 256 0", "0x5 1 0 4294967295",
+                     "0x5 1 0 0 0"):
+            with open(proof, "w") as file:
+                file.write("selvage-proof 1\n%s\n" % line)
+            self.expect_error(3, "proof:2: expected 0x<guid> <port> <lane> <number>", "check",
+                              tables, "--against", proof)
         with open(proof, "w") as file:
             file.write("something else\n")
         self.expect_error(3, "proof:1: not a proof", "check", tables, "--against", proof)
+
+    def test_proofs_with_lanes(self):
+        """A number of one lane is not that of another, nor is that of one port another's."""
+        tables, proof = self.route("mesh:3,hosts=1"), self.path("proof")
+        self.edit(os.path.join(tables, "opensm-sl2vl.dump"), r": 0 ", ": 2 ", 0)
+        ok("check", tables, "--proof", proof)
+        with open(proof) as file:
+            good = file.read()
+        lines = re.findall(r"^0x.*\n", good, flags=re.M)
+        self.assertEqual({line.split()[2] for line in lines}, {"2"})
+        self.assertEqual(len(lines), 2 * 2 + 2 * 3)
+        for line in lines:
+            for change in ("", line.replace(" 2 ", " 1 ", 1) if " 2 2 " not in line else "",
+                           line.replace(" 2 ", " 77 ", 1)):
+                with open(proof, "w") as file:
+                    file.write(good.replace(line, change))
+                result = selvage("check", tables, "--against", proof)
+                self.assertEqual(result.code, 1)
+                self.assertIn("has no number", result.out)
+                self.ends_do_not_ascend(tables, proof, lines)
+        with open(proof, "w") as file:
+            file.write(re.sub(r"^(0x.*) \d+$", r"\1 5", good, flags=re.M))
+        self.assertIn("not larger", selvage("check", tables, "--against", proof).out)
+        self.ends_do_not_ascend(tables, proof, lines)
+
+    def ends_do_not_ascend(self, tables, proof, lines):
+        with open(proof) as file:
+            numbers = {tuple(line.split()[:3]): int(line.split()[3]) for line in file
+                       if line.startswith("0x")}
+        ends = selvage("check", tables, "--against", proof, "--json").json["cycle"]
+        a, b = ((end["guid"], str(end["port"]), str(end["vl"])) for end in ends)
+        self.assertNotEqual(a, b)
+        self.assertLessEqual({a, b}, {tuple(line.split()[:3]) for line in lines})
+        if a in numbers and b in numbers:
+            self.assertGreaterEqual(numbers[a], numbers[b])
+
+    def test_short_cycles_are_shown(self):
+        """As short as the shortest rings of cables, where a first search finds longer ones."""
+        for spec, engine, length in (("torus:5x5,hosts=1", "minhop", 4), ("torus:5,hosts=1", "dor", 5),
+                                     ("hypercube:4,hosts=1", "minhop", 4)):
+            tables = self.route(spec, "rings", "-e", engine)
+            found = selvage("check", tables, "--strict", "--json").json
+            self.assertEqual(len(found["cycle"]), length, spec)
+
+    def test_proofs_need_guids_that_differ(self):
+        """A proof names channels by GUID and port: of two nodes with one GUID it could be either."""
+        for twin, who in (("02005e1a00000002", '"sw1" and "host0"'),
+                          ("02005e1b00000021", '"host0" and "host1"')):
+            tables, proof = self.route("mesh:2,hosts=1"), self.path("proof")
+            ok("check", tables, "--proof", proof)
+            self.edit_all(tables, ("02005e1b00000011", twin))
+            self.assertEqual(selvage("check", tables, "--strict").code, 0)
+            for options in (("--proof", self.path("none")), ("--against", proof)):
+                self.expect_error(4, who + " have the same GUID 0x" + twin, "check", tables, *options)
+            self.assertFalse(os.path.exists(self.path("none")))
 
     def test_from_old_to_new(self):
         old = self.route("torus:4x4,hosts=1", "old", "-e", "updn")
@@ -232,6 +321,66 @@ class Check(Base):
         result = selvage("check", old, less, "--json")
         self.assertGreater(result.json["already_unreachable_pairs"], 0)
 
+    def test_new_dead_ends(self):
+        old, new = (self.route("mesh:3,hosts=1", name) for name in ("old", "new"))
+        self.assertIs(ok("check", old, new, "--json").json["connected"], True)
+        self.edit(os.path.join(new, "opensm-lfts.dump"), r"^0x0006 002.*\n", "")  # to host2, at sw0
+        found = selvage("check", old, new, "--json")
+        self.assertEqual(found.code, 1)
+        self.assertIs(found.json["connected"], False)
+        self.assertEqual(found.json["unreachable_pairs"], 1)
+        self.assertEqual(found.json["already_unreachable_pairs"], 0)
+        found = selvage("check", new, old, "--json")  # repaired by the change
+        self.assertEqual(found.code, 0)
+        self.assertEqual(found.json["already_unreachable_pairs"], 1)
+
+    def test_unknown_levels_before_a_change(self):
+        """Only the old lanes tell SLs apart, and only the old SLs are not known."""
+        old = self.route("torus:4,hosts=1", "old", "-e", "dor")
+        new = self.route("torus:4,hosts=1", "new", "-e", "updn")
+        self.assertEqual(selvage("check", old, new).code, 1)
+        self.edit(os.path.join(old, "opensm-sl2vl.dump"), r": 0  0  ", ": 0  1  ", 0)
+        with open(os.path.join(old, "opensm.psl"), "w"):
+            pass
+        self.assertEqual(selvage("check", old).code, 6)
+        self.assertEqual(selvage("check", old, new).code, 6)
+        result = selvage("check", new, old, "--json")
+        self.assertEqual((result.code, result.json["deadlock_free"]), (6, None))
+
+    def test_another_node_with_the_same_lid(self):
+        """Switches know LIDs: what is sent to the old owner of one reaches the new one."""
+        for lmc, lids in ((0, [6]), (1, [8, 9])):
+            old, new = (self.route("torus:4,hosts=1", name + str(lmc), "--lmc", str(lmc))
+                        for name in ("old", "new"))
+            self.assertEqual(ok("check", old, new, "--json").json["lids_moved"], 0)
+            self.edit_all(new, ("02005e1b0000002", "02ff5e1b0000002"), ("host1", "guest"))
+            result = selvage("check", old, new, "--json")
+            self.assertEqual(result.code, 1, result.err)
+            found = result.json
+            self.assertEqual(found["lids_moved"], len(lids))
+            self.assertEqual(found["moves"], [{"lid": lid, "was": "host1", "is": "guest"}
+                                              for lid in lids])
+            self.assertIs(found["deadlock_free"], True)
+            self.assertEqual((found["unreachable_pairs"], found["changed_blocks"]), (0, 0))
+        self.assertIn("moved LIDs     1: open connections would reach another node\n"
+                      "  LID 6 was host1, is guest\n",
+                      selvage("check", self.path("old0"), self.path("new0")).out)
+
+    def test_many_nodes_with_the_same_lids(self):
+        old, new = (self.route("mesh:1,hosts=11", name) for name in ("old", "new"))
+        self.edit_all(new, ("02005e1b", "02ff5e1b"))
+        self.assertIn("  … and 1 more\n", selvage("check", old, new).out)
+
+    def test_old_entries_of_a_moved_lid_count(self):
+        """What was sent to its old owner still goes the old way: here round a ring."""
+        old = self.route("torus:5,hosts=1", "old", "-e", "dor")
+        new = self.route("torus:5,hosts=1", "new", "-e", "updn")
+        self.edit_all(new, ("02005e1b", "02ff5e1b"))
+        result = selvage("check", old, new, "--terminals-only", "--json")
+        self.assertEqual(result.code, 1)
+        self.assertEqual(result.json["lids_moved"], 5)
+        self.assertIs(result.json["deadlock_free"], False)
+
     def test_wrong_files(self):
         tables = self.route()
         lfts = os.path.join(tables, "opensm-lfts.dump")
@@ -243,6 +392,9 @@ class Check(Base):
                 (r"^0x0003", "0x0002", r":4: a second entry for LID 0x0002"),
                 (r"^0x0003.*", "hello", r":4: neither a switch nor an entry: 'hello'"),
                 (r"guid 0x\w+", "guid", r":1: a table without the guid of its switch"),
+                (r" guid 0x02005e1a00000002", " guid 0x02005e1a00000001",
+                 r":\d+: a second table of switch 0x02005e1a00000001"),
+                (r"\AUnicast.*\n", "", r":1: an entry before the first switch"),
                 (r"^\d+ lids dumped\n\Z", "", r": the last table does not end: is the file cut off\?")):
             with open(lfts, "w") as file:
                 file.write(re.sub(pattern, replacement, good, count=1, flags=re.M))
@@ -255,8 +407,12 @@ class Check(Base):
                 ("opensm.psl", "0x5 4 16\n", "opensm.psl:1: expected a service level of 0 to 15"),
                 ("opensm.psl", "5 4 1\n", "opensm.psl:1: expected 0x<guid>, @0x<guid> or *"),
                 ("opensm-sl2vl.dump", "0 1 : 0 0\n", "opensm-sl2vl.dump:1: a row before any node"),
+                ("opensm-sl2vl.dump", "# none\n", "no table of lanes in the file"),
                 ("opensm.mcfdbs", "Switch 0x02005e1a00000001\n0x0004 : 0x001\n",
                  "opensm.mcfdbs:2: 0x4 is no multicast LID"),
+                ("opensm.mcfdbs", "Switch 0x02005e1a00000001\n0xC000 : 0x006\n",
+                 "opensm.mcfdbs:2: port 6 of switch"),
+                ("opensm.mcfdbs", "0xC000 : 0x001\n", "opensm.mcfdbs:1: neither a switch nor a group"),
                 ("opensm-qos.conf", "qos_ca_vlarb_high 15:1\n", "opensm-qos.conf:1: expected up to")):
             path = os.path.join(tables, name)
             with open(path) as file:
@@ -273,12 +429,44 @@ class Check(Base):
         self.expect_error(5, "cannot open", "check", self.path("nowhere"))
 
     def test_entries_of_strangers(self):
+        for lid in 100, 49151:
+            tables = self.route("mesh:3,hosts=1", "line")
+            self.edit(os.path.join(tables, "opensm-lfts.dump"), r"^6 lids dumped",
+                      "0x%04x 001 # unknown node and type\n6 lids dumped" % lid)
+            result = selvage("check", tables)
+            self.assertEqual(result.code, 0, result.err)
+            self.assertIn("LID %d first" % lid, result.err)
+
+    def test_comments_of_missing_entries(self):
+        """Port 255 is no entry, but the comment still tells whose LID it is."""
+        tables = self.route("mesh:2,hosts=1", "line", "--lmc", "1")
+        lfts = os.path.join(tables, "opensm-lfts.dump")
+        self.edit(lfts, r"^0x0007 \d+", "0x0007 255", 0)
+        result = selvage("check", tables, "--json")
+        self.assertEqual(result.err, "")
+        self.assertEqual(result.json["unreachable_pairs"], 1)
+
+    def test_tables_of_strangers(self):
+        """Switches that the fabric does not have are named and left out, whatever the file."""
         tables = self.route("mesh:3,hosts=1", "line")
-        self.edit(os.path.join(tables, "opensm-lfts.dump"), r"^(7 )?6 lids dumped",
-                  "0x0064 001 # unknown node and type\n6 lids dumped")
-        result = selvage("check", tables)
-        self.assertEqual(result.code, 0, result.err)
-        self.assertIn("LID 100 first", result.err)
+        wanted = ok("check", tables, "--json").json
+        for name, text in (
+                ("opensm-lfts.dump", "Unicast lids [0-6] of switch Lid 7 guid 0x77 ('x'):\n"
+                 "0x0002 099\n6 lids dumped\n"),
+                ("opensm-sl2vl.dump", "Switch 0x77, base LID 7, \"x\"\n0 99 :" + 16 * " 1" + "\n"),
+                ("opensm.psl", "0x77 1 1\n@0x77 1 1\n"),
+                ("opensm.mcfdbs", "Switch 0x77\nLID    : Out Port(s)\n0xC000 : 0x063\n")):
+            path = os.path.join(tables, name)
+            with open(path) as file:
+                kept = file.read()
+            with open(path, "a") as file:
+                file.write(text)
+            result = selvage("check", tables, "--json")
+            self.assertEqual(result.code, 0, result.err)
+            self.assertRegex(result.err, r"/%s: \d GUID.* are not in the fabric, .*77 first" % name)
+            self.assertEqual(result.json, wanted)
+            with open(path, "w") as file:
+                file.write(kept)
 
     def test_wrong_command_lines(self):
         tables = self.route()
@@ -330,10 +518,27 @@ class Review(Base):
         self.assertEqual(selvage("check", tables, "--against", proof).code, 1)
         self.assertEqual(selvage("check", tables, tables).code, 1)
 
+    def test_stale_masks_are_believed(self):
+        """A ring of copies that no terminal feeds any more may still hold some."""
+        tables = self.route("torus:4,hosts=0", "mc")
+        self.assertEqual(selvage("check", tables).code, 0)
+        self.write(tables, "opensm.mcfdbs", "".join(
+            "\nSwitch 0x02005e1a0000000%d\nLID    : Out Port(s)\n0xC000 : 0x001 0x002 \n" % s
+            for s in range(1, 5)))
+        result = selvage("check", tables, "--json")
+        self.assertEqual(result.code, 1)
+        self.assertIs(result.json["verdicts"]["multicast"], False)
+
     def test_a_change_to_itself_is_judged_like_itself(self):
         tree = self.route("kary:k=4,n=2,hosts=4", "tree", "-e", "minhop")
         self.assertEqual(selvage("check", tree, tree).code, 0)
         self.assertEqual(selvage("check", tree, tree, "--strict").code, 1)
+        for row in (r"^(0   0   : )0 ", r"^(1   2   : )0 ", r"^(2   1   : )0 "):
+            line = self.route("mesh:2,hosts=1", "line")  # discarded at once, on the way, at the end
+            self.edit(os.path.join(line, "opensm-sl2vl.dump"), row, r"\g<1>15", 0)
+            self.assertEqual(selvage("check", line).code, 1)
+            self.assertEqual(selvage("check", line, line).code, 1)
+            self.assertIs(selvage("check", line, line, "--json").json["connected"], False)
         line = self.route("mesh:2,hosts=1", "line")
         self.edit(os.path.join(line, "opensm-sl2vl.dump"), r": 0  0 ", ": 0  15", 0)
         self.write(line, "opensm.psl", "* 1 0\n* 2 0\n* 3 1\n* 4 0\n")
@@ -348,6 +553,15 @@ class Review(Base):
         self.assertEqual(selvage("check", ring).code, 6)
         self.assertEqual(selvage("check", ring, ring).code, 6)
         self.assertIn("opensm.psl does not tell all", selvage("check", ring).out)
+
+    def test_why_one_of_two_levels_is_lost(self):
+        """The level of the way back is the one that is discarded."""
+        tables = self.route("mesh:2,hosts=1", "t")
+        self.edit(os.path.join(tables, "opensm-sl2vl.dump"), r"^(1   2   : 0  )0 ", r"\g<1>15", 0)
+        self.write(tables, "opensm.psl", "* 1 0\n* 2 0\n* 3 0\n* 4 1\n")
+        self.assertIn("host0 to host1: the lane table discards", selvage("check", tables).out)
+        self.assertIn("host1 to host0: the lane table discards",
+                      selvage("check", tables, "--reversible").out)
 
     def test_a_host_without_a_lid(self):
         tables = self.route("mesh:1,hosts=3", "t")
@@ -466,7 +680,8 @@ class Files(Base):
     def test_there_and_back(self):
         tables = self.route("dragonfly:a=4,p=2,h=2,g=9", "tables", "--lmc", "1", "-e", "sssp")
         with open(os.path.join(tables, "opensm.mcfdbs"), "w") as file:
-            file.write("\nSwitch 0x02005e1a00000001\nLID    : Out Port(s)\n0xC000 : 0x001 0x003 \n")
+            file.write("\nSwitch 0x02005e1a00000001\nLID    : Out Port(s)\n"
+                       "0xC000 : 0x001 0x003 \n0xC001 : 0x002 \n")
         with open(os.path.join(tables, "opensm-qos.conf"), "a") as file:
             file.write("qos_swe_high_limit 3\nqos_swe_vlarb_high 0:4,1:5\n")
         self.edit(os.path.join(tables, "opensm-sl2vl.dump"), r"^(3   5   : )0 ", r"\g<1>2 ")
@@ -482,18 +697,34 @@ class Files(Base):
                 self.assertEqual(a.read(), b.read(), name)
         for name in ("opensm.mcfdbs", "opensm-qos.conf"):
             with open(self.path("b/" + name)) as file:
-                self.assertIn({"opensm.mcfdbs": "0xC000 : 0x001 0x003",
+                self.assertIn({"opensm.mcfdbs": "0xC000 : 0x001 0x003 \n0xC001 : 0x002 \n",
                                "opensm-qos.conf": "qos_swe_vlarb_high 0:4,1:5"}[name], file.read())
         one, two = (ok("path", where, "host0", "lid 44", "--json").json
                     for where in (tables, self.path("b.svr")))
         self.assertEqual(one, two)
         self.assertEqual(one["sl"], 3)
 
+    def test_sections_can_be_mapped(self):
+        ok("route", "mesh:3,hosts=2", "-o", self.path("a.svr"))
+        with open(self.path("a.svr"), "rb") as file:
+            data = file.read()
+        version, count, size = struct.unpack_from("<IIQ", data, 8)
+        self.assertEqual((data[:8], version, size), (b"selvage\0", 1, len(data)))
+        end = 0
+        for i in range(count):
+            name, _, offset, length = struct.unpack_from("<4sIQQ", data, 64 + 32 * i)
+            self.assertEqual(offset % 64, 0, name)
+            self.assertGreaterEqual(offset, end)
+            end = offset + length
+        self.assertLess(len(data) - end, 64)
+
     def test_damaged_files(self):
         ok("route", "torus:3", "-o", self.path("a.svr"))
         with open(self.path("a.svr"), "rb") as file:
             good = file.read()
         for change, message in ((lambda b: b[:-64], "its length is not what it says"),
+                                (lambda b: b[:12] + struct.pack("<IQ", 40, 128) + bytes(104),
+                                 "its length is not what it says"),
                                 (lambda b: b[:700] + b"x" + b[701:], "its sum is wrong"),
                                 (lambda b: b[:8] + b"\2" + b[9:], "version 2, this selvage reads 1"),
                                 (lambda b: b"s" * 100, "neither a directory of tables nor")):
@@ -502,6 +733,53 @@ class Files(Base):
             result = selvage("check", self.path("bad.svr"))
             self.assertIn(result.code, (3, 4), result.err)
             self.assertIn(message, result.err)
+
+    def test_either_file_of_forwarding_tables(self):
+        """opensm.fdbs tells the same, though not whose LIDs are whose."""
+        for lmc in "0", "2":
+            tables = self.route("torus:3x4,hosts=2", "t" + lmc, "--lmc", lmc, "-e", "sssp")
+            ok("convert", tables, "-o", self.path("a.svr"))
+            os.remove(os.path.join(tables, "opensm-lfts.dump"))
+            ok("convert", tables, "-o", self.path("b.svr"))
+            with open(self.path("a.svr"), "rb") as a, open(self.path("b.svr"), "rb") as b:
+                self.assertEqual(a.read(), b.read())
+        fdbs = os.path.join(tables, "opensm.fdbs")
+        with open(fdbs) as file:
+            good = file.read()
+        for pattern, replacement, message in (
+                (r"^0x0002 : \d+ .*", "0x0002 = 1", r":4: expected ':' after the LID"),
+                (r"^0x0002 : \d+ .*", "0x0002 : x", r":4: expected a port"),
+                (r"^0x0002 : \d+ .*", "0x0002 : 099", r":4: port 99 of switch .*, which has 6"),
+                (r"^0x0002 : \d+ .*", "hello", r":4: neither a switch nor an entry: 'hello'"),
+                (r"Switch 0x\w+", "Switch 0x", r":1: a guid is missing")):
+            with open(fdbs, "w") as file:
+                file.write(re.sub(pattern, replacement, good, count=1, flags=re.M))
+            result = selvage("check", tables)
+            self.assertEqual(result.code, 3, result.out)
+            self.assertRegex(result.err, message)
+
+    def test_hops_for_ibdmchk(self):
+        """opensm.fdbs tells how far it is, and whether that is as short as can be."""
+        tables = self.route("torus:5,hosts=1", "ring", "-e", "updn")
+        with open(os.path.join(tables, "opensm.fdbs")) as file:
+            blocks = re.split(r"^dump_ucast_routes: Switch .*\n", file.read(), flags=re.M)[1:]
+        far = 0
+        for s, block in enumerate(blocks):
+            rows = re.findall(r"^0x(\w+) : (\d+)  : (\d+)   : (yes|no)$", block, flags=re.M)
+            self.assertEqual([int(row[0], 16) for row in rows], list(range(1, 11)))
+            for lid, port, hops, best in rows:
+                to = int(lid, 16) - 1
+                found = ok("path", tables, "sw%d" % s, "lid %d" % (to + 1), "--json").json["hops"]
+                self.assertEqual(len(found), int(hops))
+                self.assertEqual([hop["out_port"] for hop in found[:1]], [int(port)] * bool(found))
+                round_it = abs(s - to % 5)
+                self.assertEqual(best == "yes",
+                                 int(hops) == min(round_it, 5 - round_it) + (to >= 5))
+                far += best == "no"
+        self.assertGreater(far, 0)
+        self.edit(os.path.join(tables, "opensm-lfts.dump"), r"^0x000a 00[23].*\n", "")
+        text = ok("convert", tables, "-f", "fdbs").out
+        self.assertEqual(text.count("0x000A : UNREACHABLE"), 1)
 
     def test_tables_are_fabrics(self):
         tables = self.route("torus:3x3", "tables")
@@ -525,7 +803,7 @@ class Files(Base):
 class Engines(Base):
     def test_list(self):
         names = [engine["name"] for engine in json.loads(ok("engines", "--json").out)]
-        self.assertEqual(names, ["minhop", "sssp", "updn", "dnup", "dor"])
+        self.assertEqual(names[:7], ["minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash"])
         for name in names:
             self.assertIn("\n" + name, "\n" + ok("engines").out)
 

@@ -282,6 +282,26 @@ static sv_status verify_change(sv_ctx *ctx, void *arg)
     return status;
 }
 
+static sv_status carry_over(sv_ctx *ctx, void *arg)
+{
+    struct tables *t = arg;
+    sv_match *match = NULL;
+    sv_routes *carried = NULL;
+    sv_lid_move moves[16];
+    uint32_t count = 0;
+    sv_status status = sv_match_new(ctx, t->f, t->f, SV_MATCH_GUID, &match);
+    if (status == SV_OK)
+        status = sv_routes_remap(ctx, t->f, t->r, t->f, match, &carried);
+    if (status == SV_OK) {
+        carried->lid[7] = 0; /* as if its node were new */
+        status = sv_routes_remap_lids(ctx, t->f, t->r, t->f, match, t->r, carried, moves, &count);
+    }
+    assert_int_equal(count, status == SV_OK);
+    sv_routes_free(carried);
+    sv_match_free(match);
+    return status;
+}
+
 static sv_status clone_and_change(sv_ctx *ctx, void *arg)
 {
     struct tables *t = arg;
@@ -371,6 +391,7 @@ static void routing(void **state)
     test_out_of_memory("route metrics", count_it, &t);
     test_out_of_memory("jobs", count_jobs, &t);
     test_out_of_memory("transition", verify_change, &t);
+    test_out_of_memory("carry over", carry_over, &t);
     test_out_of_memory("clone", clone_and_change, &t);
     test_out_of_memory("proof", prove_it, &t);
     test_out_of_memory("dump", save_and_load, &t);

@@ -280,6 +280,17 @@ def sls_of(tables, source, lid, assume_sl, reversible, unknown_sl):
     return sls
 
 
+def split_pairs(tables):
+    """How many (terminal, LID of a terminal) no cables join."""
+    part = {guid: guid for guid in tables.nodes}
+    for (a, _), (b, _) in tables.cables.items():
+        if part[a] != part[b]:
+            old, new = part[a], part[b]
+            part = {guid: new if of == old else of for guid, of in part.items()}
+    return sum(kind == "terminal_terminal" and part[source] != part[tables.owner[lid]]
+               for kind, source, lid in pairs(tables))
+
+
 # Packets ------------------------------------------------------------------------------------------
 
 def leave_by(tables, guid, lid, starting):
@@ -528,14 +539,16 @@ def union_loop(either, lid):
     return find_cycle(edges) is not None
 
 
-def verify_transition(old, new, assume_sl=None, reversible=False, unknown_sl="any"):
+def verify_transition(old, new, assume_sl=None, reversible=False, unknown_sl="any",
+                      traffic="switch_switch"):
     either = on_subnet_of(old, new), new
     dependencies, dead_ends, not_delivered = set(), 0, 0
     for kind, source, lid in pairs(new):
         sls = joined(sls_of(tables, source, lid, assume_sl, reversible, unknown_sl)
                      for tables in either)
         results = [explore(either, source, lid, sl) for sl in sls]
-        dependencies |= joined(more for _, more in results)
+        if kind in VERDICTS[traffic]:
+            dependencies |= joined(more for _, more in results)
         if kind == "terminal_terminal":
             dead_ends += may_dead_end(either, source, lid)
             not_delivered += bool(joined(ends for ends, _ in results) & {DEAD_END, DISCARDED})

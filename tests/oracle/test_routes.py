@@ -28,6 +28,8 @@ LAYERED = "dfsssp", "lash"  # free of deadlock, but for packets between switches
 MINIMAL = "minhop", "sssp", "dor", "dfsssp", "lash"
 KINDS = "terminal_terminal", "terminal_switch", "switch_terminal", "switch_switch"
 VERDICTS = "terminal_terminal", "terminal_switch", "switch_switch"
+TRAFFIC = {"terminal_terminal": ["--terminals-only"], "terminal_switch": [],
+           "switch_switch": ["--strict"]}
 
 
 def random_spec(rng):
@@ -55,8 +57,11 @@ def random_fabric(rng, directory):
     if rng.random() < 0.5:
         with open(path) as file:
             found = re.findall(r'^Switch.*?# "([^"]+)"', file.read(), re.M)
-        name, port = rng.choice(found), rng.randint(1, 4)
-        failed = selvage("faults", path, "--port", "%s/%d" % (name, port), "-o", path + "2")
+        ends = ["%s/%d" % (rng.choice(found), rng.randint(1, 4))]
+        if rng.random() < 0.5:  # and many a terminal, which are at the first ports
+            ends += [name + "/1" for name in found if rng.random() < 0.4]
+        failed = selvage("faults", path, *(word for end in sorted(set(ends))
+                                           for word in ("--port", end)), "-o", path + "2")
         if failed.code == 0 and selvage("convert", path + "2", "-f", "subnet").code == 0:
             os.replace(path + "2", path)
     return path
@@ -192,6 +197,7 @@ class Verdicts(Case):
             self.assertLessEqual(found["unreachable"][kind], wanted["unreachable"][kind])
             self.assertGreaterEqual(found["unreachable"][kind],
                                     wanted["unreachable_every_sl"][kind])
+        self.assertEqual(found["split_pairs"], oracle.split_pairs(tables))
         self.assertEqual(found["loops"], wanted["loops"])
         self.assertEqual(found["vls_used"], wanted["vls_used"])
         self.assertEqual(found["dependencies"], wanted["dependencies"])
@@ -199,6 +205,7 @@ class Verdicts(Case):
         self.assertEqual(found["lanes_known"], lanes_known)
         for verdict in VERDICTS:
             self.verdict(found, wanted, verdict, tables, how, lanes_known)
+        self.examples(found, tables, how)
         if lanes_known:
             self.assertEqual(found["verdicts"]["multicast"], wanted["multicast"])
         return found
@@ -213,6 +220,26 @@ class Verdicts(Case):
             # Undecided: there is an unknown SL that matters, so with all at 0 it may differ.
             zero = oracle.verify(tables, **dict(how, unknown_sl=0))
             self.assertEqual(found["on_sl0"][verdict], zero[verdict])
+
+    def examples(self, found, tables, how):
+        """The pairs that are named make every step of the cycle; the lost pair is lost."""
+        guids = {node.name: guid for guid, node in tables.nodes.items()}
+        cycle = found["cycle"] or []
+        vertices = [(step["guid"], step["port"], step["vl"]) for step in cycle]
+        for i, step in enumerate(cycle):
+            if "source" not in step:
+                self.assertIs(step.get("multicast"), True, step)
+                continue
+            self.assertEqual(tables.owner[step["lid"]], guids[step["destination"]])
+            self.assertIn(step["sl"], oracle.sls_of(tables, guids[step["source"]], step["lid"],
+                                                    how.get("assume_sl"), how.get("reversible"), "any"))
+            _, hops = oracle.walk(tables, guids[step["source"]], step["lid"], step["sl"])
+            self.assertIn((vertices[i], vertices[(i + 1) % len(cycle)]), zip(hops, hops[1:]))
+        if found["lost"]:
+            self.assertNotEqual(found["lost"]["why"], "arrives")
+            source, target = guids[found["lost"]["source"]], guids[found["lost"]["destination"]]
+            self.assertTrue(any(oracle.walk(tables, source, lid, sl)[0] != oracle.DELIVERED
+                                for lid in oracle.lids_of(tables, target) for sl in range(16)))
 
     def test_random_tables(self):
         for trial in range(SEED, SEED + TRIALS):
@@ -375,6 +402,17 @@ class Proofs(Case):
 
 
 class Transitions(Case):
+    def exchange(self, rng, directory):
+        """Another adapter in the place of one, with its LIDs; 0 if there is none."""
+        tables = oracle.load(directory)
+        hosts = sorted(tables.nodes.keys() - oracle.switches_of(tables))
+        if not hosts:
+            return 0
+        guid = rng.choice(hosts)[2:-1]  # of the node and its port, but for the last digit
+        for name in os.listdir(directory):
+            rewrite(directory, name, lambda text: text.replace(guid, "ff" + guid[2:]))
+        return 1
+
     def test_old_and_new(self):
         for trial in range(SEED, SEED + TRIALS // 2):
             rng = random.Random("transition %d" % trial)
@@ -391,10 +429,19 @@ class Transitions(Case):
                         spoil_lanes(rng, directory)
                     if rng.random() < 0.3:
                         random_psl(rng, directory)
-                wanted = oracle.verify_transition(oracle.load(old), oracle.load(new))
-                found = ok_or_no("check", old, new, "--strict", "--json")
+                if rng.random() < 0.5:  # other numbers for the same nodes
+                    rewrite(new, "opensm-subnet.lst",
+                            lambda text: "\n".join(reversed(text.strip().split("\n"))) + "\n")
+                moved = self.exchange(rng, new) << int(lmc) if rng.random() < 0.3 else 0
+                traffic = rng.choice(VERDICTS)
+                wanted = oracle.verify_transition(oracle.load(old), oracle.load(new),
+                                                  traffic=traffic)
+                found = ok_or_no("check", old, new, "--json", *TRAFFIC[traffic])
+                self.assertEqual(found["lids_moved"], moved)
                 self.assertEqual(found["loops"] > 0, wanted["loop"])
                 self.assertEqual(found["unreachable_pairs"], wanted["dead_ends"])
+                if wanted["dead_ends_or_discards"] > wanted["dead_ends"]:
+                    self.assertIs(found["connected"], False)
                 self.assertEqual(found["deadlock_free"] is True, wanted["deadlock_free"])
             shutil.rmtree(old, ignore_errors=True)
             shutil.rmtree(new, ignore_errors=True)

@@ -162,6 +162,19 @@ static void more_destinations_than_lids(void **state)
     sv_fabric_free(f);
 }
 
+/* With LMC 7 a terminal has 128 LIDs: 383 of them fill all up to the last one. */
+static void every_lid_can_be_given(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x4,total=383");
+    sv_routes *r = NULL;
+    OK(ctx, sv_routes_new(ctx, f, 7, &r));
+    OK(ctx, sv_routes_assign_lids(ctx, f, r));
+    assert_int_equal(r->lid[r->num_destinations - 1], SV_LID_MAX);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
 static void service_levels_have_four_forms(void **state)
 {
     (void)state;
@@ -213,6 +226,44 @@ static void lanes_are_pooled(void **state)
     assert_int_equal(sv_route_lanes(r, f, (sv_node){1}, 2, 3)->of_sl[3], 2);
     sv_routes_free(clone);
     sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+static void wrong_tables_are_found(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1"), *g = test_fabric(ctx, "mesh:1x3,hosts=2");
+    sv_routes *r = routed(f, "updn", 0);
+    FAILS(ctx, sv_routes_check(ctx, g, r), SV_BAD_INPUT, "tables that belong to another fabric");
+    sv_routes *more = routed(f, "updn", 1);
+    sv_transition *change = NULL;
+    sv_verification *found = NULL;
+    sv_load load;
+    uint64_t blocks;
+    FAILS(ctx, sv_verify_transition(ctx, f, r, more, SV_TRAFFIC_ALL, &change), SV_BAD_INPUT,
+          "old and new tables have different destinations");
+    FAILS(ctx, sv_verify(ctx, g, r, NULL, &found), SV_BAD_INPUT, "belong to another fabric");
+    const sv_verify_options assume = {.assume = true, .assumed_sl = SV_HARDWARE_SLS};
+    FAILS(ctx, sv_verify(ctx, f, r, &assume, &found), SV_BAD_INPUT,
+          "the tables have no SL 16 (they have 0 to 15)");
+    FAILS(ctx, sv_routes_load(ctx, g, r, NULL, &load), SV_BAD_INPUT, "belong to another fabric");
+    FAILS(ctx, sv_routes_changed_blocks(ctx, f, r, more, &blocks), SV_BAD_INPUT, "different");
+    FAILS(ctx, sv_routes_mix_block(ctx, r, more, (sv_node){0}, 0), SV_BAD_INPUT, "different");
+    sv_routes_free(more);
+    uint8_t *row = sv_routes_row(ctx, r, 4);
+    unsigned ports = f->switches[2].ports, good = row[2];
+    row[2] = (uint8_t)ports;
+    OK(ctx, sv_routes_check(ctx, f, r));
+    row[2] = (uint8_t)(ports + 1);
+    FAILS(ctx, sv_routes_check(ctx, f, r), SV_BAD_INPUT, "sends to port");
+    row[2] = (uint8_t)good;
+    r->lanes_of[5] = 1;
+    FAILS(ctx, sv_routes_check(ctx, f, r), SV_BAD_INPUT, "lanes of node 5 are wrong");
+    r->lanes_of[5] = 0;
+    OK(ctx, sv_routes_set_lanes(ctx, f, r, (sv_node){2}, ports, ports, 1));
+    FAILS(ctx, sv_routes_check(ctx, f, r), SV_BAD_INPUT, "lanes of switch");
+    sv_routes_free(r);
+    sv_fabric_free(g);
     sv_fabric_free(f);
 }
 
@@ -380,7 +431,7 @@ static void loads_are_what_traces_say(void **state)
     sv_fabric *f = test_fabric(ctx, "random:switches=12,links=20,total=30,seed=5");
     sv_routes *r = routed(f, "sssp", 1);
     uint64_t *load = calloc(f->num_channels, sizeof *load), sum = 0, hops_sum = 0, pairs = 0;
-    uint64_t *slow = calloc(f->num_channels, sizeof *slow);
+    uint64_t *slow = calloc(f->num_channels, sizeof *slow), hops_max = 0;
     sv_load about;
     OK(ctx, sv_routes_load(ctx, f, r, load, &about));
     for (uint32_t v = f->num_switches; v < sv_num_nodes(f); v++)
@@ -394,22 +445,47 @@ static void loads_are_what_traces_say(void **state)
                              SV_TRACE_ARRIVED);
             pairs++;
             hops_sum += count - 2;
+            hops_max = count - 2 > hops_max ? count - 2 : hops_max;
             for (uint32_t i = 1; i + 1 < count; i++)
                 slow[hops[i].channel.i]++;
         }
-    uint64_t most = 0;
+    uint64_t most = 0, least = UINT64_MAX;
+    double squares = 0;
     for (uint32_t c = 0; c < f->num_channels; c++)
         if (sv_joins_switches(f, (sv_channel){c})) {
             assert_int_equal(load[c], slow[c]);
             most = slow[c] > most ? slow[c] : most;
+            least = slow[c] < least ? slow[c] : least;
+            squares += (double)slow[c] * (double)slow[c];
             sum += slow[c];
         }
+    double mean = (double)sum / about.channels;
     assert_int_equal(about.max, most);
+    assert_int_equal(about.min, least);
+    assert_int_equal(about.hops_max, hops_max);
+    assert_float_equal(about.sdv * about.sdv, squares / about.channels - mean * mean, 1e-2);
     assert_int_equal(about.pairs, pairs);
     assert_float_equal(about.hops_avg, (double)hops_sum / (double)pairs, 1e-9);
     assert_float_equal(about.avg, (double)sum / about.channels, 1e-9);
     free(slow);
     free(load);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+static void loads_without_channels(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1,hosts=3");
+    sv_routes *r = routed(f, "minhop", 0);
+    sv_load about;
+    OK(ctx, sv_routes_load(ctx, f, r, NULL, &about));
+    assert_int_equal(about.channels, 0);
+    assert_int_equal(about.min, 0);
+    assert_int_equal(about.max, 0);
+    assert_int_equal(about.pairs, 6);
+    assert_int_equal(about.hops_max, 0);
+    assert_true(about.avg == 0 && about.sdv == 0 && about.hops_avg == 0);
     sv_routes_free(r);
     sv_fabric_free(f);
 }
@@ -466,6 +542,71 @@ static void groups_are_kept(void **state)
     sv_fabric_free(f);
 }
 
+/* Before: x hangs on a. After: on b, which comes first in the file, and a has fewer ports. */
+static const char before[] = "switchguid=0x1\nSwitch 4 \"S-1\" # \"a\"\n"
+                             "[2] \"S-2\"[2]\n[4] \"H-10\"[1](11)\n\n"
+                             "switchguid=0x2\nSwitch 4 \"S-2\" # \"b\"\n"
+                             "[1] \"H-20\"[1](21)\n[2] \"S-1\"[2]\n\n"
+                             "caguid=0x10\nCa 1 \"H-10\" # \"x\"\n[1](11) \"S-1\"[4]\n\n"
+                             "caguid=0x20\nCa 1 \"H-20\" # \"y\"\n[1](21) \"S-2\"[1]\n";
+static const char after[] = "switchguid=0x2\nSwitch 4 \"S-2\" # \"b\"\n"
+                            "[1] \"H-20\"[1](21)\n[2] \"S-1\"[2]\n[3] \"H-10\"[1](11)\n\n"
+                            "switchguid=0x1\nSwitch 2 \"S-1\" # \"a\"\n[2] \"S-2\"[2]\n\n"
+                            "caguid=0x10\nCa 1 \"H-10\" # \"x\"\n[1](11) \"S-2\"[3]\n\n"
+                            "caguid=0x20\nCa 1 \"H-20\" # \"y\"\n[1](21) \"S-2\"[1]\n";
+
+static sv_node named(const sv_fabric *f, const char *name)
+{
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++)
+        if (strcmp(sv_node_name(f, (sv_node){v}), name) == 0)
+            return (sv_node){v};
+    fail();
+    return SV_NO_NODE;
+}
+
+/* Entries, SLs and lanes in the numbers of another fabric. */
+static void tables_follow_their_nodes(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(ctx, before), *g = test_read(ctx, after);
+    sv_routes *old = routed(f, "updn", 0), *carried = NULL;
+    sv_match *match = NULL;
+    sv_lanes lanes = {{0, 3}};
+    sv_node a = named(f, "a"), b = named(f, "b"), x = named(f, "x"), y = named(f, "y");
+    sv_node a2 = named(g, "a"), b2 = named(g, "b"), x2 = named(g, "x"), y2 = named(g, "y");
+    assert_int_not_equal(a.i, a2.i);
+    uint32_t table = sv_routes_lane_table(ctx, old, &lanes), to_x = old->first[x.i];
+    OK(ctx, sv_routes_set_lanes(ctx, f, old, b, 1, 2, table));
+    old->lanes_of[y.i] = (uint16_t)table;
+    OK(ctx, sv_routes_set_sl_form(ctx, old, SV_SL_BY_SWITCH));
+    sv_routes_sl_row(ctx, old, old->first[y.i])[a.i] = 5;
+    sv_routes_sl_row(ctx, old, old->first[y.i])[b.i] = 6;
+    sv_routes_sl_row(ctx, old, to_x)[b.i] = 7;
+    OK(ctx, sv_match_new(ctx, f, g, SV_MATCH_GUID, &match));
+    OK(ctx, sv_routes_remap(ctx, f, old, g, match, &carried));
+    OK(ctx, sv_routes_check(ctx, g, carried));
+    assert_int_equal(sv_route_port(carried, b2, carried->first[x2.i]), 2);
+    assert_int_equal(sv_route_port(carried, b2, carried->first[y2.i]), 1);
+    assert_int_equal(sv_route_port(carried, a2, carried->first[y2.i]), 2);
+    assert_int_equal(sv_route_port(carried, a2, carried->first[x2.i]), SV_NO_PORT); /* was 4 */
+    assert_int_equal(carried->lid[carried->first[x2.i]], old->lid[to_x]);
+    assert_int_equal(sv_route_lanes(carried, g, b2, 1, 2)->of_sl[1], 3);
+    assert_int_equal(sv_route_lanes(carried, g, b2, 2, 1)->of_sl[1], 0);
+    assert_int_equal(sv_route_lanes(carried, g, y2, 0, 1)->of_sl[1], 3);
+    assert_int_equal(sv_route_lanes(carried, g, x2, 0, 1)->of_sl[1], 0);
+    /* x still sends as those of a do, though it hangs on b. */
+    assert_int_equal(sv_route_sl(carried, x2, carried->first[y2.i]), 5);
+    assert_int_equal(sv_route_sl(carried, a2, carried->first[y2.i]), 5);
+    assert_int_equal(sv_route_sl(carried, b2, carried->first[y2.i]), 6);
+    assert_int_equal(sv_route_sl(carried, y2, carried->first[x2.i]), 7);
+    assert_int_equal(sv_route_sl(carried, a2, carried->first[x2.i]), SV_NO_SL);
+    sv_match_free(match);
+    sv_routes_free(carried);
+    sv_routes_free(old);
+    sv_fabric_free(g);
+    sv_fabric_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,8 +615,10 @@ int main(void)
         cmocka_unit_test(blocks_are_counted_and_mixed),
         cmocka_unit_test(lids_are_kept_where_they_fit),
         cmocka_unit_test(more_destinations_than_lids),
+        cmocka_unit_test(every_lid_can_be_given),
         cmocka_unit_test(service_levels_have_four_forms),
         cmocka_unit_test(lanes_are_pooled),
+        cmocka_unit_test(wrong_tables_are_found),
         cmocka_unit_test(traces_end_as_they_must),
         cmocka_unit_test(failures_show_in_old_tables),
         cmocka_unit_test(addresses_take_different_ways),
@@ -483,8 +626,10 @@ int main(void)
         cmocka_unit_test(any_roots_will_do),
         cmocka_unit_test(trees_lose_nothing_by_up_and_down),
         cmocka_unit_test(loads_are_what_traces_say),
+        cmocka_unit_test(loads_without_channels),
         cmocka_unit_test(lanes_from_files_can_be_changed),
         cmocka_unit_test(groups_are_kept),
+        cmocka_unit_test(tables_follow_their_nodes),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
