@@ -157,10 +157,10 @@ static sv_status fill(sv_layering *x)
 sv_status sv_layering_finish(sv_layering *x, unsigned vls, unsigned *used, uint64_t *unsafe)
 {
     *unsafe = 0;
-    SV_TRY(place_rest(x, vls, unsafe));
+    *used = sv_lanes_to_use(x->lanes, vls);
+    SV_TRY(place_rest(x, *used, unsafe));
     SV_TRY(fill(x));
-    if (vls > x->lanes)
-        SV_TRY(spread(x, vls));
-    *used = vls > x->lanes ? vls : x->lanes;
+    if (*used > x->lanes)
+        SV_TRY(spread(x, *used));
     return sv_lanes_straight(x->ctx, x->routes, *used);
 }

@@ -84,6 +84,16 @@ typedef struct sv_lane_shares {
 void sv_lane_shares_init(sv_lane_shares *shares, const uint64_t *paths, unsigned lanes,
                          unsigned vls);
 
+/*
+ * Over how many lanes paths are spread when some are needed and vls may be used: all of them, but
+ * no more than hardware has unless they are needed.
+ */
+static inline unsigned sv_lanes_to_use(unsigned needed, unsigned vls)
+{
+    unsigned hardware = vls < SV_HARDWARE_LANES ? vls : SV_HARDWARE_LANES;
+    return needed > hardware ? needed : hardware;
+}
+
 /* SL n goes to lane n everywhere. */
 sv_status sv_lanes_straight(sv_ctx *ctx, sv_routes *routes, unsigned lanes);
 

@@ -35,6 +35,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "cdg/cdg.h"
 #include "lanes/lanes.h"
 
@@ -45,7 +46,8 @@ struct joint {
     sv_lane_mask *open; /* [switches]: lanes that have all turns of its path to the home at hand */
     uint32_t *out;      /* [switches]: the entry it takes; SV_NONE at home */
     uint32_t *added;    /* [switches]: scratch */
-    uint32_t home;      /* at hand */
+    const uint32_t *start;        /* the order that the first lane begins with */
+    uint32_t home;                /* at hand */
     uint32_t *child, *sibling;    /* [switches]: who sends through each */
     uint32_t *stack;              /* [switches]: scratch */
     sv_lane_mask *trial;          /* [switches]: scratch */
@@ -169,19 +171,47 @@ static sv_status lay_one(struct joint *j, uint32_t home)
     return SV_OK;
 }
 
-static sv_status lay(struct joint *j)
+/* One attempt: homes in an order that depends on its number, the first as they are numbered. */
+static sv_status lay_all(struct joint *j, unsigned attempt, uint32_t *homes)
 {
-    uint32_t n = j->core->num_switches, *start = sv_core_inside_out(j->core, j->x->job->arena);
-    if (start == NULL)
-        return SV_NO_MEMORY;
-    SV_TRY(sv_cdg_add_lane(&j->cdg, start));
-    for (uint32_t home = 0; home < n; home++) {
-        if (home % 16 == 0)
-            SV_TRY(sv_progress(j->x->job->ctx, "lanes", home, n));
-        if (sv_node_alive(j->x->job->fabric, (sv_node){home}))
-            SV_TRY(lay_one(j, home));
+    uint32_t n = j->core->num_switches;
+    sv_rng rng;
+    sv_cdg_clear(&j->cdg);
+    sv__sssp_clear(j->x);
+    SV_TRY(sv_cdg_add_lane(&j->cdg, j->start));
+    for (uint32_t s = 0; s < n; s++)
+        homes[s] = s;
+    sv_rng_init(&rng, attempt);
+    if (attempt > 0)
+        sv_rng_shuffle(&rng, homes, n);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i % 16 == 0)
+            SV_TRY(sv_progress(j->x->job->ctx, "lanes", i, n));
+        if (sv_node_alive(j->x->job->fabric, (sv_node){homes[i]}))
+            SV_TRY(lay_one(j, homes[i]));
     }
     return SV_OK;
+}
+
+/* How often it is tried to do with fewer lanes, which small fabrics can afford. */
+static unsigned attempts(uint32_t switches)
+{
+    return switches <= 32 ? 48 : switches <= 128 ? 3 : 1;
+}
+
+static sv_status lay(struct joint *j)
+{
+    uint32_t n = j->core->num_switches, *homes = SV_ARENA_NEW(j->x->job->arena, uint32_t, n);
+    unsigned best = 0, least = SV_CDG_MOST_LANES + 1, tried = 0;
+    j->start = sv_core_inside_out(j->core, j->x->job->arena);
+    if (homes == NULL || j->start == NULL)
+        return SV_NO_MEMORY;
+    for (; tried < attempts(n) && least > 1; tried++) {
+        SV_TRY(lay_all(j, tried, homes));
+        best = j->cdg.num_lanes < least ? tried : best;
+        least = j->cdg.num_lanes < least ? j->cdg.num_lanes : least;
+    }
+    return best + 1 == tried ? SV_OK : lay_all(j, best, homes);
 }
 
 /* ---- step 2: enrich ---- */
@@ -479,12 +509,13 @@ sv_status sv__joint_run(sv__sssp *x)
     if (j.cdg.num_lanes > job->vls)
         return sv_fail(job->ctx, SV_INFEASIBLE, "dfsssp needs %u lanes, %u %s there",
                        j.cdg.num_lanes, job->vls, job->vls == 1 ? "is" : "are");
-    SV_TRY(enrich(&j, job->vls));
+    unsigned used = sv_lanes_to_use(j.cdg.num_lanes, job->vls);
+    SV_TRY(enrich(&j, used));
     SV_TRY(spread(&j));
-    job->report->vls_used = job->report->sls_used = job->vls;
+    job->report->vls_used = job->report->sls_used = used;
     if (j.unsafe > 0)
         snprintf(job->report->note, sizeof job->report->note,
                  "%llu paths between switches without terminals fit no lane",
                  (unsigned long long)j.unsafe);
-    return sv_lanes_straight(job->ctx, job->routes, job->vls);
+    return sv_lanes_straight(job->ctx, job->routes, used);
 }

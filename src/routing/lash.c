@@ -253,17 +253,18 @@ static sv_status route(sv__job *job)
     if (h.cdg.num_lanes > job->vls)
         return sv_fail(job->ctx, SV_INFEASIBLE, "lash needs %u lanes, %u %s there", h.cdg.num_lanes,
                        job->vls, job->vls == 1 ? "is" : "are");
-    if (job->vls > h.cdg.num_lanes)
-        share(&h, job->vls);
+    unsigned used = sv_lanes_to_use(h.cdg.num_lanes, job->vls);
+    if (used > h.cdg.num_lanes)
+        share(&h, used);
     SV_TRY(sv_routes_set_sl_form(job->ctx, job->routes, SV_SL_BY_SWITCH));
     for (uint32_t d = 0; d < job->routes->num_destinations; d++)
         SV_TRY(fill(&h, d));
-    job->report->vls_used = job->report->sls_used = job->vls;
+    job->report->vls_used = job->report->sls_used = used;
     if (h.unsafe > 0)
         snprintf(job->report->note, sizeof job->report->note,
                  "%llu paths between switches without terminals fit no lane",
                  (unsigned long long)h.unsafe);
-    return sv_lanes_straight(job->ctx, job->routes, job->vls);
+    return sv_lanes_straight(job->ctx, job->routes, used);
 }
 
 const sv__engine sv__engine_lash = {

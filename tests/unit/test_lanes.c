@@ -139,6 +139,35 @@ static void lanes_needed(void **state)
     sv_fabric_free(tree);
 }
 
+/* Paths are spread over no more lanes than hardware has, unless they are needed. */
+static void lanes_beyond_hardware(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "torus:5x5,hosts=1");
+    for (int w = 0; w < WAYS; w++) {
+        sv_routes *r = NULL;
+        sv_route_report report;
+        OK(ctx, route(f, ways[w], 40, 0, &r, &report));
+        assert_int_equal(report.vls_used, SV_HARDWARE_LANES);
+        sv_routes_free(r);
+    }
+    sv_fabric_free(f);
+}
+
+/* Small fabrics are tried several times: of these, one lane does, with both parallel cables. */
+static void small_fabrics_are_tried_again(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"random:switches=5,links=6,hosts=1,seed=4",
+                                        "random:switches=6,links=7,hosts=1,seed=7",
+                                        "random:switches=7,links=9,hosts=1,seed=4"};
+    for (int i = 0; i < 3; i++) {
+        sv_fabric *f = test_fabric(ctx, specs[i]);
+        assert_int_equal(judged(f, (struct way){"dfsssp", NULL}, 1, 0), 1);
+        sv_fabric_free(f);
+    }
+}
+
 /* Fewer lanes than by breaking cycles: what the peers need (shared figures), halved. */
 static void paths_and_lanes_together_take_fewer_lanes(void **state)
 {
@@ -232,6 +261,8 @@ int main(void)
         cmocka_unit_test(random_fabrics_with_failures),
         cmocka_unit_test(lanes_needed),
         cmocka_unit_test(paths_and_lanes_together_take_fewer_lanes),
+        cmocka_unit_test(lanes_beyond_hardware),
+        cmocka_unit_test(small_fabrics_are_tried_again),
         cmocka_unit_test(idle_lanes_are_filled),
         cmocka_unit_test(lash_uses_one_level_both_ways),
         cmocka_unit_test(what_cannot_be),
