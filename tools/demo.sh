@@ -25,13 +25,36 @@ echo "5. A picture:"
 "$selvage" convert $out/broken.net -o $out/broken.dot
 neato -Tsvg $out/broken.dot -o $out/broken.svg
 echo "   $out/broken.svg"
-echo "6. Routed with each engine, and the tables judged by code that knows nothing of engines:"
-for engine in $("$selvage" engines --json | sed -n 's/.*"name": "\(.*\)",/\1/p'); do
-    "$selvage" route $out/broken.net --engine "$engine" -o "$out/$engine" 2>/dev/null |
-        awk -v e="$engine" '/^deadlock-free/ {printf "   %-7s deadlock-free: %s\n", e, substr($0, 16)}
-                            /^[0-9]+ channels/ {ring = 1} /^written/ {ring = 0}
-                            ring {print "           " $0}'
+echo "6. Routed with each engine, and the tables judged by code that knows nothing of engines (as the"
+echo "   thesis' Figure 6.2b; EFI: routes on the busiest channel, hops: channels between switches):"
+field() { sed -n "s/^ *\"$1\": *\([^,{]*\),*$/\1/p" | head -1; }
+row() { # ENGINE LANES: one line of the table; lanes needed are those of the engine's own count
+    "$selvage" route $out/broken.net --engine "$1" ${2:+--vls $2} -o "$out/$1$2" --json \
+        >$out/report.json 2>/dev/null || true
+    if ! [ -e "$out/$1$2" ]; then
+        printf '   %-7s %5s  infeasible\n' "$1" "$2"
+        return
+    fi
+    "$selvage" metrics "$out/$1$2" --json >$out/metrics.json
+    free=$(field deadlock_free <$out/report.json)
+    printf '   %-7s %5s %6s  %-13s %6s %7s\n' "$1" "${2:-any}" "$(field vls_needed <$out/report.json)" \
+        "$([ "$free" = true ] && echo yes || echo no)" \
+        "$(sed -n 's/.*"efi".*"max": \([0-9]*\).*/\1/p' $out/metrics.json)" \
+        "$(sed -n 's/.*"hops".*"avg": \([0-9]*\.[0-9]\{0,3\}\).*/\1/p' $out/metrics.json)"
+}
+printf '   %-7s %5s %6s  %-13s %6s %7s\n' engine lanes needed deadlock-free EFI hops
+for engine in $("$selvage" engines --json | sed -n 's/^ *"name": "\([a-z0-9-]*\)",$/\1/p'); do
+    rm -rf "$out/$engine"
+    row "$engine" ""
 done
+for lanes in 1 2 4 8; do
+    rm -rf "$out/nue$lanes"
+    row nue $lanes
+done
+rm -f $out/report.json $out/metrics.json
+echo "   What a no means, for minhop: these packets can wait for each other for ever:"
+"$selvage" check $out/minhop 2>/dev/null | sed -n '/^[0-9]* channels can/,/where it began/p' |
+    sed 's/^/   /' || true
 
 echo "7. A proof for updn's tables, checked in one pass:"
 "$selvage" check $out/updn --proof $out/updn.proof >/dev/null

@@ -12,25 +12,27 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support import ibsim  # noqa: E402
 from support.command import ok, real, selvage  # noqa: E402
 
-ENGINES = "minhop", "sssp", "updn", "dnup", "dor"
-
 LOADED = [("torus:4x4x3,hosts=4", "updn", 0), ("torus:4x4x3,hosts=4", "sssp", 1),
           ("kary:k=4,n=3,hosts=4", "minhop", 0), ("dragonfly:a=4,p=2,h=2,g=9", "dnup", 2),
-          ("random:switches=16,links=40,total=48", "updn", 3), ("mesh:3x3,hosts=2,r=2", "dor", 0)]
+          ("random:switches=16,links=40,total=48", "updn", 3), ("mesh:3x3,hosts=2,r=2", "dor", 0),
+          ("torus:5x3,hosts=2", "dfsssp", 1), ("dragonfly:a=4,p=2,h=2,g=9", "lash", 0)]
 
 # Which fabrics OpenSM itself has credit loops on is known (shared/opensm.md); ibdmchk judges
 # traffic between adapters. True: free of them; None: as ties fall, but both must say the same. An
 # engine and fabric that are not judged fail.
-AGREED = [("torus:4x4x3,hosts=4", {"updn": True, "dnup": True, "dor": False, "minhop": False}),
+AGREED = [("torus:4x4x3,hosts=4", {"updn": True, "dnup": True, "dor": False, "minhop": False,
+                                   "dfsssp": True, "lash": True}),
           ("mesh:4x4,hosts=2", {"updn": True, "dnup": True, "dor": True}),
           ("hypercube:4,hosts=1", {"updn": True, "dor": True}),
           ("kary:k=4,n=2,hosts=4", {"updn": True, "sssp": True, "minhop": True}),
           ("kary:k=3,n=3,hosts=3", {"updn": True, "dnup": True, "sssp": True, "minhop": True}),
           ("dragonfly:a=4,p=2,h=2,g=9", {"updn": True, "dnup": True, "minhop": False,
-                                         "sssp": False}),
+                                         "sssp": False, "dfsssp": True, "lash": True}),
           ("random:switches=20,links=50,total=40", {"updn": True, "dnup": True, "minhop": False,
-                                                    "sssp": False}),
-          ("torus:8,hosts=1", {"updn": True, "dor": False, "minhop": False, "sssp": False}),
+                                                    "sssp": False, "dfsssp": True,
+                                                    "lash": True}),
+          ("torus:8,hosts=1", {"updn": True, "dor": False, "minhop": False, "sssp": False,
+                               "dfsssp": True, "lash": True}),
           ("hyperx:4x3,hosts=2", {"updn": True, "dor": True, "sssp": None}),
           ("kautz:d=2,k=3,hosts=1", {"updn": True, "dnup": True})]
 
