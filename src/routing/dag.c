@@ -27,7 +27,7 @@ sv_status sv__dags_init(sv__dags *d, sv__job *job, const sv_core *core, void *en
     d->hops = SV_ARENA_NEW(job->arena, uint32_t, n);
     d->order = SV_ARENA_NEW(job->arena, uint32_t, n);
     d->first = SV_ARENA_NEW(job->arena, uint32_t, (size_t)n + 1);
-    d->ways = SV_ARENA_NEW(job->arena, sv__way, core->first[n]);
+    d->ways = SV_ARENA_NEW(job->arena, sv__way, (size_t)core->first[n] + 1);
     d->kept = SV_ARENA_NEW(job->arena, sv__dag *, n);
     return d->hops == NULL || d->order == NULL || d->first == NULL || d->ways == NULL ||
                    d->kept == NULL
@@ -68,8 +68,10 @@ static uint32_t search_all(sv__dags *d, uint32_t home)
             if (theirs == SV_NONE) {
                 hops[u] = mine + 1;
                 order[tail++] = u;
-            } else if (theirs < mine)
-                d->ways[ways++] = (sv__way){u, core->back[e]};
+            }
+            /* No branch: on irregular fabrics it could not be foreseen. */
+            d->ways[ways] = (sv__way){u, core->back[e]};
+            ways += theirs < mine;
         }
     }
     d->first[tail] = ways;
