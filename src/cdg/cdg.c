@@ -7,6 +7,10 @@
  * the beginning is among that, the turn would close a cycle; if not, those found ahead are moved
  * behind those found to lead here, within the places that both hold already.
  *
+ * A search marks places, not channels, and walks along them: whatever it finds lies further on, so
+ * it comes upon everything in order, and nothing has to be sorted. At each switch it looks at every
+ * cable once, however many turns lead there.
+ *
  * Turns of a switch are bits of small matrices, by row and by column, so that a search reads a word
  * or two for each channel. For engines that ask "in which lanes?" all the time, the same is kept
  * as one mask a turn.
@@ -15,7 +19,7 @@
  * after, before and lanes say the same.
  *
  * Cost: O(1) for turns along the order; for others, the channels between the two places that are
- * connected to them, and their sorting.
+ * connected to them, and a 64th of all between.
  */
 #include "cdg/cdg.h"
 
@@ -31,24 +35,28 @@ sv_status sv_cdg_init(sv_cdg *cdg, sv_arena *arena, const sv_core *core)
     cdg->turns = SV_ARENA_NEW(arena, size_t, n);
     cdg->rows = SV_ARENA_NEW(arena, size_t, n);
     cdg->words = SV_ARENA_NEW(arena, uint32_t, n);
-    if (cdg->turns == NULL || cdg->rows == NULL || cdg->words == NULL)
+    cdg->sums = SV_ARENA_NEW(arena, size_t, n);
+    if (cdg->turns == NULL || cdg->rows == NULL || cdg->words == NULL || cdg->sums == NULL)
         return SV_NO_MEMORY;
+    size_t sum = 0;
     for (uint32_t s = 0; s < n; s++) {
         size_t degree = core->first[s + 1] - core->first[s];
         cdg->turns[s] = cdg->num_turns;
         cdg->rows[s] = cdg->num_words;
         cdg->words[s] = (uint32_t)sv_bitset_words(degree);
+        cdg->sums[s] = sum;
+        sum += cdg->words[s];
         cdg->num_turns += degree * degree;
         cdg->num_words += degree * cdg->words[s];
     }
     cdg->lanes = SV_ARENA_NEW(arena, sv_lane_mask, cdg->num_turns);
     cdg->ahead = SV_ARENA_NEW(arena, uint32_t, count);
     cdg->behind = SV_ARENA_NEW(arena, uint32_t, count);
-    cdg->stack = SV_ARENA_NEW(arena, uint32_t, count);
     cdg->places = SV_ARENA_NEW(arena, uint32_t, count);
-    cdg->seen = SV_ARENA_NEW(arena, uint32_t, count);
-    return cdg->lanes == NULL || cdg->ahead == NULL || cdg->behind == NULL || cdg->stack == NULL ||
-                   cdg->places == NULL || cdg->seen == NULL
+    cdg->found = sv_bitset_new(arena, count);
+    cdg->done = SV_ARENA_NEW(arena, uint64_t, sum);
+    return cdg->lanes == NULL || cdg->ahead == NULL || cdg->behind == NULL || cdg->places == NULL ||
+                   cdg->found == NULL || cdg->done == NULL
                ? SV_NO_MEMORY
                : SV_OK;
 }
@@ -65,7 +73,7 @@ static sv_status set_order(sv_cdg *cdg, sv_cdg_lane *lane, const uint32_t *start
     uint32_t count = cdg->core->num_entries;
     if (start == NULL) {
         for (uint32_t e = 0; e < count; e++)
-            lane->place[e] = e;
+            lane->place[e] = lane->at[e] = e;
         return SV_OK;
     }
     uint64_t *keys = SV_ARENA_NEW(cdg->arena, uint64_t, count);
@@ -74,28 +82,37 @@ static sv_status set_order(sv_cdg *cdg, sv_cdg_lane *lane, const uint32_t *start
     for (uint32_t e = 0; e < count; e++)
         keys[e] = (uint64_t)start[e] << 32 | e;
     qsort(keys, count, sizeof *keys, ascending);
-    for (uint32_t i = 0; i < count; i++)
-        lane->place[(uint32_t)keys[i]] = i;
+    for (uint32_t i = 0; i < count; i++) {
+        lane->at[i] = (uint32_t)keys[i];
+        lane->place[lane->at[i]] = i;
+    }
     return SV_OK;
 }
 
-sv_status sv_cdg_add_lane(sv_cdg *cdg, const uint32_t *start)
+static sv_status add_lane(sv_cdg *cdg, const uint32_t *start, bool ordered)
 {
     uint32_t count = cdg->core->num_entries;
     if (cdg->num_lanes == SV_CDG_MOST_LANES)
         return SV_INFEASIBLE;
     sv_cdg_lane *lane = &cdg->lane[cdg->num_lanes];
-    if (lane->place != NULL) { /* it was there before */
+    if (lane->after != NULL) { /* it was there before */
         memset(lane->after, 0, cdg->num_words * sizeof *lane->after);
         memset(lane->before, 0, cdg->num_words * sizeof *lane->before);
     } else {
         lane->after = SV_ARENA_NEW(cdg->arena, uint64_t, cdg->num_words);
         lane->before = SV_ARENA_NEW(cdg->arena, uint64_t, cdg->num_words);
-        lane->place = SV_ARENA_NEW(cdg->arena, uint32_t, count);
     }
-    if (lane->after == NULL || lane->before == NULL || lane->place == NULL)
+    if (!ordered)
+        lane->place = lane->at = NULL;
+    else if (lane->place == NULL) {
+        lane->place = SV_ARENA_NEW(cdg->arena, uint32_t, count);
+        lane->at = SV_ARENA_NEW(cdg->arena, uint32_t, count);
+    }
+    if (lane->after == NULL || lane->before == NULL ||
+        (ordered && (lane->place == NULL || lane->at == NULL)))
         return SV_NO_MEMORY;
-    SV_TRY(set_order(cdg, lane, start));
+    if (ordered)
+        SV_TRY(set_order(cdg, lane, start));
     cdg->num_lanes++;
     return SV_OK;
 }
@@ -106,135 +123,185 @@ void sv_cdg_clear(sv_cdg *cdg)
     memset(cdg->lanes, 0, cdg->num_turns * sizeof *cdg->lanes);
 }
 
+sv_status sv_cdg_add_lane(sv_cdg *cdg, const uint32_t *start)
+{
+    return add_lane(cdg, start, true);
+}
+
+sv_status sv_cdg_add_plain_lane(sv_cdg *cdg)
+{
+    return add_lane(cdg, NULL, false);
+}
+
 /* The row of a cable's matrix: after (its inward entry) or before (its outward one). */
 static uint64_t *row_of(const sv_cdg *cdg, uint64_t *matrix, uint32_t s, uint32_t inward)
 {
     return matrix + cdg->rows[s] + (size_t)(inward - cdg->core->first[s]) * cdg->words[s];
 }
 
-static bool visit(sv_cdg *cdg, uint32_t e)
+/* The cables in a row that the search has not come upon at this switch before. */
+static uint64_t fresh(uint64_t *done, uint64_t row)
 {
-    bool fresh = cdg->seen[e] != cdg->round;
-    cdg->seen[e] = cdg->round;
-    return fresh;
+    uint64_t new = row & ~*done;
+    *done |= row;
+    return new;
 }
 
-static void next_round(sv_cdg *cdg)
+/* Clears what a search has marked at switches: those that entries lead into, or leave. */
+static void clear_done(sv_cdg *cdg, const uint32_t *list, uint32_t count, bool into)
 {
-    if (++cdg->round != 0)
-        return;
-    for (uint32_t e = 0; e < cdg->core->num_entries; e++)
-        cdg->seen[e] = 0;
-    cdg->round = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t s = into ? cdg->core->to[list[i]] : cdg->core->entries[list[i]].from;
+        for (uint32_t w = 0; w < cdg->words[s]; w++)
+            cdg->done[cdg->sums[s] + w] = 0;
+    }
+}
+
+/* Lists the entries at places that were found, in order, and forgets them. */
+static uint32_t list_found(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t first, uint32_t last)
+{
+    uint32_t count = 0;
+    for (uint32_t word = first >> 6; word <= last >> 6; word++)
+        for (; cdg->found[word] != 0; cdg->found[word] &= cdg->found[word] - 1)
+            cdg->ahead[count++] = lane->at[word * 64 + (uint32_t)__builtin_ctzll(cdg->found[word])];
+    return count;
 }
 
 /*
- * Everything that can be reached from an entry at places up to last; SV_NONE if what is there is
- * among it. Else the number of entries listed in ahead.
+ * Everything that can be reached from an entry at places up to last, in order, listed in ahead;
+ * returns how many. SV_NONE if what is at last is among it. Depth first: if it is, it is found
+ * soon.
  */
 static uint32_t look_ahead(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t from, uint32_t last)
 {
     const sv_core *core = cdg->core;
-    uint32_t count = 0, depth = 0;
-    next_round(cdg);
-    visit(cdg, from);
-    cdg->stack[depth++] = from;
-    while (depth > 0) {
-        uint32_t e = cdg->stack[--depth], s = core->to[e];
+    uint32_t *stack = cdg->places, depth = 0, count = 0;
+    bool cycle = false;
+    sv_bit_set(cdg->found, lane->place[from]);
+    stack[depth++] = cdg->ahead[count++] = from;
+    while (depth > 0 && !cycle) {
+        uint32_t e = stack[--depth], s = core->to[e];
         const uint64_t *row = row_of(cdg, lane->after, s, e);
-        cdg->ahead[count++] = e;
+        for (uint32_t w = 0; w < cdg->words[s]; w++)
+            for (uint64_t bits = fresh(&cdg->done[cdg->sums[s] + w], row[w]); bits != 0;
+                 bits &= bits - 1) {
+                uint32_t cable = w * 64 + (uint32_t)__builtin_ctzll(bits);
+                uint32_t next = core->back[core->first[s] + cable], place = lane->place[next];
+                cycle = cycle || place == last;
+                if (place < last) { /* a cable is fresh once, so an entry comes once */
+                    sv_bit_set(cdg->found, place);
+                    stack[depth++] = cdg->ahead[count++] = next;
+                }
+            }
+    }
+    clear_done(cdg, cdg->ahead, count, true);
+    if (!cycle)
+        return list_found(cdg, lane, lane->place[from], last);
+    while (count > 0)
+        sv_bit_clear(cdg->found, lane->place[cdg->ahead[--count]]);
+    return SV_NONE;
+}
+
+/* Everything that leads to an entry at places from first on, the last first; listed in behind. */
+static uint32_t look_behind(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t to, uint32_t first)
+{
+    const sv_core *core = cdg->core;
+    uint64_t *found = cdg->found;
+    uint32_t count = 0;
+    sv_bit_set(found, lane->place[to]);
+    for (uint32_t word = (lane->place[to] >> 6) + 1; word-- > first >> 6;)
+        while (found[word] != 0) {
+            uint32_t bit = 63 - (uint32_t)__builtin_clzll(found[word]);
+            uint32_t e = lane->at[word * 64 + bit], s = core->entries[e].from;
+            const uint64_t *row = row_of(cdg, lane->before, s, core->back[e]);
+            found[word] &= ~((uint64_t)1 << bit);
+            cdg->behind[count++] = e;
+            for (uint32_t w = 0; w < cdg->words[s]; w++)
+                for (uint64_t bits = fresh(&cdg->done[cdg->sums[s] + w], row[w]); bits != 0;
+                     bits &= bits - 1) {
+                    uint32_t previous = core->first[s] + w * 64 + (uint32_t)__builtin_ctzll(bits);
+                    if (lane->place[previous] > first)
+                        sv_bit_set(found, lane->place[previous]);
+                }
+        }
+    clear_done(cdg, cdg->behind, count, false);
+    return count;
+}
+
+/* Whether one entry can be reached from another, in a lane without an order. */
+static bool reaches(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t from, uint32_t to)
+{
+    const sv_core *core = cdg->core;
+    uint32_t *stack = cdg->ahead, *seen = cdg->behind, depth = 0, count = 0;
+    bool found = from == to;
+    sv_bit_set(cdg->found, from);
+    stack[depth++] = seen[count++] = from;
+    while (depth > 0 && !found) {
+        uint32_t e = stack[--depth], s = core->to[e];
+        const uint64_t *row = row_of(cdg, lane->after, s, e);
         for (uint32_t w = 0; w < cdg->words[s]; w++)
             for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1) {
                 uint32_t cable = w * 64 + (uint32_t)__builtin_ctzll(bits);
                 uint32_t next = core->back[core->first[s] + cable];
-                if (lane->place[next] == last)
-                    return SV_NONE;
-                if (lane->place[next] < last && visit(cdg, next))
-                    cdg->stack[depth++] = next;
+                found = found || next == to;
+                if (!sv_bit(cdg->found, next)) {
+                    sv_bit_set(cdg->found, next);
+                    stack[depth++] = seen[count++] = next;
+                }
             }
     }
-    return count;
-}
-
-/* Everything that leads to an entry at places from first on; listed in behind. */
-static uint32_t look_behind(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t to, uint32_t first)
-{
-    const sv_core *core = cdg->core;
-    uint32_t count = 0, depth = 0;
-    visit(cdg, to);
-    cdg->stack[depth++] = to;
-    while (depth > 0) {
-        uint32_t e = cdg->stack[--depth], s = core->entries[e].from;
-        const uint64_t *row = row_of(cdg, lane->before, s, core->back[e]);
-        cdg->behind[count++] = e;
-        for (uint32_t w = 0; w < cdg->words[s]; w++)
-            for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1) {
-                uint32_t previous = core->first[s] + w * 64 + (uint32_t)__builtin_ctzll(bits);
-                if (lane->place[previous] > first && visit(cdg, previous))
-                    cdg->stack[depth++] = previous;
-            }
-    }
-    return count;
-}
-
-/* Sorts entries by place: by insertion where they are few. */
-static void sort_by_place(const sv_cdg_lane *lane, uint32_t *list, uint32_t count, uint32_t *spare)
-{
-    if (count > 24) { /* merge halves */
-        uint32_t half = count / 2, i = 0, j = half, k = 0;
-        sort_by_place(lane, list, half, spare);
-        sort_by_place(lane, list + half, count - half, spare);
-        while (i < half || j < count)
-            spare[k++] = j == count || (i < half && lane->place[list[i]] < lane->place[list[j]])
-                             ? list[i++]
-                             : list[j++];
-        for (k = 0; k < count; k++)
-            list[k] = spare[k];
-        return;
-    }
-    for (uint32_t i = 1; i < count; i++) {
-        uint32_t e = list[i], place = lane->place[e], k = i;
-        for (; k > 0 && lane->place[list[k - 1]] > place; k--)
-            list[k] = list[k - 1];
-        list[k] = e;
-    }
+    while (count > 0)
+        sv_bit_clear(cdg->found, seen[--count]);
+    return found;
 }
 
 /* Those behind move before those ahead, within the places they all hold. */
 static void reorder(sv_cdg *cdg, sv_cdg_lane *lane, uint32_t ahead, uint32_t behind)
 {
-    uint32_t i = 0, j = 0, count = 0;
-    sort_by_place(lane, cdg->ahead, ahead, cdg->stack);
-    sort_by_place(lane, cdg->behind, behind, cdg->stack);
-    while (i < ahead || j < behind)
+    uint32_t i = 0, j = behind, count = 0;
+    while (i < ahead || j > 0)
         cdg->places[count++] =
-            j == behind || (i < ahead && lane->place[cdg->ahead[i]] < lane->place[cdg->behind[j]])
+            j == 0 || (i < ahead && lane->place[cdg->ahead[i]] < lane->place[cdg->behind[j - 1]])
                 ? lane->place[cdg->ahead[i++]]
-                : lane->place[cdg->behind[j++]];
+                : lane->place[cdg->behind[--j]];
     for (uint32_t k = 0; k < count; k++) {
-        uint32_t e = k < behind ? cdg->behind[k] : cdg->ahead[k - behind];
+        uint32_t e = k < behind ? cdg->behind[behind - 1 - k] : cdg->ahead[k - behind];
         lane->place[e] = cdg->places[k];
+        lane->at[cdg->places[k]] = e;
     }
+}
+
+static void put(sv_cdg *cdg, unsigned number, uint32_t in, uint32_t out)
+{
+    const sv_core *core = cdg->core;
+    sv_cdg_lane *lane = &cdg->lane[number];
+    uint32_t s = core->entries[out].from, outward = core->back[out];
+    cdg->lanes[sv_cdg_turn(cdg, in, out)] |= (sv_lane_mask)1 << number;
+    sv_bit_set(row_of(cdg, lane->after, s, in), outward - core->first[s]);
+    sv_bit_set(row_of(cdg, lane->before, s, outward), in - core->first[s]);
 }
 
 bool sv_cdg_add(sv_cdg *cdg, unsigned number, uint32_t in, uint32_t out)
 {
-    const sv_core *core = cdg->core;
     sv_cdg_lane *lane = &cdg->lane[number];
-    sv_lane_mask *mask = &cdg->lanes[sv_cdg_turn(cdg, in, out)];
-    uint32_t s = core->entries[out].from, outward = core->back[out];
-    if (*mask >> number & 1)
+    if (cdg->lanes[sv_cdg_turn(cdg, in, out)] >> number & 1)
         return true;
-    if (lane->place[in] >= lane->place[out]) {
+    if (lane->place == NULL) {
+        if (reaches(cdg, lane, out, in))
+            return false;
+    } else if (lane->place[in] >= lane->place[out]) {
         uint32_t ahead = look_ahead(cdg, lane, out, lane->place[in]);
         if (ahead == SV_NONE)
             return false;
         reorder(cdg, lane, ahead, look_behind(cdg, lane, in, lane->place[out]));
     }
-    *mask |= (sv_lane_mask)1 << number;
-    sv_bit_set(row_of(cdg, lane->after, s, in), outward - core->first[s]);
-    sv_bit_set(row_of(cdg, lane->before, s, outward), in - core->first[s]);
+    put(cdg, number, in, out);
     return true;
+}
+
+void sv_cdg_join(sv_cdg *cdg, unsigned number, uint32_t in, uint32_t out)
+{
+    put(cdg, number, in, out);
 }
 
 void sv_cdg_remove(sv_cdg *cdg, unsigned number, uint32_t in, uint32_t out)

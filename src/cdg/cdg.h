@@ -18,7 +18,8 @@ enum { SV_CDG_MOST_LANES = 64 };
 typedef struct sv_cdg_lane {
     uint64_t *after;  /* rows by entry: the cables of the switch it leads into, taken next */
     uint64_t *before; /* rows by entry: the cables of the switch it leaves, come from */
-    uint32_t *place;  /* [entries]: an order in which every turn ascends */
+    uint32_t *place;  /* [entries]: an order in which every turn ascends; NULL: it keeps none */
+    uint32_t *at;     /* [entries]: who has a place */
 } sv_cdg_lane;
 
 typedef struct sv_cdg {
@@ -28,12 +29,14 @@ typedef struct sv_cdg {
     size_t *turns;       /* [switches]: number of its first turn; cable × cable each */
     size_t *rows;        /* [switches]: its first row's first word */
     uint32_t *words;     /* [switches]: of a row */
+    size_t *sums;        /* [switches]: its first word among those of one row a switch */
     sv_lane_mask *lanes; /* [turns]: in which it is */
     sv_cdg_lane lane[SV_CDG_MOST_LANES];
     size_t num_turns, num_words;
-    /* Scratch of a search: entries found forwards and backwards, and who has been seen. */
-    uint32_t *ahead, *behind, *stack, *places;
-    uint32_t *seen, round;
+    /* Scratch of a search: entries found forwards and backwards; places found, one bit each. */
+    uint32_t *ahead, *behind, *places;
+    uint64_t *found;
+    uint64_t *done; /* one row a switch: cables that need not be looked at again */
 } sv_cdg;
 
 /* No lanes yet. Memory: 8 bytes a turn (cables² a switch), and what lanes take. */
@@ -49,13 +52,22 @@ sv_status sv_cdg_add_lane(sv_cdg *cdg, const uint32_t *start);
 /* Takes all turns and lanes out; their memory is used again. Time: O(turns). */
 void sv_cdg_clear(sv_cdg *cdg);
 
-/* The number of a turn: from one entry, at the switch it leads into, to another that leaves it. */
+/*
+ * The same, but without an order: whether a turn closes a cycle is searched from its end, through
+ * everything that can be reached. For comparison, and for callers that often know the answer.
+ */
+sv_status sv_cdg_add_plain_lane(sv_cdg *cdg);
+
+/*
+ * The number of a turn: from one entry, at the switch it leads into, to another that leaves it.
+ * Turns into the same one stand side by side, in the order of entries.
+ */
 static inline size_t sv_cdg_turn(const sv_cdg *cdg, uint32_t in, uint32_t out)
 {
     const sv_core *core = cdg->core;
     uint32_t s = core->entries[out].from, degree = core->first[s + 1] - core->first[s];
-    return cdg->turns[s] + (size_t)(in - core->first[s]) * degree +
-           (core->back[out] - core->first[s]);
+    return cdg->turns[s] + (size_t)(core->back[out] - core->first[s]) * degree +
+           (in - core->first[s]);
 }
 
 /*
@@ -63,6 +75,9 @@ static inline size_t sv_cdg_turn(const sv_cdg *cdg, uint32_t in, uint32_t out)
  * already. Time: O(1) when the order of the lane agrees; else what lies between the two in it.
  */
 bool sv_cdg_add(sv_cdg *cdg, unsigned lane, uint32_t in, uint32_t out);
+
+/* Adds a turn of which the caller knows that it closes no cycle, to a plain lane. Time: O(1). */
+void sv_cdg_join(sv_cdg *cdg, unsigned lane, uint32_t in, uint32_t out);
 
 /* Takes a turn out again. Time: O(1). */
 void sv_cdg_remove(sv_cdg *cdg, unsigned lane, uint32_t in, uint32_t out);

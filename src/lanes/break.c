@@ -212,8 +212,8 @@ static sv_status search(struct breaker *b, uint32_t from)
     while (b->depth > 0) {
         uint32_t e = b->stack[b->depth - 1], s = core->to[e];
         uint32_t degree = core->first[s + 1] - core->first[s];
-        const uint64_t *row = b->paths + b->shape.turns[s] + (size_t)(e - core->first[s]) * degree;
-        while (b->next[e] < degree && row[b->next[e]] == 0)
+        while (b->next[e] < degree &&
+               b->paths[sv_cdg_turn(&b->shape, e, core->back[core->first[s] + b->next[e]])] == 0)
             b->next[e]++;
         if (b->next[e] == degree) {
             b->color[e] = 2;

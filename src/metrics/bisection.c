@@ -6,9 +6,6 @@
  * seeds; the best three results are then improved by moving switches (halves.c). The true bisection
  * is NP-hard; this is an upper bound of it.
  *
- * METIS draws random numbers from the C library's only generator, which it seeds on every call; so
- * calls are made one at a time, under the one mutable global of the tree (docs/decisions/0004).
- *
  * Cost: some tens of passes over the channels.
  */
 #include <selvage/metrics.h>
@@ -26,18 +23,11 @@ sv_status sv_fabric_bisection(sv_ctx *ctx, const sv_fabric *fabric, uint32_t see
 
 #else
 
-#include <metis.h>
-#include <pthread.h>
 #include <string.h>
 
-static pthread_mutex_t metis_lock = PTHREAD_MUTEX_INITIALIZER;
+#include "base/metis.h"
 
 enum { RUNS = 16, KEPT = 3 };
-
-/* The graph as METIS takes it. */
-struct metis_graph {
-    idx_t n, *first, *peer, *edge_weight, *vertex_weight, *part;
-};
 
 /* The best partitions so far, best first. */
 struct best {
@@ -46,7 +36,7 @@ struct best {
     int count;
 };
 
-static sv_status to_metis(struct metis_graph *m, sv_arena *arena, const sv__halves *h)
+static sv_status to_metis(sv_metis_graph *m, sv_arena *arena, const sv__halves *h)
 {
     const sv__graph *graph = h->graph;
     uint32_t edges = graph->first[graph->n];
@@ -67,27 +57,6 @@ static sv_status to_metis(struct metis_graph *m, sv_arena *arena, const sv__halv
     }
     for (uint32_t v = 0; v < graph->n; v++)
         m->vertex_weight[v] = (idx_t)h->weight[v];
-    return SV_OK;
-}
-
-static sv_status call_metis(sv_ctx *ctx, struct metis_graph *m, uint32_t seed, uint32_t run)
-{
-    idx_t options[METIS_NOPTIONS], one = 1, two = 2, cut;
-    METIS_SetDefaultOptions(options);
-    options[METIS_OPTION_SEED] = (idx_t)((seed * RUNS + run) & 0x7fffffff);
-    options[METIS_OPTION_UFACTOR] = 1;
-    options[METIS_OPTION_NCUTS] = 4;
-    int (*method)(idx_t *, idx_t *, idx_t *, idx_t *, idx_t *, idx_t *, idx_t *, idx_t *, real_t *,
-                  real_t *, idx_t *, idx_t *, idx_t *) =
-        run % 2 == 0 ? METIS_PartGraphRecursive : METIS_PartGraphKway;
-    pthread_mutex_lock(&metis_lock);
-    int result = method(&m->n, &one, m->first, m->peer, m->vertex_weight, NULL, m->edge_weight,
-                        &two, NULL, NULL, options, &cut, m->part);
-    pthread_mutex_unlock(&metis_lock);
-    if (result == METIS_ERROR_MEMORY)
-        return sv_fail(ctx, SV_NO_MEMORY, "out of memory in METIS");
-    if (result != METIS_OK)
-        return sv_fail(ctx, SV_UNSUPPORTED, "METIS refused the switch graph (%d)", result);
     return SV_OK;
 }
 
@@ -114,7 +83,7 @@ static void consider(struct best *best, const sv__halves *h, const idx_t *part)
 static sv_status search(sv_ctx *ctx, sv_arena *arena, const sv__halves *h, uint32_t seed,
                         uint8_t *side)
 {
-    struct metis_graph m;
+    sv_metis_graph m;
     struct best best = {.count = 0};
     SV_TRY(to_metis(&m, arena, h));
     for (int i = 0; i <= KEPT; i++)
@@ -122,7 +91,12 @@ static sv_status search(sv_ctx *ctx, sv_arena *arena, const sv__halves *h, uint3
             return SV_NO_MEMORY;
     for (uint32_t run = 0; run < RUNS; run++) {
         SV_TRY(sv_progress(ctx, "bisection", run, RUNS + KEPT));
-        SV_TRY(call_metis(ctx, &m, seed, run));
+        sv_metis_how how = {.parts = 2,
+                            .seed = seed * RUNS + run,
+                            .recursive = run % 2 == 0,
+                            .slack = 1,
+                            .cuts = 4};
+        SV_TRY(sv_metis_split(ctx, &m, &how));
         consider(&best, h, m.part);
     }
     sv__cut least = {UINT64_MAX, UINT64_MAX};

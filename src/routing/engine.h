@@ -31,7 +31,7 @@ typedef struct sv__engine {
 } sv__engine;
 
 extern const sv__engine sv__engine_minhop, sv__engine_sssp, sv__engine_updn, sv__engine_dnup,
-    sv__engine_dor, sv__engine_dfsssp, sv__engine_lash;
+    sv__engine_dor, sv__engine_dfsssp, sv__engine_lash, sv__engine_nue;
 
 /* The value of an option ("first" of "break=first"), or NULL. */
 const char *sv__job_option(const sv__job *job, const char *name);

@@ -196,7 +196,7 @@ static sv_status lay_all(struct joint *j, unsigned attempt, uint32_t *homes)
 /* How often it is tried to do with fewer lanes, which small fabrics can afford. */
 static unsigned attempts(uint32_t switches)
 {
-    return switches <= 32 ? 48 : switches <= 128 ? 3 : 1;
+    return switches <= 32 ? 48 : switches <= 64 ? 3 : 1;
 }
 
 static sv_status lay(struct joint *j)

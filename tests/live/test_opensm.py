@@ -21,7 +21,7 @@ LOADED = [("torus:4x4x3,hosts=4", "updn", 0), ("torus:4x4x3,hosts=4", "sssp", 1)
 # traffic between adapters. True: free of them; None: as ties fall, but both must say the same. An
 # engine and fabric that are not judged fail.
 AGREED = [("torus:4x4x3,hosts=4", {"updn": True, "dnup": True, "dor": False, "minhop": False,
-                                   "dfsssp": True, "lash": True}),
+                                   "dfsssp": True, "lash": True, "nue": True}),
           ("mesh:4x4,hosts=2", {"updn": True, "dnup": True, "dor": True}),
           ("hypercube:4,hosts=1", {"updn": True, "dor": True}),
           ("kary:k=4,n=2,hosts=4", {"updn": True, "sssp": True, "minhop": True}),
@@ -32,8 +32,8 @@ AGREED = [("torus:4x4x3,hosts=4", {"updn": True, "dnup": True, "dor": False, "mi
                                                     "sssp": False, "dfsssp": True,
                                                     "lash": True}),
           ("torus:8,hosts=1", {"updn": True, "dor": False, "minhop": False, "sssp": False,
-                               "dfsssp": True, "lash": True}),
-          ("hyperx:4x3,hosts=2", {"updn": True, "dor": True, "sssp": None}),
+                               "dfsssp": True, "lash": True, "nue": True}),
+          ("hyperx:4x3,hosts=2", {"updn": True, "dor": True, "sssp": None, "nue": True}),
           ("kautz:d=2,k=3,hosts=1", {"updn": True, "dnup": True})]
 
 
