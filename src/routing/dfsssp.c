@@ -5,16 +5,16 @@
  * The papers choose all paths first and then break cycles, or put path after path into the first
  * lane that takes it; that is lanes=weakest, strongest, first and online. By default (joint) those
  * tables are kept only if they fit one lane, as on trees. If not, paths and lanes are chosen
- * together (joint.c), which takes fewer lanes than either: 2 in place of 5 on a random fabric of
+ * together (weave.c), which takes fewer lanes than either: 2 in place of 5 on a random fabric of
  * 125 switches, 4 in place of 42 on a 7×7×7 torus with failed links.
  *
  * Cost: sssp, and that of the method.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "lanes/lanes.h"
-#include "routing/joint.h"
+#include "routing/sssp.h"
+#include "routing/weave.h"
 
 static const char *const method_names[] = {"weakest", "strongest", "first", "online", "joint"};
 
@@ -35,44 +35,23 @@ static sv_status method_of(sv__job *job, unsigned *method)
                    "lanes is joint, weakest, strongest, first or online, not \"%s\"", name);
 }
 
-/* Lanes are assigned: the rest, and the report. */
-static sv_status finish(sv__job *job, sv_layering *lanes)
-{
-    uint64_t unsafe;
-    job->report->vls_needed = lanes->lanes;
-    if (lanes->lanes > job->vls)
-        return sv_fail(job->ctx, SV_INFEASIBLE, "dfsssp needs %u lanes, %u %s there", lanes->lanes,
-                       job->vls, job->vls == 1 ? "is" : "are");
-    SV_TRY(sv_layering_finish(lanes, job->vls, &job->report->vls_used, &unsafe));
-    job->report->sls_used = job->report->vls_used;
-    if (unsafe > 0)
-        snprintf(job->report->note, sizeof job->report->note,
-                 "%llu paths between switches without terminals fit no lane",
-                 (unsigned long long)unsafe);
-    return SV_OK;
-}
-
 static sv_status route(sv__job *job)
 {
     sv__sssp x = {0};
     sv_layering lanes;
     unsigned method;
     SV_TRY(method_of(job, &method));
+    if (method == JOINT)
+        return sv__weave_route(job, "dfsssp", false);
     SV_TRY(sv__sssp_init(&x, job, NULL, NULL, NULL));
     SV_TRY(sv__sssp_run(&x));
     SV_TRY(sv_layering_init(&lanes, job->ctx, job->arena, job->fabric, &x.core, job->routes));
-    sv_status status =
-        sv_layering_run(&lanes, method == JOINT ? SV_LANES_ONLINE : (sv_lane_method)method,
-                        method == JOINT ? 1 : SV_MOST_LANES);
-    if (status == SV_INFEASIBLE && method == JOINT) {
-        sv__sssp_clear(&x);
-        return sv__joint_run(&x);
-    }
+    sv_status status = sv_layering_run(&lanes, (sv_lane_method)method, SV_MOST_LANES);
     if (status == SV_INFEASIBLE)
         return sv_fail(job->ctx, status, "dfsssp needs more than %d lanes, %u %s there",
                        SV_MOST_LANES, job->vls, job->vls == 1 ? "is" : "are");
     SV_TRY(status);
-    return finish(job, &lanes);
+    return sv__finish_lanes(job, &lanes);
 }
 
 static const sv_engine_option options[] = {

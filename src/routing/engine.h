@@ -15,6 +15,8 @@
 #include "cdg/core.h"
 #include "routes/routes.h"
 
+struct sv_layering;
+
 typedef struct sv__job {
     sv_ctx *ctx;
     sv_arena *arena;
@@ -31,7 +33,7 @@ typedef struct sv__engine {
 } sv__engine;
 
 extern const sv__engine sv__engine_minhop, sv__engine_sssp, sv__engine_updn, sv__engine_dnup,
-    sv__engine_dor, sv__engine_dfsssp, sv__engine_lash, sv__engine_nue;
+    sv__engine_dor, sv__engine_dfsssp, sv__engine_lash, sv__engine_nue, sv__engine_weave;
 
 /* The value of an option ("first" of "break=first"), or NULL. */
 const char *sv__job_option(const sv__job *job, const char *name);
@@ -41,6 +43,12 @@ const char *sv__job_option(const sv__job *job, const char *name);
  * Terminals that hang on no live switch have empty rows.
  */
 sv_status sv__end_row(sv__job *job, uint32_t destination, uint8_t **row, sv_node *home);
+
+/* Says in the report that some paths, between switches without terminals, fit no lane. */
+void sv__note_unsafe(sv__job *job, uint64_t paths);
+
+/* Lanes are assigned: places what is left, fills idle lanes, and tells about it in the report. */
+sv_status sv__finish_lanes(sv__job *job, struct sv_layering *lanes);
 
 /* What lots for a destination depend on, besides the channel: itself and the seed. */
 static inline uint32_t sv__lots(const sv__job *job, uint32_t destination)

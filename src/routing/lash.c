@@ -18,7 +18,6 @@
  * Cost: O(switches × channels) for the paths, O(switches² × hops) for the pairs, and the additions
  * to graphs.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "cdg/cdg.h"
@@ -260,10 +259,7 @@ static sv_status route(sv__job *job)
     for (uint32_t d = 0; d < job->routes->num_destinations; d++)
         SV_TRY(fill(&h, d));
     job->report->vls_used = job->report->sls_used = used;
-    if (h.unsafe > 0)
-        snprintf(job->report->note, sizeof job->report->note,
-                 "%llu paths between switches without terminals fit no lane",
-                 (unsigned long long)h.unsafe);
+    sv__note_unsafe(job, h.unsafe);
     return sv_lanes_straight(job->ctx, job->routes, used);
 }
 

@@ -1,5 +1,6 @@
 /*
- * shared.c: what engines share: rows' last hops, and the order of destinations.
+ * shared.c: what engines share: rows' last hops, the order of destinations, the end of assigning
+ * lanes.
  *
  * The order matters for balance: when one switch's terminals are routed one after the other, early
  * choices pile up on the same links before others are heard. Round-robin over switches spreads them
@@ -8,6 +9,10 @@
  * Cost: linear.
  */
 #include "routing/engine.h"
+
+#include <stdio.h>
+
+#include "lanes/lanes.h"
 
 sv_status sv__end_row(sv__job *job, uint32_t d, uint8_t **row, sv_node *home)
 {
@@ -64,4 +69,25 @@ uint32_t *sv__destinations(sv__job *job, uint32_t *count)
         if (sv_node_alive(f, (sv_node){s}))
             order[(*count)++] = r->first[s];
     return order;
+}
+
+void sv__note_unsafe(sv__job *job, uint64_t paths)
+{
+    if (paths > 0)
+        snprintf(job->report->note, sizeof job->report->note,
+                 "%llu path%s between switches without terminals fit%s no lane",
+                 (unsigned long long)paths, paths == 1 ? "" : "s", paths == 1 ? "s" : "");
+}
+
+sv_status sv__finish_lanes(sv__job *job, sv_layering *lanes)
+{
+    uint64_t unsafe;
+    job->report->vls_needed = lanes->lanes;
+    if (lanes->lanes > job->vls)
+        return sv_fail(job->ctx, SV_INFEASIBLE, "dfsssp needs %u lanes, %u %s there", lanes->lanes,
+                       job->vls, job->vls == 1 ? "is" : "are");
+    SV_TRY(sv_layering_finish(lanes, job->vls, &job->report->vls_used, &unsafe));
+    job->report->sls_used = job->report->vls_used;
+    sv__note_unsafe(job, unsafe);
+    return SV_OK;
 }

@@ -21,7 +21,8 @@ LOADED = [("torus:4x4x3,hosts=4", "updn", 0), ("torus:4x4x3,hosts=4", "sssp", 1)
 # traffic between adapters. True: free of them; None: as ties fall, but both must say the same. An
 # engine and fabric that are not judged fail.
 AGREED = [("torus:4x4x3,hosts=4", {"updn": True, "dnup": True, "dor": False, "minhop": False,
-                                   "dfsssp": True, "lash": True, "nue": True}),
+                                   "dfsssp": True, "lash": True, "nue": True,
+                                   "weave": True}),
           ("mesh:4x4,hosts=2", {"updn": True, "dnup": True, "dor": True}),
           ("hypercube:4,hosts=1", {"updn": True, "dor": True}),
           ("kary:k=4,n=2,hosts=4", {"updn": True, "sssp": True, "minhop": True}),

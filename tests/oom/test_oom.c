@@ -368,8 +368,9 @@ static void routing(void **state)
     sv_ctx *ctx = sv_ctx_new(NULL);
     sv_fabric *f = test_fabric(ctx, "torus:4,hosts=1");
     struct tables t = {.f = f};
-    const char *engines[] = {"minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue"};
-    for (int i = 0; i < 8; i++) {
+    const char *engines[] = {"minhop", "sssp", "updn", "dnup", "dor",
+                             "dfsssp", "lash", "nue",  "weave"};
+    for (int i = 0; i < 9; i++) {
         t.engine = engines[i];
         test_out_of_memory(engines[i], route_it, &t);
     }

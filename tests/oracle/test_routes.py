@@ -22,9 +22,9 @@ from command import ok, selvage
 TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 150
 SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
 CHECKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_proof.py")
-ENGINES = "minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue"
+ENGINES = "minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave"
 DEADLOCK_FREE = "updn", "dnup", "nue"
-LAYERED = "dfsssp", "lash"  # free of deadlock, but for packets between switches without terminals
+LAYERED = "dfsssp", "lash", "weave"  # free of deadlock, but for packets between switches without terminals
 MINIMAL = "minhop", "sssp", "dor", "dfsssp", "lash"
 KINDS = "terminal_terminal", "terminal_switch", "switch_terminal", "switch_switch"
 VERDICTS = "terminal_terminal", "terminal_switch", "switch_switch"

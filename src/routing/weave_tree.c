@@ -1,0 +1,217 @@
+/*
+ * weave_tree.c: the tree of a home: grown switch by switch, mended, weighed.
+ *
+ * Invariants: a switch of the tree sends to one that is in it and one hop nearer; its path is open
+ * in all lanes of its mask (a mask may lack lanes that were added later, never the other way
+ * round).
+ *
+ * Mending is what makes the difference (docs/decisions/0010, 0012): a tree that is known to work is
+ * changed one switch at a time, and a change is made only if everything behind the switch still has
+ * a lane. So no choice can lead into a dead end.
+ *
+ * Cost: a tree O(channels); mending it the sum of all path lengths times the ways tried.
+ */
+#include "routing/weave.h"
+
+#include <string.h>
+
+enum { NO_CABLE = 255 };
+
+sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool detours)
+{
+    sv_arena *a = job->arena;
+    sv__wtree *t = &w->tree;
+    *w = (sv__weave){.job = job, .name = name, .detours = detours};
+    SV_TRY(sv_core_init(&w->core, a, job->fabric));
+    SV_TRY(sv__dags_init(&w->dags, job, &w->core, NULL, NULL, NULL));
+    SV_TRY(sv_cdg_init(&w->cdg, a, &w->core));
+    size_t n = w->core.num_switches;
+    uint32_t **lists[] = {&t->order, &t->length, &t->out,   &t->child,   &t->sibling,
+                          &w->flow,  &w->added,  &w->stack, &w->pending, &w->spare};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        if ((*lists[i] = SV_ARENA_NEW(a, uint32_t, n + 2)) == NULL)
+            return SV_NO_MEMORY;
+    t->path = SV_ARENA_NEW(a, uint64_t, n);
+    t->open = SV_ARENA_NEW(a, sv_lane_mask, n);
+    w->trial = SV_ARENA_NEW(a, sv_lane_mask, n);
+    w->weight = SV_ARENA_NEW(a, uint64_t, w->core.num_entries);
+    w->needed = SV_ARENA_NEW(a, bool, n);
+    w->laid = SV_ARENA_NEW(a, uint8_t, n * n);
+    w->closed = SV_ARENA_NEW(a, sv_lane_mask, w->cdg.num_turns);
+    if (t->path == NULL || t->open == NULL || w->trial == NULL || w->weight == NULL ||
+        w->needed == NULL || w->laid == NULL || w->closed == NULL)
+        return SV_NO_MEMORY;
+    memset(w->laid, NO_CABLE, n * n);
+    sv__weave_clear(w);
+    return SV_OK;
+}
+
+void sv__weave_clear(sv__weave *w)
+{
+    for (uint32_t e = 0; e < w->core.num_entries; e++)
+        w->weight[e] = sv__lot(e, sv__lots(w->job, SV_NONE));
+}
+
+void sv__wtree_begin(sv__weave *w, uint32_t home)
+{
+    sv__wtree *t = &w->tree;
+    for (uint32_t s = 0; s < w->core.num_switches; s++)
+        t->length[s] = SV_NONE;
+    t->home = home;
+    t->count = 1;
+    t->order[0] = home;
+    t->length[home] = 0;
+    t->path[home] = 0;
+    t->out[home] = SV_NONE;
+    t->open[home] = ~(sv_lane_mask)0 >> (SV_CDG_MOST_LANES - w->cdg.num_lanes);
+}
+
+void sv__wtree_take(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes)
+{
+    sv__wtree *t = &w->tree;
+    t->out[s] = entry;
+    t->open[s] = lanes;
+    t->length[s] = t->length[w->core.to[entry]] + 1;
+    t->path[s] = sv__weave_key(w, entry) & ~(uint64_t)SV__LOT;
+}
+
+void sv__wtree_settle(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes)
+{
+    sv__wtree_take(w, s, entry, lanes);
+    w->tree.order[w->tree.count++] = s;
+}
+
+void sv__wtree_sort(sv__weave *w)
+{
+    sv__wtree *t = &w->tree;
+    uint32_t longest = 0, *at = w->spare, *sorted = w->stack;
+    for (uint32_t i = 0; i < t->count; i++)
+        longest = t->length[t->order[i]] > longest ? t->length[t->order[i]] : longest;
+    memset(at, 0, (longest + 2) * sizeof *at);
+    for (uint32_t i = 0; i < t->count; i++)
+        at[t->length[t->order[i]] + 1]++;
+    for (uint32_t i = 0; i < longest; i++)
+        at[i + 1] += at[i];
+    for (uint32_t i = 0; i < t->count; i++)
+        sorted[at[t->length[t->order[i]]]++] = t->order[i];
+    memcpy(t->order, sorted, t->count * sizeof *sorted);
+}
+
+void sv__wtree_children(sv__weave *w)
+{
+    sv__wtree *t = &w->tree;
+    for (uint32_t i = 0; i < t->count; i++)
+        t->child[t->order[i]] = SV_NONE;
+    for (uint32_t i = t->count; i-- > 1;) {
+        uint32_t s = t->order[i], to = w->core.to[t->out[s]];
+        t->sibling[s] = t->child[to];
+        t->child[to] = s;
+    }
+}
+
+/* The lists of children, once a switch sends elsewhere. */
+static void adopt(sv__weave *w, uint32_t s, uint32_t from, uint32_t to)
+{
+    sv__wtree *t = &w->tree;
+    uint32_t *link = &t->child[from];
+    while (*link != s)
+        link = &t->sibling[*link];
+    *link = t->sibling[s];
+    t->sibling[s] = t->child[to];
+    t->child[to] = s;
+}
+
+bool sv__wtree_move(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes, bool keep)
+{
+    sv__wtree *t = &w->tree;
+    uint32_t depth = 0, old = t->out[s];
+    bool open = true;
+    if (keep)
+        adopt(w, s, w->core.to[old], w->core.to[entry]);
+    t->out[s] = entry;
+    w->trial[s] = lanes;
+    w->stack[depth++] = s;
+    while (depth > 0 && open) {
+        uint32_t u = w->stack[--depth];
+        if (keep) {
+            t->open[u] = w->trial[u];
+            t->length[u] = t->length[w->core.to[t->out[u]]] + 1;
+        }
+        for (uint32_t c = t->child[u]; c != SV_NONE && open; c = t->sibling[c]) {
+            w->trial[c] = w->trial[u] & w->cdg.lanes[sv_cdg_turn(&w->cdg, t->out[c], t->out[u])];
+            open = w->trial[c] != 0 || t->open[c] == 0;
+            w->stack[depth++] = c;
+        }
+    }
+    if (!keep)
+        t->out[s] = old;
+    return open;
+}
+
+/* The best way of a switch with which all behind it stay open. */
+static uint32_t better_way(sv__weave *w, uint32_t s)
+{
+    const sv_core *core = &w->core;
+    const sv__wtree *t = &w->tree;
+    uint32_t best = t->out[s], shortest = t->length[s];
+    uint64_t least = sv__weave_key(w, best);
+    for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++) {
+        uint32_t length = t->length[core->entries[k].from], e = core->back[k];
+        /* Nobody behind s is as near as that. */
+        if (length == SV_NONE || length + 1 > shortest || e == t->out[s])
+            continue;
+        if (length + 1 == shortest && sv__weave_key(w, e) >= least)
+            continue;
+        sv_lane_mask lanes = sv__weave_lanes(w, e);
+        if (lanes != 0 && sv__wtree_move(w, s, e, lanes, false)) {
+            least = sv__weave_key(w, e);
+            best = e;
+            shortest = length + 1;
+        }
+    }
+    return best;
+}
+
+bool sv__wtree_mend(sv__weave *w)
+{
+    sv__wtree *t = &w->tree;
+    bool changed = false;
+    sv__wtree_children(w);
+    for (uint32_t i = 1; i < t->count; i++) {
+        uint32_t s = t->order[i], best = better_way(w, s);
+        if (best != t->out[s]) {
+            changed = true;
+            sv__wtree_move(w, s, best, sv__weave_lanes(w, best), true);
+        }
+        sv__wtree_take(w, s, best, t->open[s]);
+    }
+    sv__wtree_sort(w);
+    return changed;
+}
+
+void sv__wtree_weigh(sv__weave *w, uint32_t lots)
+{
+    const sv__wtree *t = &w->tree;
+    for (uint32_t i = 0; i < t->count; i++)
+        w->flow[t->order[i]] = w->core.terminals[t->order[i]];
+    for (uint32_t i = t->count; i-- > 1;) {
+        uint32_t s = t->order[i], e = t->out[s];
+        w->weight[e] = sv__weigh(w->weight[e], w->flow[s], e, lots);
+        w->flow[w->core.to[e]] += w->flow[s];
+    }
+}
+
+void sv__wtree_use_laid(sv__weave *w, uint32_t home)
+{
+    const sv_core *core = &w->core;
+    const uint8_t *laid = w->laid + (size_t)home * core->num_switches;
+    sv__wtree *t = &w->tree;
+    sv__wtree_begin(w, home);
+    for (uint32_t i = 0; i < t->count; i++)
+        for (uint32_t e = core->first[t->order[i]]; e < core->first[t->order[i] + 1]; e++) {
+            uint32_t s = core->entries[e].from;
+            if (laid[s] != NO_CABLE && t->length[s] == SV_NONE &&
+                core->back[core->first[s] + laid[s]] == e)
+                sv__wtree_settle(w, s, e, sv__weave_lanes(w, e));
+        }
+}
