@@ -46,6 +46,7 @@ struct joint {
     sv_lane_mask *open; /* [switches]: lanes that have all turns of its path to the home at hand */
     uint32_t *out;      /* [switches]: the entry it takes; SV_NONE at home */
     uint32_t *added;    /* [switches]: scratch */
+    sv_lane_mask *closed; /* [turns]: lanes in which it closes a cycle, and always will */
     const uint32_t *start;        /* the order that the first lane begins with */
     uint32_t home;                /* at hand */
     uint32_t *child, *sibling;    /* [switches]: who sends through each */
@@ -70,16 +71,22 @@ static sv_lane_mask lanes_of(const struct joint *j, uint32_t entry)
                           : j->open[to] & j->cdg.lanes[sv_cdg_turn(&j->cdg, entry, out)];
 }
 
-/* Adds all turns from an entry on to a lane, or none. */
+/*
+ * Adds all turns from an entry on to a lane, or none. What a lane refuses without turns that are
+ * taken back it refuses for good, and is not asked again: nearly all searches would be repetitions.
+ */
 static bool add_path(struct joint *j, unsigned lane, uint32_t first)
 {
     const uint32_t *to = j->core->to;
+    sv_lane_mask bit = (sv_lane_mask)1 << lane;
     uint32_t count = 0;
     for (uint32_t in = first; j->out[to[in]] != SV_NONE; in = j->out[to[in]]) {
         uint32_t out = j->out[to[in]];
-        if (j->cdg.lanes[sv_cdg_turn(&j->cdg, in, out)] >> lane & 1)
+        size_t turn = sv_cdg_turn(&j->cdg, in, out);
+        if (j->cdg.lanes[turn] & bit)
             continue;
-        if (!sv_cdg_add(&j->cdg, lane, in, out)) {
+        if (j->closed[turn] & bit || !sv_cdg_add(&j->cdg, lane, in, out)) {
+            j->closed[turn] |= count == 0 ? bit : 0;
             while (count-- > 0)
                 sv_cdg_remove(&j->cdg, lane, j->added[count], j->out[to[j->added[count]]]);
             return false;
@@ -177,6 +184,7 @@ static sv_status lay_all(struct joint *j, unsigned attempt, uint32_t *homes)
     uint32_t n = j->core->num_switches;
     sv_rng rng;
     sv_cdg_clear(&j->cdg);
+    memset(j->closed, 0, j->cdg.num_turns * sizeof *j->closed);
     sv__sssp_clear(j->x);
     SV_TRY(sv_cdg_add_lane(&j->cdg, j->start));
     for (uint32_t s = 0; s < n; s++)
@@ -504,6 +512,8 @@ sv_status sv__joint_run(sv__sssp *x)
         j.sibling == NULL || j.stack == NULL || j.trial == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv_cdg_init(&j.cdg, job->arena, j.core));
+    if ((j.closed = SV_ARENA_NEW(job->arena, sv_lane_mask, j.cdg.num_turns)) == NULL)
+        return SV_NO_MEMORY;
     SV_TRY(lay(&j));
     job->report->vls_needed = j.cdg.num_lanes;
     if (j.cdg.num_lanes > job->vls)
