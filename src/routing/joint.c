@@ -46,7 +46,7 @@ struct joint {
     sv_lane_mask *open; /* [switches]: lanes that have all turns of its path to the home at hand */
     uint32_t *out;      /* [switches]: the entry it takes; SV_NONE at home */
     uint32_t *added;    /* [switches]: scratch */
-    sv_lane_mask *closed; /* [turns]: lanes in which it closes a cycle, and always will */
+    sv_lane_mask *closed;         /* [turns]: lanes in which it closes a cycle, and always will */
     const uint32_t *start;        /* the order that the first lane begins with */
     uint32_t home;                /* at hand */
     uint32_t *child, *sibling;    /* [switches]: who sends through each */
