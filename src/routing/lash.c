@@ -256,9 +256,12 @@ static sv_status route(sv__job *job)
 {
     struct lash h = {0};
     SV_TRY(lash_init(&h, job));
-    for (uint32_t home = 0; home < h.core.num_switches; home++)
+    for (uint32_t home = 0; home < h.core.num_switches; home++) {
+        if (home % 64 == 0)
+            SV_TRY(sv_progress(job->ctx, "routing", home, h.core.num_switches));
         if (sv_node_alive(job->fabric, (sv_node){home}))
             SV_TRY(route_home(&h, home));
+    }
     SV_TRY(place_all(&h));
     if (h.cdg.num_lanes > job->vls)
         return sv_fail(job->ctx, SV_INFEASIBLE, "lash needs %u lanes, %u %s there", h.cdg.num_lanes,
