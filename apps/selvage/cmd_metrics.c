@@ -144,7 +144,7 @@ int cmd_metrics(struct app *app, int argc, char **argv)
          "job map: effective EFI, dark fibre, links a job"},
         {"histogram", 0, OPTION_NUMBER, &o.histogram, "N", "how often loads occur, in N bins"},
         {"lost", 0, OPTION_TEXT, &o.lost, "WHAT", "routes lost when links (or switches) fail"},
-        {"failures", 0, OPTION_TEXT, &o.failures, "K,K…", "how many fail (default 1,2,5,10)"},
+        {"failures", 0, OPTION_TEXT, &o.failures, "K,K,...", "how many fail (default 1,2,5,10)"},
         {"trials", 0, OPTION_NUMBER, &o.trials, "N", "draws of each number (default 100)"},
         {"bisection", 0, OPTION_NUMBER, &o.bisection, "N",
          "effective bisection bandwidth of N random matchings"},

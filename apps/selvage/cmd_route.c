@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "selvage/app.h"
 
+#define NOT_GIVEN UINT64_MAX
+
 struct route {
     const char *input, *output, *engine, *roots;
     app_list options;
@@ -34,7 +36,7 @@ static sv_status read_roots(struct app *app, const char *path, const sv_fabric *
 static sv_status compute(struct app *app, const struct route *o, const sv_fabric *fabric,
                          sv_routes **routes, sv_route_report *report)
 {
-    sv_route_request request = {.vls = (unsigned)o->vls,
+    sv_route_request request = {.vls = o->vls == NOT_GIVEN ? 0 : (unsigned)o->vls,
                                 .lmc = (unsigned)o->lmc,
                                 .sl_offset = (unsigned)o->sl_offset,
                                 .seed = o->seed,
@@ -124,7 +126,7 @@ static sv_status run(struct app *app, const struct route *o, const sv_fabric *fa
 
 int cmd_route(struct app *app, int argc, char **argv)
 {
-    struct route o = {.engine = "updn", .seed = 1, .traffic = SV_TRAFFIC_MANAGED};
+    struct route o = {.engine = "updn", .vls = NOT_GIVEN, .seed = 1, .traffic = SV_TRAFFIC_MANAGED};
     const app_option options[] = {
         {"engine", 'e', OPTION_TEXT, &o.engine, "ENGINE", "see selvage engines (default updn)"},
         {"output", 'o', OPTION_TEXT, &o.output, "DIR",
@@ -152,7 +154,7 @@ int cmd_route(struct app *app, int argc, char **argv)
         return code;
     if (o.lmc > 7)
         return app_usage_error(app, "--lmc is 0 to 7");
-    if (o.vls > SV_MOST_LANES)
+    if (o.vls != NOT_GIVEN && (o.vls < 1 || o.vls > SV_MOST_LANES))
         return app_usage_error(app, "--vls is 1 to %d", SV_MOST_LANES);
     if (o.sl_offset >= SV_HARDWARE_SLS)
         return app_usage_error(app, "--sl-offset is 0 to %d", SV_HARDWARE_SLS - 1);

@@ -7,9 +7,9 @@
  * the beginning is among that, the turn would close a cycle; if not, those found ahead are moved
  * behind those found to lead here, within the places that both hold already.
  *
- * A search marks places, not channels, and walks along them: whatever it finds lies further on, so
- * it comes upon everything in order, and nothing has to be sorted. At each switch it looks at every
- * cable once, however many turns lead there.
+ * What can be reached is searched depth first, so that a cycle is found soon; what leads here,
+ * along the places. Both mark places, not channels, so that nothing has to be sorted. At each
+ * switch a search looks at every cable once, however many turns lead there.
  *
  * Turns of a switch are bits of small matrices, by row and by column, so that a search reads a word
  * or two for each channel. For engines that ask "in which lanes?" all the time, the same is kept

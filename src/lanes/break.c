@@ -31,6 +31,7 @@ struct breaker {
     uint8_t *color;     /* [entries]: 0 new, 1 on the stack, 2 left behind */
     uint32_t depth;
     uint32_t *branch; /* [switches]: scratch: part of a tree */
+    uint32_t from;    /* the channel that the search at hand began at */
     unsigned lane;
     bool moved;
 };
@@ -189,6 +190,7 @@ static void unwind(struct breaker *b)
 static sv_status close_cycle(struct breaker *b, uint32_t at)
 {
     uint32_t begin = b->depth - 1, in = 0, out = 0;
+    SV_TRY(sv_progress(b->x->ctx, "lanes", b->from, b->x->core->num_entries));
     while (b->stack[begin] != at)
         begin--;
     choose(b, begin, &in, &out);
@@ -208,6 +210,7 @@ static void push(struct breaker *b, uint32_t e)
 static sv_status search(struct breaker *b, uint32_t from)
 {
     const sv_core *core = b->x->core;
+    b->from = from;
     push(b, from);
     while (b->depth > 0) {
         uint32_t e = b->stack[b->depth - 1], s = core->to[e];

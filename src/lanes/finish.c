@@ -21,6 +21,8 @@ static sv_status rebuild(sv_packer *p)
     while (p->cdg.num_lanes < x->lanes)
         SV_TRY(sv_cdg_add_lane(&p->cdg, NULL));
     for (uint32_t d = 0; d < r->num_destinations; d++) {
+        if (d % 64 == 0)
+            SV_TRY(sv_progress(x->ctx, "lanes", d, r->num_destinations));
         sv_layering_tree(x, d);
         for (uint32_t i = 0; i < x->tree.count; i++) {
             unsigned lane = r->sls[d][x->tree.order[i]];
@@ -53,6 +55,8 @@ static sv_status place_rest(sv_layering *x, unsigned vls, uint64_t *unsafe)
     bool begun = false;
     for (uint32_t d = 0; d < x->routes->num_destinations; d++) {
         bool any = false;
+        if (d % 64 == 0)
+            SV_TRY(sv_progress(x->ctx, "lanes", d, x->routes->num_destinations));
         sv_layering_tree(x, d);
         for (uint32_t i = 1; i < x->tree.count && !any; i++)
             any = is_left(x, x->tree.order[i], d);

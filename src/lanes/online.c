@@ -17,23 +17,30 @@ sv_status sv_packer_init(sv_packer *p, sv_layering *x, unsigned most)
     SV_TRY(sv_cdg_init(&p->cdg, x->arena, x->core));
     p->open = SV_ARENA_NEW(x->arena, sv_lane_mask, x->core->num_switches);
     p->added = SV_ARENA_NEW(x->arena, uint32_t, x->core->num_switches);
+    p->closed = SV_ARENA_NEW(x->arena, sv_lane_mask, p->cdg.num_turns);
     uint32_t *start = sv_core_inside_out(x->core, x->arena);
-    if (p->open == NULL || p->added == NULL || start == NULL)
+    if (p->open == NULL || p->added == NULL || p->closed == NULL || start == NULL)
         return SV_NO_MEMORY;
     return sv_cdg_add_lane(&p->cdg, start);
 }
 
-/* Adds all turns from a switch on to a lane, or none. */
+/*
+ * Adds all turns from a switch on to a lane, or none. What a lane refuses without turns that are
+ * taken back it refuses for good, and is not asked again.
+ */
 static bool add_path(sv_packer *p, unsigned lane, uint32_t s)
 {
     const sv_core *core = p->x->core;
     const uint32_t *via = p->x->tree.via;
+    sv_lane_mask bit = (sv_lane_mask)1 << lane;
     uint32_t count = 0;
     for (uint32_t in = via[s]; via[core->to[in]] != SV_NONE; in = via[core->to[in]]) {
         uint32_t out = via[core->to[in]];
-        if (p->cdg.lanes[sv_cdg_turn(&p->cdg, in, out)] >> lane & 1)
+        size_t turn = sv_cdg_turn(&p->cdg, in, out);
+        if (p->cdg.lanes[turn] & bit)
             continue;
-        if (!sv_cdg_add(&p->cdg, lane, in, out)) {
+        if (p->closed[turn] & bit || !sv_cdg_add(&p->cdg, lane, in, out)) {
+            p->closed[turn] |= count == 0 ? bit : 0;
             while (count-- > 0)
                 sv_cdg_remove(&p->cdg, lane, p->added[count], via[core->to[p->added[count]]]);
             return false;

@@ -36,6 +36,7 @@ struct lash {
     sv_core_ports ports;
     uint32_t *path; /* [2 × (switches + 1)]: entries of a pair's paths, each ended by SV_NONE */
     uint32_t *added;
+    sv_lane_mask *closed; /* [turns]: lanes in which it closes a cycle, and always will */
     uint64_t unsafe;
 };
 
@@ -80,15 +81,22 @@ static bool is_turn(const struct lash *h, uint32_t i)
     return h->path[i] != SV_NONE && h->path[i + 1] != SV_NONE;
 }
 
-/* Adds the turns of both paths to a lane, or none. */
+/*
+ * Adds the turns of both paths to a lane, or none. What a lane refuses without turns that are taken
+ * back it refuses for good, and is not asked again.
+ */
 static bool add_pair(struct lash *h, unsigned lane, uint32_t count)
 {
+    sv_lane_mask bit = (sv_lane_mask)1 << lane;
     uint32_t added = 0;
     for (uint32_t i = 0; i + 1 < count; i++) {
-        if (!is_turn(h, i) ||
-            h->cdg.lanes[sv_cdg_turn(&h->cdg, h->path[i], h->path[i + 1])] >> lane & 1)
+        if (!is_turn(h, i))
             continue;
-        if (!sv_cdg_add(&h->cdg, lane, h->path[i], h->path[i + 1])) {
+        size_t turn = sv_cdg_turn(&h->cdg, h->path[i], h->path[i + 1]);
+        if (h->cdg.lanes[turn] & bit)
+            continue;
+        if (h->closed[turn] & bit || !sv_cdg_add(&h->cdg, lane, h->path[i], h->path[i + 1])) {
+            h->closed[turn] |= added == 0 ? bit : 0;
             while (added-- > 0)
                 sv_cdg_remove(&h->cdg, lane, h->path[h->added[added]],
                               h->path[h->added[added] + 1]);
@@ -151,6 +159,7 @@ static sv_status place_pairs(struct lash *h, unsigned hops, bool counting)
 static sv_status place_in_order(struct lash *h, pair_order order, unsigned farthest)
 {
     sv_cdg_clear(&h->cdg);
+    memset(h->closed, 0, h->cdg.num_turns * sizeof *h->closed);
     SV_TRY(sv_cdg_add_lane(&h->cdg, h->start));
     if (order == BY_NUMBER)
         return place_pairs(h, 0, true);
@@ -232,9 +241,10 @@ static sv_status lash_init(struct lash *h, sv__job *job)
     h->lane = SV_ARENA_NEW(arena, uint8_t, n * n);
     h->path = SV_ARENA_NEW(arena, uint32_t, 2 * (n + 1));
     h->added = SV_ARENA_NEW(arena, uint32_t, 2 * (n + 1));
+    h->closed = SV_ARENA_NEW(arena, sv_lane_mask, h->cdg.num_turns);
     h->start = sv_core_inside_out(&h->core, arena);
     if (h->start == NULL || h->way == NULL || h->hops == NULL || h->lane == NULL ||
-        h->path == NULL || h->added == NULL)
+        h->path == NULL || h->added == NULL || h->closed == NULL)
         return SV_NO_MEMORY;
     memset(h->way, SV_NO_PORT, n * n);
     memset(h->hops, SV_NO_PORT, n * n);
@@ -245,9 +255,12 @@ static sv_status route(sv__job *job)
 {
     struct lash h = {0};
     SV_TRY(lash_init(&h, job));
-    for (uint32_t home = 0; home < h.core.num_switches; home++)
+    for (uint32_t home = 0; home < h.core.num_switches; home++) {
+        if (home % 64 == 0)
+            SV_TRY(sv_progress(job->ctx, "routing", home, h.core.num_switches));
         if (sv_node_alive(job->fabric, (sv_node){home}))
             SV_TRY(route_home(&h, home));
+    }
     SV_TRY(place_all(&h));
     if (h.cdg.num_lanes > job->vls)
         return sv_fail(job->ctx, SV_INFEASIBLE, "lash needs %u lanes, %u %s there", h.cdg.num_lanes,

@@ -54,6 +54,8 @@ sv_status sv__convex(sv_arena *arena, const sv_core *core, const sv__wanted *wan
         missing += !inside[s];
     }
     for (uint32_t x = 0; x < n && missing > 0; x++) {
+        if (x % 16 == 0)
+            SV_TRY(sv_progress(arena->ctx, "escape paths", x, n));
         if (!is_wanted(&wanted[x]))
             continue;
         uint32_t count = search(core, x, hops, queue);
@@ -118,6 +120,8 @@ sv_status sv__betweenness(sv_arena *arena, const sv_core *core, const sv__wanted
     for (uint32_t s = 0; s < n; s++)
         score[s] = 0;
     for (uint32_t x = 0; x < n; x++) {
+        if (x % 16 == 0)
+            SV_TRY(sv_progress(arena->ctx, "escape paths", x, n));
         if (!is_wanted(&wanted[x]))
             continue;
         double mine = wanted[x].terminals + wanted[x].itself, on = wanted[x].terminals, others = 0;

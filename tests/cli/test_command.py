@@ -60,6 +60,14 @@ class Help(Base):
                 self.assertIn("\nexample:\n  ", text)
                 self.assertIn("--json", text)
 
+    def test_help_stands_in_columns(self):
+        for verb in VERBS:
+            for line in ok(verb, "--help").out.split("example:")[0].splitlines():
+                if re.match(r"  (-.,|   ) --", line) and len(line) > 29 and line[28] == " ":
+                    self.assertNotEqual(line[29], " ", line)
+                elif re.match(r"  (-.,|   ) --", line):
+                    self.assertNotIn("  ", line[6:], line)
+
     def test_examples_of_help_work(self):
         """Those without a pipe or a file that has to be there already."""
         done = 0

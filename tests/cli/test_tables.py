@@ -143,6 +143,7 @@ class Route(Base):
         self.expect_error(3, 'there is no engine "warp"', "route", "mesh:2", "-e", "warp")
         self.expect_error(2, "--lmc is 0 to 7", "route", "mesh:2", "--lmc", "8")
         self.expect_error(2, "--vls is 1 to 64", "route", "mesh:2", "--vls", "65")
+        self.expect_error(2, "--vls is 1 to 64", "route", "mesh:2", "--vls", "0")
         self.expect_error(2, "not a stream", "route", "mesh:2", "-o", "-")
         self.expect_error(3, "engine updn has no option", "route", "mesh:2", "--option", "a=b")
 

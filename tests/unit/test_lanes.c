@@ -303,6 +303,60 @@ static void lash_uses_one_level_both_ways(void **state)
     sv_fabric_free(f);
 }
 
+/* Of a kind of work: how often it told how far it is. */
+struct calls {
+    const char *of;
+    unsigned count;
+};
+
+static void count_calls(void *user, const char *what, uint64_t done, uint64_t total)
+{
+    struct calls *calls = user;
+    (void)done;
+    (void)total;
+    calls->count += strcmp(what, calls->of) == 0;
+}
+
+/* How often a way tells how far it is with some work, and so can be stopped. */
+static unsigned calls_of(const char *work, const char *spec, struct way way, sv_routes **r,
+                         unsigned *lanes)
+{
+    struct calls calls = {.of = work};
+    sv_ctx *usual = ctx;
+    sv_route_report report;
+    ctx = sv_ctx_new(&(sv_host){.user = &calls, .progress = count_calls});
+    sv_fabric *f = test_fabric(ctx, spec);
+    OK(ctx, route(f, way, 64, 0, r, &report));
+    *lanes = report.vls_needed;
+    sv_fabric_free(f);
+    sv_ctx_free(ctx);
+    ctx = usual;
+    return calls.count;
+}
+
+static void long_work_can_be_stopped(void **state)
+{
+    (void)state;
+    static const char tree[] = "xgft:h=2,m=4/4,w=4/4,hosts=4";
+    sv_routes *r = NULL;
+    unsigned lanes;
+    /* Paths that count, what they are made of, and the rest: each destination by destination. */
+    unsigned calls = calls_of("lanes", tree, (struct way){"dfsssp", NULL}, &r, &lanes);
+    assert_true(calls >= 3 * ((r->num_destinations + 63) / 64));
+    sv_routes_free(r);
+    /* A search begins at each channel; the first ones break nearly all cycles. */
+    calls = calls_of("lanes", "torus:4x4x4,hosts=1", (struct way){"dfsssp", "lanes=weakest"}, &r,
+                     &lanes);
+    assert_true(calls > 2 * lanes * (4 * 4 * 4 * 6 / 64));
+    sv_routes_free(r);
+    assert_true(calls_of("routing", tree, (struct way){"lash", NULL}, &r, &lanes) > 0);
+    sv_routes_free(r);
+    /* Searches in each layer. */
+    calls = calls_of("escape paths", tree, (struct way){"nue", NULL}, &r, &lanes);
+    assert_true(calls >= 2 * lanes);
+    sv_routes_free(r);
+}
+
 static void what_cannot_be(void **state)
 {
     (void)state;
@@ -328,6 +382,7 @@ int main(void)
         cmocka_unit_test(small_fabrics_are_tried_again),
         cmocka_unit_test(idle_lanes_are_filled),
         cmocka_unit_test(lash_uses_one_level_both_ways),
+        cmocka_unit_test(long_work_can_be_stopped),
         cmocka_unit_test(what_cannot_be),
     };
     return cmocka_run_group_tests(tests, begin, end);
