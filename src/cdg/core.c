@@ -67,6 +67,14 @@ uint32_t *sv_core_inside_out(const sv_core *core, sv_arena *arena)
     return number;
 }
 
+uint32_t *sv_core_outside_in(const sv_core *core, sv_arena *arena)
+{
+    uint32_t *number = sv_core_inside_out(core, arena);
+    for (uint32_t e = 0; number != NULL && e < core->num_entries; e++)
+        number[e] = UINT32_MAX - number[e];
+    return number;
+}
+
 sv_status sv_core_ports_init(sv_core_ports *ports, sv_arena *arena, const sv_core *core,
                              const sv_fabric *f)
 {

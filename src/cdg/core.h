@@ -52,4 +52,7 @@ static inline uint32_t sv_core_entry(const sv_core_ports *ports, uint32_t s, uns
  */
 uint32_t *sv_core_inside_out(const sv_core *core, sv_arena *arena);
 
+/* The other way round: in this order paths ascend that lead from the middle out and back. */
+uint32_t *sv_core_outside_in(const sv_core *core, sv_arena *arena);
+
 #endif

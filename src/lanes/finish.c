@@ -64,6 +64,8 @@ static sv_status place_rest(sv_layering *x, unsigned vls, uint64_t *unsafe)
             continue;
         if (!begun) {
             SV_TRY(sv_packer_init(&p, x, vls));
+            if ((p.start = sv_core_outside_in(x->core, x->arena)) == NULL)
+                return SV_NO_MEMORY;
             SV_TRY(rebuild(&p));
             begun = true;
         }

@@ -74,7 +74,7 @@ sv_status sv_packer_path(sv_packer *p, uint32_t s, unsigned *lane)
         if (add_path(p, l, s))
             *lane = l;
     if (*lane == SV_NO_SL && count < p->most) {
-        SV_TRY(sv_cdg_add_lane(&p->cdg, NULL));
+        SV_TRY(sv_cdg_add_lane(&p->cdg, p->start));
         add_path(p, count, s); /* a path alone has no cycle */
         *lane = count;
     }

@@ -8,9 +8,10 @@ typedef struct sv_packer {
     sv_layering *x;
     sv_cdg cdg;
     unsigned most;
-    sv_lane_mask *open;   /* [switches]: lanes that have all turns of its path */
-    uint32_t *added;      /* scratch */
-    sv_lane_mask *closed; /* [turns]: lanes in which it closes a cycle, and always will */
+    const uint32_t *start; /* the order that further lanes begin with, or NULL */
+    sv_lane_mask *open;    /* [switches]: lanes that have all turns of its path */
+    uint32_t *added;       /* scratch */
+    sv_lane_mask *closed;  /* [turns]: lanes in which it closes a cycle, and always will */
 } sv_packer;
 
 sv_status sv_packer_init(sv_packer *p, sv_layering *x, unsigned most);

@@ -11,7 +11,8 @@
  * first, the nearest first and that of numbers are tried (on fabrics of up to 512 switches; beyond,
  * the farthest first).
  *
- * Pairs of two switches without terminals come last and never cost a lane (docs/decisions/0008).
+ * Pairs of two switches without terminals come last and get lanes of their own only if there are
+ * idle ones (docs/decisions/0008).
  *
  * Takes any fabric; needs as many lanes as it needs, or is infeasible. No balancing but between
  * lanes: that is sssp's.
@@ -29,10 +30,11 @@ struct lash {
     sv_core core;
     sv__dags dags;
     sv_cdg cdg;
-    const uint32_t *start; /* of lanes */
-    uint8_t *way;          /* [home][switch]: the port it sends out of, SV_NO_PORT at home */
-    uint8_t *hops;         /* [home][switch]: distance, at most 255; SV_NO_PORT: none */
-    uint8_t *lane;         /* [home][switch] */
+    const uint32_t *start;      /* of the first lane */
+    const uint32_t *outside_in; /* of lanes for pairs that do not count */
+    uint8_t *way;               /* [home][switch]: the port it sends out of, SV_NO_PORT at home */
+    uint8_t *hops;              /* [home][switch]: distance, at most 255; SV_NO_PORT: none */
+    uint8_t *lane;              /* [home][switch] */
     sv_core_ports ports;
     uint32_t *path; /* [2 × (switches + 1)]: entries of a pair's paths, each ended by SV_NONE */
     uint32_t *added;
@@ -119,8 +121,8 @@ static sv_status place_pair(struct lash *h, uint32_t a, uint32_t b, bool counts)
     unsigned lane = open != 0 ? (unsigned)__builtin_ctzll(open) : 0;
     while (open == 0 && lane < h->cdg.num_lanes && !add_pair(h, lane, count))
         lane++;
-    if (lane == h->cdg.num_lanes && counts) {
-        sv_status status = sv_cdg_add_lane(&h->cdg, NULL);
+    if (lane == h->cdg.num_lanes && (counts || lane < h->job->vls)) {
+        sv_status status = sv_cdg_add_lane(&h->cdg, counts ? NULL : h->outside_in);
         if (status == SV_INFEASIBLE)
             return sv_fail(h->job->ctx, status, "lash needs more than %d lanes", SV_CDG_MOST_LANES);
         SV_TRY(status);
@@ -243,8 +245,9 @@ static sv_status lash_init(struct lash *h, sv__job *job)
     h->added = SV_ARENA_NEW(arena, uint32_t, 2 * (n + 1));
     h->closed = SV_ARENA_NEW(arena, sv_lane_mask, h->cdg.num_turns);
     h->start = sv_core_inside_out(&h->core, arena);
-    if (h->start == NULL || h->way == NULL || h->hops == NULL || h->lane == NULL ||
-        h->path == NULL || h->added == NULL || h->closed == NULL)
+    h->outside_in = sv_core_outside_in(&h->core, arena);
+    if (h->start == NULL || h->outside_in == NULL || h->way == NULL || h->hops == NULL ||
+        h->lane == NULL || h->path == NULL || h->added == NULL || h->closed == NULL)
         return SV_NO_MEMORY;
     memset(h->way, SV_NO_PORT, n * n);
     memset(h->hops, SV_NO_PORT, n * n);

@@ -200,6 +200,26 @@ static void weave_on_a_large_torus(void **state)
     sv_fabric_free(f);
 }
 
+/* Switches without terminals can talk, too, if there are idle lanes. */
+static void idle_lanes_serve_switches(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "kary:k=4,n=3,hosts=4");
+    for (int w = 0; w < WAYS; w++) {
+        sv_routes *r = NULL;
+        sv_verification *found = NULL;
+        sv_route_report report;
+        OK(ctx, route(f, ways[w], 4, 0, &r, &report));
+        OK(ctx, sv_verify(ctx, f, r, NULL, &found));
+        assert_int_equal(report.vls_needed, 1);
+        assert_string_equal(report.note, "");
+        assert_int_equal(found->deadlock_free[SV_TRAFFIC_ALL], SV_VERDICT_YES);
+        sv_verification_free(found);
+        sv_routes_free(r);
+    }
+    sv_fabric_free(f);
+}
+
 /* Paths are spread over no more lanes than hardware has, unless they are needed. */
 static void lanes_beyond_hardware(void **state)
 {
@@ -378,6 +398,7 @@ int main(void)
         cmocka_unit_test(paths_and_lanes_together_take_fewer_lanes),
         cmocka_unit_test(weave_takes_the_lanes_there_are),
         cmocka_unit_test(weave_on_a_large_torus),
+        cmocka_unit_test(idle_lanes_serve_switches),
         cmocka_unit_test(lanes_beyond_hardware),
         cmocka_unit_test(small_fabrics_are_tried_again),
         cmocka_unit_test(idle_lanes_are_filled),
