@@ -8,7 +8,7 @@
  * acyclic: so a connection can use one SL both ways.
  *
  * How many lanes it takes depends on the order of pairs, and no order is always best: the farthest
- * first, the nearest first and that of numbers are tried (on fabrics of up to 512 switches; beyond,
+ * first, the nearest first and that of numbers are tried (on fabrics of up to 64 switches; beyond,
  * the farthest first).
  *
  * Pairs of two switches without terminals come last and get lanes of their own only if there are
@@ -136,7 +136,7 @@ static sv_status place_pair(struct lash *h, uint32_t a, uint32_t b, bool counts)
     return SV_OK;
 }
 
-enum { MOST_TRIED = 512 /* switches */ };
+enum { MOST_TRIED = 64 /* switches */ };
 
 /* Orders in which pairs are placed. */
 typedef enum pair_order { FARTHEST_FIRST, NEAREST_FIRST, BY_NUMBER, NUM_ORDERS } pair_order;
