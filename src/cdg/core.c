@@ -40,6 +40,20 @@ sv_status sv_core_init(sv_core *core, sv_arena *arena, const sv_fabric *f)
     return SV_OK;
 }
 
+uint32_t sv_core_spread(const sv_core *core, uint32_t *hops, uint32_t *queue, uint32_t head,
+                        uint32_t tail)
+{
+    for (; head < tail; head++)
+        for (uint32_t e = core->first[queue[head]]; e < core->first[queue[head] + 1]; e++) {
+            uint32_t u = core->entries[e].from;
+            if (hops[u] == SV_NONE) {
+                hops[u] = hops[queue[head]] + 1;
+                queue[tail++] = u;
+            }
+        }
+    return tail;
+}
+
 uint32_t *sv_core_inside_out(const sv_core *core, sv_arena *arena)
 {
     uint32_t n = core->num_switches, tail = 0;
@@ -52,14 +66,7 @@ uint32_t *sv_core_inside_out(const sv_core *core, sv_arena *arena)
         if (level[s] == 0)
             queue[tail++] = s;
     }
-    for (uint32_t i = 0; i < tail; i++)
-        for (uint32_t e = core->first[queue[i]]; e < core->first[queue[i] + 1]; e++) {
-            uint32_t u = core->entries[e].from;
-            if (level[u] == SV_NONE) {
-                level[u] = level[queue[i]] + 1;
-                queue[tail++] = u;
-            }
-        }
+    sv_core_spread(core, level, queue, 0, tail);
     for (uint32_t e = 0; e < core->num_entries; e++) {
         uint32_t from = level[core->entries[e].from], to = level[core->to[e]];
         number[e] = from == to ? n : from < to ? from : n + 1 + (n - (from < n ? from : n));

@@ -31,6 +31,14 @@ typedef struct sv_core {
 /* Time and memory: linear. */
 sv_status sv_core_init(sv_core *core, sv_arena *arena, const sv_fabric *fabric);
 
+/*
+ * Breadth first: those in queue from place head on (to tail, excluded) have their hops, all that is
+ * still SV_NONE and can be reached gets one more than where it is reached from, and is queued.
+ * Returns the new tail. Time: linear.
+ */
+uint32_t sv_core_spread(const sv_core *core, uint32_t *hops, uint32_t *queue, uint32_t head,
+                        uint32_t tail);
+
 /* The entry behind each port. */
 typedef struct sv_core_ports {
     const uint32_t *first; /* [switches + 1] */

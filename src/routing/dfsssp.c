@@ -51,6 +51,9 @@ static sv_status route(sv__job *job)
         return sv_fail(job->ctx, status, "dfsssp needs more than %d lanes, %u %s there",
                        SV_MOST_LANES, job->vls, job->vls == 1 ? "is" : "are");
     SV_TRY(status);
+    if (lanes.lanes > job->vls)
+        return sv_fail(job->ctx, SV_INFEASIBLE, "dfsssp needs %u lanes, %u %s there", lanes.lanes,
+                       job->vls, job->vls == 1 ? "is" : "are");
     return sv__finish_lanes(job, &lanes);
 }
 

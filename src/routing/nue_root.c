@@ -27,19 +27,10 @@ static bool is_wanted(const sv__wanted *w)
 /* Distances from a switch within the graph; returns how many are reached, listed in queue. */
 static uint32_t search(const sv_core *core, uint32_t from, uint32_t *hops, uint32_t *queue)
 {
-    uint32_t tail = 1;
     memset(hops, 0xff, core->num_switches * sizeof *hops);
     hops[from] = 0;
     queue[0] = from;
-    for (uint32_t i = 0; i < tail; i++)
-        for (uint32_t e = core->first[queue[i]]; e < core->first[queue[i] + 1]; e++) {
-            uint32_t u = core->entries[e].from;
-            if (hops[u] == SV_NONE) {
-                hops[u] = hops[queue[i]] + 1;
-                queue[tail++] = u;
-            }
-        }
-    return tail;
+    return sv_core_spread(core, hops, queue, 0, 1);
 }
 
 sv_status sv__convex(sv_arena *arena, const sv_core *core, const sv__wanted *wanted, bool *inside)
@@ -214,14 +205,7 @@ static void find_levels(const sv_core *core, uint32_t *level, uint32_t *queue)
         if (level[s] == 0)
             queue[tail++] = s;
     }
-    for (uint32_t i = 0; i < tail; i++)
-        for (uint32_t e = core->first[queue[i]]; e < core->first[queue[i] + 1]; e++) {
-            uint32_t u = core->entries[e].from;
-            if (level[u] == SV_NONE) {
-                level[u] = level[queue[i]] + 1;
-                queue[tail++] = u;
-            }
-        }
+    sv_core_spread(core, level, queue, 0, tail);
     for (uint32_t s = 0; s < n; s++)
         level[s] = level[s] == SV_NONE ? 0 : level[s];
 }

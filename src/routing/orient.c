@@ -43,23 +43,6 @@ static bool before(const struct orient *o, uint32_t a, uint32_t b)
     return o->rank[a] != o->rank[b] ? o->rank[a] < o->rank[b] : a < b;
 }
 
-/* Ranks by distance from those already in the queue. */
-static void spread_from(struct orient *o, uint32_t tail)
-{
-    const sv_core *core = o->core;
-    uint32_t head = 0;
-    while (head < tail) {
-        uint32_t s = o->queue[head++];
-        for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
-            uint32_t u = core->entries[e].from;
-            if (o->rank[u] == SV_NONE) {
-                o->rank[u] = o->rank[s] + 1;
-                o->queue[tail++] = u;
-            }
-        }
-    }
-}
-
 /* Ranks by distance from all switches whose rank is 0; others are SV_NONE before. */
 static void spread(struct orient *o)
 {
@@ -67,7 +50,7 @@ static void spread(struct orient *o)
     for (uint32_t s = 0; s < o->core->num_switches; s++)
         if (o->rank[s] == 0)
             o->queue[tail++] = s;
-    spread_from(o, tail);
+    sv_core_spread(o->core, o->rank, o->queue, 0, tail);
 }
 
 /* Switches that no root reaches get one of their own, the first of their component. */
@@ -78,7 +61,7 @@ static void spread_everywhere(struct orient *o)
         if (alive(o, s) && o->rank[s] == SV_NONE) {
             o->rank[s] = 0;
             o->queue[0] = s;
-            spread_from(o, 1);
+            sv_core_spread(o->core, o->rank, o->queue, 0, 1);
         }
 }
 

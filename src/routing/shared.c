@@ -83,9 +83,6 @@ sv_status sv__finish_lanes(sv__job *job, sv_layering *lanes)
 {
     uint64_t unsafe;
     job->report->vls_needed = lanes->lanes;
-    if (lanes->lanes > job->vls)
-        return sv_fail(job->ctx, SV_INFEASIBLE, "dfsssp needs %u lanes, %u %s there", lanes->lanes,
-                       job->vls, job->vls == 1 ? "is" : "are");
     SV_TRY(sv_layering_finish(lanes, job->vls, &job->report->vls_used, &unsafe));
     job->report->sls_used = job->report->vls_used;
     sv__note_unsafe(job, unsafe);

@@ -76,18 +76,10 @@ static sv_status lay_fewest(sv__weave *w, uint32_t *homes)
 /* Distances from a root, and the switches in their order. */
 static void rank(const sv_core *core, uint32_t root, uint32_t *hops, uint32_t *queue)
 {
-    uint32_t tail = 1;
     memset(hops, 0xff, core->num_switches * sizeof *hops);
     hops[root] = 0;
     queue[0] = root;
-    for (uint32_t i = 0; i < tail; i++)
-        for (uint32_t e = core->first[queue[i]]; e < core->first[queue[i] + 1]; e++) {
-            uint32_t u = core->entries[e].from;
-            if (hops[u] == SV_NONE) {
-                hops[u] = hops[queue[i]] + 1;
-                queue[tail++] = u;
-            }
-        }
+    uint32_t tail = sv_core_spread(core, hops, queue, 0, 1);
     /* Other components follow; their order does not matter. */
     for (uint32_t s = 0; s < core->num_switches; s++)
         if (hops[s] == SV_NONE)
@@ -302,8 +294,11 @@ static sv_status weave_rest(sv__weave *w, sv_layering *lanes)
 {
     sv__job *job = w->job;
     sv_routes *r = job->routes;
+    const uint32_t *start = sv_core_inside_out(&w->core, job->arena);
+    if (start == NULL)
+        return SV_NO_MEMORY;
     for (unsigned l = 0; l < job->vls && l < SV_HARDWARE_LANES; l++)
-        SV_TRY(sv_cdg_add_lane(&w->cdg, sv_core_inside_out(&w->core, job->arena)));
+        SV_TRY(sv_cdg_add_lane(&w->cdg, start));
     for (uint32_t d = r->num_destinations; d-- > 0;) { /* switches come last: they stand first */
         sv_node to = r->node[d];
         bool is_switch = sv_is_switch(job->fabric, to);

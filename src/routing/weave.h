@@ -10,6 +10,8 @@
 #include "cdg/cdg.h"
 #include "routing/dag.h"
 
+enum { SV__NO_CABLE = 255 };
+
 /* The paths to one home: a tree. */
 typedef struct sv__wtree {
     uint32_t home, count;
@@ -31,11 +33,11 @@ typedef struct sv__weave {
     sv__wtree tree;
     sv_lane_mask *closed; /* [turns]: lanes in which it closes a cycle, and always will */
     uint64_t *weight;     /* [entries]: routes on each channel, and its lot (sv__weigh) */
-    uint8_t *laid;        /* [home][switch]: the cable it takes in the tree laid first, or 255 */
-    bool *needed;         /* [switches]: whether its path to the home at hand must be open */
-    bool *spanning;       /* [entries]: is in the spanning tree that some lane has; NULL: none */
+    uint8_t *laid;  /* [home][switch]: the cable it takes in the tree laid first, or SV__NO_CABLE */
+    bool *needed;   /* [switches]: whether its path to the home at hand must be open */
+    bool *spanning; /* [entries]: is in the spanning tree that some lane has; NULL: none */
     uint64_t load[SV_MOST_LANES]; /* terminals' paths in each lane */
-    uint64_t detoured, unsafe, fallbacks;
+    uint64_t unsafe, fallbacks;   /* paths open in no lane; homes left to the spanning tree */
     /* Scratch, [switches] each. */
     uint32_t *flow, *added, *stack, *pending, *spare;
     sv_lane_mask *trial;

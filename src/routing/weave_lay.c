@@ -24,8 +24,6 @@
 
 #include "routing/weave.h"
 
-enum { NO_CABLE = 255 };
-
 /*
  * Adds all turns from an entry on to a lane, or none. What a lane refuses without turns that are
  * taken back it refuses for good.
@@ -225,7 +223,7 @@ void sv__wtree_keep(sv__weave *w)
 {
     const sv__wtree *t = &w->tree;
     uint8_t *laid = w->laid + (size_t)t->home * w->core.num_switches;
-    memset(laid, NO_CABLE, w->core.num_switches);
+    memset(laid, SV__NO_CABLE, w->core.num_switches);
     for (uint32_t i = 1; i < t->count; i++) {
         uint32_t s = t->order[i];
         laid[s] = (uint8_t)(w->core.back[t->out[s]] - w->core.first[s]);
@@ -251,7 +249,6 @@ static sv_status lay_one(sv__weave *w, uint32_t home)
     find_needed(w, dag);
     SV_TRY(lay_shortest(w, dag, &waiting));
     if (w->detours && count_needed(w, waiting) > 0) {
-        w->detoured += waiting;
         waiting = settle_waiting(w, waiting);
         if (count_needed(w, waiting) > 0 && w->spanning != NULL) {
             use_spanning(w, home);
@@ -309,20 +306,14 @@ sv_status sv__weave_lay(sv__weave *w, const uint32_t *homes)
 /* Distances from the lowest numbered switch of each component. */
 static void rank(const sv_core *core, uint32_t *hops, uint32_t *queue)
 {
-    uint32_t n = core->num_switches, tail = 0, next = 0;
-    memset(hops, 0xff, n * sizeof *hops);
-    for (uint32_t i = 0; i < n; i++) {
-        for (; i == tail; next++) /* another component */
-            if (hops[next] == SV_NONE) {
-                hops[next] = 0;
-                queue[tail++] = next;
-            }
-        for (uint32_t e = core->first[queue[i]]; e < core->first[queue[i] + 1]; e++)
-            if (hops[core->entries[e].from] == SV_NONE) {
-                hops[core->entries[e].from] = hops[queue[i]] + 1;
-                queue[tail++] = core->entries[e].from;
-            }
-    }
+    uint32_t tail = 0;
+    memset(hops, 0xff, core->num_switches * sizeof *hops);
+    for (uint32_t s = 0; s < core->num_switches; s++)
+        if (hops[s] == SV_NONE) {
+            hops[s] = 0;
+            queue[tail] = s;
+            tail = sv_core_spread(core, hops, queue, tail, tail + 1);
+        }
 }
 
 /*
@@ -357,9 +348,9 @@ sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls)
         return SV_NO_MEMORY;
     sv_cdg_clear(&w->cdg);
     memset(w->closed, 0, w->cdg.num_turns * sizeof *w->closed);
-    memset(w->laid, NO_CABLE, (size_t)w->core.num_switches * w->core.num_switches);
+    memset(w->laid, SV__NO_CABLE, (size_t)w->core.num_switches * w->core.num_switches);
     w->spanning = NULL;
-    w->detoured = w->fallbacks = 0;
+    w->fallbacks = 0;
     sv__weave_clear(w);
     for (unsigned l = 0; l < (w->detours ? vls : 1); l++)
         SV_TRY(sv_cdg_add_lane(&w->cdg, l == 0 ? start : NULL));

@@ -15,8 +15,6 @@
 
 #include <string.h>
 
-enum { NO_CABLE = 255 };
-
 sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool detours)
 {
     sv_arena *a = job->arena;
@@ -41,7 +39,7 @@ sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool deto
     if (t->path == NULL || t->open == NULL || w->trial == NULL || w->weight == NULL ||
         w->needed == NULL || w->laid == NULL || w->closed == NULL)
         return SV_NO_MEMORY;
-    memset(w->laid, NO_CABLE, n * n);
+    memset(w->laid, SV__NO_CABLE, n * n);
     sv__weave_clear(w);
     return SV_OK;
 }
@@ -210,7 +208,7 @@ void sv__wtree_use_laid(sv__weave *w, uint32_t home)
     for (uint32_t i = 0; i < t->count; i++)
         for (uint32_t e = core->first[t->order[i]]; e < core->first[t->order[i] + 1]; e++) {
             uint32_t s = core->entries[e].from;
-            if (laid[s] != NO_CABLE && t->length[s] == SV_NONE &&
+            if (laid[s] != SV__NO_CABLE && t->length[s] == SV_NONE &&
                 core->back[core->first[s] + laid[s]] == e)
                 sv__wtree_settle(w, s, e, sv__weave_lanes(w, e));
         }

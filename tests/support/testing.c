@@ -10,6 +10,15 @@ sv_fabric *test_fabric(sv_ctx *ctx, const char *spec)
     return fabric;
 }
 
+sv_routes *test_routed(sv_ctx *ctx, const sv_fabric *f, const char *engine, unsigned lmc)
+{
+    const sv_route_request request = {.lmc = lmc, .seed = 1};
+    sv_routes *r = NULL;
+    OK(ctx, sv_route(ctx, f, engine, &request, &r, NULL));
+    OK(ctx, sv_routes_check(ctx, f, r));
+    return r;
+}
+
 sv_fabric *test_read(sv_ctx *ctx, const char *text)
 {
     sv_memory memory = {text, strlen(text)};

@@ -35,6 +35,9 @@
 /* A fabric from a spec, checked. */
 sv_fabric *test_fabric(sv_ctx *ctx, const char *spec);
 
+/* Tables by an engine, checked. */
+sv_routes *test_routed(sv_ctx *ctx, const sv_fabric *fabric, const char *engine, unsigned lmc);
+
 /* A fabric from text in a file format, checked. */
 sv_fabric *test_read(sv_ctx *ctx, const char *text);
 

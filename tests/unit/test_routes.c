@@ -1,6 +1,6 @@
 /*
- * test_routes.c: forwarding tables: sharing, mixing, LIDs, service levels, lanes, traces, engines'
- * options, and what cannot be.
+ * test_routes.c: forwarding tables: sharing, mixing, LIDs, service levels, lanes, traces, and
+ * what cannot be.
  */
 #include "support/testing.h"
 
@@ -18,16 +18,6 @@ static int end(void **state)
     (void)state;
     sv_ctx_free(ctx);
     return 0;
-}
-
-/* Tables by an engine, checked. */
-static sv_routes *routed(const sv_fabric *f, const char *engine, unsigned lmc)
-{
-    const sv_route_request request = {.lmc = lmc, .seed = 1};
-    sv_routes *r = NULL;
-    OK(ctx, sv_route(ctx, f, engine, &request, &r, NULL));
-    OK(ctx, sv_routes_check(ctx, f, r));
-    return r;
 }
 
 static void destinations_are_numbered_by_node(void **state)
@@ -58,7 +48,7 @@ static void clones_share_until_they_change(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "torus:4x4,hosts=1");
-    sv_routes *old = routed(f, "minhop", 0), *new = NULL;
+    sv_routes *old = test_routed(ctx, f, "minhop", 0), *new = NULL;
     OK(ctx, sv_routes_clone(ctx, old, &new));
     for (uint32_t d = 0; d < old->num_destinations; d++)
         assert_ptr_equal(old->ports[d], new->ports[d]);
@@ -80,7 +70,8 @@ static void blocks_are_counted_and_mixed(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "torus:5x5,hosts=4");
-    sv_routes *old = routed(f, "minhop", 0), *new = routed(f, "updn", 0), *mix = NULL;
+    sv_routes *old = test_routed(ctx, f, "minhop", 0), *new = test_routed(ctx, f, "updn", 0),
+              *mix = NULL;
     uint64_t blocks, left;
     OK(ctx, sv_routes_changed_blocks(ctx, f, old, old, &blocks));
     assert_int_equal(blocks, 0);
@@ -179,7 +170,7 @@ static void service_levels_have_four_forms(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1x2,hosts=2");
-    sv_routes *r = routed(f, "updn", 0), *clone = NULL;
+    sv_routes *r = test_routed(ctx, f, "updn", 0), *clone = NULL;
     sv_node a = {2}, b = {5}, s = {1};
     assert_int_equal(r->sl_form, SV_SL_CONSTANT);
     assert_int_equal(sv_route_sl(r, a, 0), 0);
@@ -210,7 +201,7 @@ static void lanes_are_pooled(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1");
-    sv_routes *r = routed(f, "updn", 0), *clone = NULL;
+    sv_routes *r = test_routed(ctx, f, "updn", 0), *clone = NULL;
     sv_lanes lanes = {{0}};
     lanes.of_sl[3] = 2;
     uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
@@ -233,9 +224,9 @@ static void wrong_tables_are_found(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1"), *g = test_fabric(ctx, "mesh:1x3,hosts=2");
-    sv_routes *r = routed(f, "updn", 0);
+    sv_routes *r = test_routed(ctx, f, "updn", 0);
     FAILS(ctx, sv_routes_check(ctx, g, r), SV_BAD_INPUT, "tables that belong to another fabric");
-    sv_routes *more = routed(f, "updn", 1);
+    sv_routes *more = test_routed(ctx, f, "updn", 1);
     sv_transition *change = NULL;
     sv_verification *found = NULL;
     sv_load load;
@@ -282,7 +273,7 @@ static void traces_end_as_they_must(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1"); /* switches 0 1 2, terminals 3 4 5 */
-    sv_routes *r = routed(f, "updn", 0);
+    sv_routes *r = test_routed(ctx, f, "updn", 0);
     uint32_t to = r->first[5];
     expect_trace(f, r, 3, to, SV_TRACE_ARRIVED, 4);
     expect_trace(f, r, 5, to, SV_TRACE_ARRIVED, 0);
@@ -310,7 +301,7 @@ static void failures_show_in_old_tables(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "torus:3x3,hosts=1"), *left = NULL;
-    sv_routes *r = routed(f, "updn", 0), *again = NULL;
+    sv_routes *r = test_routed(ctx, f, "updn", 0), *again = NULL;
     sv_mask *mask = sv_mask_new(ctx, f);
     sv_verification *found = NULL;
     for (uint32_t c = 0; c < f->num_channels; c++)
@@ -335,101 +326,12 @@ static void failures_show_in_old_tables(void **state)
     sv_fabric_free(f);
 }
 
-/* Every offset of the LMC arrives, and parallel cables are shared among them. */
-static void addresses_take_different_ways(void **state)
-{
-    (void)state;
-    sv_fabric *f = test_fabric(ctx, "mesh:1x2,hosts=1,r=4");
-    const char *engines[] = {"minhop", "sssp", "updn", "dnup", "dor"};
-    for (int i = 0; i < 5; i++) {
-        sv_routes *r = routed(f, engines[i], 2);
-        uint32_t to = r->first[3];
-        for (uint32_t k = 0; k < 4; k++)
-            for (uint32_t l = 0; l < k; l++)
-                assert_int_not_equal(r->ports[to + k][0], r->ports[to + l][0]);
-        sv_routes_free(r);
-    }
-    sv_fabric_free(f);
-}
-
-static void requests_are_checked(void **state)
-{
-    (void)state;
-    sv_fabric *f = test_fabric(ctx, "mesh:2x2");
-    sv_routes *r = NULL;
-    sv_node root = {0};
-    const char *no_value[] = {"break"}, *unknown[] = {"x=1"};
-    sv_route_request request = {.roots = &root, .num_roots = 1};
-    FAILS(ctx, sv_route(ctx, f, "warp", NULL, &r, NULL), SV_BAD_INPUT,
-          "there is no engine \"warp\" (there are minhop, sssp, updn, dnup, dor, ");
-    FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT,
-          "engine sssp knows no roots");
-    request = (sv_route_request){.options = no_value, .num_options = 1};
-    FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT, "is not NAME=VALUE");
-    request.options = unknown;
-    FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT,
-          "engine sssp has no option \"x\"");
-    request = (sv_route_request){.sl_offset = 16};
-    FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT, "SL offset");
-    assert_null(r);
-    sv_fabric_free(f);
-}
-
-/* One, some and silly roots: always connected and free of deadlocks, switches included. */
-static void any_roots_will_do(void **state)
-{
-    (void)state;
-    const char *specs[] = {"torus:5x4,hosts=1", "kary:k=3,n=3,hosts=3", "kautz:d=2,k=3,hosts=1",
-                           "random:switches=20,links=30,total=20,seed=3", "slimfly:q=5,hosts=1"};
-    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
-        sv_fabric *f = test_fabric(ctx, specs[i]);
-        for (uint32_t count = 1; count <= f->num_switches; count = count * 3 + 1) {
-            sv_node roots[64];
-            sv_routes *r = NULL;
-            sv_verification *found = NULL;
-            for (uint32_t k = 0; k < count; k++)
-                roots[k] = (sv_node){k * 7 % f->num_switches};
-            const sv_route_request request = {.roots = roots, .num_roots = count};
-            OK(ctx, sv_route(ctx, f, i % 2 ? "updn" : "dnup", &request, &r, NULL));
-            OK(ctx, sv_verify(ctx, f, r, NULL, &found));
-            for (int k = 0; k < SV_PAIRS_COUNT; k++)
-                assert_int_equal(found->unreachable[k], 0);
-            for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
-                assert_int_equal(found->deadlock_free[k], SV_VERDICT_YES);
-            sv_verification_free(found);
-            sv_routes_free(r);
-        }
-        sv_fabric_free(f);
-    }
-}
-
-/* On trees, up and down between leaves is as short as can be, and as balanced as sssp. */
-static void trees_lose_nothing_by_up_and_down(void **state)
-{
-    (void)state;
-    const char *specs[] = {"kary:k=4,n=2,hosts=4", "kary:k=4,n=3,hosts=4",
-                           "xgft:h=2,m=6/6,w=3/3,hosts=12", "tsubame2:rail=2", "deimos"};
-    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
-        sv_fabric *f = test_fabric(ctx, specs[i]);
-        sv_load best, mine;
-        sv_routes *a = routed(f, "sssp", 0), *b = routed(f, "updn", 0);
-        OK(ctx, sv_routes_load(ctx, f, a, NULL, &best));
-        OK(ctx, sv_routes_load(ctx, f, b, NULL, &mine));
-        assert_float_equal(mine.hops_avg, best.hops_avg, 1e-9);
-        if (strcmp(specs[i], "deimos") != 0) /* three trees side by side */
-            assert_true((double)mine.max <= 1.15 * (double)best.max);
-        sv_routes_free(b);
-        sv_routes_free(a);
-        sv_fabric_free(f);
-    }
-}
-
 /* Loads against one trace a pair. */
 static void loads_are_what_traces_say(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "random:switches=12,links=20,total=30,seed=5");
-    sv_routes *r = routed(f, "sssp", 1);
+    sv_routes *r = test_routed(ctx, f, "sssp", 1);
     uint64_t *load = calloc(f->num_channels, sizeof *load), sum = 0, hops_sum = 0, pairs = 0;
     uint64_t *slow = calloc(f->num_channels, sizeof *slow), hops_max = 0;
     sv_load about;
@@ -477,7 +379,7 @@ static void loads_without_channels(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1,hosts=3");
-    sv_routes *r = routed(f, "minhop", 0);
+    sv_routes *r = test_routed(ctx, f, "minhop", 0);
     sv_load about;
     OK(ctx, sv_routes_load(ctx, f, r, NULL, &about));
     assert_int_equal(about.channels, 0);
@@ -495,7 +397,7 @@ static void lanes_from_files_can_be_changed(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1"), *g = NULL;
-    sv_routes *r = routed(f, "updn", 0), *s = NULL;
+    sv_routes *r = test_routed(ctx, f, "updn", 0), *s = NULL;
     sv_lanes lanes = {{0}};
     char directory[] = "/tmp/selvage-unit-XXXXXX", command[64];
     lanes.of_sl[0] = 1;
@@ -522,7 +424,7 @@ static void groups_are_kept(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1x2");
-    sv_routes *r = routed(f, "updn", 0), *clone = NULL;
+    sv_routes *r = test_routed(ctx, f, "updn", 0), *clone = NULL;
     sv_group *group;
     for (unsigned i = 0; i < 9; i++) {
         OK(ctx, sv_routes_add_group(ctx, r, 0xc000 + i, &group));
@@ -569,7 +471,7 @@ static void tables_follow_their_nodes(void **state)
 {
     (void)state;
     sv_fabric *f = test_read(ctx, before), *g = test_read(ctx, after);
-    sv_routes *old = routed(f, "updn", 0), *carried = NULL;
+    sv_routes *old = test_routed(ctx, f, "updn", 0), *carried = NULL;
     sv_match *match = NULL;
     sv_lanes lanes = {{0, 3}};
     sv_node a = named(f, "a"), b = named(f, "b"), x = named(f, "x"), y = named(f, "y");
@@ -621,10 +523,6 @@ int main(void)
         cmocka_unit_test(wrong_tables_are_found),
         cmocka_unit_test(traces_end_as_they_must),
         cmocka_unit_test(failures_show_in_old_tables),
-        cmocka_unit_test(addresses_take_different_ways),
-        cmocka_unit_test(requests_are_checked),
-        cmocka_unit_test(any_roots_will_do),
-        cmocka_unit_test(trees_lose_nothing_by_up_and_down),
         cmocka_unit_test(loads_are_what_traces_say),
         cmocka_unit_test(loads_without_channels),
         cmocka_unit_test(lanes_from_files_can_be_changed),

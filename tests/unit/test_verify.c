@@ -20,22 +20,12 @@ static int end(void **state)
     return 0;
 }
 
-/* Tables by an engine, checked. */
-static sv_routes *routed(const sv_fabric *f, const char *engine, unsigned lmc)
-{
-    const sv_route_request request = {.lmc = lmc, .seed = 1};
-    sv_routes *r = NULL;
-    OK(ctx, sv_route(ctx, f, engine, &request, &r, NULL));
-    OK(ctx, sv_routes_check(ctx, f, r));
-    return r;
-}
-
 /* The example of a lost pair is that with the lowest destination, and then the lowest source. */
 static void the_first_lost_pair_is_shown(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=2"); /* terminals 3 4, 5 6, 7 8 */
-    sv_routes *r = routed(f, "updn", 0);
+    sv_routes *r = test_routed(ctx, f, "updn", 0);
     sv_verification *found = NULL;
     sv_routes_row(ctx, r, r->first[8])[0] = SV_NO_PORT;
     sv_routes_row(ctx, r, r->first[4])[1] = SV_NO_PORT;
@@ -59,7 +49,7 @@ static void terminals_behind_other_ports(void **state)
              "switchguid=0x2\nSwitch 4 \"S-2\" # \"b\"\n[2] \"S-1\"[2]\n[3] \"H-20\"[1](21)\n\n"
              "caguid=0x10\nCa 1 \"H-10\" # \"x\"\n[1](11) \"S-1\"[4]\n\n"
              "caguid=0x20\nCa 1 \"H-20\" # \"y\"\n[1](21) \"S-2\"[3]\n");
-    sv_routes *r = routed(f, "updn", 0);
+    sv_routes *r = test_routed(ctx, f, "updn", 0);
     sv_verification *found = NULL;
     const sv_lanes lanes = {{0, 1, 2, 3}};
     uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
@@ -87,7 +77,7 @@ static void every_destination_is_looked_at(void **state)
         char spec[32];
         snprintf(spec, sizeof spec, "mesh:1x1,hosts=%u", hosts);
         sv_fabric *f = test_fabric(ctx, spec);
-        sv_routes *r = routed(f, "updn", 0);
+        sv_routes *r = test_routed(ctx, f, "updn", 0);
         sv_verification *found = NULL;
         for (uint32_t d = 0; d < r->num_destinations; d++)
             sv_routes_row(ctx, r, d)[0] = SV_NO_PORT;
@@ -105,7 +95,7 @@ static void nothing_flows_where_all_is_discarded(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1x300,hosts=1");
-    sv_routes *r = routed(f, "updn", 0);
+    sv_routes *r = test_routed(ctx, f, "updn", 0);
     sv_verification *found = NULL;
     const sv_lanes lanes = {{SV_NO_LANE}};
     uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
@@ -128,7 +118,7 @@ static void the_dead_do_not_count(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=2"), *left = NULL;
-    sv_routes *r = routed(f, "updn", 0);
+    sv_routes *r = test_routed(ctx, f, "updn", 0);
     sv_mask *mask = sv_mask_new(ctx, f);
     sv_transition *change = NULL;
     sv_mask_node(mask, (sv_node){8});
@@ -169,7 +159,7 @@ static void quick_looks(void **state)
     sv_fabric *f = test_fabric(ctx, "torus:4,hosts=1");
     const char *engines[] = {"updn", "dor"};
     for (int i = 0; i < 2; i++) {
-        sv_routes *r = routed(f, engines[i], 0);
+        sv_routes *r = test_routed(ctx, f, engines[i], 0);
         sv_verification *found = NULL;
         OK(ctx, sv_verify(ctx, f, r, &quick, &found));
         for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
@@ -188,7 +178,7 @@ static void unknown_levels_are_any(void **state)
     (void)state;
     sv_fabric *f = test_fabric(ctx, "torus:4,hosts=1");
     for (unsigned sls = SV_HARDWARE_SLS; sls <= SV_MOST_SLS; sls += 24) {
-        sv_routes *r = routed(f, "dor", 0);
+        sv_routes *r = test_routed(ctx, f, "dor", 0);
         sv_transition *change = NULL;
         sv_lanes lanes = {{0}};
         for (unsigned sl = 0; sl + 1 < sls; sl++)
