@@ -12,11 +12,12 @@
  *
  * 1. Lay (weave_lay.c): one tree for each switch as a home, thriftily. From here on nothing can
  *    fail: there is a tree for every home, and turns are never taken away.
- * 2. Enrich: each lane gets all turns that agree with the order of channels it has come to, which
- *    needs no search; lanes that are still idle get those of an up/down order, each from another
- *    root.
- * 3. Spread: all destinations are routed as sssp does, by the least weight among open shortest
- *    ways. Where that leads into a dead end the tree of step 1 serves, mended (weave_tree.c).
+ * 2. Enrich (weave_enrich.c): each lane gets all turns that agree with the order of channels it has
+ * come to, which needs no search; lanes that are still idle get those of an up/down order, each
+ * from another root.
+ * 3. Spread (weave_spread.c): all destinations are routed as sssp does, by the least weight among
+ * open shortest ways. Where that leads into a dead end the tree of step 1 serves, mended
+ * (weave_tree.c).
  *
  * dfsssp does this without detours, with as many lanes as that takes. weave does it with the lanes
  * there are: without detours if that is possible, else with. Both keep sssp's tables as they are if
@@ -35,8 +36,6 @@
 #include "base/rng.h"
 #include "lanes/lanes.h"
 #include "routing/sssp.h"
-
-enum { MOST_MENDS = 6 };
 
 /* ---- step 1, several times ---- */
 
@@ -71,177 +70,6 @@ static sv_status lay_fewest(sv__weave *w, uint32_t *homes)
     return best + 1 == tried ? SV_OK : lay_all(w, best, homes);
 }
 
-/* ---- step 2: enrich ---- */
-
-/* Distances from a root, and the switches in their order. */
-static void rank(const sv_core *core, uint32_t root, uint32_t *hops, uint32_t *queue)
-{
-    memset(hops, 0xff, core->num_switches * sizeof *hops);
-    hops[root] = 0;
-    queue[0] = root;
-    uint32_t tail = sv_core_spread(core, hops, queue, 0, 1);
-    /* Other components follow; their order does not matter. */
-    for (uint32_t s = 0; s < core->num_switches; s++)
-        if (hops[s] == SV_NONE)
-            queue[tail++] = s;
-}
-
-/* A lane with all turns that go up first, then down, in an order of the switches. */
-static sv_status add_order(sv__weave *w, const uint32_t *queue)
-{
-    const sv_core *core = &w->core;
-    uint32_t n = core->num_switches, *place = w->added;
-    uint32_t *start = SV_ARENA_NEW(w->job->arena, uint32_t, core->num_entries);
-    if (start == NULL)
-        return SV_NO_MEMORY;
-    for (uint32_t i = 0; i < n; i++)
-        place[queue[i]] = i;
-    for (uint32_t e = 0; e < core->num_entries; e++) {
-        uint32_t from = place[core->entries[e].from], to = place[core->to[e]];
-        start[e] = to < from ? n - 1 - to : n + to;
-    }
-    SV_TRY(sv_cdg_add_lane(&w->cdg, start));
-    for (uint32_t in = 0; in < core->num_entries; in++) {
-        uint32_t s = core->to[in], from = core->entries[in].from;
-        bool came_down = place[s] > place[from];
-        for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
-            uint32_t to = core->entries[e].from;
-            if (to != from && !(came_down && place[to] < place[s]))
-                sv_cdg_add(&w->cdg, w->cdg.num_lanes - 1, in, core->back[e]);
-        }
-    }
-    return SV_OK;
-}
-
-/* Idle lanes get orders, from roots far from each other. */
-static sv_status add_orders(sv__weave *w, unsigned vls)
-{
-    uint32_t n = w->core.num_switches, root = 0;
-    uint32_t *hops = w->flow, *queue = w->stack, *nearest = w->spare;
-    memset(nearest, 0xff, n * sizeof *nearest);
-    while (w->cdg.num_lanes < vls) {
-        rank(&w->core, root, hops, queue);
-        SV_TRY(add_order(w, queue));
-        uint32_t farthest = 0;
-        for (uint32_t s = 0; s < n; s++) {
-            nearest[s] = hops[s] < nearest[s] ? hops[s] : nearest[s];
-            if (nearest[s] != SV_NONE && nearest[s] > farthest) {
-                farthest = nearest[s];
-                root = s;
-            }
-        }
-    }
-    return SV_OK;
-}
-
-/* Lanes get all turns that agree with the order they have come to. */
-static sv_status enrich(sv__weave *w, unsigned vls)
-{
-    const sv_core *core = &w->core;
-    for (unsigned l = 0; l < w->cdg.num_lanes; l++) {
-        const uint32_t *place = w->cdg.lane[l].place;
-        for (uint32_t in = 0; in < core->num_entries; in++) {
-            uint32_t s = core->to[in];
-            for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++)
-                if (place[in] < place[core->back[e]] && e != in)
-                    sv_cdg_add(&w->cdg, l, in, core->back[e]);
-        }
-    }
-    return add_orders(w, vls);
-}
-
-/* ---- step 3: spread ---- */
-
-/* The open shortest way of the least weight. SV_NONE: none is open. */
-static uint32_t cheapest(const sv__weave *w, const sv__dag *dag, uint32_t i)
-{
-    uint32_t best = SV_NONE;
-    uint64_t least = UINT64_MAX;
-    for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++) {
-        uint64_t key = sv__weave_key(w, dag->ways[k].entry);
-        if (key < least && sv__weave_lanes(w, dag->ways[k].entry) != 0) {
-            least = key;
-            best = dag->ways[k].entry;
-        }
-    }
-    return best;
-}
-
-/* A tree of shortest paths, all open; false if some switch finds none. */
-static bool grow(sv__weave *w, const sv__dag *dag)
-{
-    sv__wtree_begin(w, dag->order[0]);
-    for (uint32_t i = 1; i < dag->count; i++) {
-        uint32_t best = cheapest(w, dag, i);
-        if (best == SV_NONE)
-            return false;
-        sv__wtree_settle(w, dag->order[i], best, sv__weave_lanes(w, best));
-    }
-    return true;
-}
-
-/* Each path goes to the least loaded lane that is open to it. */
-static void pick_lanes(sv__weave *w, bool terminal, uint8_t *sls)
-{
-    for (uint32_t i = 1; i < w->tree.count; i++) {
-        uint32_t s = w->tree.order[i];
-        unsigned best = 0;
-        uint64_t least = UINT64_MAX;
-        for (sv_lane_mask m = w->tree.open[s]; m != 0; m &= m - 1) {
-            unsigned l = (unsigned)__builtin_ctzll(m);
-            best = w->load[l] < least ? l : best;
-            least = w->load[l] < least ? w->load[l] : least;
-        }
-        w->unsafe += w->tree.open[s] == 0;
-        w->load[best] += terminal ? w->core.terminals[s] : 0;
-        sls[s] = (uint8_t)best;
-    }
-}
-
-static sv_status route_one(sv__weave *w, uint32_t d)
-{
-    sv__job *job = w->job;
-    uint8_t *row, *sls = sv_routes_sl_row(job->ctx, job->routes, d);
-    sv_node home;
-    SV_TRY(sv__end_row(job, d, &row, &home));
-    if (sls == NULL)
-        return SV_NO_MEMORY;
-    memset(sls, 0, job->routes->num_switches);
-    if (row == NULL)
-        return SV_OK;
-    const sv__dag *dag = sv__dag_to(&w->dags, home.i);
-    if (dag == NULL)
-        return SV_NO_MEMORY;
-    bool terminal = !sv_is_switch(job->fabric, job->routes->node[d]);
-    if (!grow(w, dag)) {
-        sv__wtree_use_laid(w, home.i);
-        for (unsigned i = 0; i < (w->detours ? MOST_MENDS : 1) && sv__wtree_mend(w); i++)
-            ;
-    }
-    for (uint32_t i = 1; i < w->tree.count; i++)
-        row[w->tree.order[i]] = w->core.entries[w->tree.out[w->tree.order[i]]].port;
-    pick_lanes(w, terminal, sls);
-    if (terminal)
-        sv__wtree_weigh(w, sv__lots(job, d));
-    return SV_OK;
-}
-
-static sv_status spread(sv__weave *w)
-{
-    sv__job *job = w->job;
-    uint32_t count, *order = sv__destinations(job, &count);
-    if (order == NULL)
-        return SV_NO_MEMORY;
-    sv__weave_clear(w);
-    SV_TRY(sv_routes_set_sl_form(job->ctx, job->routes, SV_SL_BY_SWITCH));
-    for (uint32_t i = 0; i < count; i++) {
-        if (i % 64 == 0)
-            SV_TRY(sv_progress(job->ctx, "routing", i, count));
-        SV_TRY(route_one(w, order[i]));
-    }
-    return SV_OK;
-}
-
 static sv_status run(sv__weave *w)
 {
     sv__job *job = w->job;
@@ -259,8 +87,8 @@ static sv_status run(sv__weave *w)
         SV_TRY(lay_all(w, 0, homes));
     unsigned used = sv_lanes_to_use(w->cdg.num_lanes, job->vls);
     job->report->vls_needed = w->cdg.num_lanes;
-    SV_TRY(enrich(w, used));
-    SV_TRY(spread(w));
+    SV_TRY(sv__weave_enrich(w, used));
+    SV_TRY(sv__weave_spread(w));
     job->report->vls_used = job->report->sls_used = used;
     job->report->fallbacks = w->fallbacks;
     sv__note_unsafe(job, w->unsafe);

@@ -113,6 +113,19 @@ void sv__wtree_keep(sv__weave *w);
  */
 sv_status sv__weave_lay_rest(sv__weave *w, uint32_t home);
 
+/* ---- weave_enrich.c ---- */
+
+/*
+ * Lanes get all turns that agree with the order they have come to; further ones, up to vls, those
+ * of up/down orders.
+ */
+sv_status sv__weave_enrich(sv__weave *w, unsigned vls);
+
+/* ---- weave_spread.c ---- */
+
+/* Routes all destinations: rows, SLs by switch, loads of lanes. */
+sv_status sv__weave_spread(sv__weave *w);
+
 /* ---- weave.c ---- */
 
 /*
