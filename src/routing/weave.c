@@ -46,15 +46,15 @@ static unsigned attempts(uint32_t switches)
 }
 
 /* One attempt: homes in an order that depends on its number, the first as they are numbered. */
-static sv_status lay_all(sv__weave *w, unsigned attempt, uint32_t *homes)
+static sv_status lay_all(sv__weave *w, sv__plan plan, uint32_t *homes)
 {
     sv_rng rng;
     for (uint32_t s = 0; s < w->core.num_switches; s++)
         homes[s] = s;
-    sv_rng_init(&rng, attempt);
-    if (attempt > 0)
+    sv_rng_init(&rng, plan.attempt);
+    if (plan.attempt > 0)
         sv_rng_shuffle(&rng, homes, w->core.num_switches);
-    SV_TRY(sv__weave_lanes_begin(w, w->job->vls));
+    SV_TRY(sv__weave_lanes_begin(w, w->job->vls, plan));
     return sv__weave_lay(w, homes);
 }
 
@@ -63,11 +63,63 @@ static sv_status lay_fewest(sv__weave *w, uint32_t *homes)
 {
     unsigned best = 0, least = SV_CDG_MOST_LANES + 1, tried = 0;
     for (; tried < attempts(w->core.num_switches) && least > 1; tried++) {
-        SV_TRY(lay_all(w, tried, homes));
+        SV_TRY(lay_all(w, (sv__plan){SV__SEED_NONE, tried}, homes));
         best = w->cdg.num_lanes < least ? tried : best;
         least = w->cdg.num_lanes < least ? w->cdg.num_lanes : least;
     }
-    return best + 1 == tried ? SV_OK : lay_all(w, best, homes);
+    return best + 1 == tried ? SV_OK : lay_all(w, (sv__plan){SV__SEED_NONE, best}, homes);
+}
+
+/*
+ * The plans, in the order in which they are tried: all kinds as switches are numbered, then those
+ * that differ when homes come in another order.
+ */
+static sv__plan plan_at(unsigned i)
+{
+    static const sv__seed kinds[] = {SV__SEED_FIRST, SV__SEED_DEEP, SV__SEED_NONE, SV__SEED_LAST,
+                                     SV__SEED_UPDN};
+    enum { KINDS = sizeof kinds / sizeof kinds[0] };
+    return i < KINDS ? (sv__plan){kinds[i], 0}
+                     : (sv__plan){kinds[(i - KINDS) % (KINDS - 1)], 1 + (i - KINDS) / (KINDS - 1)};
+}
+
+/* How many of them a fabric can afford. */
+static unsigned num_plans(uint32_t switches)
+{
+    return switches <= 128 ? 25 : switches <= 512 ? 10 : switches <= 2048 ? 3 : 2;
+}
+
+/* Paths that are not there come first, then busiest channel and hops together. */
+static bool better(const sv__grade *a, const sv__grade *b)
+{
+    if (a->lost != b->lost)
+        return a->lost < b->lost;
+    double h = (double)a->hops / (double)b->hops;
+    return (double)a->busiest * h * h * h * h < (double)b->busiest;
+}
+
+static sv_status try_plan(sv__weave *w, sv__plan plan, uint32_t *homes, unsigned used)
+{
+    SV_TRY(lay_all(w, plan, homes));
+    return sv__weave_enrich(w, used);
+}
+
+/* With detours: the best of several plans. */
+static sv_status lay_best(sv__weave *w, uint32_t *homes, unsigned used)
+{
+    unsigned best = 0, plans = num_plans(w->core.num_switches);
+    unsigned rounds = w->core.num_switches <= 512 ? 4 : 1;
+    sv__grade grade, least = {0};
+    for (unsigned i = 0; i < plans; i++) {
+        SV_TRY(try_plan(w, plan_at(i), homes, used));
+        SV_TRY(sv__weave_sample(w, rounds, &grade));
+        grade.lost += w->stranded;
+        if (i == 0 || better(&grade, &least)) {
+            least = grade;
+            best = i;
+        }
+    }
+    return best + 1 == plans ? SV_OK : try_plan(w, plan_at(best), homes, used);
 }
 
 static sv_status run(sv__weave *w)
@@ -83,11 +135,10 @@ static sv_status run(sv__weave *w)
         return sv_fail(job->ctx, SV_INFEASIBLE, "%s needs %u lanes, %u %s there", w->name,
                        w->cdg.num_lanes, job->vls, job->vls == 1 ? "is" : "are");
     w->detours = w->cdg.num_lanes > job->vls;
-    if (w->detours)
-        SV_TRY(lay_all(w, 0, homes));
-    unsigned used = sv_lanes_to_use(w->cdg.num_lanes, job->vls);
-    job->report->vls_needed = w->cdg.num_lanes;
-    SV_TRY(sv__weave_enrich(w, used));
+    unsigned needed = w->detours ? job->vls : w->cdg.num_lanes;
+    unsigned used = sv_lanes_to_use(needed, job->vls);
+    SV_TRY(w->detours ? lay_best(w, homes, used) : sv__weave_enrich(w, used));
+    job->report->vls_needed = needed;
     SV_TRY(sv__weave_spread(w));
     job->report->vls_used = job->report->sls_used = used;
     job->report->fallbacks = w->fallbacks;

@@ -38,6 +38,7 @@ typedef struct sv__weave {
     bool *spanning; /* [entries]: is in the spanning tree that some lane has; NULL: none */
     uint64_t load[SV_MOST_LANES]; /* terminals' paths in each lane */
     uint64_t unsafe, fallbacks;   /* paths open in no lane; homes left to the spanning tree */
+    uint64_t stranded;            /* paths that found no way, without a spanning tree to fall to */
     /* Scratch, [switches] each. */
     uint32_t *flow, *added, *stack, *pending, *spare;
     sv_lane_mask *trial;
@@ -95,11 +96,30 @@ void sv__weave_clear(sv__weave *w);
 /* The tree that was laid for a home. */
 void sv__wtree_use_laid(sv__weave *w, uint32_t home);
 
+/* ---- weave_seed.c ---- */
+
+/* What the last lane begins with, so that there is always some tree. */
+typedef enum sv__seed {
+    SV__SEED_NONE,  /* nothing: there may be pairs without a path */
+    SV__SEED_FIRST, /* a spanning tree, each switch behind the first port that leads to the root */
+    SV__SEED_LAST,  /* behind the last */
+    SV__SEED_UPDN,  /* all turns of an order of the switches, as engine updn has it */
+    SV__SEED_DEEP   /* of one in which they are found depth first */
+} sv__seed;
+
+/* One way to lay trees. attempt: what orders are drawn by; 0 is as switches are numbered. */
+typedef struct sv__plan {
+    sv__seed seed;
+    unsigned attempt;
+} sv__plan;
+
+/* Adds that lane. start: the order of entries to begin with, or NULL. */
+sv_status sv__weave_seed_lane(sv__weave *w, sv__plan plan, const uint32_t *start);
+
 /* ---- weave_lay.c ---- */
 
-/* Lanes that are there before the first tree is laid: vls of them, the last with a spanning tree.
- */
-sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls);
+/* Lanes that are there before the first tree is laid: vls of them, the last with a seed. */
+sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls, sv__plan plan);
 
 /* Lays a tree for every home, with the lanes that are there or as many as it takes. */
 sv_status sv__weave_lay(sv__weave *w, const uint32_t *homes);
@@ -121,7 +141,22 @@ sv_status sv__weave_lay_rest(sv__weave *w, uint32_t home);
  */
 sv_status sv__weave_enrich(sv__weave *w, unsigned vls);
 
+/* Adds a lane with all turns that go up first, then down, in an order of the switches. */
+sv_status sv__weave_add_order(sv__weave *w, const uint32_t *queue);
+
 /* ---- weave_spread.c ---- */
+
+/* What a routing is judged by. */
+typedef struct sv__grade {
+    uint64_t busiest, hops; /* routes on the busiest channel; hops of all routes */
+    uint64_t lost;          /* paths that are not there, or not open, and must be */
+} sv__grade;
+
+/*
+ * Routes as many destinations a switch as there are rounds, each for its share of the terminals:
+ * about what a spread will come to.
+ */
+sv_status sv__weave_sample(sv__weave *w, unsigned rounds, sv__grade *grade);
 
 /* Routes all destinations: rows, SLs by switch, loads of lanes. */
 sv_status sv__weave_spread(sv__weave *w);

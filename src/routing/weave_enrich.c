@@ -22,8 +22,7 @@ static void rank(const sv_core *core, uint32_t root, uint32_t *hops, uint32_t *q
             queue[tail++] = s;
 }
 
-/* A lane with all turns that go up first, then down, in an order of the switches. */
-static sv_status add_order(sv__weave *w, const uint32_t *queue)
+sv_status sv__weave_add_order(sv__weave *w, const uint32_t *queue)
 {
     const sv_core *core = &w->core;
     uint32_t n = core->num_switches, *place = w->added;
@@ -57,7 +56,7 @@ static sv_status add_orders(sv__weave *w, unsigned vls)
     memset(nearest, 0xff, n * sizeof *nearest);
     while (w->cdg.num_lanes < vls) {
         rank(&w->core, root, hops, queue);
-        SV_TRY(add_order(w, queue));
+        SV_TRY(sv__weave_add_order(w, queue));
         uint32_t farthest = 0;
         for (uint32_t s = 0; s < n; s++) {
             nearest[s] = hops[s] < nearest[s] ? hops[s] : nearest[s];

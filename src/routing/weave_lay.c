@@ -250,6 +250,7 @@ static sv_status lay_one(sv__weave *w, uint32_t home)
     SV_TRY(lay_shortest(w, dag, &waiting));
     if (w->detours && count_needed(w, waiting) > 0) {
         waiting = settle_waiting(w, waiting);
+        w->stranded += w->spanning == NULL ? count_needed(w, waiting) : 0;
         if (count_needed(w, waiting) > 0 && w->spanning != NULL) {
             use_spanning(w, home);
             w->fallbacks++;
@@ -303,45 +304,7 @@ sv_status sv__weave_lay(sv__weave *w, const uint32_t *homes)
     return SV_OK;
 }
 
-/* Distances from the lowest numbered switch of each component. */
-static void rank(const sv_core *core, uint32_t *hops, uint32_t *queue)
-{
-    uint32_t tail = 0;
-    memset(hops, 0xff, core->num_switches * sizeof *hops);
-    for (uint32_t s = 0; s < core->num_switches; s++)
-        if (hops[s] == SV_NONE) {
-            hops[s] = 0;
-            queue[tail] = s;
-            tail = sv_core_spread(core, hops, queue, tail, tail + 1);
-        }
-}
-
-/*
- * The turns of a spanning forest, in the last lane. Each switch hangs on the neighbour behind its
- * first port that is one step nearer to the root.
- */
-static sv_status add_spanning(sv__weave *w)
-{
-    const sv_core *core = &w->core;
-    uint32_t *hops = w->flow;
-    w->spanning = SV_ARENA_NEW(w->job->arena, bool, core->num_entries);
-    if (w->spanning == NULL)
-        return SV_NO_MEMORY;
-    rank(core, hops, w->stack);
-    for (uint32_t s = 0; s < core->num_switches; s++)
-        for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++)
-            if (hops[core->entries[k].from] + 1 == hops[s]) {
-                w->spanning[k] = w->spanning[core->back[k]] = true;
-                break;
-            }
-    for (uint32_t in = 0; in < core->num_entries; in++)
-        for (uint32_t k = core->first[core->to[in]]; k < core->first[core->to[in] + 1]; k++)
-            if (w->spanning[in] && w->spanning[k] && k != in)
-                sv_cdg_add(&w->cdg, w->cdg.num_lanes - 1, in, core->back[k]);
-    return SV_OK;
-}
-
-sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls)
+sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls, sv__plan plan)
 {
     const uint32_t *start = sv_core_inside_out(&w->core, w->job->arena);
     if (start == NULL)
@@ -350,9 +313,9 @@ sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls)
     memset(w->closed, 0, w->cdg.num_turns * sizeof *w->closed);
     memset(w->laid, SV__NO_CABLE, (size_t)w->core.num_switches * w->core.num_switches);
     w->spanning = NULL;
-    w->fallbacks = 0;
+    w->fallbacks = w->stranded = 0;
     sv__weave_clear(w);
-    for (unsigned l = 0; l < (w->detours ? vls : 1); l++)
+    for (unsigned l = 0; l + 1 < (w->detours ? vls : 2); l++)
         SV_TRY(sv_cdg_add_lane(&w->cdg, l == 0 ? start : NULL));
-    return w->detours ? add_spanning(w) : SV_OK;
+    return w->detours ? sv__weave_seed_lane(w, plan, vls > 1 ? NULL : start) : SV_OK;
 }

@@ -57,6 +57,16 @@ static void pick_lanes(sv__weave *w, bool terminal, uint8_t *sls)
     }
 }
 
+/* The tree of a home: of shortest open paths, or else what was laid, mended. */
+static void find_tree(sv__weave *w, const sv__dag *dag)
+{
+    if (grow(w, dag))
+        return;
+    sv__wtree_use_laid(w, dag->order[0]);
+    for (unsigned i = 0; i < (w->detours ? MOST_MENDS : 1) && sv__wtree_mend(w); i++)
+        ;
+}
+
 static sv_status route_one(sv__weave *w, uint32_t d)
 {
     sv__job *job = w->job;
@@ -72,16 +82,51 @@ static sv_status route_one(sv__weave *w, uint32_t d)
     if (dag == NULL)
         return SV_NO_MEMORY;
     bool terminal = !sv_is_switch(job->fabric, job->routes->node[d]);
-    if (!grow(w, dag)) {
-        sv__wtree_use_laid(w, home.i);
-        for (unsigned i = 0; i < (w->detours ? MOST_MENDS : 1) && sv__wtree_mend(w); i++)
-            ;
-    }
+    find_tree(w, dag);
     for (uint32_t i = 1; i < w->tree.count; i++)
         row[w->tree.order[i]] = w->core.entries[w->tree.out[w->tree.order[i]]].port;
     pick_lanes(w, terminal, sls);
     if (terminal)
         sv__wtree_weigh(w, sv__lots(job, d));
+    return SV_OK;
+}
+
+/* The tree at hand, so many times, goes into weights and grade. */
+static void weigh_sample(sv__weave *w, const sv__dag *dag, uint64_t times, sv__grade *grade)
+{
+    const sv__wtree *t = &w->tree;
+    for (uint32_t i = 0; i < t->count; i++)
+        w->flow[t->order[i]] = w->core.terminals[t->order[i]];
+    for (uint32_t i = t->count; i-- > 1;) {
+        uint32_t s = t->order[i], e = t->out[s];
+        w->weight[e] = sv__weigh(w->weight[e], times * w->flow[s], e, sv__lots(w->job, t->home));
+        w->flow[w->core.to[e]] += w->flow[s];
+        grade->hops += times * w->core.terminals[s] * t->length[s];
+        grade->lost += t->open[s] == 0;
+    }
+    grade->lost += dag->count - t->count;
+}
+
+sv_status sv__weave_sample(sv__weave *w, unsigned rounds, sv__grade *grade)
+{
+    *grade = (sv__grade){0};
+    sv__weave_clear(w);
+    for (unsigned i = 0; i < rounds; i++)
+        for (uint32_t home = 0; home < w->core.num_switches; home++) {
+            uint64_t times = ((uint64_t)w->core.terminals[home] + rounds - 1 - i) / rounds;
+            if (times == 0)
+                continue;
+            const sv__dag *dag = sv__dag_to(&w->dags, home);
+            if (dag == NULL)
+                return SV_NO_MEMORY;
+            if (home % 64 == 0)
+                SV_TRY(sv_progress(w->job->ctx, "comparing lanes", home, w->core.num_switches));
+            find_tree(w, dag);
+            weigh_sample(w, dag, times, grade);
+        }
+    for (uint32_t e = 0; e < w->core.num_entries; e++)
+        if (w->weight[e] >> SV__LOT_BITS > grade->busiest)
+            grade->busiest = w->weight[e] >> SV__LOT_BITS;
     return SV_OK;
 }
 

@@ -139,67 +139,6 @@ static void lanes_needed(void **state)
     sv_fabric_free(tree);
 }
 
-/* weave: with any number of lanes, whatever the fabric; all packets, switch to switch, too. */
-static void woven(const sv_fabric *f, unsigned vls, double longer, double busier)
-{
-    sv_routes *r = NULL, *plain = NULL;
-    sv_verification *found = NULL;
-    sv_route_report report;
-    sv_load load, best;
-    OK(ctx, route(f, (struct way){"weave", NULL}, vls, 0, &r, &report));
-    OK(ctx, sv_routes_check(ctx, f, r));
-    OK(ctx, sv_verify(ctx, f, r, NULL, &found));
-    assert_string_equal(report.note, "");
-    assert_int_equal(found->deadlock_free[SV_TRAFFIC_ALL], SV_VERDICT_YES);
-    assert_int_equal(found->loops, 0);
-    assert_int_equal(found->unreachable[SV_PAIRS_TERMINAL_TERMINAL], found->split_pairs);
-    assert_true(report.vls_needed <= vls && found->vls_used <= vls);
-    OK(ctx, sv_route(ctx, f, "sssp", NULL, &plain, NULL));
-    OK(ctx, sv_routes_load(ctx, f, r, NULL, &load));
-    OK(ctx, sv_routes_load(ctx, f, plain, NULL, &best));
-    assert_true(load.hops_avg <= best.hops_avg * longer);
-    assert_true((double)load.max <= (double)best.max * busier);
-    sv_verification_free(found);
-    sv_routes_free(plain);
-    sv_routes_free(r);
-}
-
-static void weave_takes_the_lanes_there_are(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {
-        "torus:5,hosts=2",       "torus:5x5,hosts=1",         "torus:6x5,hosts=2,r=2",
-        "kary:k=3,n=3,hosts=2",  "hypercube:5,hosts=1",       "fullmesh:9,hosts=1",
-        "kautz:d=3,k=3,hosts=1", "dragonfly:a=4,p=2,h=2,g=9", "slimfly:q=5,hosts=1",
-        "mesh:1x2,hosts=0",      "hyperx:4x4x3,hosts=1",      "fullmesh:1,hosts=2"};
-    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
-        sv_fabric *f = test_fabric(ctx, specs[i]);
-        for (unsigned vls = 1; vls <= 4; vls++)
-            woven(f, vls, vls == 1 ? 1.25 : 1.06, vls == 1 ? 10 : 3);
-        sv_fabric_free(f);
-    }
-    for (int seed = 1; seed <= 25; seed++) {
-        char spec[96];
-        snprintf(spec, sizeof spec, "random:switches=%d,links=%d,total=%d,seed=%d", 5 + 2 * seed,
-                 7 + 5 * seed, 5 + 2 * seed, seed);
-        sv_fabric *whole = test_fabric(ctx, spec), *f = broken(whole, (uint64_t)seed);
-        woven(whole, 1 + (unsigned)seed % 3, 1.25, 12);
-        woven(f, 1, 1.25, 12);
-        sv_fabric_free(f);
-        sv_fabric_free(whole);
-    }
-}
-
-/* What the incumbent's nue takes 8 lanes, 49,676 routes and 7.6 hops for. */
-static void weave_on_a_large_torus(void **state)
-{
-    (void)state;
-    sv_fabric *f = test_fabric(ctx, "torus:7x7x7,hosts=4");
-    woven(f, 2, 1.06, 3);
-    woven(f, 8, 1.0001, 1.15);
-    sv_fabric_free(f);
-}
-
 /* Switches without terminals can talk, too, if there are idle lanes. */
 static void idle_lanes_serve_switches(void **state)
 {
@@ -396,8 +335,6 @@ int main(void)
         cmocka_unit_test(random_fabrics_with_failures),
         cmocka_unit_test(lanes_needed),
         cmocka_unit_test(paths_and_lanes_together_take_fewer_lanes),
-        cmocka_unit_test(weave_takes_the_lanes_there_are),
-        cmocka_unit_test(weave_on_a_large_torus),
         cmocka_unit_test(idle_lanes_serve_switches),
         cmocka_unit_test(lanes_beyond_hardware),
         cmocka_unit_test(small_fabrics_are_tried_again),

@@ -1,0 +1,134 @@
+/*
+ * test_weave.c: engine weave with any number of lanes on many fabrics, judged by sv_verify, and how
+ * good its tables are beside those of other engines.
+ */
+#include "support/testing.h"
+
+static sv_ctx *ctx;
+
+static int begin(void **state)
+{
+    (void)state;
+    ctx = sv_ctx_new(NULL);
+    return ctx == NULL;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    sv_ctx_free(ctx);
+    return 0;
+}
+
+/* The same fabric with some switches dead, which may cut it into pieces. */
+static sv_fabric *broken(const sv_fabric *whole, uint64_t seed)
+{
+    sv_mask *mask = sv_mask_new(ctx, whole);
+    sv_fabric *f = NULL;
+    assert_non_null(mask);
+    for (uint32_t s = 0; s < whole->num_switches; s++)
+        if ((s * 2654435761u + seed * 40503u) % 7 == 0)
+            sv_mask_node(mask, (sv_node){s});
+    OK(ctx, sv_fabric_mask(ctx, whole, mask, &f));
+    sv_mask_free(mask);
+    return f;
+}
+
+/* weave: with any number of lanes, whatever the fabric; all packets, switch to switch, too. */
+static void woven(const sv_fabric *f, unsigned vls, double longer, double busier)
+{
+    sv_routes *r = NULL, *plain = NULL;
+    sv_verification *found = NULL;
+    sv_route_report report;
+    sv_load load, best;
+    OK(ctx, sv_route(ctx, f, "weave", &(sv_route_request){.vls = vls, .seed = 1}, &r, &report));
+    OK(ctx, sv_routes_check(ctx, f, r));
+    OK(ctx, sv_verify(ctx, f, r, NULL, &found));
+    assert_string_equal(report.note, "");
+    assert_int_equal(found->deadlock_free[SV_TRAFFIC_ALL], SV_VERDICT_YES);
+    assert_int_equal(found->loops, 0);
+    assert_int_equal(found->unreachable[SV_PAIRS_TERMINAL_TERMINAL], found->split_pairs);
+    assert_true(report.vls_needed <= vls && found->vls_used <= vls);
+    OK(ctx, sv_route(ctx, f, "sssp", NULL, &plain, NULL));
+    OK(ctx, sv_routes_load(ctx, f, r, NULL, &load));
+    OK(ctx, sv_routes_load(ctx, f, plain, NULL, &best));
+    assert_true(load.hops_avg <= best.hops_avg * longer);
+    assert_true((double)load.max <= (double)best.max * busier);
+    sv_verification_free(found);
+    sv_routes_free(plain);
+    sv_routes_free(r);
+}
+
+static void weave_takes_the_lanes_there_are(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {
+        "torus:5,hosts=2",       "torus:5x5,hosts=1",         "torus:6x5,hosts=2,r=2",
+        "kary:k=3,n=3,hosts=2",  "hypercube:5,hosts=1",       "fullmesh:9,hosts=1",
+        "kautz:d=3,k=3,hosts=1", "dragonfly:a=4,p=2,h=2,g=9", "slimfly:q=5,hosts=1",
+        "mesh:1x2,hosts=0",      "hyperx:4x4x3,hosts=1",      "fullmesh:1,hosts=2"};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        sv_fabric *f = test_fabric(ctx, specs[i]);
+        for (unsigned vls = 1; vls <= 4; vls++)
+            woven(f, vls, vls == 1 ? 1.25 : 1.06, vls == 1 ? 10 : 3);
+        sv_fabric_free(f);
+    }
+    for (int seed = 1; seed <= 25; seed++) {
+        char spec[96];
+        snprintf(spec, sizeof spec, "random:switches=%d,links=%d,total=%d,seed=%d", 5 + 2 * seed,
+                 7 + 5 * seed, 5 + 2 * seed, seed);
+        sv_fabric *whole = test_fabric(ctx, spec), *f = broken(whole, (uint64_t)seed);
+        woven(whole, 1 + (unsigned)seed % 3, 1.25, 12);
+        woven(f, 1, 1.25, 12);
+        sv_fabric_free(f);
+        sv_fabric_free(whole);
+    }
+}
+
+/* What the incumbent's nue takes 8 lanes, 49,676 routes and 7.6 hops for. */
+static void weave_on_a_large_torus(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "torus:7x7x7,hosts=4");
+    woven(f, 2, 1.06, 3);
+    woven(f, 8, 1.0001, 1.15);
+    sv_fabric_free(f);
+}
+
+/* With one lane: shorter paths and a less busy channel than any other engine that needs only one.
+ */
+static void weave_is_best_with_one_lane(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"torus:5x5x5,hosts=2", "dragonfly:a=6,p=3,h=3,g=12",
+                                        "random:switches=60,links=300,total=240,seed=3",
+                                        "hyperx:5x5x4,hosts=2"};
+    static const char *const engines[] = {"updn", "dnup", "nue"};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        sv_fabric *f = test_fabric(ctx, specs[i]);
+        const sv_route_request request = {.vls = 1, .seed = 1};
+        sv_routes *r = NULL;
+        sv_load best, load;
+        OK(ctx, sv_route(ctx, f, "weave", &request, &r, NULL));
+        OK(ctx, sv_routes_load(ctx, f, r, NULL, &best));
+        sv_routes_free(r);
+        for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++) {
+            OK(ctx, sv_route(ctx, f, engines[e], &request, &r, NULL));
+            OK(ctx, sv_routes_load(ctx, f, r, NULL, &load));
+            sv_routes_free(r);
+            assert_true(best.max < load.max);
+            assert_true(best.hops_avg <= load.hops_avg);
+        }
+        sv_fabric_free(f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weave_takes_the_lanes_there_are),
+        cmocka_unit_test(weave_on_a_large_torus),
+        cmocka_unit_test(weave_is_best_with_one_lane),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
