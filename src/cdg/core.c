@@ -16,9 +16,11 @@ sv_status sv_core_init(sv_core *core, sv_arena *arena, const sv_fabric *f)
     sv_entry *entries = SV_ARENA_NEW(arena, sv_entry, f->live_channels);
     uint32_t *back = SV_ARENA_NEW(arena, uint32_t, f->live_channels);
     uint32_t *to = SV_ARENA_NEW(arena, uint32_t, f->live_channels);
+    uint32_t *neighbour = SV_ARENA_NEW(arena, uint32_t, f->live_channels);
+    uint8_t *port = SV_ARENA_NEW(arena, uint8_t, f->live_channels);
     uint32_t *entry_of = SV_ARENA_NEW(arena, uint32_t, f->num_channels);
     if (first == NULL || terminals == NULL || entries == NULL || back == NULL || to == NULL ||
-        entry_of == NULL)
+        neighbour == NULL || port == NULL || entry_of == NULL)
         return SV_NO_MEMORY;
     for (uint32_t s = 0; s < n; s++) {
         first[s] = count;
@@ -34,9 +36,12 @@ sv_status sv_core_init(sv_core *core, sv_arena *arena, const sv_fabric *f)
         }
     }
     first[n] = count;
-    for (uint32_t e = 0; e < count; e++)
+    for (uint32_t e = 0; e < count; e++) {
         back[e] = entry_of[f->reverse[entries[e].channel].i];
-    *core = (sv_core){n, count, first, entries, back, to, terminals};
+        port[e] = entries[back[e]].port;
+        neighbour[e] = entries[e].from;
+    }
+    *core = (sv_core){n, count, first, entries, back, to, neighbour, port, terminals};
     return SV_OK;
 }
 

@@ -25,6 +25,8 @@ typedef struct sv_core {
     const sv_entry *entries;   /* of switch s: entries[first[s]] … first[s + 1] - 1 */
     const uint32_t *back;      /* [entries]: the entry of the same cable's other direction */
     const uint32_t *to;        /* [entries]: the switch it leads into */
+    const uint32_t *neighbour; /* [entries]: the switch it comes from, once more, side by side */
+    const uint8_t *port;       /* [entries]: of the same cable, at the switch it leads into */
     const uint32_t *terminals; /* [switches]: live terminals on each */
 } sv_core;
 

@@ -74,10 +74,17 @@ static inline uint64_t sv__weigh(uint64_t weight, uint64_t routes, uint32_t entr
 }
 
 /*
+ * How many destinations are routed side by side, all with the weights of the batch's beginning: it
+ * depends on the fabric only, so that tables do not depend on the number of threads.
+ */
+uint32_t sv__batch(const sv_fabric *fabric);
+
+/*
  * The order in which destinations are routed: terminals round-robin over their switches (the first
- * of each, then the second of each …, addresses of one terminal together), then the switches.
+ * of each, then the second of each …, addresses of one terminal together unless in batches), then the switches.
+ * batch: as sv__batch says; if more than one, those of a batch are of switches far from each other.
  * *count entries; from the job's arena; NULL: no memory.
  */
-uint32_t *sv__destinations(sv__job *job, uint32_t *count);
+uint32_t *sv__destinations(sv__job *job, uint32_t batch, uint32_t *count);
 
 #endif

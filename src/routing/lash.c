@@ -56,9 +56,9 @@ static sv_status route_home(struct lash *h, uint32_t home)
     h->hops[at(h, home, home)] = 0;
     for (uint32_t i = 1; i < dag->count; i++) {
         uint32_t s = dag->order[i];
-        const sv__way *way = &dag->ways[dag->first[i]];
-        unsigned nearer = h->hops[at(h, home, way->next)];
-        h->way[at(h, home, s)] = h->core.entries[way->entry].port;
+        uint32_t cable = sv__dag_cable(&h->core, dag, s, dag->first[i]);
+        unsigned nearer = h->hops[at(h, home, h->core.neighbour[cable])];
+        h->way[at(h, home, s)] = h->core.port[cable];
         h->hops[at(h, home, s)] = (uint8_t)(nearer < 254 ? nearer + 1 : 254);
     }
     return SV_OK;

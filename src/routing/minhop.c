@@ -25,25 +25,27 @@ struct minhop {
     sv__job *job;
     sv_core core;
     sv__dags dags;
-    uint64_t *load; /* [entries]: addresses of the terminal at hand, routes, lot (sv__weigh) */
+    uint64_t *load; /* [entries]: by cable: addresses of the terminal at hand, routes that leave by
+                       it, lot (sv__weigh) */
     uint64_t *flow; /* [switches]: routes that come by, of the destination at hand */
 };
 
 /*
- * The way that a switch takes: used by the fewest addresses of the terminal, then by the fewest
- * routes, then by lot. first_only: to the switch behind its first such port only.
+ * The cable that a switch takes: used by the fewest addresses of the terminal, then by the fewest
+ * routes, then by lot. first_only: to the switch behind its first such port only. load, neighbour:
+ * of its cables.
  */
-static const sv__way *choose(const uint64_t *load, const sv__way *ways, uint32_t count,
-                             bool first_only)
+static uint32_t choose(const uint64_t *load, const uint32_t *neighbour, const uint8_t *cables,
+                       uint32_t count, bool first_only)
 {
-    const sv__way *best = ways;
+    uint32_t best = cables[0];
     uint64_t least = UINT64_MAX;
     for (uint32_t k = 0; k < count; k++) {
-        uint64_t key = load[ways[k].entry];
-        if (first_only && ways[k].next != ways[0].next)
+        uint64_t key = load[cables[k]];
+        if (first_only && neighbour[cables[k]] != neighbour[cables[0]])
             continue;
         /* No branch: which of them is least cannot be foreseen. */
-        best = key < least ? &ways[k] : best;
+        best = key < least ? cables[k] : best;
         least = key < least ? key : least;
     }
     return best;
@@ -71,13 +73,13 @@ static sv_status route_one(struct minhop *m, uint32_t d, bool first_only)
         m->flow[dag->order[i]] = terminal * m->core.terminals[dag->order[i]];
     /* The farthest first, so that each switch knows what comes by. */
     for (uint32_t i = dag->count; i-- > 1;) {
-        uint32_t s = dag->order[i];
-        const sv__way *way = choose(m->load, dag->ways + dag->first[i],
-                                    dag->first[i + 1] - dag->first[i], first_only);
-        row[s] = m->core.entries[way->entry].port;
-        m->load[way->entry] =
-            sv__weigh(m->load[way->entry], m->flow[s], way->entry, lots) + address;
-        m->flow[way->next] += m->flow[s];
+        uint32_t s = dag->order[i], first = m->core.first[s];
+        uint32_t e = first + choose(m->load + first, m->core.neighbour + first,
+                                    dag->cables + dag->first[i], dag->first[i + 1] - dag->first[i],
+                                    first_only);
+        row[s] = m->core.port[e];
+        m->load[e] = sv__weigh(m->load[e], m->flow[s], m->core.back[e], lots) + address;
+        m->flow[m->core.neighbour[e]] += m->flow[s];
     }
     return SV_OK;
 }
@@ -85,7 +87,7 @@ static sv_status route_one(struct minhop *m, uint32_t d, bool first_only)
 static sv_status route(sv__job *job, bool first_only)
 {
     struct minhop m = {.job = job};
-    uint32_t count, *order = sv__destinations(job, &count), n = job->fabric->num_switches;
+    uint32_t count, *order = sv__destinations(job, 1, &count), n = job->fabric->num_switches;
     SV_TRY(sv_core_init(&m.core, job->arena, job->fabric));
     SV_TRY(sv__dags_init(&m.dags, job, &m.core, NULL, NULL, NULL));
     m.load = SV_ARENA_NEW(job->arena, uint64_t, m.core.first[n]);
@@ -93,7 +95,7 @@ static sv_status route(sv__job *job, bool first_only)
     if (order == NULL || m.load == NULL || m.flow == NULL)
         return SV_NO_MEMORY;
     for (uint32_t e = 0; e < m.core.first[n]; e++)
-        m.load[e] = sv__lot(e, sv__lots(job, SV_NONE));
+        m.load[e] = sv__lot(m.core.back[e], sv__lots(job, SV_NONE));
     for (uint32_t i = 0; i < count; i++) {
         if (i % 64 == 0)
             SV_TRY(sv_progress(job->ctx, "routing", i, count));

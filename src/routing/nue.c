@@ -235,7 +235,7 @@ static sv_status route(sv__job *job)
     sv__nue *x = SV_ARENA_NEW(job->arena, sv__nue, 1);
     uint8_t *layer = SV_ARENA_NEW(job->arena, uint8_t, job->routes->num_destinations);
     struct choice choice;
-    uint32_t count, *destinations = sv__destinations(job, &count);
+    uint32_t count, *destinations = sv__destinations(job, 1, &count);
     if (x == NULL || layer == NULL || destinations == NULL)
         return SV_NO_MEMORY;
     SV_TRY(read_options(job, &choice));

@@ -6,6 +6,12 @@
  * choices pile up on the same links before others are heard. Round-robin over switches spreads them
  * (busiest channel of a 10×10×10 torus under minhop: 29,080 routes instead of 38,076).
  *
+ * On large fabrics several destinations are routed side by side. Those of neighbours would all take
+ * the same way, which nobody has taken yet, and pile up on it (sssp on a tree of 1,024 switches:
+ * 94,928 routes instead of 14,336, when tried with batches of 16). So a batch has one destination
+ * of each part of the round: every R/B-th switch. Then batches do no harm (14,032), and on tori the
+ * balance gets better than one by one (10×10×10: 21,932 instead of 23,004).
+ *
  * Cost: linear.
  */
 #include "routing/engine.h"
@@ -30,41 +36,56 @@ sv_status sv__end_row(sv__job *job, uint32_t d, uint8_t **row, sv_node *home)
     return SV_OK;
 }
 
-/* How many live terminals the fullest switch has. */
-static uint32_t most_terminals(const sv_fabric *f)
+uint32_t sv__batch(const sv_fabric *f)
 {
-    uint32_t most = 0;
-    for (uint32_t s = 0; s < f->num_switches; s++) {
-        uint32_t count = 0;
-        SV_FOR_HOPS (f, (sv_node){s}, hop)
-            count += !sv_is_switch(f, hop->to);
-        most = count > most ? count : most;
-    }
-    return most;
+    return f->num_switches < 512 ? 1 : f->num_switches < 2048 ? 8 : 16;
 }
 
-uint32_t *sv__destinations(sv__job *job, uint32_t *count)
+/* The next terminal of every switch that has one left, into list; returns how many. */
+static uint32_t next_round(const sv_fabric *f, const sv_hop **next, uint32_t *list)
+{
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < f->num_switches; s++) {
+        const sv_hop *end = f->hops + f->first[s + 1];
+        while (next[s] < end && sv_is_switch(f, next[s]->to))
+            next[s]++;
+        if (next[s] < end)
+            list[count++] = (next[s]++)->to.i;
+    }
+    return count;
+}
+
+/* Adds the destinations of a round's terminals. */
+static void append_round(const sv_routes *r, const uint32_t *list, uint32_t length, uint32_t batch,
+                         uint32_t *order, uint32_t *count)
+{
+    uint32_t addresses = 1u << r->lmc, stride = (length + batch - 1) / batch;
+    if (batch == 1) {
+        for (uint32_t i = 0; i < length; i++)
+            for (uint32_t k = 0; k < addresses; k++)
+                order[(*count)++] = r->first[list[i]] + k;
+        return;
+    }
+    for (uint32_t k = 0; k < addresses; k++)
+        for (uint32_t i = 0; i < stride; i++)
+            for (uint32_t j = i; j < length; j += stride)
+                order[(*count)++] = r->first[list[j]] + k;
+}
+
+uint32_t *sv__destinations(sv__job *job, uint32_t batch, uint32_t *count)
 {
     const sv_fabric *f = job->fabric;
     const sv_routes *r = job->routes;
     uint32_t *order = SV_ARENA_NEW(job->arena, uint32_t, r->num_destinations);
     const sv_hop **next = SV_ARENA_NEW(job->arena, const sv_hop *, f->num_switches);
-    if (order == NULL || next == NULL)
+    uint32_t *list = SV_ARENA_NEW(job->arena, uint32_t, f->num_switches);
+    if (order == NULL || next == NULL || list == NULL)
         return NULL;
     *count = 0;
     for (uint32_t s = 0; s < f->num_switches; s++)
         next[s] = f->hops + f->first[s];
-    for (uint32_t round = most_terminals(f); round > 0; round--)
-        for (uint32_t s = 0; s < f->num_switches; s++) {
-            const sv_hop *end = f->hops + f->first[s + 1];
-            while (next[s] < end && sv_is_switch(f, next[s]->to))
-                next[s]++;
-            if (next[s] == end)
-                continue;
-            uint32_t v = (next[s]++)->to.i;
-            for (uint32_t d = r->first[v]; d < r->first[v + 1]; d++)
-                order[(*count)++] = d;
-        }
+    for (uint32_t length; (length = next_round(f, next, list)) > 0;)
+        append_round(r, list, length, batch, order, count);
     for (uint32_t s = 0; s < f->num_switches; s++)
         if (sv_node_alive(f, (sv_node){s}))
             order[(*count)++] = r->first[s];

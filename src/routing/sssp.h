@@ -2,32 +2,50 @@
 #ifndef SV_ROUTING_SSSP_H
 #define SV_ROUTING_SSSP_H
 
+#include "base/threads.h"
 #include "routing/dag.h"
+
+/* What a thread needs. */
+typedef struct sv__sssp_worker {
+    sv__dag_maker maker;
+    uint64_t *path; /* [switches]: weight of the way from each, without lots */
+} sv__sssp_worker;
+
+/* A destination of the batch at hand. */
+typedef struct sv__sssp_tree {
+    uint32_t home, lots; /* home SV_NONE: there is nothing to do */
+    bool terminal;
+    uint8_t *row;
+    uint8_t *cable;   /* [switches]: the one it takes, or SV__NO_CABLE */
+    uint32_t *routes; /* [switches]: from terminals behind it, its own included */
+} sv__sssp_tree;
 
 typedef struct sv__sssp {
     sv__job *job;
     sv_core core;
     sv__dags dags;
-    uint64_t *weight; /* [entries]: routes on each channel, and its lot (sv__weigh) */
-    uint64_t *path;   /* [switches]: weight of the way from each, without lots */
-    uint32_t *via;    /* [switches]: the way it takes, an index into the ways of the dag */
-    uint32_t *routes; /* [switches]: from terminals behind it, its own included */
+    uint64_t *weight; /* [entries]: by cable: routes that leave by it, and its lot (sv__weigh) */
+    uint32_t *order;  /* of destinations */
+    uint32_t count, done;
+    uint32_t batch; /* destinations that are routed side by side */
+    unsigned threads;
+    sv__sssp_worker *workers; /* [threads] */
+    sv__sssp_tree *trees;     /* [batch] */
 } sv__sssp;
+
+enum { SV__NO_CABLE = 255 };
 
 /* engine, search, allow: as for sv__dags_init; search NULL: all shortest paths. */
 sv_status sv__sssp_init(sv__sssp *x, sv__job *job, void *engine, sv__search_fn *search,
                         sv__allow_fn *allow);
 
 /*
- * Routes all destinations: each by the ways of least weight among those allowed, whose routes then
- * add to the weights.
+ * Routes all destinations that are left: each by the ways of least weight among those allowed,
+ * whose routes then add to the weights.
  */
 sv_status sv__sssp_run(sv__sssp *x);
 
-/* Forgets all weights. */
-void sv__sssp_clear(sv__sssp *x);
-
-/* Adds the routes of all terminals to the weights, by the ways in x->via, from the tips inwards. */
-void sv__sssp_weigh(sv__sssp *x, const sv__dag *dag, uint32_t lots);
+/* The same for the next few only, at least count if there are as many. */
+sv_status sv__sssp_some(sv__sssp *x, uint32_t count);
 
 #endif

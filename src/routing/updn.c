@@ -27,18 +27,18 @@ struct updn {
     uint32_t *place;    /* [switches] */
     uint32_t *by_place; /* the live switches in order */
     uint32_t live;
-    bool *down; /* [switches]: reaches the home at hand going down only */
 };
 
 /* All switches that reach a home going down only, by distance. */
-static uint32_t search_down(struct updn *u, uint32_t home, uint32_t *order, uint32_t *hops)
+static uint32_t search_down(const struct updn *u, uint32_t home, uint32_t *order, uint32_t *hops,
+                            bool *down)
 {
     const sv_core *core = &u->x.core;
     uint32_t head = 0, tail = 0;
     memset(hops, 0xff, core->num_switches * sizeof *hops);
-    memset(u->down, 0, core->num_switches * sizeof *u->down);
+    memset(down, 0, core->num_switches * sizeof *down);
     hops[home] = 0;
-    u->down[home] = true;
+    down[home] = true;
     order[tail++] = home;
     while (head < tail) {
         uint32_t s = order[head++];
@@ -47,7 +47,7 @@ static uint32_t search_down(struct updn *u, uint32_t home, uint32_t *order, uint
             if (u->place[from] > u->place[s] || hops[from] != SV_NONE)
                 continue;
             hops[from] = hops[s] + 1;
-            u->down[from] = true;
+            down[from] = true;
             order[tail++] = from;
         }
     }
@@ -55,11 +55,11 @@ static uint32_t search_down(struct updn *u, uint32_t home, uint32_t *order, uint
 }
 
 /* And the rest, in order, so that all that lies above has its distance already. */
-static uint32_t search(void *engine, uint32_t home, uint32_t *order, uint32_t *hops)
+static uint32_t search(void *engine, uint32_t home, uint32_t *order, uint32_t *hops, bool *down)
 {
-    struct updn *u = engine;
+    const struct updn *u = engine;
     const sv_core *core = &u->x.core;
-    uint32_t tail = search_down(u, home, order, hops);
+    uint32_t tail = search_down(u, home, order, hops, down);
     for (uint32_t i = 0; i < u->live; i++) {
         uint32_t s = u->by_place[i];
         if (hops[s] != SV_NONE)
@@ -77,11 +77,11 @@ static uint32_t search(void *engine, uint32_t home, uint32_t *order, uint32_t *h
 }
 
 /* Who can go down all the way must; everybody else goes up. */
-static bool allow(void *engine, uint32_t from, uint32_t to)
+static bool allow(void *engine, const bool *down, uint32_t from, uint32_t to)
 {
     const struct updn *u = engine;
     bool goes_down = u->place[to] > u->place[from];
-    return u->down[from] ? goes_down && u->down[to] : !goes_down;
+    return down[from] ? goes_down && down[to] : !goes_down;
 }
 
 static sv_status route(sv__job *job, sv__ranking ranking)
@@ -90,8 +90,7 @@ static sv_status route(sv__job *job, sv__ranking ranking)
     uint32_t roots, n = job->fabric->num_switches;
     u.place = SV_ARENA_NEW(job->arena, uint32_t, n);
     u.by_place = SV_ARENA_NEW(job->arena, uint32_t, n);
-    u.down = SV_ARENA_NEW(job->arena, bool, n);
-    if (u.place == NULL || u.by_place == NULL || u.down == NULL)
+    if (u.place == NULL || u.by_place == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv__sssp_init(&u.x, job, &u, search, allow));
     SV_TRY(sv__orient(job, &u.x.core, ranking, job->request->roots, job->request->num_roots,

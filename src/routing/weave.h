@@ -8,9 +8,7 @@
 #define SV_ROUTING_WEAVE_H
 
 #include "cdg/cdg.h"
-#include "routing/dag.h"
-
-enum { SV__NO_CABLE = 255 };
+#include "routing/sssp.h"
 
 /* The paths to one home: a tree. */
 typedef struct sv__wtree {

@@ -112,7 +112,7 @@ static void find_needed(sv__weave *w, const sv__dag *dag)
     for (uint32_t i = dag->count; i-- > 1;)
         if (w->needed[dag->order[i]])
             for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++)
-                w->needed[dag->ways[k].next] = true;
+                w->needed[w->core.neighbour[sv__dag_cable(&w->core, dag, dag->order[i], k)]] = true;
 }
 
 /* Shortest ways, in the order of distance. *waiting: how many are left, listed in pending. */
@@ -121,9 +121,10 @@ static sv_status lay_shortest(sv__weave *w, const sv__dag *dag, uint32_t *waitin
     *waiting = 0;
     for (uint32_t i = 1; i < dag->count; i++) {
         uint32_t s = dag->order[i], length = SV_NONE;
-        for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++)
-            if (w->tree.length[dag->ways[k].next] < length)
-                length = w->tree.length[dag->ways[k].next];
+        for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++) {
+            uint32_t next = w->core.neighbour[sv__dag_cable(&w->core, dag, s, k)];
+            length = w->tree.length[next] < length ? w->tree.length[next] : length;
+        }
         if (length != SV_NONE &&
             (settle_open(w, s, length) || (w->needed[s] && settle_added(w, s, length))))
             continue;

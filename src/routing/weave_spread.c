@@ -17,10 +17,11 @@ static uint32_t cheapest(const sv__weave *w, const sv__dag *dag, uint32_t i)
     uint32_t best = SV_NONE;
     uint64_t least = UINT64_MAX;
     for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++) {
-        uint64_t key = sv__weave_key(w, dag->ways[k].entry);
-        if (key < least && sv__weave_lanes(w, dag->ways[k].entry) != 0) {
+        uint32_t out = w->core.back[sv__dag_cable(&w->core, dag, dag->order[i], k)];
+        uint64_t key = sv__weave_key(w, out);
+        if (key < least && sv__weave_lanes(w, out) != 0) {
             least = key;
-            best = dag->ways[k].entry;
+            best = out;
         }
     }
     return best;
@@ -133,7 +134,7 @@ sv_status sv__weave_sample(sv__weave *w, unsigned rounds, sv__grade *grade)
 sv_status sv__weave_spread(sv__weave *w)
 {
     sv__job *job = w->job;
-    uint32_t count, *order = sv__destinations(job, &count);
+    uint32_t count, *order = sv__destinations(job, 1, &count);
     if (order == NULL)
         return SV_NO_MEMORY;
     sv__weave_clear(w);
