@@ -43,6 +43,7 @@ static void show_rest(sv_ctx *ctx, const sv_fabric *f, const sv_routes *r)
     sv_load load;
     sv_stretch stretch;
     sv_lane_use lanes;
+    sv_bound bound;
     sv_lost lost[4];
     double begin = now();
     must(ctx, sv_routes_load(ctx, f, r, NULL, &load));
@@ -53,6 +54,9 @@ static void show_rest(sv_ctx *ctx, const sv_fabric *f, const sv_routes *r)
     begin = now();
     must(ctx, sv_routes_lanes(ctx, f, r, &lanes));
     printf(", lanes %.3f s", now() - begin);
+    begin = now();
+    must(ctx, sv_routes_bound(ctx, f, r, &bound));
+    printf(", bounds %.3f s", now() - begin);
     begin = now();
     must(ctx, sv_routes_lost(ctx, f, r, &plan, lost, NULL, NULL));
     printf(", 4 × 100 draws of lost links %.3f s\n", now() - begin);

@@ -65,6 +65,7 @@ static sv_status measure_basics(struct app *app, struct metrics *m)
     if (m->loads == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv_routes_load(app->ctx, m->f, m->r, m->loads, &m->load));
+    SV_TRY(sv_routes_bound(app->ctx, m->f, m->r, &m->bound));
     SV_TRY(sv_routes_stretch(app->ctx, m->f, m->r, &m->stretch));
     SV_TRY(sv_routes_lanes(app->ctx, m->f, m->r, &m->lanes));
     SV_TRY(sv_verify(app->ctx, m->f, m->r, &quick, &found));

@@ -28,6 +28,7 @@ struct metrics {
     sv_routes *r;
     sv_load load;
     uint64_t *loads; /* [channels] */
+    sv_bound bound;
     unsigned vls_used;
     sv_stretch stretch;
     sv_lane_use lanes;

@@ -53,7 +53,7 @@ static unsigned num_lanes(const sv_lane_use *use)
 
 /* ---- rows ---- */
 
-static void list_basics(struct rows *rows, const struct metrics *m, unsigned lanes)
+static void list_basics(struct rows *rows, const struct metrics *m, unsigned lanes, bool both)
 {
     add(rows, m->f->live_switches, 0, "switches");
     add(rows, m->f->live_terminals, 0, "terminals");
@@ -61,10 +61,16 @@ static void list_basics(struct rows *rows, const struct metrics *m, unsigned lan
     add(rows, (double)m->load.min, 0, "routes on a channel: least");
     add(rows, m->load.avg, 2, "  average");
     add(rows, (double)m->load.max, 0, "  most");
+    if (both) /* of two sets the kinds can be different */
+        add(rows, (double)m->bound.efi, 0, "  bound of any routing");
+    else
+        add(rows, (double)m->bound.efi, 0, "  bound of any routing (%s)",
+            sv_bound_kind_name(m->bound.kind));
     add(rows, m->load.sdv, 2, "  standard deviation");
     add(rows, m->load.unused, 0, "channels without routes");
     add(rows, (double)m->load.pairs, 0, "pairs joined");
     add(rows, m->load.hops_avg, 4, "hops: average");
+    add(rows, m->bound.hops, 4, "  bound of any routing");
     add(rows, m->load.hops_max, 0, "  most");
     add(rows, m->stretch.avg, 4, "hops / distance: average");
     add(rows, m->stretch.max, 2, "  most");
@@ -117,7 +123,7 @@ static void list_all(struct rows *rows, const struct metrics_options *o, const s
                      unsigned lanes, bool both)
 {
     rows->count = 0;
-    list_basics(rows, m, lanes);
+    list_basics(rows, m, lanes, both);
     if (m->map != NULL)
         list_jobs(rows, m);
     if (o->lost != NULL && both)
@@ -267,6 +273,16 @@ static void json_lanes(sv_json *j, const sv_lane_use *use)
     sv_json_bool(j, "lanes_known", use->known);
 }
 
+static void json_bound(sv_json *j, const sv_bound *bound)
+{
+    sv_json_number(j, "efi_bound", bound->efi);
+    sv_json_text(j, "efi_bound_kind", sv_bound_kind_name(bound->kind));
+    sv_json_begin_row(j, "efi_bound_cut", '{');
+    sv_json_number(j, "terminals", bound->terminals);
+    sv_json_number(j, "channels", bound->channels);
+    sv_json_end(j, '}');
+}
+
 static void json_basics(sv_json *j, const struct metrics *m)
 {
     const sv_load *load = &m->load;
@@ -275,10 +291,12 @@ static void json_basics(sv_json *j, const struct metrics *m)
     sv_json_number(j, "terminals", m->f->live_terminals);
     sv_json_number(j, "channels", load->channels);
     json_efi(j, "efi", &efi);
+    json_bound(j, &m->bound);
     sv_json_begin_row(j, "hops", '{');
     sv_json_real(j, "avg", load->hops_avg, 6);
     sv_json_number(j, "max", load->hops_max);
     sv_json_end(j, '}');
+    sv_json_real(j, "hops_bound", m->bound.hops, 6);
     sv_json_begin_row(j, "stretch", '{');
     sv_json_real(j, "avg", m->stretch.avg, 6);
     sv_json_real(j, "max", m->stretch.max, 6);

@@ -117,6 +117,54 @@ SV_API SV_MUST_USE sv_status sv_routes_load(sv_ctx *ctx, const sv_fabric *fabric
                                             const sv_routes *routes, uint64_t *load,
                                             sv_load *about);
 
+/* What makes a bound: the channels that routes have to share. */
+typedef enum sv_bound_kind {
+    SV_BOUND_NONE,    /* no routes between switches: efi is 0 */
+    SV_BOUND_MEAN,    /* all of a component, with the hops that distances add up to */
+    SV_BOUND_SWITCH,  /* those of one switch */
+    SV_BOUND_BALL,    /* those out of all switches within some hops of one */
+    SV_BOUND_CLUSTER, /* the same, less switches of the rim that lean outwards */
+    SV_BOUND_SUBTREE, /* those out of what hangs together below a level */
+    SV_BOUND_HALVES,  /* those between two halves */
+    SV_BOUND_CUT      /* those out of some other set of switches */
+} sv_bound_kind;
+
+typedef struct sv_bound {
+    uint64_t efi; /* the busiest channel carries at least so many routes */
+    sv_bound_kind kind;
+    uint64_t terminals; /* on the one side; with MEAN, of the component */
+    uint64_t channels;  /* that share the routes */
+    uint64_t pairs;     /* routes there are when all arrive */
+    double hops;        /* what their mean cannot be below */
+} sv_bound;
+
+/*
+ * What no routing can be better than, if every terminal reaches all addresses in its component:
+ * lower bounds of sv_load's max and hops_avg. (Tables that lose packets can be below both.) Ties
+ * go to the kind named first.
+ *
+ * routes: whose addresses count (2^LMC a terminal); NULL: one a terminal. Up to 16 switches in a
+ * component, the best of all cuts; beyond, SV_BOUND_HALVES only in a build with METIS.
+ * Time: O(switches × channels) at worst, shared among the context's threads.
+ *
+ * @example
+ * sv_ctx *ctx = sv_ctx_new(NULL);
+ * sv_fabric *fabric = NULL;
+ * sv_bound bound;
+ * if (sv_topology_generate(ctx, "torus:4x4,hosts=2", &fabric) == SV_OK &&
+ *     sv_routes_bound(ctx, fabric, NULL, &bound) == SV_OK)
+ *     printf("at least %llu routes on some channel (%s)\n", (unsigned long long)bound.efi,
+ *            sv_bound_kind_name(bound.kind));
+ * sv_fabric_free(fabric);
+ * sv_ctx_free(ctx);
+ * @end
+ */
+SV_API SV_MUST_USE sv_status sv_routes_bound(sv_ctx *ctx, const sv_fabric *fabric,
+                                             const sv_routes *routes, sv_bound *bound);
+
+/* "mean", "switch" and so on; "none". Time: O(1). */
+SV_API const char *sv_bound_kind_name(sv_bound_kind kind);
+
 /*
  * How often loads occur: counts[i] gets the number of live channels between different switches with
  * a load from i × width on and below (i + 1) × width; the last bin takes all that is beyond, too.

@@ -21,6 +21,14 @@ sv_status sv_fabric_bisection(sv_ctx *ctx, const sv_fabric *fabric, uint32_t see
     return sv_fail(ctx, SV_UNSUPPORTED, "this build has no METIS: no bisection estimate");
 }
 
+sv_status sv__halves_search(sv_ctx *ctx, sv_arena *arena, const sv__halves *h, uint32_t seed,
+                            uint32_t runs, uint8_t *side, bool *found)
+{
+    (void)ctx, (void)arena, (void)h, (void)seed, (void)runs, (void)side;
+    *found = false;
+    return SV_OK;
+}
+
 #else
 
 #include <string.h>
@@ -79,9 +87,8 @@ static void consider(struct best *best, const sv__halves *h, const idx_t *part)
     best->count += best->count < KEPT;
 }
 
-/* Halves of a graph with many vertices. */
-static sv_status search(sv_ctx *ctx, sv_arena *arena, const sv__halves *h, uint32_t seed,
-                        uint8_t *side)
+sv_status sv__halves_search(sv_ctx *ctx, sv_arena *arena, const sv__halves *h, uint32_t seed,
+                            uint32_t runs, uint8_t *side, bool *found)
 {
     sv_metis_graph m;
     struct best best = {.count = 0};
@@ -89,10 +96,10 @@ static sv_status search(sv_ctx *ctx, sv_arena *arena, const sv__halves *h, uint3
     for (int i = 0; i <= KEPT; i++)
         if ((best.side[i] = SV_ARENA_NEW(arena, uint8_t, h->graph->n)) == NULL)
             return SV_NO_MEMORY;
-    for (uint32_t run = 0; run < RUNS; run++) {
-        SV_TRY(sv_progress(ctx, "bisection", run, RUNS + KEPT));
+    for (uint32_t run = 0; run < runs; run++) {
+        SV_TRY(sv_progress(ctx, "bisection", run, (uint64_t)runs + KEPT));
         sv_metis_how how = {.parts = 2,
-                            .seed = seed * RUNS + run,
+                            .seed = seed * runs + run,
                             .recursive = run % 2 == 0,
                             .slack = 1,
                             .cuts = 4};
@@ -101,7 +108,7 @@ static sv_status search(sv_ctx *ctx, sv_arena *arena, const sv__halves *h, uint3
     }
     sv__cut least = {UINT64_MAX, UINT64_MAX};
     for (int i = 0; i < best.count; i++) {
-        SV_TRY(sv_progress(ctx, "bisection", (uint64_t)(RUNS + i), RUNS + KEPT));
+        SV_TRY(sv_progress(ctx, "bisection", (uint64_t)runs + (uint64_t)i, (uint64_t)runs + KEPT));
         SV_TRY(sv__halves_refine(h, arena, best.side[i]));
         sv__cut cut = sv__halves_judge(h, best.side[i]);
         if (sv__cut_better(cut, least)) {
@@ -109,6 +116,7 @@ static sv_status search(sv_ctx *ctx, sv_arena *arena, const sv__halves *h, uint3
             memcpy(side, best.side[i], h->graph->n);
         }
     }
+    *found = true;
     return SV_OK;
 }
 
@@ -151,6 +159,7 @@ static sv_status bisect(sv_ctx *ctx, sv_arena *arena, const sv_fabric *fabric, u
 {
     sv__graph graph;
     sv__halves h;
+    bool found;
     SV_TRY(sv__graph_make(&graph, arena, fabric));
     SV_TRY(sv__halves_make(&h, arena, &graph, fabric));
     uint8_t *side = SV_ARENA_NEW(arena, uint8_t, graph.n);
@@ -159,7 +168,7 @@ static sv_status bisect(sv_ctx *ctx, sv_arena *arena, const sv_fabric *fabric, u
     if (graph.n <= SV__FEW)
         sv__halves_try_all(&h, side);
     else
-        SV_TRY(search(ctx, arena, &h, seed, side));
+        SV_TRY(sv__halves_search(ctx, arena, &h, seed, RUNS, side, &found));
     return measure(&graph, fabric, side, arena, bisection);
 }
 

@@ -37,4 +37,11 @@ void sv__halves_try_all(const sv__halves *halves, uint8_t *side);
 /* Improves a partition by moving vertices until that no longer helps. */
 sv_status sv__halves_refine(const sv__halves *halves, sv_arena *arena, uint8_t *side);
 
+/*
+ * The best halves that METIS finds in so many runs, improved (bisection.c). *found is false, and
+ * side not set, in a build without METIS.
+ */
+sv_status sv__halves_search(sv_ctx *ctx, sv_arena *arena, const sv__halves *halves, uint32_t seed,
+                            uint32_t runs, uint8_t *side, bool *found);
+
 #endif
