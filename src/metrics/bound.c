@@ -75,6 +75,14 @@ struct set {
     uint64_t terminals, addresses, channels;
 };
 
+/* Keeps the higher of two bounds; of equal ones, the one that is easier to explain. */
+static void keep_better(struct best *best, const struct best *other)
+{
+    if (other->efi > best->efi ||
+        (other->efi == best->efi && other->efi > 0 && other->kind < best->kind))
+        *best = *other;
+}
+
 static void consider(struct best *best, const struct component *c, const struct set *set,
                      sv_bound_kind kind)
 {
@@ -83,8 +91,7 @@ static void consider(struct best *best, const struct component *c, const struct 
     if (set->channels == 0)
         return;
     uint64_t efi = (most + set->channels - 1) / set->channels;
-    if (efi > best->efi)
-        *best = (struct best){efi, set->terminals, set->channels, kind};
+    keep_better(best, &(struct best){efi, set->terminals, set->channels, kind});
 }
 
 /* A switch has one channel for each address, and all its terminals send on that. */
@@ -94,8 +101,7 @@ static void consider_switch(struct best *best, const struct component *c, const 
         return;
     uint64_t others = c->addresses - set->addresses;
     uint64_t efi = (others + set->channels - 1) / set->channels * set->terminals;
-    if (efi > best->efi)
-        *best = (struct best){efi, set->terminals, set->channels, SV_BOUND_SWITCH};
+    keep_better(best, &(struct best){efi, set->terminals, set->channels, SV_BOUND_SWITCH});
 }
 
 static void put_in(struct set *set, const struct survey *s, uint32_t v)
@@ -233,12 +239,10 @@ static sv_status search_all(sv_ctx *ctx, sv_arena *arena, struct survey *s)
     for (uint32_t i = 0; i < s->num_components; i++) {
         const struct component *c = &s->components[i];
         uint64_t efi = c->channels > 0 ? (c->hops + c->channels - 1) / c->channels : 0;
-        if (efi > s->best.efi)
-            s->best = (struct best){efi, c->terminals, c->channels, SV_BOUND_MEAN};
+        keep_better(&s->best, &(struct best){efi, c->terminals, c->channels, SV_BOUND_MEAN});
     }
     for (uint32_t v = 0; v < n; v++)
-        if (s->found[v].best.efi > s->best.efi)
-            s->best = s->found[v].best;
+        keep_better(&s->best, &s->found[v].best);
     return SV_OK;
 }
 

@@ -47,6 +47,20 @@ class Metrics(unittest.TestCase):
         for key in ("jobs", "lost", "bisection", "histogram"):
             self.assertNotIn(key, found)
 
+    def test_bounds(self):
+        """A group of the dragonfly has 72 terminals and 70 cables, all others 1,008."""
+        found = ok("metrics", self.route("dragonfly:a=12,p=6,h=6,g=15", engine="sssp"), "--json").json
+        self.assertEqual(found["efi_bound"], -(-72 * 1008 // 70))
+        self.assertEqual(found["efi_bound_kind"], "cluster")
+        self.assertEqual(found["efi_bound_cut"], {"terminals": 72, "channels": 70})
+        self.assertLess(found["efi_bound"], found["efi"]["max"])
+        self.assertEqual(found["hops_bound"], found["hops"]["avg"])  # shortest paths
+        self.assertIn("  bound of any routing (cluster) ", ok("metrics", self.path("tables")).out)
+        one = ok("metrics", self.route("mesh:1,hosts=3", name="one"), "--json").json
+        self.assertEqual((one["efi_bound"], one["efi_bound_kind"]), (0, "none"))
+        both = ok("metrics", self.path("tables"), self.path("one")).out
+        self.assertRegex(both, r"\n  bound of any routing +1037 +0 +-1037 +0.000\n")
+
     def test_text_has_all_parts(self):
         jobs = self.write("jobs", "host0 a\nhost5 a\nhost1 b\n")
         out = ok("metrics", self.route(), "--jobs", jobs, "--lost", "links", "--bisection", "9",

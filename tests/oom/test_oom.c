@@ -243,8 +243,11 @@ static sv_status count_it(sv_ctx *ctx, void *arg)
     sv_stretch stretch;
     sv_lane_use use;
     sv_matchings found;
+    sv_bound bound;
     sv_lost lost[2];
     sv_status status = sv_routes_stretch(ctx, t->f, t->r, &stretch);
+    if (status == SV_OK)
+        status = sv_routes_bound(ctx, t->f, t->r, &bound);
     if (status == SV_OK)
         status = sv_routes_lanes(ctx, t->f, t->r, &use);
     if (status == SV_OK)

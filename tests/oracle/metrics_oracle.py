@@ -7,6 +7,7 @@ Works on tables read by routes_oracle.load. A route is (source, destination LID,
 ordered pair of a terminal and a LID of another one where packets arrive; a channel is (guid, port)
 of a switch whose cable leads to another switch.
 """
+import itertools
 import statistics
 from collections import Counter, defaultdict, deque
 
@@ -97,6 +98,118 @@ def stretch_of(tables, routes):
             quotients.append(len(channels) / distances[home][target])
     return {"avg": statistics.fmean(quotients or [1]), "max": max(quotients or [1]),
             "pairs": len(quotients), "longer_pairs": sum(q > 1 for q in quotients)}
+
+
+# Bounds -------------------------------------------------------------------------------------------
+
+class Demand:
+    """Terminals and addresses of a component's switches, and the channels between them."""
+
+    def __init__(self, tables, switches):
+        self.switches = sorted(switches)
+        self.terminals, self.addresses = Counter(), Counter()
+        for terminal in terminals_of(tables):
+            if (terminal, tables.nodes[terminal].port) in tables.cables:
+                home = home_of(tables, terminal)
+                self.terminals[home] += 1
+                self.addresses[home] += sum(owner == terminal for owner in tables.owner.values())
+        self.channels = [(guid, tables.cables[guid, port][0])
+                         for guid, port in channels_of(tables) if guid in switches]
+        self.distances = {switch: distances_from(tables, switch) for switch in switches}
+
+    def cut(self, inside):
+        """What the channels into or out of a set of switches carry at least."""
+        outside = set(self.switches) - set(inside)
+        crossing = sum(a in inside and b in outside for a, b in self.channels)
+
+        def carried(here, there):
+            return sum(self.terminals[a] * self.addresses[b] for a in here for b in there)
+
+        return -(-max(carried(inside, outside), carried(outside, inside)) // crossing)
+
+    def one_switch(self, switch):
+        """All terminals of a switch send to an address on the same channel."""
+        out = sum(a == switch for a, _ in self.channels)
+        others = sum(self.addresses[other] for other in self.switches if other != switch)
+        return -(-others // out) * self.terminals[switch]
+
+    def hops(self):
+        """Sums over all routes: of their distances, and of ones."""
+        total = sum(self.terminals[a] * self.addresses[b] * self.distances[a][b]
+                    for a in self.switches for b in self.switches)
+        terminals = sum(self.terminals[a] for a in self.switches)
+        return total, (terminals - 1) * sum(self.addresses[a] for a in self.switches)
+
+    def ball(self, centre, radius):
+        return {s for s in self.switches if self.distances[centre][s] <= radius}
+
+    def cluster(self, centre, radius):
+        """The ball, less those on its rim with more channels outwards than into it."""
+        ball = self.ball(centre, radius)
+
+        def leans_out(switch):
+            return (sum(a == switch and b not in ball for a, b in self.channels) >
+                    sum(a == switch and b in ball for a, b in self.channels))
+
+        return {s for s in ball if self.distances[centre][s] < radius or not leans_out(s)}
+
+
+def components_of(tables):
+    left, components = set(oracle.switches_of(tables)), []
+    while left:
+        components.append(set(distances_from(tables, min(left))))
+        left -= components[-1]
+    return components
+
+
+def bounds_of(tables, all_cuts):
+    """{kind: bound} and the bound of hops. all_cuts: every set of switches is tried."""
+    best, hops, pairs = defaultdict(int), 0, 0
+    for switches in components_of(tables):
+        demand = Demand(tables, switches)
+        total, routes = demand.hops()
+        hops, pairs = hops + total, pairs + max(0, routes)
+        if len(switches) == 1:
+            continue
+        found = [("mean", -(-total // len(demand.channels)))]
+        for centre in demand.switches:
+            found += [("switch", demand.cut({centre})), ("switch", demand.one_switch(centre))]
+            for radius in range(1, max(demand.distances[centre].values())):
+                found.append(("ball", demand.cut(demand.ball(centre, radius))))
+            for radius in range(1, max(demand.distances[centre].values()) + 1):
+                cluster = demand.cluster(centre, radius)
+                if len(cluster) < len(switches):
+                    found.append(("cluster", demand.cut(cluster)))
+        for size in range(1, len(switches) if all_cuts else 0):
+            found += [("cut", demand.cut(set(inside)))
+                      for inside in itertools.combinations(demand.switches, size)]
+        for kind, bound in found:
+            best[kind] = max(best[kind], bound)
+    return dict(best), hops / pairs if pairs else 0, pairs
+
+
+def random_routing(rng, tables, switches):
+    """The busiest channel of a routing by random trees, one for each address."""
+    demand, load = Demand(tables, switches), Counter()
+    ways = sorted((guid, port, tables.cables[guid, port][0])
+                  for guid, port in channels_of(tables) if guid in switches)
+    for home in demand.switches:
+        for _ in range(demand.addresses[home]):
+            out, reached = {}, {home}
+            while len(reached) < len(switches):
+                # Nearer ones first more often than not: some routings should be good.
+                open_ways = [way for way in ways if way[0] not in reached and way[2] in reached]
+                nearest = min(demand.distances[home][way[0]] for way in open_ways)
+                near = [way for way in open_ways if demand.distances[home][way[0]] == nearest]
+                guid, port, to = rng.choice(near if rng.random() < 0.9 else open_ways)
+                out[guid] = (guid, port, to)
+                reached.add(guid)
+            for switch in demand.switches:
+                at = switch
+                while at != home:
+                    load[out[at][:2]] += demand.terminals[switch]
+                    at = out[at][2]
+    return max(load.values(), default=0)
 
 
 def lanes_of(tables, routes):

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import metrics_oracle as metrics
 import routes_oracle as oracle
 from command import ok, selvage
-from test_routes import SEED, TRIALS, Case, random_tables, rewrite
+from test_routes import SEED, TRIALS, Case, random_fabric, random_tables, rewrite
 
 
 def rename_hosts(rng, directory):
@@ -67,6 +67,23 @@ class Metrics(Case):
                                   for i in range(len(counts))])
         self.assertEqual(sum(counts), len(loads))
 
+    def bounds(self, found, tables, all_cuts=True):
+        """Beyond 16 switches subtrees and halves are looked at, too: not repeated here."""
+        wanted, hops, pairs = metrics.bounds_of(tables, all_cuts)
+        best = max(wanted.values(), default=0)
+        if found["efi_bound_kind"] in ("subtree", "halves") and not all_cuts:
+            self.assertGreater(found["efi_bound"], best)
+        else:
+            self.assertEqual(found["efi_bound"], best)
+            first = [kind for kind in ("mean", "switch", "ball", "cluster", "cut")
+                     if best and wanted.get(kind) == best]
+            if found["efi_bound_kind"] != "subtree":
+                self.assertEqual(found["efi_bound_kind"], (first or ["none"])[0])
+        self.assertAlmostEqual(found["hops_bound"], hops, 5)
+        if found["pairs"] == pairs:
+            self.assertLessEqual(found["efi_bound"], found["efi"]["max"])
+            self.assertLessEqual(found["hops_bound"], found["hops"]["avg"] + 1e-5)
+
     def lost(self, found, tables, routes, directory, what, trials, seed):
         for row in found["failures"]:
             number, samples = row["failures"], []
@@ -110,6 +127,7 @@ class Metrics(Case):
         found = ok("metrics", directory, "--json", "--histogram", "4", "--jobs", self.path("jobs"),
                    "--bisection", "5", "--seed", str(seed)).json
         self.basics(found, tables, routes)
+        self.bounds(found, tables)
         self.jobs(found["jobs"], tables, routes, text)
         self.bisection(found["bisection"], tables, directory, seed)
         lost = selvage("metrics", directory, "--json", "--lost", what, "--failures", "1,2",
@@ -129,6 +147,39 @@ class Metrics(Case):
                               (trial, trial)):
                 drawn += self.one(trial)
         self.assertGreater(drawn, TRIALS // 6)
+
+    def measured(self, fabric, engine, *options):
+        ok("route", fabric, "--engine", engine, "--no-check", "-o", self.path("tables"), *options)
+        return ok("metrics", self.path("tables"), "--json").json, oracle.load(self.path("tables"))
+
+    def test_no_routing_is_below_the_bound(self):
+        """Neither an engine's nor any of many random ones; some reach it."""
+        reached = 0
+        for trial in range(SEED, SEED + TRIALS // 5):
+            rng = random.Random("bound %d" % trial)
+            fabric = random_fabric(rng, self.folder)
+            lmc = rng.choice((0, 0, 0, 1, 2))
+            for engine in ("sssp", "updn", "minhop"):
+                found, tables = self.measured(fabric, engine, "--lmc", str(lmc))
+                self.bounds(found, tables)
+                reached += found["efi_bound"] == found["efi"]["max"] > 0
+            loads = [max(metrics.random_routing(rng, tables, switches)
+                         for switches in metrics.components_of(tables)) for _ in range(10)]
+            self.assertLessEqual(found["efi_bound"], min(loads), "trial %d" % trial)
+            reached += found["efi_bound"] == min(loads) > 0
+        self.assertGreater(reached, 0)
+
+    def test_bounds_of_larger_fabrics(self):
+        kinds = set()
+        for spec in ("torus:6x5,hosts=2", "mesh:12x3,hosts=2", "dragonfly:a=4,p=2,h=2,g=6",
+                     "dragonfly:a=6,p=2,h=1,g=4", "xgft:h=2,m=4/4,w=2/1,hosts=3", "kary:k=3,n=3",
+                     "random:switches=24,links=40,total=30,seed=4", "hyperx:5x4,hosts=2",
+                     "slimfly:q=4,hosts=2", "dragonfly+:l=3,s=4,p=6,h=4,g=3"):
+            found, tables = self.measured(spec, "sssp")
+            with self.subTest(spec):
+                self.bounds(found, tables, all_cuts=False)
+                kinds.add(found["efi_bound_kind"])
+        self.assertGreaterEqual(kinds, {"mean", "switch", "ball", "cluster"})
 
 
 if __name__ == "__main__":

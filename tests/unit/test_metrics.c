@@ -1,10 +1,12 @@
 /*
  * test_metrics.c: bisections that can be told without trying all: of fabrics with more switches
- * than that is done for, and of cables whose speed is not known. Everything else of metrics.h is
- * compared with igraph and with plain enumeration in tests/oracle/test_graph.c.
+ * than that is done for, and of cables whose speed is not known; and bounds that can be told by
+ * hand. Everything else of metrics.h is compared with igraph and with plain enumeration in
+ * tests/oracle/test_graph.c and test_metrics.py.
  */
 #include "support/testing.h"
 
+#include "base/bitset.h"
 #include "metrics/halves.h"
 
 static sv_ctx *ctx;
@@ -130,6 +132,94 @@ static void a_sum_with_unknowns_is_unknown(void **state)
     sv_fabric_free(f);
 }
 
+/* ---- bounds ---- */
+
+static void expect_bound(const sv_fabric *f, const sv_routes *r, uint64_t efi, sv_bound_kind kind,
+                         uint64_t terminals, uint64_t channels)
+{
+    sv_bound b;
+    OK(ctx, sv_routes_bound(ctx, f, r, &b));
+    assert_int_equal(b.efi, efi);
+    assert_string_equal(sv_bound_kind_name(b.kind), sv_bound_kind_name(kind));
+    assert_int_equal(b.terminals, terminals);
+    assert_int_equal(b.channels, channels);
+}
+
+static void expect_bound_of(const char *spec, uint64_t efi, sv_bound_kind kind, uint64_t terminals,
+                            uint64_t channels)
+{
+    sv_fabric *f = test_fabric(ctx, spec);
+    expect_bound(f, NULL, efi, kind, terminals, channels);
+    sv_fabric_free(f);
+}
+
+static void bounds_of_each_kind(void **state)
+{
+    (void)state;
+    expect_bound_of("mesh:1,hosts=4", 0, SV_BOUND_NONE, 0, 0);
+    expect_bound_of("mesh:3", 2, SV_BOUND_MEAN, 3, 4);
+    expect_bound_of("torus:7x7x7,hosts=4", 4704, SV_BOUND_MEAN, 1372, 2058);
+    /* 1,089 addresses on 10 channels, 109 at least on one of them, with 11 routes each */
+    expect_bound_of("kary:k=10,n=3,total=1100", 1199, SV_BOUND_SWITCH, 11, 10);
+    expect_bound_of("dragonfly:a=12,p=6,h=6,g=15", 1037, SV_BOUND_CLUSTER, 72, 70);
+    expect_bound_of("xgft:h=3,m=4/3/3,w=4/2/2,hosts=4", 288, SV_BOUND_SUBTREE, 48, 16);
+    if (strstr(sv_features(), "metis") != NULL)
+        expect_bound_of("mesh:8x5,hosts=2", 320, SV_BOUND_HALVES, 40, 5);
+    expect_bound_of("mesh:4x4", 16, SV_BOUND_CUT, 8, 4);
+}
+
+/* All of one side is within a hop of any of its switches but the one with the bridge. */
+static void a_bridge_bounds(void **state)
+{
+    (void)state;
+    const sv_route_request request = {.lmc = 1};
+    sv_routes *r = NULL;
+    sv_fabric *f = dumbbell(10, 9, 10);
+    expect_bound(f, NULL, 9000, SV_BOUND_BALL, 100, 1);
+    OK(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL));
+    expect_bound(f, r, 18000, SV_BOUND_BALL, 100, 1);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+/* Components are bounded by themselves: without its bridge, three and two switches. */
+static void components_bound_themselves(void **state)
+{
+    (void)state;
+    sv_fabric *f = dumbbell(3, 2, 2), *left = NULL;
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_bound b;
+    for (uint32_t k = 0; k < f->num_channels; k++)
+        if (f->tail[k].i + f->head[k].i == 3 && f->tail[k].i * f->head[k].i == 0)
+            sv_bit_set(mask->channels, k);
+    OK(ctx, sv_fabric_mask(ctx, f, mask, &left));
+    expect_bound(left, NULL, 4, SV_BOUND_MEAN, 6, 6);
+    OK(ctx, sv_routes_bound(ctx, left, NULL, &b));
+    assert_int_equal(b.pairs, 6 * 5 + 4 * 3);
+    assert_float_equal(b.hops, (6 * 4 + 2 * 4) / 42.0, 1e-12);
+    sv_mask_free(mask);
+    sv_fabric_free(left);
+    sv_fabric_free(f);
+}
+
+static void bounds_at_any_number_of_threads(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "random:switches=70,links=110,total=100,seed=3");
+    sv_bound one, many;
+    sv_ctx_set_threads(ctx, 1);
+    OK(ctx, sv_routes_bound(ctx, f, NULL, &one));
+    sv_ctx_set_threads(ctx, 7);
+    OK(ctx, sv_routes_bound(ctx, f, NULL, &many));
+    sv_ctx_set_threads(ctx, 0);
+    assert_int_equal(one.efi, many.efi);
+    assert_int_equal(one.kind, many.kind);
+    assert_int_equal(one.terminals, many.terminals);
+    assert_int_equal(one.channels, many.channels);
+    assert_true(one.hops == many.hops);
+    sv_fabric_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +227,10 @@ int main(void)
         cmocka_unit_test(moves_find_the_bridge),
         cmocka_unit_test(estimates_are_refined),
         cmocka_unit_test(a_sum_with_unknowns_is_unknown),
+        cmocka_unit_test(bounds_of_each_kind),
+        cmocka_unit_test(a_bridge_bounds),
+        cmocka_unit_test(components_bound_themselves),
+        cmocka_unit_test(bounds_at_any_number_of_threads),
     };
     return cmocka_run_group_tests(tests, make_ctx, free_ctx);
 }
