@@ -10,12 +10,15 @@
 #define NOT_GIVEN UINT64_MAX
 
 struct route {
-    const char *input, *output, *engine, *roots;
+    const char *input, *output, *engine, *roots, *sl;
     app_list options;
     uint64_t vls, lmc, sl_offset, seed;
     bool json, no_check;
     sv_traffic traffic;
+    sv_sl_mode sl_mode;
 };
+
+static const char *const sl_modes[SV_SLS_COUNT] = {"pair", "reversible", "destination", "one"};
 
 static sv_status read_roots(struct app *app, const char *path, const sv_fabric *fabric,
                             sv_node *roots, size_t *count)
@@ -39,6 +42,7 @@ static sv_status compute(struct app *app, const struct route *o, const sv_fabric
     sv_route_request request = {.vls = o->vls == NOT_GIVEN ? 0 : (unsigned)o->vls,
                                 .lmc = (unsigned)o->lmc,
                                 .sl_offset = (unsigned)o->sl_offset,
+                                .sl_mode = o->sl_mode,
                                 .seed = o->seed,
                                 .options = o->options.at,
                                 .num_options = o->options.length};
@@ -85,6 +89,7 @@ static void print_json(sv_text *out, const struct route *o, const sv_fabric *f, 
     sv_json_begin_object(&j, NULL);
     sv_json_text(&j, "engine", o->engine);
     sv_json_text(&j, "note", report->note);
+    sv_json_text(&j, "sl_mode", sl_modes[o->sl_mode]);
     sv_json_number(&j, "vls_needed", report->vls_needed);
     sv_json_number(&j, "vls_used", report->vls_used);
     sv_json_number(&j, "sls_used", report->sls_used);
@@ -134,6 +139,8 @@ int cmd_route(struct app *app, int argc, char **argv)
         {"vls", 0, OPTION_NUMBER, &o.vls, "N",
          "lanes that may be used (default: what all links offer)"},
         {"lmc", 0, OPTION_NUMBER, &o.lmc, "N", "2^N addresses a terminal (default 0)"},
+        {"sl", 0, OPTION_TEXT, &o.sl, "MODE",
+         "service levels by pair (default), reversible, by destination, or one"},
         {"sl-offset", 0, OPTION_NUMBER, &o.sl_offset, "N",
          "use service levels from N on (default 0)"},
         {"roots", 0, OPTION_TEXT, &o.roots, "FILE", "GUIDs of root switches (root_guid_file)"},
@@ -158,6 +165,10 @@ int cmd_route(struct app *app, int argc, char **argv)
         return app_usage_error(app, "--vls is 1 to %d", SV_MOST_LANES);
     if (o.sl_offset >= SV_HARDWARE_SLS)
         return app_usage_error(app, "--sl-offset is 0 to %d", SV_HARDWARE_SLS - 1);
+    while (o.sl != NULL && o.sl_mode < SV_SLS_COUNT && strcmp(o.sl, sl_modes[o.sl_mode]) != 0)
+        o.sl_mode++;
+    if (o.sl_mode == SV_SLS_COUNT)
+        return app_usage_error(app, "--sl is pair, reversible, destination or one, not '%s'", o.sl);
     const char *const inputs[] = {o.input, o.roots};
     code = app_one_stream(app, "input", inputs, 2);
     if (code >= 0)

@@ -18,8 +18,18 @@ typedef enum sv_engine_trait {
     SV_ENGINE_DEADLOCK_FREE = 2, /* its tables never have a cycle of dependencies */
     SV_ENGINE_MINIMAL = 4,       /* all paths are as short as can be */
     SV_ENGINE_LANES = 8,         /* uses more than one lane */
-    SV_ENGINE_ROOTS = 16         /* heeds a list of roots */
+    SV_ENGINE_ROOTS = 16,        /* heeds a list of roots */
+    SV_ENGINE_SL_MODES = 32      /* has all of sv_sl_mode, not only the first */
 } sv_engine_trait;
+
+/* What the service level of a packet may depend on. */
+typedef enum sv_sl_mode {
+    SV_SLS_PAIR,        /* source and destination */
+    SV_SLS_REVERSIBLE,  /* the same, and it is one in both directions, as connections have it */
+    SV_SLS_DESTINATION, /* the destination alone */
+    SV_SLS_ONE,         /* nothing: one for all; lanes may still differ, by the ports of a switch */
+    SV_SLS_COUNT
+} sv_sl_mode;
 
 typedef struct sv_engine_option {
     const char *name, *values, *help; /* values: "N", "weakest|strongest|first" … */
@@ -38,6 +48,7 @@ typedef struct sv_route_request {
     unsigned vls;       /* lanes that may be used; 0: as many as every link offers (8 if unknown) */
     unsigned lmc;       /* 0 … 7 */
     unsigned sl_offset; /* added to every SL: a QoS level of its own */
+    sv_sl_mode sl_mode; /* engines that use one lane, and one SL, meet all of them */
     const sv_node *roots; /* of engines that heed them; NULL: found by themselves */
     size_t num_roots;
     uint64_t seed;

@@ -74,9 +74,9 @@ static sv_status route_one(struct minhop *m, uint32_t d, bool first_only)
     /* The farthest first, so that each switch knows what comes by. */
     for (uint32_t i = dag->count; i-- > 1;) {
         uint32_t s = dag->order[i], first = m->core.first[s];
-        uint32_t e = first + choose(m->load + first, m->core.neighbour + first,
-                                    dag->cables + dag->first[i], dag->first[i + 1] - dag->first[i],
-                                    first_only);
+        uint32_t e =
+            first + choose(m->load + first, m->core.neighbour + first, dag->cables + dag->first[i],
+                           dag->first[i + 1] - dag->first[i], first_only);
         row[s] = m->core.port[e];
         m->load[e] = sv__weigh(m->load[e], m->flow[s], m->core.back[e], lots) + address;
         m->flow[m->core.neighbour[e]] += m->flow[s];

@@ -64,6 +64,13 @@ static sv_status check_options(sv_ctx *ctx, const sv_engine_info *about,
     }
     if (request->num_roots > 0 && !(about->traits & SV_ENGINE_ROOTS))
         return sv_fail(ctx, SV_BAD_INPUT, "engine %s knows no roots", about->name);
+    if ((unsigned)request->sl_mode >= SV_SLS_COUNT)
+        return sv_fail(ctx, SV_BAD_INPUT, "there is no such mode of service levels");
+    if (request->sl_mode != SV_SLS_PAIR && about->traits & SV_ENGINE_LANES &&
+        !(about->traits & SV_ENGINE_SL_MODES))
+        return sv_fail(ctx, SV_BAD_INPUT,
+                       "engine %s chooses service levels by source and destination only",
+                       about->name);
     return SV_OK;
 }
 

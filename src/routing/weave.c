@@ -104,9 +104,12 @@ static sv_status try_plan(sv__weave *w, sv__plan plan, uint32_t *homes, unsigned
     return sv__weave_enrich(w, used);
 }
 
-/* With detours: the best of several plans. */
-static sv_status lay_best(sv__weave *w, uint32_t *homes, unsigned used)
+sv_status sv__weave_lay_best(sv__weave *w, unsigned used)
 {
+    uint32_t *homes = SV_ARENA_NEW(w->job->arena, uint32_t, w->core.num_switches);
+    if (homes == NULL)
+        return SV_NO_MEMORY;
+    enum { ENOUGH = 2 };
     unsigned best = 0, plans = num_plans(w->core.num_switches);
     unsigned rounds = w->core.num_switches <= 512 ? 4 : 1;
     sv__grade grade, least = {0};
@@ -118,6 +121,8 @@ static sv_status lay_best(sv__weave *w, uint32_t *homes, unsigned used)
             least = grade;
             best = i;
         }
+        if (least.lost == 0 && least.longer == 0 && i >= ENOUGH)
+            plans = i + 1; /* there is little left to gain */
     }
     return best + 1 == plans ? SV_OK : try_plan(w, plan_at(best), homes, used);
 }
@@ -137,13 +142,31 @@ static sv_status run(sv__weave *w)
     w->detours = w->cdg.num_lanes > job->vls;
     unsigned needed = w->detours ? job->vls : w->cdg.num_lanes;
     unsigned used = sv_lanes_to_use(needed, job->vls);
-    SV_TRY(w->detours ? lay_best(w, homes, used) : sv__weave_enrich(w, used));
+    SV_TRY(w->detours ? sv__weave_lay_best(w, used) : sv__weave_enrich(w, used));
     job->report->vls_needed = needed;
     SV_TRY(sv__weave_spread(w));
     job->report->vls_used = job->report->sls_used = used;
     job->report->fallbacks = w->fallbacks;
     sv__note_unsafe(job, w->unsafe);
     return sv_lanes_straight(job->ctx, job->routes, used);
+}
+
+static sv_status run_mode(sv__weave *w)
+{
+    sv_sl_mode mode = w->job->request->sl_mode;
+    if (mode == SV_SLS_PAIR || w->job->vls == 1) {
+        SV_TRY(run(w));
+        return mode == SV_SLS_PAIR
+                   ? SV_OK
+                   : sv_routes_set_sl_form(w->job->ctx, w->job->routes, SV_SL_CONSTANT);
+    }
+    SV_TRY(mode == SV_SLS_ONE          ? sv__weave_run_one(w)
+           : mode == SV_SLS_REVERSIBLE ? sv__weave_run_reversible(w)
+                                       : sv__weave_run_destination(w));
+    w->job->report->vls_needed = w->job->report->vls_used;
+    w->job->report->fallbacks = w->fallbacks;
+    sv__note_unsafe(w->job, w->unsafe);
+    return SV_OK;
 }
 
 /* ---- tables that fit one lane ---- */
@@ -153,15 +176,25 @@ static sv_status run(sv__weave *w)
 static void take_over(sv__weave *w, sv_layering *lanes, uint32_t d, uint32_t home)
 {
     const sv_tree *from = &lanes->tree;
+    const uint8_t *sls = lanes->routes->sls[d];
+    bool *carries = w->needed;
     sv_layering_tree(lanes, d);
     sv__wtree_begin(w, home);
+    /* Turns of paths that have a lane, also through switches whose own path has none. */
+    for (uint32_t i = 0; i < from->count; i++)
+        carries[from->order[i]] = sls[from->order[i]] != SV_NO_SL;
+    for (uint32_t i = from->count; i-- > 1;) {
+        uint32_t e = from->via[from->order[i]], to = w->core.to[e];
+        if (!carries[from->order[i]])
+            continue;
+        carries[to] = true;
+        if (from->via[to] != SV_NONE)
+            sv_cdg_add(&w->cdg, 0, e, from->via[to]);
+    }
     for (uint32_t i = 1; i < from->count; i++) {
         uint32_t s = from->order[i], e = from->via[s];
-        if (lanes->routes->sls[d][s] == SV_NO_SL || w->tree.length[w->core.to[e]] == SV_NONE)
-            continue;
-        if (w->tree.out[w->core.to[e]] != SV_NONE)
-            sv_cdg_add(&w->cdg, 0, e, w->tree.out[w->core.to[e]]);
-        sv__wtree_settle(w, s, e, 1);
+        if (sls[s] != SV_NO_SL && w->tree.length[w->core.to[e]] != SV_NONE)
+            sv__wtree_settle(w, s, e, 1);
     }
 }
 
@@ -220,10 +253,14 @@ sv_status sv__weave_route(sv__job *job, const char *name, bool detours)
         return status;
     SV_TRY(sv__weave_init(&w, job, name, detours));
     if (status == SV_INFEASIBLE)
-        return run(&w);
+        return run_mode(&w);
+    unsigned vls = job->vls;
+    if (job->request->sl_mode != SV_SLS_PAIR)
+        job->vls = 1;
     if (detours)
         SV_TRY(weave_rest(&w, &lanes));
-    return sv__finish_lanes(job, &lanes);
+    SV_TRY(sv__finish_lanes(job, &lanes));
+    return job->request->sl_mode == SV_SLS_PAIR ? SV_OK : sv__weave_share(job, vls);
 }
 
 static sv_status route(sv__job *job)
@@ -231,7 +268,13 @@ static sv_status route(sv__job *job)
     return sv__weave_route(job, "weave", true);
 }
 
+static const sv_engine_option options[] = {
+    {"rounds", "N", "how often destinations are routed (default 2, on large fabrics 1)"},
+    {NULL, NULL, NULL}};
+
 const sv__engine sv__engine_weave = {
     {"weave", "nearly shortest, balanced paths that cannot deadlock, with the lanes there are",
-     "our own", SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES, NULL},
+     "our own",
+     SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES | SV_ENGINE_SL_MODES,
+     options},
     route};

@@ -21,15 +21,37 @@ typedef struct sv__wtree {
     uint32_t *child, *sibling; /* [switches]: who sends through each (sv__wtree_children) */
 } sv__wtree;
 
+/*
+ * Lanes by turn (weave_turns.c): lanes stand in pairs, and an SL is a pair. Bits of a pair stand
+ * side by side, that of the lane on which packets set out first.
+ */
+enum { SV__PAIR = 2 };
+
+typedef struct sv__turns {
+    sv_lane_mask *label; /* [turns]: the lane that packets take after it, a bit a pair; 0: open */
+    uint32_t *start;     /* [virtual channels]: the order to begin with */
+    sv_core core;        /* of the fabric with every cable twice */
+    sv_cdg cdg;          /* of that: what waits for each other, one lane a pair of lanes */
+} sv__turns;
+
+/* The first lanes of all pairs. */
+#define SV__FIRST_LANES ((sv_lane_mask)0x5555555555555555u)
+
 typedef struct sv__weave {
     sv__job *job;
     const char *name; /* of the engine, for messages */
-    bool detours;     /* paths may be longer than the shortest; lanes are those there are */
+    const struct sv__mode *mode;
+    void *own;           /* of the mode */
+    bool by_destination; /* a tree is in one lane */
+    sv_lane_mask play;   /* by_destination: the lane of the tree at hand */
+    bool detours;        /* paths may be longer than the shortest; lanes are those there are */
     sv_core core;
     sv__dags dags;
     sv_cdg cdg;
     sv__wtree tree;
     sv_lane_mask *closed; /* [turns]: lanes in which it closes a cycle, and always will */
+    sv_lane_mask *want;   /* [switches]: the lanes of which some must be open to it */
+    sv__turns *turns;     /* lanes by turn; NULL: a packet stays on its lane */
     uint64_t *weight;     /* [entries]: routes on each channel, and its lot (sv__weigh) */
     uint8_t *laid;  /* [home][switch]: the cable it takes in the tree laid first, or SV__NO_CABLE */
     bool *needed;   /* [switches]: whether its path to the home at hand must be open */
@@ -49,12 +71,31 @@ sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool deto
 /* Begins a tree. */
 void sv__wtree_begin(sv__weave *w, uint32_t home);
 
+/*
+ * The lanes that are open before a turn if those of a mask are behind it. With lanes by turn the
+ * turn itself says which lane of a pair packets go to, whichever they come from.
+ */
+static inline sv_lane_mask sv__weave_pass(const sv__weave *w, sv_lane_mask mask, size_t turn)
+{
+    if (w->turns == NULL)
+        return mask & w->cdg.lanes[turn];
+    sv_lane_mask to = mask & w->turns->label[turn];
+    sv_lane_mask pairs = (to | to >> 1) & SV__FIRST_LANES;
+    return w->cdg.lanes[turn] & (pairs | pairs << 1);
+}
+
 /* The lanes in which a way is open: an entry that leads to a switch of the tree. */
 static inline sv_lane_mask sv__weave_lanes(const sv__weave *w, uint32_t entry)
 {
     uint32_t to = w->core.to[entry], out = w->tree.out[to];
     return out == SV_NONE ? w->tree.open[to]
-                          : w->tree.open[to] & w->cdg.lanes[sv_cdg_turn(&w->cdg, entry, out)];
+                          : sv__weave_pass(w, w->tree.open[to], sv_cdg_turn(&w->cdg, entry, out));
+}
+
+/* How many lanes there are, so far. */
+static inline unsigned sv__weave_num_lanes(const sv__weave *w)
+{
+    return w->turns == NULL ? w->cdg.num_lanes : SV__PAIR * w->turns->cdg.num_lanes;
 }
 
 /* What a way weighs, lot included. */
@@ -111,8 +152,36 @@ typedef struct sv__plan {
     unsigned attempt;
 } sv__plan;
 
+/* Adds a turn to the last lane; it closes no cycle. */
+void sv__weave_add_turn(sv__weave *w, uint32_t in, uint32_t out);
+
 /* Adds that lane. start: the order of entries to begin with, or NULL. */
 sv_status sv__weave_seed_lane(sv__weave *w, sv__plan plan, const uint32_t *start);
+
+/* ---- weave_turns.c ---- */
+
+/* From now on lanes are by turn. */
+sv_status sv__turns_init(sv__weave *w);
+
+/* Begins again, with so many pairs of lanes, without turns. start: the order of entries at first.
+ */
+sv_status sv__turns_clear(sv__weave *w, unsigned pairs, const uint32_t *start);
+
+/* Packets that have just set out may turn; they go to a lane unless it is settled to which. */
+bool sv__turns_join(sv__weave *w, unsigned lane, uint32_t in, uint32_t out);
+
+/* The way that begins with an entry opens, by a turn that goes to a lane unless that is settled. */
+bool sv__turns_open(sv__weave *w, unsigned lane, uint32_t first);
+
+/* A pair of lanes more, with as much as possible of the trees that are laid, in an order of homes.
+ */
+sv_status sv__turns_add_pair(sv__weave *w, const uint32_t *homes);
+
+/* All that agrees with the orders that virtual channels have come to. */
+void sv__turns_enrich(sv__weave *w);
+
+/* Lane tables by ports. *used: lanes that they send to. */
+sv_status sv__turns_finish(sv__weave *w, unsigned *used);
 
 /* ---- weave_lay.c ---- */
 
@@ -121,6 +190,14 @@ sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls, sv__plan plan);
 
 /* Lays a tree for every home, with the lanes that are there or as many as it takes. */
 sv_status sv__weave_lay(sv__weave *w, const uint32_t *homes);
+
+/* With SLs by destination: the lane in which the trees of a home are laid; else all lanes. */
+static inline sv_lane_mask sv__weave_home_lanes(const sv__weave *w, uint32_t home)
+{
+    unsigned lanes = sv__weave_num_lanes(w);
+    return w->by_destination ? (sv_lane_mask)1 << home % lanes
+                             : ~(sv_lane_mask)0 >> (SV_CDG_MOST_LANES - lanes);
+}
 
 /* Keeps the tree at hand as that laid for its home. */
 void sv__wtree_keep(sv__weave *w);
@@ -147,6 +224,7 @@ sv_status sv__weave_add_order(sv__weave *w, const uint32_t *queue);
 /* What a routing is judged by. */
 typedef struct sv__grade {
     uint64_t busiest, hops; /* routes on the busiest channel; hops of all routes */
+    uint64_t longer;        /* homes that are not routed by shortest paths alone */
     uint64_t lost;          /* paths that are not there, or not open, and must be */
 } sv__grade;
 
@@ -156,10 +234,44 @@ typedef struct sv__grade {
  */
 sv_status sv__weave_sample(sv__weave *w, unsigned rounds, sv__grade *grade);
 
-/* Routes all destinations: rows, SLs by switch, loads of lanes. */
+/* A tree of shortest paths, all open; false if some switch finds none. */
+bool sv__weave_grow(sv__weave *w, const sv__dag *dag);
+
+/* The tree of a home: of shortest open paths, or else (false) what was laid, mended. */
+bool sv__weave_find_tree(sv__weave *w, const sv__dag *dag);
+
+/*
+ * Routes all destinations: rows, SLs, loads of lanes; then, on small fabrics or as option rounds
+ * says, again: each is taken out and routed anew, by weights that grow with the fourth power of the
+ * load.
+ */
 sv_status sv__weave_spread(sv__weave *w);
 
+/* ---- weave_modes.c ---- */
+
+/* What service levels may depend on (sv_sl_mode). */
+typedef struct sv__mode {
+    sv_sl_form form; /* in which SLs are kept while destinations are routed */
+    /* Before the tree of a destination is looked for: sets w->want or w->play. NULL: nothing. */
+    void (*prepare)(sv__weave *w, const sv__dag *dag, uint32_t destination);
+    /* The tree at hand is that of a destination: notes or writes its SLs. */
+    sv_status (*record)(sv__weave *w, uint32_t destination);
+} sv__mode;
+
+extern const sv__mode sv__mode_pair;
+
+/* Routes, in the modes other than SV_SLS_PAIR. */
+sv_status sv__weave_run_one(sv__weave *w);
+sv_status sv__weave_run_reversible(sv__weave *w);
+sv_status sv__weave_run_destination(sv__weave *w);
+
+/* Tables that are safe on one lane are spread over all, as the mode wants it. */
+sv_status sv__weave_share(sv__job *job, unsigned vls);
+
 /* ---- weave.c ---- */
+
+/* Lays trees with detours, by the best of several plans. used: lanes in all. */
+sv_status sv__weave_lay_best(sv__weave *w, unsigned used);
 
 /*
  * All of it, for an engine; report: lanes needed and used, fallbacks. Without detours INFEASIBLE,

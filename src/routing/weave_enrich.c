@@ -35,14 +35,15 @@ sv_status sv__weave_add_order(sv__weave *w, const uint32_t *queue)
         uint32_t from = place[core->entries[e].from], to = place[core->to[e]];
         start[e] = to < from ? n - 1 - to : n + to;
     }
-    SV_TRY(sv_cdg_add_lane(&w->cdg, start));
+    if (w->turns == NULL)
+        SV_TRY(sv_cdg_add_lane(&w->cdg, start));
     for (uint32_t in = 0; in < core->num_entries; in++) {
         uint32_t s = core->to[in], from = core->entries[in].from;
         bool came_down = place[s] > place[from];
         for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
             uint32_t to = core->entries[e].from;
             if (to != from && !(came_down && place[to] < place[s]))
-                sv_cdg_add(&w->cdg, w->cdg.num_lanes - 1, in, core->back[e]);
+                sv__weave_add_turn(w, in, core->back[e]);
         }
     }
     return SV_OK;
@@ -72,6 +73,10 @@ static sv_status add_orders(sv__weave *w, unsigned vls)
 sv_status sv__weave_enrich(sv__weave *w, unsigned vls)
 {
     const sv_core *core = &w->core;
+    if (w->turns != NULL) {
+        sv__turns_enrich(w);
+        return SV_OK;
+    }
     for (unsigned l = 0; l < w->cdg.num_lanes; l++) {
         const uint32_t *place = w->cdg.lane[l].place;
         for (uint32_t in = 0; in < core->num_entries; in++) {

@@ -30,6 +30,8 @@
  */
 static bool add_path(sv__weave *w, unsigned lane, uint32_t first)
 {
+    if (w->turns != NULL)
+        return sv__turns_open(w, lane, first);
     const uint32_t *to = w->core.to, *out = w->tree.out;
     sv_lane_mask bit = (sv_lane_mask)1 << lane;
     uint32_t count = 0;
@@ -58,9 +60,10 @@ static bool settle_open(sv__weave *w, uint32_t s, uint32_t length)
         if (w->tree.length[core->entries[k].from] != length)
             continue;
         sv_lane_mask lanes = sv__weave_lanes(w, core->back[k]);
+        bool open = (lanes & w->want[s]) != 0;
         uint64_t closed = (uint64_t)(SV_CDG_MOST_LANES - __builtin_popcountll(lanes));
         uint64_t key = closed << 56 | sv__weave_key(w, core->back[k]);
-        if (lanes != 0 && key < least) {
+        if (open && key < least) {
             least = key;
             best = core->back[k];
         }
@@ -74,10 +77,11 @@ static bool settle_open(sv__weave *w, uint32_t s, uint32_t length)
 static bool settle_added(sv__weave *w, uint32_t s, uint32_t length)
 {
     const sv_core *core = &w->core;
-    for (unsigned l = 0; l < w->cdg.num_lanes; l++)
-        for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++)
+    for (unsigned l = 0; l < sv__weave_num_lanes(w); l++)
+        for (uint32_t k = core->first[s];
+             w->tree.open[w->tree.home] >> l & 1 && k < core->first[s + 1]; k++)
             if (w->tree.length[core->entries[k].from] == length && add_path(w, l, core->back[k])) {
-                sv__wtree_settle(w, s, core->back[k], (sv_lane_mask)1 << l);
+                sv__wtree_settle(w, s, core->back[k], sv__weave_lanes(w, core->back[k]));
                 return true;
             }
     return false;
@@ -172,7 +176,7 @@ static bool backtrack(sv__weave *w, uint32_t s)
             if (length > t->length[u] || length >= shortest || out == t->out[u])
                 continue;
             sv_lane_mask lanes = sv__weave_lanes(w, out);
-            if ((lanes & w->cdg.lanes[sv_cdg_turn(&w->cdg, in, out)]) != 0 &&
+            if ((sv__weave_pass(w, lanes, sv_cdg_turn(&w->cdg, in, out)) & w->want[s]) != 0 &&
                 sv__wtree_move(w, u, out, lanes, false)) {
                 best_in = in;
                 best_out = out;
@@ -246,6 +250,7 @@ static sv_status lay_one(sv__weave *w, uint32_t home)
     uint32_t waiting;
     if (dag == NULL)
         return SV_NO_MEMORY;
+    w->play = sv__weave_home_lanes(w, home);
     sv__wtree_begin(w, home);
     find_needed(w, dag);
     SV_TRY(lay_shortest(w, dag, &waiting));
@@ -269,6 +274,7 @@ sv_status sv__weave_lay_rest(sv__weave *w, uint32_t home)
     uint32_t waiting = 0;
     if (dag == NULL)
         return SV_NO_MEMORY;
+    w->play = sv__weave_home_lanes(w, home);
     sv__wtree_use_laid(w, home);
     if (w->tree.count == dag->count)
         return SV_OK;
@@ -311,12 +317,15 @@ sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls, sv__plan plan)
     if (start == NULL)
         return SV_NO_MEMORY;
     sv_cdg_clear(&w->cdg);
+    if (w->turns != NULL)
+        SV_TRY(sv__turns_clear(w, vls / SV__PAIR, start));
     memset(w->closed, 0, w->cdg.num_turns * sizeof *w->closed);
     memset(w->laid, SV__NO_CABLE, (size_t)w->core.num_switches * w->core.num_switches);
     w->spanning = NULL;
     w->fallbacks = w->stranded = 0;
     sv__weave_clear(w);
-    for (unsigned l = 0; l + 1 < (w->detours ? vls : 2); l++)
-        SV_TRY(sv_cdg_add_lane(&w->cdg, l == 0 ? start : NULL));
+    for (unsigned l = 0; w->turns == NULL && l + 1 < (w->detours ? vls : 2); l++)
+        SV_TRY(w->by_destination ? sv__weave_seed_lane(w, plan, NULL)
+                                 : sv_cdg_add_lane(&w->cdg, l == 0 ? start : NULL));
     return w->detours ? sv__weave_seed_lane(w, plan, vls > 1 ? NULL : start) : SV_OK;
 }

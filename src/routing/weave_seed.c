@@ -117,25 +117,34 @@ static sv_status seed_order(sv__weave *w, sv__seed seed, unsigned attempt)
     return sv__weave_add_order(w, w->stack);
 }
 
+void sv__weave_add_turn(sv__weave *w, uint32_t in, uint32_t out)
+{
+    if (w->turns == NULL)
+        sv_cdg_add(&w->cdg, w->cdg.num_lanes - 1, in, out);
+    else
+        sv__turns_join(w, sv__weave_num_lanes(w) - SV__PAIR, in, out);
+}
+
 static void add_turns(sv__weave *w)
 {
     const sv_core *core = &w->core;
     for (uint32_t in = 0; in < core->num_entries; in++)
         for (uint32_t k = core->first[core->to[in]]; k < core->first[core->to[in] + 1]; k++)
             if (w->spanning[in] && w->spanning[k] && k != in)
-                sv_cdg_add(&w->cdg, w->cdg.num_lanes - 1, in, core->back[k]);
+                sv__weave_add_turn(w, in, core->back[k]);
 }
 
 sv_status sv__weave_seed_lane(sv__weave *w, sv__plan plan, const uint32_t *start)
 {
     if (plan.seed == SV__SEED_NONE)
-        return sv_cdg_add_lane(&w->cdg, start);
+        return w->turns == NULL ? sv_cdg_add_lane(&w->cdg, start) : SV_OK;
     w->spanning = SV_ARENA_NEW(w->job->arena, bool, w->core.num_entries);
     if (w->spanning == NULL)
         return SV_NO_MEMORY;
     if (plan.seed == SV__SEED_UPDN || plan.seed == SV__SEED_DEEP)
         return seed_order(w, plan.seed, plan.attempt);
-    SV_TRY(sv_cdg_add_lane(&w->cdg, start));
+    if (w->turns == NULL)
+        SV_TRY(sv_cdg_add_lane(&w->cdg, start));
     span_by_port(w, plan.seed == SV__SEED_LAST);
     add_turns(w);
     return SV_OK;

@@ -19,7 +19,7 @@ sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool deto
 {
     sv_arena *a = job->arena;
     sv__wtree *t = &w->tree;
-    *w = (sv__weave){.job = job, .name = name, .detours = detours};
+    *w = (sv__weave){.job = job, .name = name, .detours = detours, .mode = &sv__mode_pair};
     SV_TRY(sv_core_init(&w->core, a, job->fabric));
     SV_TRY(sv__dags_init(&w->dags, job, &w->core, NULL, NULL, NULL));
     SV_TRY(sv_cdg_init(&w->cdg, a, &w->core));
@@ -34,12 +34,14 @@ sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool deto
     w->trial = SV_ARENA_NEW(a, sv_lane_mask, n);
     w->weight = SV_ARENA_NEW(a, uint64_t, w->core.num_entries);
     w->needed = SV_ARENA_NEW(a, bool, n);
+    w->want = SV_ARENA_NEW(a, sv_lane_mask, n);
     w->laid = SV_ARENA_NEW(a, uint8_t, n * n);
     w->closed = SV_ARENA_NEW(a, sv_lane_mask, w->cdg.num_turns);
     if (t->path == NULL || t->open == NULL || w->trial == NULL || w->weight == NULL ||
-        w->needed == NULL || w->laid == NULL || w->closed == NULL)
+        w->needed == NULL || w->want == NULL || w->laid == NULL || w->closed == NULL)
         return SV_NO_MEMORY;
     memset(w->laid, SV__NO_CABLE, n * n);
+    memset(w->want, 0xff, n * sizeof *w->want);
     sv__weave_clear(w);
     return SV_OK;
 }
@@ -61,7 +63,7 @@ void sv__wtree_begin(sv__weave *w, uint32_t home)
     t->length[home] = 0;
     t->path[home] = 0;
     t->out[home] = SV_NONE;
-    t->open[home] = ~(sv_lane_mask)0 >> (SV_CDG_MOST_LANES - w->cdg.num_lanes);
+    t->open[home] = w->by_destination ? w->play : sv__weave_home_lanes(w, home);
 }
 
 void sv__wtree_take(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes)
@@ -136,8 +138,9 @@ bool sv__wtree_move(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes
             t->length[u] = t->length[w->core.to[t->out[u]]] + 1;
         }
         for (uint32_t c = t->child[u]; c != SV_NONE && open; c = t->sibling[c]) {
-            w->trial[c] = w->trial[u] & w->cdg.lanes[sv_cdg_turn(&w->cdg, t->out[c], t->out[u])];
-            open = w->trial[c] != 0 || t->open[c] == 0;
+            w->trial[c] =
+                sv__weave_pass(w, w->trial[u], sv_cdg_turn(&w->cdg, t->out[c], t->out[u]));
+            open = (w->trial[c] & w->want[c]) != 0 || (t->open[c] & w->want[c]) == 0;
             w->stack[depth++] = c;
         }
     }
@@ -161,7 +164,7 @@ static uint32_t better_way(sv__weave *w, uint32_t s)
         if (length + 1 == shortest && sv__weave_key(w, e) >= least)
             continue;
         sv_lane_mask lanes = sv__weave_lanes(w, e);
-        if (lanes != 0 && sv__wtree_move(w, s, e, lanes, false)) {
+        if ((lanes & w->want[s]) != 0 && sv__wtree_move(w, s, e, lanes, false)) {
             least = sv__weave_key(w, e);
             best = e;
             shortest = length + 1;

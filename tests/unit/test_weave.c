@@ -123,12 +123,122 @@ static void weave_is_best_with_one_lane(void **state)
     }
 }
 
+/* What a mode promises about SLs. */
+static void assert_mode(const sv_fabric *f, const sv_routes *r, sv_sl_mode mode)
+{
+    uint32_t nodes = sv_num_nodes(f);
+    for (uint32_t a = 0; a < nodes; a++)
+        for (uint32_t b = 0; b < nodes; b++) {
+            sv_node v = {a}, u = {b}, other = {b == 0};
+            if (a == b || !sv_node_alive(f, v) || !sv_node_alive(f, u) || r->home[0] == SV_NONE)
+                continue;
+            unsigned sl = sv_route_sl(r, v, r->first[b]);
+            if (mode == SV_SLS_ONE)
+                assert_int_equal(sl, 0);
+            if (mode == SV_SLS_REVERSIBLE)
+                assert_int_equal(sl, sv_route_sl(r, u, r->first[a]));
+            if (mode == SV_SLS_DESTINATION)
+                assert_int_equal(sl, sv_route_sl(r, other, r->first[b]));
+        }
+}
+
+/* Routes in a mode, and judges. Returns the busiest channel. */
+static uint64_t in_mode(const sv_fabric *f, sv_sl_mode mode, unsigned vls)
+{
+    const sv_route_request request = {.vls = vls, .seed = 1, .sl_mode = mode};
+    const sv_verify_options options = {.reversible = mode == SV_SLS_REVERSIBLE};
+    sv_routes *r = NULL;
+    sv_verification *found = NULL;
+    sv_route_report report;
+    sv_load load;
+    OK(ctx, sv_route(ctx, f, "weave", &request, &r, &report));
+    OK(ctx, sv_routes_check(ctx, f, r));
+    OK(ctx, sv_verify(ctx, f, r, &options, &found));
+    assert_int_equal(found->deadlock_free[SV_TRAFFIC_MANAGED], SV_VERDICT_YES);
+    assert_int_equal(found->loops, 0);
+    assert_int_equal(found->unreachable[SV_PAIRS_TERMINAL_TERMINAL], found->split_pairs);
+    if (report.note[0] == 0)
+        assert_int_equal(found->deadlock_free[SV_TRAFFIC_ALL], SV_VERDICT_YES);
+    assert_true(found->vls_used <= vls && report.vls_used <= vls);
+    assert_mode(f, r, mode);
+    OK(ctx, sv_routes_load(ctx, f, r, NULL, &load));
+    sv_verification_free(found);
+    sv_routes_free(r);
+    return load.max;
+}
+
+static void all_modes_keep_what_they_promise(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {
+        "torus:5,hosts=2",      "torus:5x4,hosts=2",         "torus:4x4x4,hosts=1",
+        "kary:k=3,n=3,hosts=2", "dragonfly:a=4,p=2,h=2,g=9", "kautz:d=3,k=3,hosts=1",
+        "mesh:1x2,hosts=1",     "slimfly:q=5,hosts=1",       "dragonfly+:l=2,s=2,h=2,g=2,p=1"};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        sv_fabric *f = test_fabric(ctx, specs[i]);
+        for (int mode = 0; mode < SV_SLS_COUNT; mode++)
+            for (unsigned vls = 1; vls <= 9; vls += vls < 5 ? 1 : 4)
+                in_mode(f, (sv_sl_mode)mode, vls);
+        sv_fabric_free(f);
+    }
+    for (int seed = 1; seed <= 20; seed++) {
+        char spec[96];
+        snprintf(spec, sizeof spec, "random:switches=%d,links=%d,total=%d,seed=%d", 5 + 2 * seed,
+                 7 + 5 * seed, 5 + 2 * seed, seed);
+        sv_fabric *whole = test_fabric(ctx, spec), *f = broken(whole, (uint64_t)seed);
+        in_mode(f, (sv_sl_mode)(seed % SV_SLS_COUNT), 1 + (unsigned)seed / 4);
+        in_mode(whole, SV_SLS_ONE, 2);
+        in_mode(whole, SV_SLS_REVERSIBLE, 6);
+        sv_fabric_free(f);
+        sv_fabric_free(whole);
+    }
+}
+
+/* One SL, lanes by turn: much better than one lane, and the same SL both ways costs little. */
+static void what_modes_cost(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"torus:5x5x5,hosts=2", "dragonfly:a=8,p=4,h=4,g=13",
+                                        "random:switches=125,links=1000,total=500,seed=1"};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        sv_fabric *f = test_fabric(ctx, specs[i]);
+        double one = (double)in_mode(f, SV_SLS_ONE, 2);
+        assert_true(one <= 0.7 * (double)in_mode(f, SV_SLS_PAIR, 1));
+        assert_true((double)in_mode(f, SV_SLS_REVERSIBLE, 4) <=
+                    1.1 * (double)in_mode(f, SV_SLS_PAIR, 4));
+        sv_fabric_free(f);
+    }
+}
+
+static void what_cannot_be(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "torus:5x5,hosts=1");
+    sv_routes *r = NULL;
+    const char *const bad[] = {"rounds=0", "rounds=10", "rounds=many"};
+    sv_route_request request = {.vls = 4, .seed = 1, .sl_mode = SV_SLS_ONE};
+    FAILS(ctx, sv_route(ctx, f, "dfsssp", &request, &r, NULL), SV_BAD_INPUT,
+          "by source and destination only");
+    OK(ctx, sv_route(ctx, f, "updn", &request, &r, NULL)); /* one SL anyway */
+    sv_routes_free(r);
+    request.sl_mode = SV_SLS_COUNT;
+    FAILS(ctx, sv_route(ctx, f, "weave", &request, &r, NULL), SV_BAD_INPUT, "no such mode");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        request = (sv_route_request){.vls = 2, .options = &bad[i], .num_options = 1};
+        FAILS(ctx, sv_route(ctx, f, "weave", &request, &r, NULL), SV_BAD_INPUT, "rounds of weave");
+    }
+    sv_fabric_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weave_takes_the_lanes_there_are),
         cmocka_unit_test(weave_on_a_large_torus),
         cmocka_unit_test(weave_is_best_with_one_lane),
+        cmocka_unit_test(all_modes_keep_what_they_promise),
+        cmocka_unit_test(what_modes_cost),
+        cmocka_unit_test(what_cannot_be),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
