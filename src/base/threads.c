@@ -183,9 +183,8 @@ sv_status sv_pool_use(sv_ctx *ctx, unsigned threads, sv_pool_fn *fn, void *arg)
     pthread_cond_init(&pool.left, NULL);
     for (unsigned i = 0; i < threads; i++)
         worker_init(&pool.workers[i], &pool, i);
-    while (pool.started < threads &&
-           pthread_create(&pool.workers[pool.started].thread, NULL, run,
-                          &pool.workers[pool.started]) == 0)
+    while (pool.started < threads && pthread_create(&pool.workers[pool.started].thread, NULL, run,
+                                                    &pool.workers[pool.started]) == 0)
         pool.started++;
     sv_status status = fn(&pool, arg);
     end(&pool);

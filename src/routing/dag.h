@@ -52,9 +52,9 @@ typedef struct sv__dags {
     sv__job *job;
     const sv_core *core;
     void *engine;
-    sv__search_fn *search; /* NULL: all shortest ways */
-    sv__allow_fn *allow;   /* NULL: all may */
-    sv__dag_maker maker;   /* of the thread that began */
+    sv__search_fn *search;    /* NULL: all shortest ways */
+    sv__allow_fn *allow;      /* NULL: all may */
+    sv__dag_maker maker;      /* of the thread that began */
     _Atomic(sv__dag *) *kept; /* [switches] */
     size_t bytes_left;        /* of the memory set aside; this and the arena under the lock */
     pthread_mutex_t lock;

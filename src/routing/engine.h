@@ -81,8 +81,9 @@ uint32_t sv__batch(const sv_fabric *fabric);
 
 /*
  * The order in which destinations are routed: terminals round-robin over their switches (the first
- * of each, then the second of each …, addresses of one terminal together unless in batches), then the switches.
- * batch: as sv__batch says; if more than one, those of a batch are of switches far from each other.
+ * of each, then the second of each …, addresses of one terminal together), then the switches.
+ * batch: as sv__batch says; if more than one, those of a batch are of switches far from each other,
+ * and SV_NONE fills batches up.
  * *count entries; from the job's arena; NULL: no memory.
  */
 uint32_t *sv__destinations(sv__job *job, uint32_t batch, uint32_t *count);

@@ -7,10 +7,11 @@
  * (busiest channel of a 10×10×10 torus under minhop: 29,080 routes instead of 38,076).
  *
  * On large fabrics several destinations are routed side by side. Those of neighbours would all take
- * the same way, which nobody has taken yet, and pile up on it (sssp on a tree of 1,024 switches:
- * 94,928 routes instead of 14,336, when tried with batches of 16). So a batch has one destination
- * of each part of the round: every R/B-th switch. Then batches do no harm (14,032), and on tori the
- * balance gets better than one by one (10×10×10: 21,932 instead of 23,004).
+ * the same way, which nobody has taken yet, and pile up on it (sssp on a tree of 1,280 switches:
+ * 34,768 routes instead of 14,336, when tried with batches of 4). So a batch has one destination of
+ * each part of the round: every stride-th switch. Then batches do no harm (13,744), and on tori the
+ * balance gets better than one by one (10×10×10: 21,656 instead of 23,004). Trees need as many
+ * branches at the top as a batch has destinations, so batches are small.
  *
  * Cost: linear.
  */
@@ -36,9 +37,22 @@ sv_status sv__end_row(sv__job *job, uint32_t d, uint8_t **row, sv_node *home)
     return SV_OK;
 }
 
+/* How many live terminals the fullest switch has. */
+static uint32_t most_terminals(const sv_fabric *f)
+{
+    uint32_t most = 0;
+    for (uint32_t s = 0; s < f->num_switches; s++) {
+        uint32_t count = 0;
+        SV_FOR_HOPS (f, (sv_node){s}, hop)
+            count += !sv_is_switch(f, hop->to);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
 uint32_t sv__batch(const sv_fabric *f)
 {
-    return f->num_switches < 512 ? 1 : f->num_switches < 2048 ? 8 : 16;
+    return f->num_switches < 512 ? 1 : f->num_switches < 4096 ? 4 : 8;
 }
 
 /* The next terminal of every switch that has one left, into list; returns how many. */
@@ -55,28 +69,43 @@ static uint32_t next_round(const sv_fabric *f, const sv_hop **next, uint32_t *li
     return count;
 }
 
-/* Adds the destinations of a round's terminals. */
+/* The bits of a number, the last first. */
+static uint32_t mirror(uint32_t number, unsigned bits)
+{
+    uint32_t result = 0;
+    for (; bits > 0; bits--, number >>= 1)
+        result = result << 1 | (number & 1);
+    return result;
+}
+
+/*
+ * Adds the destinations of a round's terminals. In batches: every stride-th of the round makes one,
+ * filled up with SV_NONE; the next begins about half a stride further, and so on.
+ */
 static void append_round(const sv_routes *r, const uint32_t *list, uint32_t length, uint32_t batch,
                          uint32_t *order, uint32_t *count)
 {
     uint32_t addresses = 1u << r->lmc, stride = (length + batch - 1) / batch;
-    if (batch == 1) {
-        for (uint32_t i = 0; i < length; i++)
-            for (uint32_t k = 0; k < addresses; k++)
-                order[(*count)++] = r->first[list[i]] + k;
-        return;
-    }
-    for (uint32_t k = 0; k < addresses; k++)
-        for (uint32_t i = 0; i < stride; i++)
-            for (uint32_t j = i; j < length; j += stride)
-                order[(*count)++] = r->first[list[j]] + k;
+    unsigned bits = 0;
+    for (uint32_t i = 0; i < length && batch == 1; i++)
+        for (uint32_t k = 0; k < addresses; k++)
+            order[(*count)++] = r->first[list[i]] + k;
+    while (stride > 1u << bits)
+        bits++;
+    for (uint32_t k = 0; k < addresses && batch > 1; k++)
+        for (uint32_t i = 0; i < 1u << bits; i++)
+            for (uint32_t j = 0, at = mirror(i, bits); j < batch && mirror(i, bits) < stride; j++) {
+                order[(*count)++] = at < length ? r->first[list[at]] + k : SV_NONE;
+                at += stride;
+            }
 }
 
 uint32_t *sv__destinations(sv__job *job, uint32_t batch, uint32_t *count)
 {
     const sv_fabric *f = job->fabric;
     const sv_routes *r = job->routes;
-    uint32_t *order = SV_ARENA_NEW(job->arena, uint32_t, r->num_destinations);
+    uint32_t *order = NULL, rounds = most_terminals(f) << r->lmc;
+    order = SV_ARENA_NEW(job->arena, uint32_t, r->num_destinations + (size_t)rounds * batch);
     const sv_hop **next = SV_ARENA_NEW(job->arena, const sv_hop *, f->num_switches);
     uint32_t *list = SV_ARENA_NEW(job->arena, uint32_t, f->num_switches);
     if (order == NULL || next == NULL || list == NULL)

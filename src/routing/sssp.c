@@ -144,9 +144,9 @@ static sv_status begin_batch(sv__sssp *x)
     for (uint32_t i = 0; i < x->batch; i++) {
         sv__sssp_tree *t = &x->trees[i];
         t->home = SV_NONE;
-        if (x->done == x->count)
+        uint32_t d = x->done < x->count ? x->order[x->done++] : SV_NONE;
+        if (d == SV_NONE)
             continue;
-        uint32_t d = x->order[x->done++];
         sv_node home;
         SV_TRY(sv__end_row(x->job, d, &t->row, &home));
         t->home = t->row == NULL ? SV_NONE : home.i;
