@@ -11,6 +11,7 @@
  *
  * Cost: O(switches × destinations).
  */
+#include "base/threads.h"
 #include "lanes/online.h"
 
 /* Adds all paths that have a lane to its dependency graph; they are acyclic. */
@@ -43,6 +44,17 @@ static sv_status rebuild(sv_packer *p)
     return SV_OK;
 }
 
+/* Whether a row has SLs for all but, perhaps, the home: then nothing is left. */
+static bool is_done(const sv_layering *x, uint32_t d)
+{
+    const uint8_t *sls = x->routes->sls[d];
+    sv_node to = x->routes->node[d];
+    uint32_t home = sv_is_switch(x->fabric, to) ? to.i : sv_switch_of(x->fabric, to).i, missing = 0;
+    for (uint32_t s = 0; s < x->routes->num_switches; s++)
+        missing += sls[s] == SV_NO_SL;
+    return missing == 0 || (missing == 1 && home != SV_NONE && sls[home] == SV_NO_SL);
+}
+
 static bool is_left(const sv_layering *x, uint32_t s, uint32_t d)
 {
     return x->routes->sls[d][s] == SV_NO_SL && x->tree.via[s] != SV_NONE;
@@ -57,6 +69,8 @@ static sv_status place_rest(sv_layering *x, unsigned vls, uint64_t *unsafe)
         bool any = false;
         if (d % 64 == 0)
             SV_TRY(sv_progress(x->ctx, "lanes", d, x->routes->num_destinations));
+        if (is_done(x, d))
+            continue;
         sv_layering_tree(x, d);
         for (uint32_t i = 1; i < x->tree.count && !any; i++)
             any = is_left(x, x->tree.order[i], d);
@@ -105,30 +119,72 @@ void sv_lane_shares_init(sv_lane_shares *h, const uint64_t *paths, unsigned lane
     }
 }
 
+/* Dealing paths out, in pieces of some destinations each. */
+enum { CHUNK = 64 };
+
+struct deal {
+    const sv_layering *x;
+    sv_lane_shares shares;
+    uint64_t (*paths)[SV_MOST_LANES]; /* [chunks]: of terminals, by lane */
+    uint64_t (*turns)[SV_MOST_LANES]; /* [chunks]: how often it is the next one's turn, by lane */
+};
+
+static sv_status count_chunk(sv_ctx *ctx, unsigned worker, uint64_t piece, void *arg)
+{
+    struct deal *deal = arg;
+    const sv_routes *r = deal->x->routes;
+    const uint32_t *terminals = deal->x->core->terminals;
+    (void)ctx;
+    (void)worker;
+    for (uint64_t d = piece * CHUNK; d < r->num_destinations && d < (piece + 1) * CHUNK; d++)
+        for (uint32_t s = 0; s < r->num_switches; s++) {
+            deal->paths[piece][r->sls[d][s]] += terminals[s];
+            deal->turns[piece][r->sls[d][s]] += terminals[s] > 0;
+        }
+    return SV_OK;
+}
+
+/* turns: that of the piece's first path. */
+static sv_status deal_chunk(sv_ctx *ctx, unsigned worker, uint64_t piece, void *arg)
+{
+    struct deal *deal = arg;
+    const sv_routes *r = deal->x->routes;
+    const uint32_t *terminals = deal->x->core->terminals;
+    unsigned next[SV_MOST_LANES];
+    (void)ctx;
+    (void)worker;
+    for (unsigned l = 0; l < deal->x->lanes; l++)
+        next[l] = (unsigned)(deal->turns[piece][l] % deal->shares.count[l]);
+    for (uint64_t d = piece * CHUNK; d < r->num_destinations && d < (piece + 1) * CHUNK; d++)
+        for (uint32_t s = 0; s < r->num_switches; s++) {
+            unsigned l = r->sls[d][s], turn = next[l];
+            r->sls[d][s] = deal->shares.member[l][turn];
+            turn += terminals[s] > 0;
+            next[l] = turn == deal->shares.count[l] ? 0 : turn;
+        }
+    return SV_OK;
+}
+
 /* Deals the paths of each lane out to those who share it. */
 static sv_status spread(sv_layering *x, unsigned vls)
 {
-    const sv_routes *r = x->routes;
-    sv_lane_shares h;
-    uint64_t paths[SV_MOST_LANES] = {0};
-    unsigned next[SV_MOST_LANES] = {0};
-    for (uint32_t d = 0; d < r->num_destinations; d++)
-        for (uint32_t s = 0; s < r->num_switches; s++)
-            if (r->sls[d][s] < SV_MOST_LANES)
-                paths[r->sls[d][s]] += x->core->terminals[s];
-    sv_lane_shares_init(&h, paths, x->lanes, vls);
-    for (uint32_t d = 0; d < r->num_destinations; d++) {
-        uint8_t *lanes = sv_routes_sl_row(x->ctx, x->routes, d);
-        if (lanes == NULL)
-            return SV_NO_MEMORY;
-        for (uint32_t s = 0; s < r->num_switches; s++) {
-            unsigned l = lanes[s];
-            lanes[s] = h.member[l][next[l]];
-            if (x->core->terminals[s] > 0)
-                next[l] = (next[l] + 1) % h.count[l];
+    uint64_t chunks = ((uint64_t)x->routes->num_destinations + CHUNK - 1) / CHUNK;
+    uint64_t paths[SV_MOST_LANES] = {0}, turns[SV_MOST_LANES] = {0};
+    struct deal deal = {.x = x};
+    deal.paths = sv_arena_alloc(x->arena, chunks, sizeof *deal.paths);
+    deal.turns = sv_arena_alloc(x->arena, chunks, sizeof *deal.turns);
+    if (deal.paths == NULL || deal.turns == NULL)
+        return SV_NO_MEMORY;
+    SV_TRY(sv_parallel(x->ctx, "lanes", chunks, count_chunk, &deal));
+    for (uint64_t i = 0; i < chunks; i++)
+        for (unsigned l = 0; l < SV_MOST_LANES; l++) {
+            uint64_t before = turns[l];
+            paths[l] += deal.paths[i][l];
+            turns[l] += deal.turns[i][l];
+            deal.turns[i][l] = before;
         }
-    }
-    return SV_OK;
+    sv_lane_shares_init(&deal.shares, paths, x->lanes, vls);
+    return sv_parallel(x->ctx, "lanes", chunks, deal_chunk, &deal);
 }
 
 sv_status sv_lanes_straight(sv_ctx *ctx, sv_routes *routes, unsigned lanes)

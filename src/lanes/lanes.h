@@ -63,6 +63,9 @@ static inline bool sv_layering_counts(const sv_layering *x, uint32_t s, uint32_t
  */
 sv_status sv_layering_run(sv_layering *x, sv_lane_method method, unsigned most);
 
+/* Whether the paths to some destinations alone fit one lane; INFEASIBLE (no message) if not. */
+sv_status sv_layering_probe(sv_layering *x, const uint32_t *destinations, uint32_t count);
+
 /* The two kinds of method; called by sv_layering_run. */
 sv_status sv__lanes_break(sv_layering *x, sv_lane_method method, unsigned most);
 sv_status sv__lanes_online(sv_layering *x, unsigned most);

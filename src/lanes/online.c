@@ -91,31 +91,52 @@ void sv_packer_begin(sv_packer *p, uint32_t d)
         p->open[p->x->tree.order[0]] = ~(sv_lane_mask)0;
 }
 
+/* Puts the paths to a destination into lanes; *fit: whether all that count have one. */
+static sv_status pack(sv_packer *p, uint32_t d, uint8_t *lanes, bool *fit)
+{
+    sv_layering *x = p->x;
+    sv_packer_begin(p, d);
+    *fit = true;
+    for (uint32_t i = 1; i < x->tree.count && *fit; i++) {
+        uint32_t s = x->tree.order[i];
+        unsigned lane;
+        if (!sv_layering_counts(x, s, d)) {
+            p->open[s] = sv_packer_open(p, s);
+            continue;
+        }
+        SV_TRY(sv_packer_path(p, s, &lane));
+        *fit = lane != SV_NO_SL;
+        if (lanes != NULL)
+            lanes[s] = (uint8_t)lane;
+    }
+    return SV_OK;
+}
+
+sv_status sv_layering_probe(sv_layering *x, const uint32_t *destinations, uint32_t count)
+{
+    sv_packer p = {0};
+    bool fit = true;
+    SV_TRY(sv_packer_init(&p, x, 1));
+    for (uint32_t i = 0; i < count && fit; i++)
+        if (destinations[i] != SV_NONE)
+            SV_TRY(pack(&p, destinations[i], NULL, &fit));
+    return fit ? SV_OK : SV_INFEASIBLE;
+}
+
 sv_status sv__lanes_online(sv_layering *x, unsigned most)
 {
     sv_packer p = {0};
     const sv_routes *r = x->routes;
+    bool fit = true;
     SV_TRY(sv_packer_init(&p, x, most));
-    for (uint32_t d = 0; d < r->num_destinations; d++) {
+    for (uint32_t d = 0; d < r->num_destinations && fit; d++) {
         uint8_t *lanes = sv_routes_sl_row(x->ctx, x->routes, d);
         if (d % 64 == 0)
             SV_TRY(sv_progress(x->ctx, "lanes", d, r->num_destinations));
         if (lanes == NULL)
             return SV_NO_MEMORY;
-        sv_packer_begin(&p, d);
-        for (uint32_t i = 1; i < x->tree.count; i++) {
-            uint32_t s = x->tree.order[i];
-            unsigned lane;
-            if (!sv_layering_counts(x, s, d)) {
-                p.open[s] = sv_packer_open(&p, s);
-                continue;
-            }
-            SV_TRY(sv_packer_path(&p, s, &lane));
-            if (lane == SV_NO_SL)
-                return SV_INFEASIBLE;
-            lanes[s] = (uint8_t)lane;
-        }
+        SV_TRY(pack(&p, d, lanes, &fit));
     }
     x->lanes = p.cdg.num_lanes;
-    return SV_OK;
+    return fit ? SV_OK : SV_INFEASIBLE;
 }

@@ -35,7 +35,7 @@
 
 #include "base/rng.h"
 #include "lanes/lanes.h"
-#include "routing/sssp.h"
+#include "routing/agree.h"
 
 /* ---- step 1, several times ---- */
 
@@ -134,6 +134,7 @@ static sv_status run(sv__weave *w)
     uint32_t *homes = SV_ARENA_NEW(job->arena, uint32_t, w->core.num_switches);
     if (homes == NULL)
         return SV_NO_MEMORY;
+    SV_TRY(sv__weave_find_starts(w));
     w->detours = false;
     SV_TRY(lay_fewest(w, homes));
     if (w->cdg.num_lanes > job->vls && !detours)
@@ -240,26 +241,51 @@ static sv_status weave_rest(sv__weave *w, sv_layering *lanes)
     return SV_OK;
 }
 
+/*
+ * Whether sssp's tables fit one lane. Most that do not show it within the first destinations, and
+ * the rest is not even routed. agree: it was seen from the order of switches alone.
+ */
+static sv_status fit_one_lane(sv__sssp *x, sv_layering *lanes, sv__agree *a, bool *agree)
+{
+    enum { FIRST = 64 };
+    SV_TRY(sv__sssp_some(x, FIRST));
+    SV_TRY(sv__agree_test(a, x->order, x->done, agree));
+    if (!*agree)
+        SV_TRY(sv_layering_probe(lanes, x->order, x->done));
+    SV_TRY(sv__sssp_run(x));
+    if (*agree)
+        SV_TRY(sv__agree_test(a, x->order, x->done, agree));
+    return *agree ? SV_OK : sv_layering_run(lanes, SV_LANES_ONLINE, 1);
+}
+
 sv_status sv__weave_route(sv__job *job, const char *name, bool detours)
 {
-    sv__sssp x = {0};
+    sv__sssp x;
     sv_layering lanes;
     sv__weave w;
+    sv__agree a;
+    bool agree;
     SV_TRY(sv__sssp_init(&x, job, NULL, NULL, NULL));
-    SV_TRY(sv__sssp_run(&x));
     SV_TRY(sv_layering_init(&lanes, job->ctx, job->arena, job->fabric, &x.core, job->routes));
-    sv_status status = sv_layering_run(&lanes, SV_LANES_ONLINE, 1);
+    SV_TRY(sv__agree_init(&a, &x, &lanes));
+    sv_status status = fit_one_lane(&x, &lanes, &a, &agree);
     if (status != SV_OK && status != SV_INFEASIBLE)
         return status;
-    SV_TRY(sv__weave_init(&w, job, name, detours));
-    if (status == SV_INFEASIBLE)
-        return run_mode(&w);
     unsigned vls = job->vls;
-    if (job->request->sl_mode != SV_SLS_PAIR)
+    if (status == SV_OK && job->request->sl_mode != SV_SLS_PAIR)
         job->vls = 1;
-    if (detours)
-        SV_TRY(weave_rest(&w, &lanes));
+    if (agree)
+        SV_TRY(sv__agree_finish(&a, detours, job->vls));
+    else {
+        SV_TRY(sv__weave_init(&w, job, name, detours));
+        if (status == SV_INFEASIBLE)
+            return run_mode(&w);
+        if (detours)
+            SV_TRY(weave_rest(&w, &lanes));
+    }
     SV_TRY(sv__finish_lanes(job, &lanes));
+    if (agree)
+        job->report->vls_needed = 1;
     return job->request->sl_mode == SV_SLS_PAIR ? SV_OK : sv__weave_share(job, vls);
 }
 

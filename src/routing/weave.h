@@ -56,6 +56,7 @@ typedef struct sv__weave {
     uint8_t *laid;  /* [home][switch]: the cable it takes in the tree laid first, or SV__NO_CABLE */
     bool *needed;   /* [switches]: whether its path to the home at hand must be open */
     bool *spanning; /* [entries]: is in the spanning tree that some lane has; NULL: none */
+    const uint32_t *start[2]; /* orders that the first lanes begin with, or NULL (weave_start.c) */
     uint64_t load[SV_MOST_LANES]; /* terminals' paths in each lane */
     uint64_t unsafe, fallbacks;   /* paths open in no lane; homes left to the spanning tree */
     uint64_t stranded;            /* paths that found no way, without a spanning tree to fall to */
@@ -67,6 +68,13 @@ typedef struct sv__weave {
 /* ---- weave_tree.c ---- */
 
 sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool detours);
+
+/*
+ * The same for a further thread: tree and scratch are its own, everything else is shared and must
+ * not be changed while several are at work. Its dags must not be used (sv__dag_make with those of
+ * the original).
+ */
+sv_status sv__weave_copy(sv__weave *copy, const sv__weave *w);
 
 /* Begins a tree. */
 void sv__wtree_begin(sv__weave *w, uint32_t home);
@@ -126,6 +134,12 @@ bool sv__wtree_move(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes
  */
 bool sv__wtree_mend(sv__weave *w);
 
+/* The same until it finds nothing, or has been done often enough. */
+void sv__wtree_mend_often(sv__weave *w);
+
+/* Writes its ports into a row; returns how many paths are not open. */
+uint64_t sv__wtree_write(const sv__weave *w, uint8_t *row);
+
 /* Adds the routes of all terminals to the weights. */
 void sv__wtree_weigh(sv__weave *w, uint32_t lots);
 
@@ -134,6 +148,11 @@ void sv__weave_clear(sv__weave *w);
 
 /* The tree that was laid for a home. */
 void sv__wtree_use_laid(sv__weave *w, uint32_t home);
+
+/* ---- weave_start.c ---- */
+
+/* Finds orders for the first two lanes, where that saves searching. */
+sv_status sv__weave_find_starts(sv__weave *w);
 
 /* ---- weave_seed.c ---- */
 
@@ -240,25 +259,40 @@ bool sv__weave_grow(sv__weave *w, const sv__dag *dag);
 /* The tree of a home: of shortest open paths, or else (false) what was laid, mended. */
 bool sv__weave_find_tree(sv__weave *w, const sv__dag *dag);
 
-/*
- * Routes all destinations: rows, SLs, loads of lanes; then, on small fabrics or as option rounds
- * says, again: each is taken out and routed anew, by weights that grow with the fourth power of the
- * load.
- */
+/* Routes all destinations: rows, SLs, loads of lanes; then once more. */
 sv_status sv__weave_spread(sv__weave *w);
 
+/* ---- weave_again.c ---- */
+
+/* Routes all destinations again if fabric or option rounds want it. */
+sv_status sv__weave_again(sv__weave *w, const uint32_t *order, uint32_t count);
+
 /* ---- weave_modes.c ---- */
+
+/* A destination, whose SLs are to be chosen. */
+typedef struct sv__pick {
+    uint32_t destination;
+    bool terminal;
+    uint8_t *sls;                 /* in the form of the mode; NULL if that is constant */
+    uint64_t load[SV_MOST_LANES]; /* of lanes: before, and with it */
+} sv__pick;
 
 /* What service levels may depend on (sv_sl_mode). */
 typedef struct sv__mode {
     sv_sl_form form; /* in which SLs are kept while destinations are routed */
-    /* Before the tree of a destination is looked for: sets w->want or w->play. NULL: nothing. */
-    void (*prepare)(sv__weave *w, const sv__dag *dag, uint32_t destination);
-    /* The tree at hand is that of a destination: notes or writes its SLs. */
-    sv_status (*record)(sv__weave *w, uint32_t destination);
+    /*
+     * Before the tree of a destination is looked for: sets w->want or w->play. NULL: nothing, and
+     * destinations may be routed on several threads.
+     */
+    void (*prepare)(sv__weave *w, const sv__dag *dag);
+    /* The tree at hand is that of a destination: notes or writes its SLs. NULL: nothing. */
+    void (*record)(sv__weave *w, sv__pick *pick);
 } sv__mode;
 
 extern const sv__mode sv__mode_pair;
+
+/* What record gets: SLs as the form wants them, all 0; loads as they are. */
+sv_status sv__weave_pick(sv__weave *w, uint32_t destination, sv__pick *pick);
 
 /* Routes, in the modes other than SV_SLS_PAIR. */
 sv_status sv__weave_run_one(sv__weave *w);

@@ -73,10 +73,37 @@ static bool settle_open(sv__weave *w, uint32_t s, uint32_t length)
     return best != SV_NONE;
 }
 
+/* Whether all turns from an entry on are in a lane or agree with its order. */
+static bool agrees(const sv__weave *w, unsigned lane, uint32_t first)
+{
+    const uint32_t *to = w->core.to, *out = w->tree.out, *place = w->cdg.lane[lane].place;
+    for (uint32_t in = first; out[to[in]] != SV_NONE; in = out[to[in]])
+        if (!(w->cdg.lanes[sv_cdg_turn(&w->cdg, in, out[to[in]])] >> lane & 1) &&
+            place[in] >= place[out[to[in]]])
+            return false;
+    return true;
+}
+
+/* It takes the first way to somebody of a length that agrees with a lane's order. */
+static bool settle_agreeing(sv__weave *w, uint32_t s, uint32_t length)
+{
+    const sv_core *core = &w->core;
+    for (unsigned l = 0; l < w->cdg.num_lanes; l++)
+        for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++)
+            if (w->tree.length[core->neighbour[k]] == length && agrees(w, l, core->back[k])) {
+                add_path(w, l, core->back[k]);
+                sv__wtree_settle(w, s, core->back[k], (sv_lane_mask)1 << l);
+                return true;
+            }
+    return false;
+}
+
 /* It takes the first way to somebody of a length that a lane takes. */
 static bool settle_added(sv__weave *w, uint32_t s, uint32_t length)
 {
     const sv_core *core = &w->core;
+    if (w->start[0] != NULL && settle_agreeing(w, s, length))
+        return true;
     for (unsigned l = 0; l < sv__weave_num_lanes(w); l++)
         for (uint32_t k = core->first[s];
              w->tree.open[w->tree.home] >> l & 1 && k < core->first[s + 1]; k++)
@@ -311,6 +338,14 @@ sv_status sv__weave_lay(sv__weave *w, const uint32_t *homes)
     return SV_OK;
 }
 
+/* The order that a lane begins with, or NULL. */
+static const uint32_t *first_order(const sv__weave *w, unsigned lane, const uint32_t *start)
+{
+    if (lane < 2 && w->start[lane] != NULL)
+        return w->start[lane];
+    return lane == 0 ? start : NULL;
+}
+
 sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls, sv__plan plan)
 {
     const uint32_t *start = sv_core_inside_out(&w->core, w->job->arena);
@@ -324,8 +359,9 @@ sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls, sv__plan plan)
     w->spanning = NULL;
     w->fallbacks = w->stranded = 0;
     sv__weave_clear(w);
-    for (unsigned l = 0; w->turns == NULL && l + 1 < (w->detours ? vls : 2); l++)
+    unsigned lanes = w->detours ? vls - 1 : w->start[1] != NULL ? 2 : 1;
+    for (unsigned l = 0; w->turns == NULL && l < lanes; l++)
         SV_TRY(w->by_destination ? sv__weave_seed_lane(w, plan, NULL)
-                                 : sv_cdg_add_lane(&w->cdg, l == 0 ? start : NULL));
+                                 : sv_cdg_add_lane(&w->cdg, first_order(w, l, start)));
     return w->detours ? sv__weave_seed_lane(w, plan, vls > 1 ? NULL : start) : SV_OK;
 }

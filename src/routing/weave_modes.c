@@ -20,43 +20,29 @@
 
 /* ---- by source and destination ---- */
 
-/* Each path goes to the least loaded lane, or pair of lanes, that is open to it. */
-static sv_status record_pair(sv__weave *w, uint32_t d)
+/* Each path goes to the least loaded lane that is open to it. */
+static void record_pair(sv__weave *w, sv__pick *p)
 {
     const sv__wtree *t = &w->tree;
-    sv__job *job = w->job;
-    bool terminal = !sv_is_switch(job->fabric, job->routes->node[d]);
-    uint8_t *sls = sv_routes_sl_row(job->ctx, job->routes, d);
-    if (sls == NULL)
-        return SV_NO_MEMORY;
-    memset(sls, 0, job->routes->num_switches);
     for (uint32_t i = 1; i < t->count; i++) {
         uint32_t s = t->order[i];
         unsigned best = 0;
         uint64_t least = UINT64_MAX;
-        for (sv_lane_mask m = t->open[s] & w->want[s]; m != 0; m &= m - 1) {
+        for (sv_lane_mask m = t->open[s]; m != 0; m &= m - 1) {
             unsigned l = (unsigned)__builtin_ctzll(m);
-            best = w->load[l] < least ? l : best;
-            least = w->load[l] < least ? w->load[l] : least;
+            best = p->load[l] < least ? l : best;
+            least = p->load[l] < least ? p->load[l] : least;
         }
-        w->load[best] += terminal ? w->core.terminals[s] : 0;
-        sls[s] = (uint8_t)best;
+        p->load[best] += p->terminal ? w->core.terminals[s] : 0;
+        p->sls[s] = (uint8_t)best;
     }
-    return SV_OK;
 }
 
 const sv__mode sv__mode_pair = {SV_SL_BY_SWITCH, NULL, record_pair};
 
 /* ---- one ---- */
 
-static sv_status record_nothing(sv__weave *w, uint32_t d)
-{
-    (void)w;
-    (void)d;
-    return SV_OK;
-}
-
-static const sv__mode mode_one = {SV_SL_CONSTANT, NULL, record_nothing};
+static const sv__mode mode_one = {SV_SL_CONSTANT, NULL, NULL};
 
 sv_status sv__weave_run_one(sv__weave *w)
 {
@@ -84,9 +70,8 @@ static sv_lane_mask *both_of(const sv__weave *w, uint32_t a, uint32_t b)
     return &x->both[(size_t)(a < b ? a : b) * w->core.num_switches + (a < b ? b : a)];
 }
 
-static void prepare_both(sv__weave *w, const sv__dag *dag, uint32_t d)
+static void prepare_both(sv__weave *w, const sv__dag *dag)
 {
-    (void)d;
     for (uint32_t i = 1; i < dag->count; i++)
         w->want[dag->order[i]] = *both_of(w, dag->order[i], dag->order[0]);
 }
@@ -102,11 +87,10 @@ static void narrow(sv__weave *w)
     }
 }
 
-static sv_status record_both(sv__weave *w, uint32_t d)
+static void record_both(sv__weave *w, sv__pick *p)
 {
-    (void)d;
+    (void)p;
     narrow(w);
-    return SV_OK;
 }
 
 static const sv__mode mode_reversible = {SV_SL_CONSTANT, prepare_both, record_both};
@@ -209,10 +193,9 @@ sv_status sv__weave_run_reversible(sv__weave *w)
 enum { MOST_BY_DESTINATION = 4 };
 
 /* The least loaded lane in which all shortest paths are open, or that in which it is laid. */
-static void prepare_lane(sv__weave *w, const sv__dag *dag, uint32_t d)
+static void prepare_lane(sv__weave *w, const sv__dag *dag)
 {
     sv_lane_mask tried = 0;
-    (void)d;
     for (unsigned i = 0; i < w->cdg.num_lanes; i++) {
         unsigned best = 0;
         uint64_t least = UINT64_MAX;
@@ -229,16 +212,11 @@ static void prepare_lane(sv__weave *w, const sv__dag *dag, uint32_t d)
     w->play = sv__weave_home_lanes(w, dag->order[0]);
 }
 
-static sv_status record_lane(sv__weave *w, uint32_t d)
+static void record_lane(sv__weave *w, sv__pick *p)
 {
-    sv__job *job = w->job;
-    uint8_t *sls = sv_routes_sl_row(job->ctx, job->routes, 0);
-    if (sls == NULL)
-        return SV_NO_MEMORY;
     unsigned lane = (unsigned)__builtin_ctzll(w->play);
-    sls[d] = (uint8_t)lane;
-    w->load[lane] += !sv_is_switch(job->fabric, job->routes->node[d]);
-    return SV_OK;
+    p->sls[p->destination] = (uint8_t)lane;
+    p->load[lane] += p->terminal;
 }
 
 static const sv__mode mode_destination = {SV_SL_BY_DESTINATION, prepare_lane, record_lane};

@@ -2,24 +2,49 @@
  * weave_spread.c: all destinations are routed as sssp does, by the least weight among ways that are
  * open; where that leads into a dead end, the tree that was laid for the home serves, mended.
  *
+ * As in sssp, large fabrics are done in batches: each thread has a tree and scratch of its own and
+ * reads weights, lanes and laid trees, which do not change while trees grow. Loads of lanes are
+ * counted from the batch's beginning for each tree, and added up after it.
+ *
  * Invariant: every path that must be open is, and gets a lane that has all its turns.
- * Then all is done once more: a destination is taken out of the loads and routed again, by prices
- * that grow with the fourth power of the load. That brings the busiest channel down by a tenth.
- * Cost: as sssp, twice; some ten times the sum of all path lengths for each tree that is mended.
+ * Cost: as sssp; some ten times the sum of all path lengths for each tree that is mended.
  */
-#include "routing/weave.h"
-
 #include <string.h>
 
-enum { MOST_MENDS = 6 };
+#include "routing/weave.h"
+
+enum { SLICES = 16 };
+
+/* A destination of the batch at hand. */
+struct tree {
+    uint32_t home, lots; /* home SV_NONE: there is nothing to do */
+    uint8_t *row;
+    uint32_t *out;    /* [switches]: the entry it takes, or SV_NONE */
+    uint32_t *routes; /* [switches]: from terminals behind it, its own included */
+    sv__pick pick;
+    uint64_t unsafe;
+};
+
+struct worker {
+    sv__weave weave; /* tree and scratch are its own */
+    sv__dag_maker maker;
+};
+
+struct spread {
+    sv__weave *w;
+    struct worker *workers; /* [threads] */
+    struct tree *trees;     /* [batch] */
+    uint32_t batch, count, done, *order;
+};
 
 /* The open shortest way of the least weight. SV_NONE: none is open. */
 static uint32_t cheapest(const sv__weave *w, const sv__dag *dag, uint32_t i)
 {
     uint32_t best = SV_NONE, s = dag->order[i];
     uint64_t least = UINT64_MAX;
+    const uint32_t *back = w->core.back + w->core.first[s];
     for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++) {
-        uint32_t out = w->core.back[sv__dag_cable(&w->core, dag, s, k)];
+        uint32_t out = back[dag->cables[k]];
         uint64_t key = sv__weave_key(w, out);
         if (key < least && (sv__weave_lanes(w, out) & w->want[s]) != 0) {
             least = key;
@@ -47,49 +72,130 @@ bool sv__weave_find_tree(sv__weave *w, const sv__dag *dag)
         return true;
     w->play = sv__weave_home_lanes(w, dag->order[0]);
     sv__wtree_use_laid(w, dag->order[0]);
-    for (unsigned i = 0; i < (w->detours ? MOST_MENDS : 1) && sv__wtree_mend(w); i++)
-        ;
+    sv__wtree_mend_often(w);
     return false;
 }
 
-/* A destination: its row, home and ways; *row NULL: nothing leads there. */
-static sv_status begin(sv__weave *w, uint32_t d, uint8_t **row, const sv__dag **dag)
+/* Takes what the others need to know from the tree at hand. */
+static void save(sv__weave *w, struct tree *t)
 {
-    sv_node home;
-    SV_TRY(sv__end_row(w->job, d, row, &home));
-    if (*row == NULL)
+    const sv_core *core = &w->core;
+    const uint32_t *order = w->tree.order;
+    t->unsafe = sv__wtree_write(w, t->row);
+    if (!t->pick.terminal)
+        return;
+    memset(t->out, 0xff, core->num_switches * sizeof *t->out);
+    memcpy(t->routes, core->terminals, core->num_switches * sizeof *t->routes);
+    for (uint32_t i = w->tree.count; i-- > 1;) {
+        uint32_t s = order[i];
+        t->out[s] = w->tree.out[s];
+        t->routes[core->to[t->out[s]]] += t->routes[s];
+    }
+}
+
+static sv_status route_one(sv_ctx *ctx, unsigned number, uint64_t piece, void *arg)
+{
+    struct spread *x = arg;
+    struct tree *t = &x->trees[piece];
+    sv__weave *w = &x->workers[number].weave;
+    if (t->home == SV_NONE)
         return SV_OK;
-    *dag = sv__dag_to(&w->dags, home.i);
-    if (*dag == NULL)
-        return SV_NO_MEMORY;
+    const sv__dag *dag = sv__dag_make(&x->w->dags, &x->workers[number].maker, t->home);
+    if (dag == NULL)
+        return sv_fail(ctx, SV_NO_MEMORY, "out of memory");
+    memcpy(w->load, x->w->load, sizeof w->load);
     if (w->mode->prepare != NULL)
-        w->mode->prepare(w, *dag, d);
+        w->mode->prepare(w, dag);
+    sv__weave_find_tree(w, dag);
+    if (w->mode->record != NULL)
+        w->mode->record(w, &t->pick);
+    save(w, t);
     return SV_OK;
 }
 
-/* The tree at hand becomes the row of a destination. */
-static sv_status finish(sv__weave *w, uint32_t d, uint8_t *row)
+/* Adds the routes of a batch to the weights of some switches, tree by tree. */
+static sv_status weigh(sv_ctx *ctx, unsigned number, uint64_t piece, void *arg)
 {
-    const sv__wtree *t = &w->tree;
-    for (uint32_t i = 1; i < t->count; i++) {
-        uint32_t s = t->order[i];
-        row[s] = w->core.entries[t->out[s]].port;
-        w->unsafe += (t->open[s] & w->want[s]) == 0;
-    }
-    return w->mode->record(w, d);
+    const struct spread *x = arg;
+    uint64_t n = x->w->core.num_switches, slices = x->batch == 1 ? 1 : SLICES;
+    uint32_t begin = (uint32_t)(piece * n / slices), end = (uint32_t)((piece + 1) * n / slices);
+    uint64_t *weight = x->w->weight;
+    (void)ctx;
+    (void)number;
+    for (const struct tree *t = x->trees; t < x->trees + x->batch; t++)
+        for (uint32_t s = begin; t->home != SV_NONE && t->pick.terminal && s < end; s++) {
+            uint32_t e = t->out[s];
+            if (e != SV_NONE)
+                weight[e] = sv__weigh(weight[e], t->routes[s], e, t->lots);
+        }
+    return SV_OK;
 }
 
-static sv_status route_one(sv__weave *w, uint32_t d)
+sv_status sv__weave_pick(sv__weave *w, uint32_t d, sv__pick *p)
 {
-    uint8_t *row;
-    const sv__dag *dag;
-    SV_TRY(begin(w, d, &row, &dag));
-    if (row == NULL)
+    sv__job *job = w->job;
+    sv_sl_form form = w->mode->form;
+    p->destination = d;
+    p->terminal = !sv_is_switch(job->fabric, job->routes->node[d]);
+    p->sls = NULL;
+    memcpy(p->load, w->load, sizeof p->load);
+    if (form == SV_SL_CONSTANT)
         return SV_OK;
-    sv__weave_find_tree(w, dag);
-    SV_TRY(finish(w, d, row));
-    if (!sv_is_switch(w->job->fabric, w->job->routes->node[d]))
-        sv__wtree_weigh(w, sv__lots(w->job, d));
+    p->sls = sv_routes_sl_row(job->ctx, job->routes, form == SV_SL_BY_DESTINATION ? 0 : d);
+    if (p->sls == NULL)
+        return SV_NO_MEMORY;
+    if (form == SV_SL_BY_DESTINATION)
+        p->sls[d] = 0;
+    else
+        memset(p->sls, 0, job->routes->num_switches);
+    return SV_OK;
+}
+
+/* The next destinations become the batch. */
+static sv_status begin_batch(struct spread *x)
+{
+    sv__job *job = x->w->job;
+    for (struct tree *t = x->trees; t < x->trees + x->batch; t++) {
+        uint32_t d = x->done < x->count ? x->order[x->done++] : SV_NONE;
+        sv_node home;
+        t->home = SV_NONE;
+        if (d == SV_NONE)
+            continue;
+        SV_TRY(sv__end_row(job, d, &t->row, &home));
+        SV_TRY(sv__weave_pick(x->w, d, &t->pick));
+        t->home = t->row == NULL ? SV_NONE : home.i;
+        t->lots = sv__lots(job, d);
+    }
+    return SV_OK;
+}
+
+/* Adds up what the trees of a batch have brought to the lanes. */
+static void end_batch(struct spread *x)
+{
+    uint64_t before[SV_MOST_LANES];
+    memcpy(before, x->w->load, sizeof before);
+    for (const struct tree *t = x->trees; t < x->trees + x->batch; t++) {
+        if (t->home == SV_NONE)
+            continue;
+        x->w->unsafe += t->unsafe;
+        for (unsigned l = 0; l < SV_MOST_LANES; l++)
+            x->w->load[l] += t->pick.load[l] - before[l];
+    }
+}
+
+static sv_status route_all(sv_pool *pool, void *arg)
+{
+    struct spread *x = arg;
+    for (uint32_t shown = 0; x->done < x->count;) {
+        if (x->done >= shown) {
+            SV_TRY(sv_progress(x->w->job->ctx, "routing", x->done, x->count));
+            shown = x->done + 64;
+        }
+        SV_TRY(begin_batch(x));
+        SV_TRY(sv_pool_run(pool, NULL, x->batch, route_one, x));
+        SV_TRY(sv_pool_run(pool, NULL, x->batch == 1 ? 1 : SLICES, weigh, x));
+        end_batch(x);
+    }
     return SV_OK;
 }
 
@@ -133,157 +239,39 @@ sv_status sv__weave_sample(sv__weave *w, unsigned rounds, sv__grade *grade)
     return SV_OK;
 }
 
-/* ---- once more ---- */
-
-struct again {
-    sv_core_ports ports;
-    uint64_t *load; /* [entries]: routes on each channel */
-    uint64_t mean;
-};
-
-/* What a channel costs: the fourth power of its load, as a share of the mean. */
-static uint64_t price(const struct again *x, uint32_t entry, uint32_t lots)
+/* Workers, and room for a batch. */
+static sv_status prepare(struct spread *x, unsigned threads)
 {
-    enum { UNIT = 10, MOST = 1 << 16 };
-    uint64_t share = (x->load[entry] << UNIT) / x->mean;
-    if (share > MOST)
-        share = MOST;
-    uint64_t square = share * share >> UNIT;
-    return (square * square >> UNIT) << SV__LOT_BITS | sv__lot(entry, lots);
-}
-
-/* The tree that a row holds. */
-static void tree_of_row(sv__weave *w, const sv_core_ports *ports, uint32_t home, const uint8_t *row)
-{
-    const sv_core *core = &w->core;
-    sv__wtree *t = &w->tree;
-    sv__wtree_begin(w, home);
-    for (uint32_t i = 0; i < t->count; i++)
-        for (uint32_t e = core->first[t->order[i]]; e < core->first[t->order[i] + 1]; e++) {
-            uint32_t s = core->entries[e].from;
-            if (t->length[s] == SV_NONE && sv_core_entry(ports, s, row[s]) == e)
-                sv__wtree_settle(w, s, e, sv__weave_lanes(w, e));
-        }
-}
-
-/* Whether all paths of the tree at hand are open. */
-static bool all_open(const sv__weave *w)
-{
-    const sv__wtree *t = &w->tree;
-    bool open = true;
-    for (uint32_t i = 1; i < t->count && open; i++)
-        open = (t->open[t->order[i]] & w->want[t->order[i]]) != 0;
-    return open;
-}
-
-/* The tree of a destination that had one: grown anew, or mended, or as the first time. */
-static void find_again(sv__weave *w, const struct again *x, const sv__dag *dag, const uint8_t *row)
-{
-    if (sv__weave_grow(w, dag))
-        return;
-    tree_of_row(w, &x->ports, dag->order[0], row);
-    if (!all_open(w)) { /* it was in a lane that is no longer at hand */
-        sv__weave_find_tree(w, dag);
-        return;
-    }
-    for (unsigned i = 0; i < MOST_MENDS && sv__wtree_mend(w); i++)
-        ;
-}
-
-/* The routes of the tree at hand are taken out of the loads, or put in; prices follow. */
-static void put(sv__weave *w, struct again *x, bool in, uint32_t lots)
-{
-    const sv__wtree *t = &w->tree;
-    for (uint32_t i = 0; i < t->count; i++)
-        w->flow[t->order[i]] = w->core.terminals[t->order[i]];
-    for (uint32_t i = t->count; i-- > 1;) {
-        uint32_t s = t->order[i], e = t->out[s];
-        x->load[e] = in ? x->load[e] + w->flow[s] : x->load[e] - w->flow[s];
-        w->weight[e] = price(x, e, lots);
-        w->flow[w->core.to[e]] += w->flow[s];
-    }
-}
-
-static sv_status route_again(sv__weave *w, struct again *x, uint32_t d)
-{
-    uint8_t *row;
-    const sv__dag *dag;
-    bool terminal = !sv_is_switch(w->job->fabric, w->job->routes->node[d]);
-    SV_TRY(begin(w, d, &row, &dag));
-    if (row == NULL)
-        return SV_OK;
-    tree_of_row(w, &x->ports, dag->order[0], row);
-    if (terminal) {
-        put(w, x, false, sv__lots(w->job, d));
-        find_again(w, x, dag, row);
-        put(w, x, true, sv__lots(w->job, d));
-    } else if (!all_open(w))
-        sv__weave_find_tree(w, dag);
-    return finish(w, d, row);
-}
-
-/* All destinations once more. */
-static sv_status spread_again(sv__weave *w, const uint32_t *order, uint32_t count, struct again *x)
-{
-    memset(w->load, 0, sizeof w->load);
-    w->unsafe = 0;
-    for (uint32_t e = 0; e < w->core.num_entries; e++)
-        w->weight[e] = price(x, e, sv__lots(w->job, SV_NONE));
-    for (uint32_t i = 0; i < count; i++) {
-        if (i % 64 == 0)
-            SV_TRY(sv_progress(w->job->ctx, "balancing", i, count));
-        SV_TRY(route_again(w, x, order[i]));
-    }
-    return SV_OK;
-}
-
-/* How often: as the option says, or once more on fabrics that are not large. */
-static sv_status find_rounds(const sv__weave *w, unsigned *rounds)
-{
-    const char *text = sv__job_option(w->job, "rounds");
-    *rounds = w->core.num_switches <= 512 ? 2 : 1;
-    if (text == NULL)
-        return SV_OK;
-    if (text[0] < '1' || text[0] > '9' || text[1] != 0)
-        return sv_fail(w->job->ctx, SV_BAD_INPUT, "rounds of %s are 1 to 9, not \"%s\"", w->name,
-                       text);
-    *rounds = (unsigned)(text[0] - '0');
-    return SV_OK;
-}
-
-static sv_status balance(sv__weave *w, const uint32_t *order, uint32_t count)
-{
-    struct again x = {.mean = 0};
-    unsigned rounds;
-    SV_TRY(find_rounds(w, &rounds));
-    if (rounds < 2)
-        return SV_OK;
-    SV_TRY(sv_core_ports_init(&x.ports, w->job->arena, &w->core, w->job->fabric));
-    x.load = SV_ARENA_NEW(w->job->arena, uint64_t, w->core.num_entries);
-    if (x.load == NULL)
+    sv_arena *a = x->w->job->arena;
+    uint32_t n = x->w->core.num_switches;
+    x->workers = SV_ARENA_NEW(a, struct worker, threads);
+    x->trees = SV_ARENA_NEW(a, struct tree, x->batch);
+    if (x->workers == NULL || x->trees == NULL)
         return SV_NO_MEMORY;
-    for (uint32_t e = 0; e < w->core.num_entries; e++) {
-        x.load[e] = w->weight[e] >> SV__LOT_BITS;
-        x.mean += x.load[e];
+    for (unsigned i = 0; i < threads; i++) {
+        SV_TRY(sv__weave_copy(&x->workers[i].weave, x->w));
+        SV_TRY(sv__dag_maker_init(&x->workers[i].maker, &x->w->dags));
     }
-    x.mean = x.mean / w->core.num_entries + 1;
-    for (unsigned i = 1; i < rounds; i++)
-        SV_TRY(spread_again(w, order, count, &x));
+    for (uint32_t i = 0; i < x->batch; i++) {
+        x->trees[i].out = SV_ARENA_NEW(a, uint32_t, n);
+        x->trees[i].routes = SV_ARENA_NEW(a, uint32_t, n);
+        if (x->trees[i].out == NULL || x->trees[i].routes == NULL)
+            return SV_NO_MEMORY;
+    }
     return SV_OK;
 }
 
 sv_status sv__weave_spread(sv__weave *w)
 {
     sv__job *job = w->job;
-    uint32_t count, *order = sv__destinations(job, 1, &count);
-    if (order == NULL)
+    struct spread x = {.w = w, .batch = w->mode->prepare == NULL ? sv__batch(job->fabric) : 1};
+    unsigned threads = sv_ctx_threads(job->ctx, x.batch);
+    x.order = sv__destinations(job, x.batch, &x.count);
+    if (x.order == NULL)
         return SV_NO_MEMORY;
     sv__weave_clear(w);
+    SV_TRY(prepare(&x, threads));
     SV_TRY(sv_routes_set_sl_form(job->ctx, job->routes, w->mode->form));
-    for (uint32_t i = 0; i < count; i++) {
-        if (i % 64 == 0)
-            SV_TRY(sv_progress(job->ctx, "routing", i, count));
-        SV_TRY(route_one(w, order[i]));
-    }
-    return balance(w, order, count);
+    SV_TRY(sv_pool_use(job->ctx, threads, route_all, &x));
+    return sv__weave_again(w, x.order, x.count);
 }

@@ -15,14 +15,11 @@
 
 #include <string.h>
 
-sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool detours)
+/* A tree, and what is needed to grow and mend it. */
+static sv_status init_scratch(sv__weave *w)
 {
-    sv_arena *a = job->arena;
+    sv_arena *a = w->job->arena;
     sv__wtree *t = &w->tree;
-    *w = (sv__weave){.job = job, .name = name, .detours = detours, .mode = &sv__mode_pair};
-    SV_TRY(sv_core_init(&w->core, a, job->fabric));
-    SV_TRY(sv__dags_init(&w->dags, job, &w->core, NULL, NULL, NULL));
-    SV_TRY(sv_cdg_init(&w->cdg, a, &w->core));
     size_t n = w->core.num_switches;
     uint32_t **lists[] = {&t->order, &t->length, &t->out,   &t->child,   &t->sibling,
                           &w->flow,  &w->added,  &w->stack, &w->pending, &w->spare};
@@ -32,17 +29,39 @@ sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool deto
     t->path = SV_ARENA_NEW(a, uint64_t, n);
     t->open = SV_ARENA_NEW(a, sv_lane_mask, n);
     w->trial = SV_ARENA_NEW(a, sv_lane_mask, n);
-    w->weight = SV_ARENA_NEW(a, uint64_t, w->core.num_entries);
     w->needed = SV_ARENA_NEW(a, bool, n);
     w->want = SV_ARENA_NEW(a, sv_lane_mask, n);
+    return t->path == NULL || t->open == NULL || w->trial == NULL || w->needed == NULL ||
+                   w->want == NULL
+               ? SV_NO_MEMORY
+               : SV_OK;
+}
+
+sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool detours)
+{
+    sv_arena *a = job->arena;
+    *w = (sv__weave){.job = job, .name = name, .detours = detours, .mode = &sv__mode_pair};
+    SV_TRY(sv_core_init(&w->core, a, job->fabric));
+    SV_TRY(sv__dags_init(&w->dags, job, &w->core, NULL, NULL, NULL));
+    SV_TRY(sv_cdg_init(&w->cdg, a, &w->core));
+    SV_TRY(init_scratch(w));
+    size_t n = w->core.num_switches;
+    w->weight = SV_ARENA_NEW(a, uint64_t, w->core.num_entries);
     w->laid = SV_ARENA_NEW(a, uint8_t, n * n);
     w->closed = SV_ARENA_NEW(a, sv_lane_mask, w->cdg.num_turns);
-    if (t->path == NULL || t->open == NULL || w->trial == NULL || w->weight == NULL ||
-        w->needed == NULL || w->want == NULL || w->laid == NULL || w->closed == NULL)
+    if (w->weight == NULL || w->laid == NULL || w->closed == NULL)
         return SV_NO_MEMORY;
     memset(w->laid, SV__NO_CABLE, n * n);
     memset(w->want, 0xff, n * sizeof *w->want);
     sv__weave_clear(w);
+    return SV_OK;
+}
+
+sv_status sv__weave_copy(sv__weave *copy, const sv__weave *w)
+{
+    *copy = *w;
+    SV_TRY(init_scratch(copy));
+    memcpy(copy->want, w->want, w->core.num_switches * sizeof *w->want);
     return SV_OK;
 }
 
@@ -188,6 +207,25 @@ bool sv__wtree_mend(sv__weave *w)
     }
     sv__wtree_sort(w);
     return changed;
+}
+
+void sv__wtree_mend_often(sv__weave *w)
+{
+    enum { MOST = 6 };
+    for (unsigned i = 0; i < (w->detours ? MOST : 1) && sv__wtree_mend(w); i++)
+        ;
+}
+
+uint64_t sv__wtree_write(const sv__weave *w, uint8_t *row)
+{
+    const sv__wtree *t = &w->tree;
+    uint64_t closed = 0;
+    for (uint32_t i = 1; i < t->count; i++) {
+        uint32_t s = t->order[i];
+        row[s] = w->core.entries[t->out[s]].port;
+        closed += (t->open[s] & w->want[s]) == 0;
+    }
+    return closed;
 }
 
 void sv__wtree_weigh(sv__weave *w, uint32_t lots)
