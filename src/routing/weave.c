@@ -76,17 +76,21 @@ static sv_status lay_fewest(sv__weave *w, uint32_t *homes)
  */
 static sv__plan plan_at(unsigned i)
 {
-    static const sv__seed kinds[] = {SV__SEED_FIRST, SV__SEED_DEEP, SV__SEED_NONE, SV__SEED_LAST,
-                                     SV__SEED_UPDN};
+    static const sv__seed kinds[] = {SV__SEED_UPDN, SV__SEED_FIRST, SV__SEED_DEEP, SV__SEED_NONE,
+                                     SV__SEED_LAST};
     enum { KINDS = sizeof kinds / sizeof kinds[0] };
-    return i < KINDS ? (sv__plan){kinds[i], 0}
-                     : (sv__plan){kinds[(i - KINDS) % (KINDS - 1)], 1 + (i - KINDS) / (KINDS - 1)};
+    if (i < KINDS)
+        return (sv__plan){kinds[i], 0};
+    i -= KINDS; /* updn's order is always the same */
+    return (sv__plan){kinds[1 + i % (KINDS - 1)], 1 + i / (KINDS - 1)};
 }
+
+enum { MOST_PLANS = 25 };
 
 /* How many of them a fabric can afford. */
 static unsigned num_plans(uint32_t switches)
 {
-    return switches <= 128 ? 25 : switches <= 512 ? 10 : switches <= 2048 ? 3 : 2;
+    return switches <= 128 ? MOST_PLANS : switches <= 512 ? 10 : switches <= 2048 ? 3 : 2;
 }
 
 /* Paths that are not there come first, then busiest channel and hops together. */
@@ -98,6 +102,21 @@ static bool better(const sv__grade *a, const sv__grade *b)
     return (double)a->busiest * h * h * h * h < (double)b->busiest;
 }
 
+/* The best of the plans that have no longer paths than an up/down order would give. */
+static unsigned best_plan(const sv__grade *grades, unsigned plans)
+{
+    unsigned best = SV_NONE;
+    uint64_t most = UINT64_MAX;
+    for (unsigned i = 0; i < plans; i++)
+        if (plan_at(i).seed == SV__SEED_UPDN && grades[i].lost == 0)
+            most = grades[i].hops;
+    for (unsigned i = 0; i < plans; i++)
+        if ((grades[i].hops <= most || grades[i].lost > 0) &&
+            (best == SV_NONE || better(&grades[i], &grades[best])))
+            best = i;
+    return best;
+}
+
 static sv_status try_plan(sv__weave *w, sv__plan plan, uint32_t *homes, unsigned used)
 {
     SV_TRY(lay_all(w, plan, homes));
@@ -106,25 +125,22 @@ static sv_status try_plan(sv__weave *w, sv__plan plan, uint32_t *homes, unsigned
 
 sv_status sv__weave_lay_best(sv__weave *w, unsigned used)
 {
+    enum { ENOUGH = 3 };
+    sv__grade grades[MOST_PLANS];
+    unsigned tried = 0, plans = num_plans(w->core.num_switches);
+    unsigned rounds = w->core.num_switches <= 512 ? 4 : 1;
     uint32_t *homes = SV_ARENA_NEW(w->job->arena, uint32_t, w->core.num_switches);
     if (homes == NULL)
         return SV_NO_MEMORY;
-    enum { ENOUGH = 2 };
-    unsigned best = 0, plans = num_plans(w->core.num_switches);
-    unsigned rounds = w->core.num_switches <= 512 ? 4 : 1;
-    sv__grade grade, least = {0};
-    for (unsigned i = 0; i < plans; i++) {
-        SV_TRY(try_plan(w, plan_at(i), homes, used));
-        SV_TRY(sv__weave_sample(w, rounds, &grade));
-        grade.lost += w->stranded;
-        if (i == 0 || better(&grade, &least)) {
-            least = grade;
-            best = i;
-        }
-        if (least.lost == 0 && least.longer == 0 && i >= ENOUGH)
-            plans = i + 1; /* there is little left to gain */
+    for (unsigned shortest = 0; tried < plans && (tried < ENOUGH || shortest == 0); tried++) {
+        SV_TRY(try_plan(w, plan_at(tried), homes, used));
+        SV_TRY(sv__weave_sample(w, rounds, &grades[tried]));
+        grades[tried].lost += w->stranded;
+        /* Where all paths are shortest there is little left to gain. */
+        shortest += grades[tried].lost == 0 && grades[tried].longer == 0;
     }
-    return best + 1 == plans ? SV_OK : try_plan(w, plan_at(best), homes, used);
+    unsigned best = best_plan(grades, tried);
+    return best + 1 == tried ? SV_OK : try_plan(w, plan_at(best), homes, used);
 }
 
 static sv_status run(sv__weave *w)
@@ -136,11 +152,14 @@ static sv_status run(sv__weave *w)
         return SV_NO_MEMORY;
     SV_TRY(sv__weave_find_starts(w));
     w->detours = false;
+    w->spare_detours = detours;
     SV_TRY(lay_fewest(w, homes));
+    if (w->stranded > 0 && w->cdg.num_lanes < job->vls)
+        SV_TRY(sv__weave_rescue(w));
     if (w->cdg.num_lanes > job->vls && !detours)
         return sv_fail(job->ctx, SV_INFEASIBLE, "%s needs %u lanes, %u %s there", w->name,
                        w->cdg.num_lanes, job->vls, job->vls == 1 ? "is" : "are");
-    w->detours = w->cdg.num_lanes > job->vls;
+    w->detours = w->cdg.num_lanes > job->vls || w->stranded > 0;
     unsigned needed = w->detours ? job->vls : w->cdg.num_lanes;
     unsigned used = sv_lanes_to_use(needed, job->vls);
     SV_TRY(w->detours ? sv__weave_lay_best(w, used) : sv__weave_enrich(w, used));
@@ -208,10 +227,12 @@ static sv_status weave_rest(sv__weave *w, sv_layering *lanes)
     sv__job *job = w->job;
     sv_routes *r = job->routes;
     const uint32_t *start = sv_core_inside_out(&w->core, job->arena);
+    w->spare_detours = true;
     if (start == NULL)
         return SV_NO_MEMORY;
-    for (unsigned l = 0; l < job->vls && l < SV_HARDWARE_LANES; l++)
-        SV_TRY(sv_cdg_add_lane(&w->cdg, start));
+    SV_TRY(sv_cdg_add_lane(&w->cdg, start));
+    if (job->vls > 1)
+        SV_TRY(sv__weave_seed_lane(w, (sv__plan){SV__SEED_FIRST, 0}, start));
     for (uint32_t d = r->num_destinations; d-- > 0;) { /* switches come last: they stand first */
         sv_node to = r->node[d];
         bool is_switch = sv_is_switch(job->fabric, to);
@@ -282,6 +303,10 @@ sv_status sv__weave_route(sv__job *job, const char *name, bool detours)
             return run_mode(&w);
         if (detours)
             SV_TRY(weave_rest(&w, &lanes));
+        if (w.stranded > 0) {
+            job->vls = vls;
+            return run_mode(&w);
+        }
     }
     SV_TRY(sv__finish_lanes(job, &lanes));
     if (agree)

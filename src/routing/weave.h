@@ -42,6 +42,7 @@ typedef struct sv__weave {
     const char *name; /* of the engine, for messages */
     const struct sv__mode *mode;
     void *own;           /* of the mode */
+    bool spare_detours;  /* paths between switches without terminals may be longer in any case */
     bool by_destination; /* a tree is in one lane */
     sv_lane_mask play;   /* by_destination: the lane of the tree at hand */
     bool detours;        /* paths may be longer than the shortest; lanes are those there are */
@@ -209,6 +210,12 @@ sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls, sv__plan plan);
 
 /* Lays a tree for every home, with the lanes that are there or as many as it takes. */
 sv_status sv__weave_lay(sv__weave *w, const uint32_t *homes);
+
+/*
+ * Adds a lane with a spanning tree, and lays homes along it to which some path, between switches
+ * without terminals, is open in no lane.
+ */
+sv_status sv__weave_rescue(sv__weave *w);
 
 /* With SLs by destination: the lane in which the trees of a home are laid; else all lanes. */
 static inline sv_lane_mask sv__weave_home_lanes(const sv__weave *w, uint32_t home)

@@ -15,7 +15,9 @@
  * another kind later on.
  *
  * A path must be open if packets on it count, or go through it (docs/decisions/0008); the others
- * never cost a lane: they are laid after all that must, and those that fit nowhere are counted.
+ * are laid after all that must. For weave those that fit nowhere have their home, a switch without
+ * terminals, routed along a spanning tree, if need be that of a lane more; for dfsssp they are
+ * counted: they never cost a lane.
  *
  * Invariant: turns are never taken out again, so a tree that was laid stays possible.
  * Cost: additions to graphs; a turn that a lane refuses is not asked again.
@@ -308,8 +310,13 @@ sv_status sv__weave_lay_rest(sv__weave *w, uint32_t home)
     for (uint32_t i = 1; i < dag->count; i++)
         if (w->tree.length[dag->order[i]] == SV_NONE)
             w->pending[waiting++] = dag->order[i];
-    if (w->detours)
+    if (w->detours || w->spare_detours)
         waiting = settle_waiting(w, waiting);
+    if (waiting > 0 && w->spanning != NULL) {
+        use_spanning(w, home);
+        sv__wtree_keep(w);
+        return SV_OK;
+    }
     for (uint32_t i = 0; i < waiting; i++) { /* in the order of distance: a next is there */
         uint32_t s = w->pending[i], length = SV_NONE;
         for (uint32_t k = w->core.first[s]; k < w->core.first[s + 1]; k++)
@@ -320,8 +327,28 @@ sv_status sv__weave_lay_rest(sv__weave *w, uint32_t home)
         for (uint32_t k = w->core.first[s]; w->tree.length[s] == SV_NONE; k++)
             if (w->tree.length[w->core.entries[k].from] == length)
                 sv__wtree_settle(w, s, w->core.back[k], 0);
+        w->stranded += w->spare_detours;
     }
     sv__wtree_keep(w);
+    return SV_OK;
+}
+
+sv_status sv__weave_rescue(sv__weave *w)
+{
+    SV_TRY(sv__weave_seed_lane(w, (sv__plan){SV__SEED_FIRST, 0}, NULL));
+    for (uint32_t home = 0; home < w->core.num_switches; home++) {
+        if (!sv_node_alive(w->job->fabric, (sv_node){home}))
+            continue;
+        bool closed = false;
+        sv__wtree_use_laid(w, home);
+        for (uint32_t i = 1; i < w->tree.count; i++)
+            closed = closed || w->tree.open[w->tree.order[i]] == 0;
+        if (closed) {
+            use_spanning(w, home);
+            sv__wtree_keep(w);
+        }
+    }
+    w->stranded = 0;
     return SV_OK;
 }
 
