@@ -56,17 +56,17 @@ echo "   What a no means, for minhop: these packets can wait for each other for 
 "$selvage" check $out/minhop 2>/dev/null | sed -n '/^[0-9]* channels can/,/where it began/p' |
     sed 's/^/   /' || true
 
-echo "7. A proof for updn's tables, checked in one pass:"
-"$selvage" check $out/updn --proof $out/updn.proof >/dev/null
-"$selvage" check $out/updn --against $out/updn.proof | sed 's/^/   /'
+echo "7. A proof for weave's tables (the default engine), checked in one pass:"
+"$selvage" check $out/weave --proof $out/weave.proof >/dev/null
+"$selvage" check $out/weave --against $out/weave.proof | sed 's/^/   /'
 
 echo "8. The way from one end to the other:"
-"$selvage" path $out/updn host0 host191 | sed 's/^/   /'
+"$selvage" path $out/weave host0 host191 | sed 's/^/   /'
 echo
 echo "Shown: a generated fabric, a repeatable failure, its distances and connectivity"
 echo "(47 switches, 188 terminals, still connected), the difference, a drawing, and several routings of"
 echo "what is left: which of them can deadlock, with the ring of channels that can wait for each other,"
 echo "and a proof for one that cannot."
 echo "Output is in $out/: torus.net and broken.net (ibsim serves them to OpenSM), failed.txt,"
-echo "broken.svg, a directory of tables for each engine (opensm -R file -U updn/opensm-lfts.dump"
-echo "loads them), updn.proof."
+echo "broken.svg, a directory of tables for each engine (opensm -R file -U weave/opensm-lfts.dump"
+echo "loads them), weave.proof."

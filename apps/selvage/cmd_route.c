@@ -131,9 +131,9 @@ static sv_status run(struct app *app, const struct route *o, const sv_fabric *fa
 
 int cmd_route(struct app *app, int argc, char **argv)
 {
-    struct route o = {.engine = "updn", .vls = NOT_GIVEN, .seed = 1, .traffic = SV_TRAFFIC_MANAGED};
+    struct route o = {.engine = "weave", .vls = NOT_GIVEN, .seed = 1, .traffic = SV_TRAFFIC_MANAGED};
     const app_option options[] = {
-        {"engine", 'e', OPTION_TEXT, &o.engine, "ENGINE", "see selvage engines (default updn)"},
+        {"engine", 'e', OPTION_TEXT, &o.engine, "ENGINE", "see selvage engines (default weave)"},
         {"output", 'o', OPTION_TEXT, &o.output, "DIR",
          "where to write: a directory as OpenSM dumps it, or FILE.svr"},
         {"vls", 0, OPTION_NUMBER, &o.vls, "N",
@@ -150,10 +150,10 @@ int cmd_route(struct app *app, int argc, char **argv)
         {"json", 'j', OPTION_FLAG, &o.json, NULL, "print JSON"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
     const app_usage usage = {
-        "FABRIC --engine ENGINE [-o DIR]",
+        "FABRIC [-o DIR] [--engine ENGINE]",
         "Compute forwarding tables, judge them independently, and write them as OpenSM\n"
         "dumps its own: opensm -R file -U DIR/opensm-lfts.dump loads them.",
-        "selvage route torus:4x4x3,hosts=4 --engine updn -o tables\n"
+        "selvage route torus:4x4x3,hosts=4 -o tables\n"
         "selvage route fabric.txt --engine sssp --json",
         options};
     int code = app_parse(app, &usage, argc, argv, &o.input, 1, 1);

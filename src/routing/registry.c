@@ -63,7 +63,7 @@ static sv_status check_options(sv_ctx *ctx, const sv_engine_info *about,
                            (int)(equals - text), text);
     }
     if (request->num_roots > 0 && !(about->traits & SV_ENGINE_ROOTS))
-        return sv_fail(ctx, SV_BAD_INPUT, "engine %s knows no roots", about->name);
+        return sv_fail(ctx, SV_BAD_INPUT, "engine %s knows no roots (updn does)", about->name);
     if ((unsigned)request->sl_mode >= SV_SLS_COUNT)
         return sv_fail(ctx, SV_BAD_INPUT, "there is no such mode of service levels");
     if (request->sl_mode != SV_SLS_PAIR && about->traits & SV_ENGINE_LANES &&
@@ -87,6 +87,13 @@ static unsigned lanes_offered(const sv_fabric *f)
             least = vls;
     }
     return least > 0 ? least : 8;
+}
+
+/* The same, but not more than there are SLs from the offset on. */
+static unsigned lanes_to_use(const sv_fabric *f, const sv_route_request *request)
+{
+    unsigned offered = lanes_offered(f), left = SV_HARDWARE_SLS - request->sl_offset;
+    return offered < left ? offered : left;
 }
 
 static sv_status count_components(sv__job *job)
@@ -168,7 +175,7 @@ sv_status sv_route(sv_ctx *ctx, const sv_fabric *fabric, const char *name,
                    .arena = &arena,
                    .fabric = fabric,
                    .request = request,
-                   .vls = request->vls > 0 ? request->vls : lanes_offered(fabric),
+                   .vls = request->vls > 0 ? request->vls : lanes_to_use(fabric, request),
                    .report = report};
     sv_status status = count_components(&job);
     if (status == SV_OK)

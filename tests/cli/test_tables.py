@@ -29,7 +29,9 @@ class Base(unittest.TestCase):
         return os.path.join(self.directory, name)
 
     def route(self, spec="torus:3x3,hosts=1", name="tables", *options):
-        ok("route", spec, "-o", self.path(name), *options)
+        """Tables of updn, which uses one lane, unless options say something else."""
+        engine = () if "-e" in options or "--engine" in options else ("-e", "updn")
+        ok("route", spec, "-o", self.path(name), *engine, *options)
         return self.path(name)
 
     def edit(self, path, pattern, replacement, count=1):
@@ -110,13 +112,14 @@ class Route(Base):
 
     def test_roots(self):
         ok("convert", "kary:k=4,n=2,hosts=4", "-f", "root-guids", "-o", self.path("roots"))
-        found = ok("route", "kary:k=4,n=2,hosts=4", "--roots", self.path("roots"), "--json").json
+        found = ok("route", "kary:k=4,n=2,hosts=4", "-e", "updn", "--roots", self.path("roots"),
+                   "--json").json
         self.assertEqual(found["note"], "4 roots given")
-        self.expect_error(3, "engine minhop knows no roots", "route", "mesh:2x2", "-e", "minhop",
+        self.expect_error(3, "engine minhop knows no roots (updn does)", "route", "mesh:2x2", "-e", "minhop",
                           "--roots", self.roots("mesh:2x2"))
         with open(self.path("wrong"), "w") as file:
             file.write("0x5\n")
-        result = selvage("route", "mesh:2x2", "--roots", self.path("wrong"))
+        result = selvage("route", "mesh:2x2", "-e", "updn", "--roots", self.path("wrong"))
         self.assertEqual(result.code, 3)
         self.assertIn("none of its GUIDs is a switch", result.err)
 
@@ -145,7 +148,33 @@ class Route(Base):
         self.expect_error(2, "--vls is 1 to 64", "route", "mesh:2", "--vls", "65")
         self.expect_error(2, "--vls is 1 to 64", "route", "mesh:2", "--vls", "0")
         self.expect_error(2, "not a stream", "route", "mesh:2", "-o", "-")
-        self.expect_error(3, "engine updn has no option", "route", "mesh:2", "--option", "a=b")
+        self.expect_error(3, "engine weave has no option", "route", "mesh:2", "--option", "a=b")
+        self.expect_error(3, "rounds of weave are 1 to 9", "route", "torus:5x5", "--vls", "2",
+                          "--option", "rounds=x")
+        self.expect_error(2, "--sl is pair, reversible, destination or one, not 'two'", "route",
+                          "mesh:2", "--sl", "two")
+        self.expect_error(3, "by source and destination only", "route", "mesh:2", "-e", "lash",
+                          "--sl", "one")
+
+    def test_modes_of_service_levels(self):
+        for mode, lanes in ("pair", 8), ("reversible", 8), ("destination", 8), ("one", 2):
+            tables = self.path(mode)
+            found = ok("route", "torus:5x5,hosts=2", "--sl", mode, "-o", tables, "--json").json
+            self.assertEqual(found["sl_mode"], mode)
+            self.assertLessEqual(found["check"]["vls_used"], lanes)
+            again = ok("check", tables, "--strict", "--json").json
+            self.assertEqual(again["deadlock_free"], True)
+        with open(os.path.join(self.path("one"), "opensm.psl")) as file:
+            self.assertRegex(file.read(), r"^(\* \d+ 0\n)+$")
+        self.assertEqual(ok("check", self.path("reversible"), "--reversible", "--json")
+                         .json["deadlock_free"], True)
+        for sl in "0", "3", "15":  # nobody has to ask
+            self.assertEqual(ok("check", self.path("one"), "--assume-sl", sl, "--json")
+                             .json["deadlock_free"], True)
+
+    def test_an_offset_leaves_fewer_lanes(self):
+        found = ok("route", "torus:5x5", "--sl-offset", "12", "--json").json
+        self.assertEqual((found["engine"], found["sls_used"]), ("weave", 4))
 
 
 class Check(Base):
