@@ -10,7 +10,8 @@
  *
  * so a switch takes a way that is open in some lane: one look each.
  *
- * 1. Lay (weave_lay.c): one tree for each switch as a home, thriftily. From here on nothing can
+ * 1. Lay (weave_lay.c): one tree for each switch as a home, thriftily, by the best of several plans
+ *    (weave_plan.c). From here on nothing can
  *    fail: there is a tree for every home, and turns are never taken away.
  * 2. Enrich (weave_enrich.c): each lane gets all turns that agree with the order of channels it has
  * come to, which needs no search; lanes that are still idle get those of an up/down order, each
@@ -33,136 +34,15 @@
 
 #include <string.h>
 
-#include "base/rng.h"
 #include "lanes/lanes.h"
 #include "routing/agree.h"
-
-/* ---- step 1, several times ---- */
-
-/* How often it is tried to do with fewer lanes, which small fabrics can afford. */
-static unsigned attempts(uint32_t switches)
-{
-    return switches <= 32 ? 48 : switches <= 64 ? 3 : 1;
-}
-
-/* One attempt: homes in an order that depends on its number, the first as they are numbered. */
-static sv_status lay_all(sv__weave *w, sv__plan plan, uint32_t *homes)
-{
-    sv_rng rng;
-    for (uint32_t s = 0; s < w->core.num_switches; s++)
-        homes[s] = s;
-    sv_rng_init(&rng, plan.attempt);
-    if (plan.attempt > 0)
-        sv_rng_shuffle(&rng, homes, w->core.num_switches);
-    SV_TRY(sv__weave_lanes_begin(w, w->job->vls, plan));
-    return sv__weave_lay(w, homes);
-}
-
-/* Without detours: the fewest lanes that are found. */
-static sv_status lay_fewest(sv__weave *w, uint32_t *homes)
-{
-    unsigned best = 0, least = SV_CDG_MOST_LANES + 1, tried = 0;
-    for (; tried < attempts(w->core.num_switches) && least > 1; tried++) {
-        SV_TRY(lay_all(w, (sv__plan){SV__SEED_NONE, tried}, homes));
-        best = w->cdg.num_lanes < least ? tried : best;
-        least = w->cdg.num_lanes < least ? w->cdg.num_lanes : least;
-    }
-    return best + 1 == tried ? SV_OK : lay_all(w, (sv__plan){SV__SEED_NONE, best}, homes);
-}
-
-/*
- * The plans, in the order in which they are tried: all kinds as switches are numbered, then those
- * that differ when homes come in another order.
- */
-static sv__plan plan_at(unsigned i)
-{
-    static const sv__seed kinds[] = {SV__SEED_UPDN, SV__SEED_FIRST, SV__SEED_DEEP, SV__SEED_NONE,
-                                     SV__SEED_LAST};
-    enum { KINDS = sizeof kinds / sizeof kinds[0] };
-    if (i < KINDS)
-        return (sv__plan){kinds[i], 0};
-    i -= KINDS; /* updn's order is always the same */
-    return (sv__plan){kinds[1 + i % (KINDS - 1)], 1 + i / (KINDS - 1)};
-}
-
-enum { MOST_PLANS = 25 };
-
-/* How many of them a fabric can afford. */
-static unsigned num_plans(uint32_t switches)
-{
-    return switches <= 128 ? MOST_PLANS : switches <= 512 ? 10 : switches <= 2048 ? 3 : 2;
-}
-
-/* Paths that are not there come first, then busiest channel and hops together. */
-static bool better(const sv__grade *a, const sv__grade *b)
-{
-    if (a->lost != b->lost)
-        return a->lost < b->lost;
-    double h = (double)a->hops / (double)b->hops;
-    return (double)a->busiest * h * h * h * h < (double)b->busiest;
-}
-
-/* The best of the plans that have no longer paths than an up/down order would give. */
-static unsigned best_plan(const sv__grade *grades, unsigned plans)
-{
-    unsigned best = SV_NONE;
-    uint64_t most = UINT64_MAX;
-    for (unsigned i = 0; i < plans; i++)
-        if (plan_at(i).seed == SV__SEED_UPDN && grades[i].lost == 0)
-            most = grades[i].hops;
-    for (unsigned i = 0; i < plans; i++)
-        if ((grades[i].hops <= most || grades[i].lost > 0) &&
-            (best == SV_NONE || better(&grades[i], &grades[best])))
-            best = i;
-    return best;
-}
-
-static sv_status try_plan(sv__weave *w, sv__plan plan, uint32_t *homes, unsigned used)
-{
-    SV_TRY(lay_all(w, plan, homes));
-    return sv__weave_enrich(w, used);
-}
-
-sv_status sv__weave_lay_best(sv__weave *w, unsigned used)
-{
-    enum { ENOUGH = 3 };
-    sv__grade grades[MOST_PLANS];
-    unsigned tried = 0, plans = num_plans(w->core.num_switches);
-    unsigned rounds = w->core.num_switches <= 512 ? 4 : 1;
-    uint32_t *homes = SV_ARENA_NEW(w->job->arena, uint32_t, w->core.num_switches);
-    if (homes == NULL)
-        return SV_NO_MEMORY;
-    for (unsigned shortest = 0; tried < plans && (tried < ENOUGH || shortest == 0); tried++) {
-        SV_TRY(try_plan(w, plan_at(tried), homes, used));
-        SV_TRY(sv__weave_sample(w, rounds, &grades[tried]));
-        grades[tried].lost += w->stranded;
-        /* Where all paths are shortest there is little left to gain. */
-        shortest += grades[tried].lost == 0 && grades[tried].longer == 0;
-    }
-    unsigned best = best_plan(grades, tried);
-    return best + 1 == tried ? SV_OK : try_plan(w, plan_at(best), homes, used);
-}
 
 static sv_status run(sv__weave *w)
 {
     sv__job *job = w->job;
-    bool detours = w->detours;
-    uint32_t *homes = SV_ARENA_NEW(job->arena, uint32_t, w->core.num_switches);
-    if (homes == NULL)
-        return SV_NO_MEMORY;
+    unsigned needed, used;
     SV_TRY(sv__weave_find_starts(w));
-    w->detours = false;
-    w->spare_detours = detours;
-    SV_TRY(lay_fewest(w, homes));
-    if (w->stranded > 0 && w->cdg.num_lanes < job->vls)
-        SV_TRY(sv__weave_rescue(w));
-    if (w->cdg.num_lanes > job->vls && !detours)
-        return sv_fail(job->ctx, SV_INFEASIBLE, "%s needs %u lanes, %u %s there", w->name,
-                       w->cdg.num_lanes, job->vls, job->vls == 1 ? "is" : "are");
-    w->detours = w->cdg.num_lanes > job->vls || w->stranded > 0;
-    unsigned needed = w->detours ? job->vls : w->cdg.num_lanes;
-    unsigned used = sv_lanes_to_use(needed, job->vls);
-    SV_TRY(w->detours ? sv__weave_lay_best(w, used) : sv__weave_enrich(w, used));
+    SV_TRY(sv__weave_lay_shortest(w, &needed, &used));
     job->report->vls_needed = needed;
     SV_TRY(sv__weave_spread(w));
     job->report->vls_used = job->report->sls_used = used;
@@ -232,7 +112,7 @@ static sv_status weave_rest(sv__weave *w, sv_layering *lanes)
         return SV_NO_MEMORY;
     SV_TRY(sv_cdg_add_lane(&w->cdg, start));
     if (job->vls > 1)
-        SV_TRY(sv__weave_seed_lane(w, (sv__plan){SV__SEED_FIRST, 0}, start));
+        SV_TRY(sv__weave_seed_lane(w, (sv__plan){SV__SEED_FIRST, 0, true}, start));
     for (uint32_t d = r->num_destinations; d-- > 0;) { /* switches come last: they stand first */
         sv_node to = r->node[d];
         bool is_switch = sv_is_switch(job->fabric, to);

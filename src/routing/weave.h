@@ -170,6 +170,7 @@ typedef enum sv__seed {
 typedef struct sv__plan {
     sv__seed seed;
     unsigned attempt;
+    bool detours;
 } sv__plan;
 
 /* Adds a turn to the last lane; it closes no cycle. */
@@ -245,6 +246,17 @@ sv_status sv__weave_enrich(sv__weave *w, unsigned vls);
 /* Adds a lane with all turns that go up first, then down, in an order of the switches. */
 sv_status sv__weave_add_order(sv__weave *w, const uint32_t *queue);
 
+/* ---- weave_plan.c ---- */
+
+/*
+ * Lays shortest paths if they fit and nothing else is better, or if w->detours is false (then
+ * INFEASIBLE if they do not fit). needed: lanes it takes; used: over which they are spread.
+ */
+sv_status sv__weave_lay_shortest(sv__weave *w, unsigned *needed, unsigned *used);
+
+/* Lays trees with detours, by the best of several plans. used: lanes in all. */
+sv_status sv__weave_lay_best(sv__weave *w, unsigned used);
+
 /* ---- weave_spread.c ---- */
 
 /* What a routing is judged by. */
@@ -310,9 +322,6 @@ sv_status sv__weave_run_destination(sv__weave *w);
 sv_status sv__weave_share(sv__job *job, unsigned vls);
 
 /* ---- weave.c ---- */
-
-/* Lays trees with detours, by the best of several plans. used: lanes in all. */
-sv_status sv__weave_lay_best(sv__weave *w, unsigned used);
 
 /*
  * All of it, for an engine; report: lanes needed and used, fallbacks. Without detours INFEASIBLE,

@@ -335,7 +335,7 @@ sv_status sv__weave_lay_rest(sv__weave *w, uint32_t home)
 
 sv_status sv__weave_rescue(sv__weave *w)
 {
-    SV_TRY(sv__weave_seed_lane(w, (sv__plan){SV__SEED_FIRST, 0}, NULL));
+    SV_TRY(sv__weave_seed_lane(w, (sv__plan){SV__SEED_FIRST, 0, true}, NULL));
     for (uint32_t home = 0; home < w->core.num_switches; home++) {
         if (!sv_node_alive(w->job->fabric, (sv_node){home}))
             continue;
