@@ -73,6 +73,7 @@ static sv_status add_orders(sv__weave *w, unsigned vls)
 sv_status sv__weave_enrich(sv__weave *w, unsigned vls)
 {
     const sv_core *core = &w->core;
+    SV_TRY(sv_progress(w->job->ctx, "enriching", 0, vls));
     if (w->turns != NULL) {
         sv__turns_enrich(w);
         return SV_OK;

@@ -343,6 +343,49 @@ static void files_appear_whole_or_not_at_all(void **state)
 
 /* ---- threads ---- */
 
+struct sums {
+    uint64_t mine[4]; /* one a worker */
+    uint64_t sum;
+};
+
+static sv_status add_piece(sv_ctx *worker_ctx, unsigned worker, uint64_t piece, void *arg)
+{
+    (void)worker_ctx;
+    ((struct sums *)arg)->mine[worker] += piece;
+    return SV_OK;
+}
+
+static sv_status fail_last(sv_ctx *worker_ctx, unsigned worker, uint64_t piece, void *arg)
+{
+    (void)worker;
+    (void)arg;
+    return piece == 4 ? sv_fail(worker_ctx, SV_INFEASIBLE, "the last") : SV_OK;
+}
+
+/* Many small loops; one that fails does not spoil the next. */
+static sv_status many_loops(sv_pool *pool, void *arg)
+{
+    struct sums *sums = arg;
+    for (uint64_t i = 0; i < 2000; i++) {
+        SV_TRY(sv_pool_run(pool, NULL, i % 7, add_piece, sums));
+        if (i % 500 == 0)
+            assert_int_equal(sv_pool_run(pool, NULL, 5, fail_last, NULL), SV_INFEASIBLE);
+    }
+    for (int i = 0; i < 4; i++)
+        sums->sum += sums->mine[i];
+    return SV_OK;
+}
+
+static void pools_do_many_loops(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        struct sums sums = {{0}, 0};
+        OK(ctx, sv_pool_use(ctx, threads, many_loops, &sums));
+        assert_int_equal(sums.sum, 9985); /* 285 times 35, and 0 + 0 + 1 + 3 + 6 */
+    }
+}
+
 static sv_status square(sv_ctx *worker_ctx, unsigned worker, uint64_t piece, void *arg)
 {
     (void)worker_ctx, (void)worker;
@@ -401,6 +444,7 @@ int main(void)
         cmocka_unit_test(json_is_escaped),
         cmocka_unit_test(files_appear_whole_or_not_at_all),
         cmocka_unit_test(pieces_are_all_done),
+        cmocka_unit_test(pools_do_many_loops),
     };
     return cmocka_run_group_tests(tests, make_ctx, free_ctx);
 }

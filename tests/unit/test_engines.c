@@ -1,6 +1,6 @@
 /*
  * test_engines.c: what engines are asked, and what up and down routing promises: addresses,
- * options, roots.
+ * options, roots; the same tables on any number of threads.
  */
 #include "support/testing.h"
 
@@ -109,6 +109,71 @@ static void trees_lose_nothing_by_up_and_down(void **state)
     }
 }
 
+static void same_tables(const sv_routes *a, const sv_routes *b)
+{
+    assert_int_equal(a->num_destinations, b->num_destinations);
+    assert_int_equal(a->sl_form, b->sl_form);
+    for (uint32_t d = 0; d < a->num_destinations; d++) {
+        assert_memory_equal(a->ports[d], b->ports[d], a->num_switches);
+        if (a->sl_form == SV_SL_BY_SWITCH)
+            assert_memory_equal(a->sls[d], b->sls[d], a->num_switches);
+    }
+}
+
+/* Fabrics large enough for batches: the same tables whatever the number of threads. */
+static void threads_do_not_show(void **state)
+{
+    (void)state;
+    const char *specs[] = {"torus:8x8x8,hosts=2", "kary:k=6,n=4,hosts=1",
+                           "dragonfly:a=16,p=1,h=4,g=33",
+                           "random:switches=520,links=1500,total=700,seed=4"};
+    const char *engines[] = {"sssp", "updn", "dnup", "minhop", "dfsssp", "weave"};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        sv_fabric *f = test_fabric(ctx, specs[i]);
+        for (size_t k = 0; k < sizeof engines / sizeof engines[0]; k++) {
+            const unsigned threads[] = {1, 2, 3, 7};
+            const sv_route_request request = {.vls = 8, .lmc = i == 1};
+            sv_routes *r[4] = {NULL};
+            for (int t = 0; t < 4; t++) {
+                sv_ctx_set_threads(ctx, threads[t]);
+                OK(ctx, sv_route(ctx, f, engines[k], &request, &r[t], NULL));
+                same_tables(r[0], r[t]);
+            }
+            for (int t = 0; t < 4; t++)
+                sv_routes_free(r[t]);
+        }
+        sv_fabric_free(f);
+    }
+    sv_ctx_set_threads(ctx, 0);
+}
+
+/* On trees one lane is enough, for packets between spines, too. */
+static void trees_need_one_lane(void **state)
+{
+    (void)state;
+    const char *specs[] = {"kary:k=4,n=2,hosts=4", "kary:k=4,n=3,hosts=4",
+                           "xgft:h=2,m=6/6,w=3/3,hosts=12", "xgft:h=3,m=3/3/4,w=2/3/2,hosts=2"};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++)
+        for (unsigned vls = 1; vls <= 8; vls *= 2) {
+            sv_fabric *f = test_fabric(ctx, specs[i]);
+            const sv_route_request request = {.vls = vls};
+            sv_route_report report;
+            sv_routes *r = NULL;
+            sv_verification *found = NULL;
+            OK(ctx, sv_route(ctx, f, "weave", &request, &r, &report));
+            assert_int_equal(report.vls_needed, 1);
+            assert_int_equal(report.vls_used, vls);
+            OK(ctx, sv_verify(ctx, f, r, NULL, &found));
+            for (int k = 0; k < SV_PAIRS_COUNT; k++)
+                assert_int_equal(found->unreachable[k], 0);
+            for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
+                assert_int_equal(found->deadlock_free[k], SV_VERDICT_YES);
+            sv_verification_free(found);
+            sv_routes_free(r);
+            sv_fabric_free(f);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +181,8 @@ int main(void)
         cmocka_unit_test(requests_are_checked),
         cmocka_unit_test(any_roots_will_do),
         cmocka_unit_test(trees_lose_nothing_by_up_and_down),
+        cmocka_unit_test(threads_do_not_show),
+        cmocka_unit_test(trees_need_one_lane),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
