@@ -34,8 +34,9 @@ typedef struct sv_layering {
     const sv_core *core;
     sv_routes *routes; /* rows are read, SLs by switch and destination written */
     sv_core_ports ports;
-    sv_tree tree;   /* of the destination looked at last */
-    unsigned lanes; /* needed so far */
+    sv_tree tree;            /* of the destination looked at last */
+    unsigned lanes;          /* needed so far */
+    struct sv_packer *probe; /* what sv_layering_probe was asked so far */
 } sv_layering;
 
 /*
@@ -63,7 +64,10 @@ static inline bool sv_layering_counts(const sv_layering *x, uint32_t s, uint32_t
  */
 sv_status sv_layering_run(sv_layering *x, sv_lane_method method, unsigned most);
 
-/* Whether the paths to some destinations alone fit one lane; INFEASIBLE (no message) if not. */
+/*
+ * Whether the paths to some destinations, and to those asked about before, fit one lane; INFEASIBLE
+ * (no message) if not. SV_NONE among them is left out.
+ */
 sv_status sv_layering_probe(sv_layering *x, const uint32_t *destinations, uint32_t count);
 
 /* The two kinds of method; called by sv_layering_run. */

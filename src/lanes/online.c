@@ -114,12 +114,15 @@ static sv_status pack(sv_packer *p, uint32_t d, uint8_t *lanes, bool *fit)
 
 sv_status sv_layering_probe(sv_layering *x, const uint32_t *destinations, uint32_t count)
 {
-    sv_packer p = {0};
     bool fit = true;
-    SV_TRY(sv_packer_init(&p, x, 1));
+    if (x->probe == NULL) {
+        if ((x->probe = SV_ARENA_NEW(x->arena, sv_packer, 1)) == NULL)
+            return SV_NO_MEMORY;
+        SV_TRY(sv_packer_init(x->probe, x, 1));
+    }
     for (uint32_t i = 0; i < count && fit; i++)
         if (destinations[i] != SV_NONE)
-            SV_TRY(pack(&p, destinations[i], NULL, &fit));
+            SV_TRY(pack(x->probe, destinations[i], NULL, &fit));
     return fit ? SV_OK : SV_INFEASIBLE;
 }
 

@@ -151,8 +151,13 @@ static sv_status fit_one_lane(sv__sssp *x, sv_layering *lanes, sv__agree *a, boo
     enum { FIRST = 64 };
     SV_TRY(sv__sssp_some(x, FIRST));
     SV_TRY(sv__agree_test(a, x->order, x->done, agree));
-    if (!*agree)
-        SV_TRY(sv_layering_probe(lanes, x->order, x->done));
+    for (uint32_t begin = 0; !*agree; begin = x->done) {
+        if (begin > 0)
+            SV_TRY(sv__sssp_some(x, begin));
+        SV_TRY(sv_layering_probe(lanes, x->order + begin, x->done - begin));
+        if (x->done == x->count)
+            break;
+    }
     SV_TRY(sv__sssp_run(x));
     if (*agree)
         SV_TRY(sv__agree_test(a, x->order, x->done, agree));
