@@ -32,6 +32,7 @@ struct scratch {
     uint32_t *feeders; /* switches that go on to this one and had no turn yet */
     uint32_t *order;
     uint64_t *sets; /* [switches × lanes]: SLs on each lane of its way out */
+    uint8_t *seen;  /* [turns]: lanes on which it is known already, if it stays on them; or NULL */
 };
 
 struct walk {
@@ -167,6 +168,16 @@ static void inject(struct row *row, uint32_t s)
             sv__case_sls(c, (sv_node){s}, row->d, row->w->unknown));
 }
 
+/*
+ * Most turns have been seen before, and on most the lane stays. A byte for all lanes of a turn is
+ * found sooner than bits of the dependency set, which is larger than any cache.
+ */
+static uint8_t *seen_at(const sv__deps *deps, uint8_t *seen, uint32_t s, unsigned in, unsigned out)
+{
+    uint64_t ports = deps->fabric->switches[s].ports + 1u;
+    return &seen[deps->first[s] / (deps->lanes * deps->lanes) + in * ports + out];
+}
+
 /* Hands what leaves a switch on to the next; true if that was news there. */
 static bool hand_on(struct row *row, uint32_t s)
 {
@@ -182,14 +193,18 @@ static bool hand_on(struct row *row, uint32_t s)
     bool counts = goes && (x->kind[next] == GOES || deps->ends), news = false;
     unsigned out = goes ? row->ports[next] : 0;
     const sv_lanes *lanes = goes ? sv_route_lanes(c->routes, f, (sv_node){next}, in, out) : NULL;
+    uint8_t *seen = counts && x->seen != NULL ? seen_at(deps, x->seen, next, in, out) : NULL;
     for (unsigned lane = 0; lane < c->lanes; lane++) {
         if (sets[lane] == 0)
             continue;
         sv__deps_use(deps, x->out[s], lane);
         for (uint64_t sls = counts ? sets[lane] : 0; sls != 0; sls &= sls - 1) {
             unsigned then = lanes->of_sl[__builtin_ctzll(sls)];
-            if (then != SV_NO_LANE)
-                sv__deps_turn(deps, next, in, lane, out, then);
+            if (then == SV_NO_LANE || (seen != NULL && then == lane && *seen >> lane & 1))
+                continue;
+            sv__deps_turn(deps, next, in, lane, out, then);
+            if (seen != NULL && then == lane)
+                *seen |= (uint8_t)(1u << lane);
         }
         if (goes)
             news |= put(row, next, lanes, sets[lane]);
@@ -449,6 +464,11 @@ static sv_status make_scratch(struct walk *w, sv_arena *arena, unsigned workers)
         x->feeders = SV_ARENA_NEW(arena, uint32_t, n);
         x->order = SV_ARENA_NEW(arena, uint32_t, n);
         x->sets = SV_ARENA_NEW(arena, uint64_t, n * w->c->lanes);
+        if (w->c->lanes > 1 && w->c->lanes <= 8) {
+            uint64_t turns = w->deps->num_bits / (w->deps->lanes * w->deps->lanes);
+            if ((x->seen = SV_ARENA_NEW(arena, uint8_t, turns)) == NULL)
+                return SV_NO_MEMORY;
+        }
         if (x->kind == NULL || x->arrives == NULL || x->out == NULL || x->next == NULL ||
             x->feeders == NULL || x->order == NULL || x->sets == NULL)
             return SV_NO_MEMORY;
