@@ -53,7 +53,8 @@ typedef struct sv__weave {
     sv_lane_mask *closed; /* [turns]: lanes in which it closes a cycle, and always will */
     sv_lane_mask *want;   /* [switches]: the lanes of which some must be open to it */
     sv__turns *turns;     /* lanes by turn; NULL: a packet stays on its lane */
-    uint64_t *weight;     /* [entries]: routes on each channel, and its lot (sv__weigh) */
+    uint64_t *weight; /* [entries]: by cable: routes that leave by it, and its lot (sv__weigh) */
+    uint8_t *narrow;  /* [turns]: lanes that have it, if there are no more than 8; or NULL */
     uint8_t *laid;  /* [home][switch]: the cable it takes in the tree laid first, or SV__NO_CABLE */
     bool *needed;   /* [switches]: whether its path to the home at hand must be open */
     bool *spanning; /* [entries]: is in the spanning tree that some lane has; NULL: none */
@@ -64,6 +65,7 @@ typedef struct sv__weave {
     /* Scratch, [switches] each. */
     uint32_t *flow, *added, *stack, *pending, *spare;
     sv_lane_mask *trial;
+    size_t *into; /* the first turn into what each has taken, while a tree grows */
 } sv__weave;
 
 /* ---- weave_tree.c ---- */
@@ -110,7 +112,7 @@ static inline unsigned sv__weave_num_lanes(const sv__weave *w)
 /* What a way weighs, lot included. */
 static inline uint64_t sv__weave_key(const sv__weave *w, uint32_t entry)
 {
-    return w->tree.path[w->core.to[entry]] + w->weight[entry];
+    return w->tree.path[w->core.to[entry]] + w->weight[w->core.back[entry]];
 }
 
 /* A switch of the tree takes a way; a new one is put into it. */

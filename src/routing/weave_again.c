@@ -76,7 +76,7 @@ static void put(sv__weave *w, struct again *x, bool in, uint32_t lots)
     for (uint32_t i = t->count; i-- > 1;) {
         uint32_t s = t->order[i], e = t->out[s];
         x->load[e] = in ? x->load[e] + w->flow[s] : x->load[e] - w->flow[s];
-        w->weight[e] = price(x, e, lots);
+        w->weight[w->core.back[e]] = price(x, e, lots);
         w->flow[w->core.to[e]] += w->flow[s];
     }
 }
@@ -115,7 +115,7 @@ static sv_status spread_again(sv__weave *w, const uint32_t *order, uint32_t coun
     memset(w->load, 0, sizeof w->load);
     w->unsafe = 0;
     for (uint32_t e = 0; e < w->core.num_entries; e++)
-        w->weight[e] = price(x, e, sv__lots(w->job, SV_NONE));
+        w->weight[w->core.back[e]] = price(x, e, sv__lots(w->job, SV_NONE));
     for (uint32_t i = 0; i < count; i++) {
         if (i % 64 == 0)
             SV_TRY(sv_progress(w->job->ctx, "balancing", i, count));
@@ -150,7 +150,7 @@ sv_status sv__weave_again(sv__weave *w, const uint32_t *order, uint32_t count)
     if (x.load == NULL)
         return SV_NO_MEMORY;
     for (uint32_t e = 0; e < w->core.num_entries; e++) {
-        x.load[e] = w->weight[e] >> SV__LOT_BITS;
+        x.load[e] = w->weight[w->core.back[e]] >> SV__LOT_BITS;
         x.mean += x.load[e];
     }
     x.mean = x.mean / w->core.num_entries + 1;

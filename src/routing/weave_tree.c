@@ -31,8 +31,9 @@ static sv_status init_scratch(sv__weave *w)
     w->trial = SV_ARENA_NEW(a, sv_lane_mask, n);
     w->needed = SV_ARENA_NEW(a, bool, n);
     w->want = SV_ARENA_NEW(a, sv_lane_mask, n);
+    w->into = SV_ARENA_NEW(a, size_t, n);
     return t->path == NULL || t->open == NULL || w->trial == NULL || w->needed == NULL ||
-                   w->want == NULL
+                   w->want == NULL || w->into == NULL
                ? SV_NO_MEMORY
                : SV_OK;
 }
@@ -68,7 +69,7 @@ sv_status sv__weave_copy(sv__weave *copy, const sv__weave *w)
 void sv__weave_clear(sv__weave *w)
 {
     for (uint32_t e = 0; e < w->core.num_entries; e++)
-        w->weight[e] = sv__lot(e, sv__lots(w->job, SV_NONE));
+        w->weight[e] = sv__lot(w->core.back[e], sv__lots(w->job, SV_NONE));
 }
 
 void sv__wtree_begin(sv__weave *w, uint32_t home)
@@ -234,8 +235,8 @@ void sv__wtree_weigh(sv__weave *w, uint32_t lots)
     for (uint32_t i = 0; i < t->count; i++)
         w->flow[t->order[i]] = w->core.terminals[t->order[i]];
     for (uint32_t i = t->count; i-- > 1;) {
-        uint32_t s = t->order[i], e = t->out[s];
-        w->weight[e] = sv__weigh(w->weight[e], w->flow[s], e, lots);
+        uint32_t s = t->order[i], e = t->out[s], cable = w->core.back[e];
+        w->weight[cable] = sv__weigh(w->weight[cable], w->flow[s], e, lots);
         w->flow[w->core.to[e]] += w->flow[s];
     }
 }
