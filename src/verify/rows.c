@@ -33,6 +33,8 @@ struct scratch {
     uint32_t *order;
     uint64_t *sets; /* [switches × lanes]: SLs on each lane of its way out */
     uint8_t *seen;  /* [turns]: lanes on which it is known already, if it stays on them; or NULL */
+    uint8_t *used;  /* [channels]: the same for channels; only if lanes are straight */
+    uint8_t *lanes; /* [switches]: what flows into it; only if lanes are straight */
 };
 
 struct walk {
@@ -44,6 +46,13 @@ struct walk {
     sv__tally *tallies;
     bool tally;
     bool plain; /* one lane, and every source sends: what flows needs no sets */
+    /*
+     * Everywhere an SL goes the same lane, and terminals send on the SL of their switch: what flows
+     * is a set of lanes. lane_of: [SLs]; sl_of: [lanes], one that goes there.
+     */
+    bool straight;
+    const sv_lanes *lane_of;
+    uint8_t sl_of[8];
 };
 
 struct row {
@@ -170,12 +179,13 @@ static void inject(struct row *row, uint32_t s)
 
 /*
  * Most turns have been seen before, and on most the lane stays. A byte for all lanes of a turn is
- * found sooner than bits of the dependency set, which is larger than any cache.
+ * found sooner than bits of the dependency set, which is larger than any cache. Those of a way out
+ * stand together: all that goes a destination leaves a switch there.
  */
 static uint8_t *seen_at(const sv__deps *deps, uint8_t *seen, uint32_t s, unsigned in, unsigned out)
 {
     uint64_t ports = deps->fabric->switches[s].ports + 1u;
-    return &seen[deps->first[s] / (deps->lanes * deps->lanes) + in * ports + out];
+    return &seen[deps->first[s] / (deps->lanes * deps->lanes) + out * ports + in];
 }
 
 /* Hands what leaves a switch on to the next; true if that was news there. */
@@ -224,16 +234,23 @@ static bool leaves(const struct row *row, uint32_t s)
            (row->x->kind[s] == GOES || row->w->deps->ends || row->w->c->discards);
 }
 
+/* Whether a switch, or a terminal on it, sends to the destination. */
+static bool starts(const struct row *row, uint32_t s)
+{
+    const sv__case *c = row->w->c;
+    uint32_t own = c->terminals[s];
+    if (s != row->to.i && sends(row, false))
+        return true;
+    return own > 0 && sends(row, true) &&
+           (own > 1 || sv_is_switch(c->fabric, row->to) || sv_switch_of(c->fabric, row->to).i != s);
+}
+
 /* The same as inject and hand_on where there is one lane: sets[s] is 1 if anything flows. */
 static void step_plain(struct row *row, uint32_t s)
 {
-    const sv__case *c = row->w->c;
     const struct scratch *x = row->x;
-    uint32_t next = x->next[s] >> 8, own = c->terminals[s];
-    bool flows = x->sets[s] != 0 || (s != row->to.i && sends(row, false));
-    if (!flows && own > 0 && sends(row, true))
-        flows =
-            own > 1 || sv_is_switch(c->fabric, row->to) || sv_switch_of(c->fabric, row->to).i != s;
+    uint32_t next = x->next[s] >> 8;
+    bool flows = x->sets[s] != 0 || starts(row, s);
     x->sets[s] = 0;
     if (!flows || x->kind[s] != GOES)
         return;
@@ -242,6 +259,41 @@ static void step_plain(struct row *row, uint32_t s)
         return;
     sv__deps_turn(row->w->deps, next, x->next[s] & 255, 0, row->ports[next], 0);
     x->sets[next] = 1;
+}
+
+/* Lanes on which a channel, or a turn, is new to this worker. */
+static unsigned news(uint8_t *seen, unsigned lanes)
+{
+    unsigned new = lanes & ~(unsigned)*seen;
+    *seen |= (uint8_t) new;
+    return new;
+}
+
+/* The same as inject and hand_on where lanes are straight. */
+static void step_straight(struct row *row, uint32_t s)
+{
+    const struct walk *w = row->w;
+    const struct scratch *x = row->x;
+    uint32_t next = x->next[s] >> 8;
+    unsigned in = x->next[s] & 255, out = row->ports[next < w->c->fabric->num_switches ? next : s];
+    unsigned lanes = x->lanes[s];
+    x->lanes[s] = 0;
+    if (x->kind[s] != GOES)
+        return;
+    if (starts(row, s))
+        for (uint64_t sls = sv__case_sls(w->c, (sv_node){s}, row->d, w->unknown); sls != 0;
+             sls &= sls - 1)
+            lanes |= 1u << w->lane_of->of_sl[__builtin_ctzll(sls)];
+    for (unsigned new = news(&x->used[x->out[s].i], lanes); new != 0; new &= new - 1)
+        sv__deps_use(w->deps, x->out[s], (unsigned)__builtin_ctz(new));
+    if (x->kind[next] != GOES)
+        return;
+    for (unsigned new = news(seen_at(w->deps, x->seen, next, in, out), lanes); new != 0;
+         new &= new - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(new);
+        sv__deps_turn(w->deps, next, in, lane, out, lane);
+    }
+    x->lanes[next] |= (uint8_t)lanes;
 }
 
 /* From the tips inwards. Returns how many switches had their turn. */
@@ -258,6 +310,8 @@ static uint32_t walk_trees(struct row *row)
         uint32_t s = x->order[i];
         if (plain) {
             step_plain(row, s);
+        } else if (row->w->straight) {
+            step_straight(row, s);
         } else {
             if (leaves(row, s)) {
                 inject(row, s);
@@ -269,6 +323,19 @@ static uint32_t walk_trees(struct row *row)
             x->order[tail++] = x->next[s] >> 8;
     }
     return tail;
+}
+
+/* Lanes that flow into a switch become SLs on them. */
+static void widen(struct row *row, uint32_t s)
+{
+    const struct walk *w = row->w;
+    unsigned lanes = w->straight ? row->x->lanes[s] : 0;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(lanes);
+        row->x->sets[(size_t)s * w->c->lanes + lane] |= (uint64_t)1 << w->sl_of[lane];
+    }
+    if (w->straight)
+        row->x->lanes[s] = 0;
 }
 
 /* The rings that are left: those with feeders still waiting. */
@@ -283,6 +350,7 @@ static void walk_rings(struct row *row)
         do {
             x->feeders[s] = 0;
             x->order[length++] = s;
+            widen(row, s);
             inject(row, s);
             s = x->next[s] >> 8;
         } while (s != start);
@@ -469,6 +537,12 @@ static sv_status make_scratch(struct walk *w, sv_arena *arena, unsigned workers)
             if ((x->seen = SV_ARENA_NEW(arena, uint8_t, turns)) == NULL)
                 return SV_NO_MEMORY;
         }
+        if (w->straight) {
+            x->used = SV_ARENA_NEW(arena, uint8_t, w->c->fabric->num_channels);
+            x->lanes = SV_ARENA_NEW(arena, uint8_t, n);
+            if (x->used == NULL || x->lanes == NULL)
+                return SV_NO_MEMORY;
+        }
         if (x->kind == NULL || x->arrives == NULL || x->out == NULL || x->next == NULL ||
             x->feeders == NULL || x->order == NULL || x->sets == NULL)
             return SV_NO_MEMORY;
@@ -494,6 +568,26 @@ static void sum_up(sv__tally *sum, const sv__tally *part)
     }
 }
 
+/* Whether lanes are straight, and which SL goes which. */
+static void find_straight(struct walk *w)
+{
+    const sv__case *c = w->c;
+    const sv_routes *r = c->routes;
+    w->straight = c->lanes > 1 && c->lanes <= 8 && !c->discards && !w->deps->ends &&
+                  r->sl_form != SV_SL_BY_NODE && !c->options.reversible;
+    for (uint32_t v = 0; w->straight && v < r->num_switches + r->num_terminals; v++)
+        w->straight = r->lanes_of[v] == r->lanes_of[0] &&
+                      (v >= r->num_switches || r->lanes_by_ports[v] == NULL);
+    if (!w->straight)
+        return;
+    w->lane_of = &r->lane_tables[r->lanes_of[0]];
+    for (uint64_t sls = c->sls; sls != 0 && w->straight; sls &= sls - 1) {
+        unsigned sl = (unsigned)__builtin_ctzll(sls), lane = w->lane_of->of_sl[sl];
+        w->straight = lane < c->lanes;
+        w->sl_of[lane < c->lanes ? lane : 0] = (uint8_t)sl;
+    }
+}
+
 sv_status sv__walk_all(sv_ctx *ctx, const sv__case *c, sv_traffic traffic, sv__unknown unknown,
                        const sv__deps *deps, sv__tally *tally)
 {
@@ -506,6 +600,7 @@ sv_status sv__walk_all(sv_ctx *ctx, const sv__case *c, sv_traffic traffic, sv__u
                      .tally = tally != NULL,
                      .plain = c->lanes == 1 && !c->discards && !deps->ends && !c->sl_matters};
     sv_arena arena;
+    find_straight(&w);
     sv_arena_init(&arena, ctx);
     sv_status status = make_scratch(&w, &arena, workers);
     if (status == SV_OK)
