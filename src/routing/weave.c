@@ -92,6 +92,7 @@ static sv_status run(sv__weave *w)
     job->report->vls_used = job->report->sls_used = used;
     job->report->fallbacks = w->fallbacks;
     sv__note_unsafe(job, w->unsafe);
+    SV_TRY(sv__weave_keep_orders(w, used));
     return sv_lanes_straight(job->ctx, job->routes, used);
 }
 

@@ -126,6 +126,11 @@ sv_status sv__weave_enrich(sv__weave *w, unsigned vls);
 /* Routes all destinations: rows, SLs by switch, loads of lanes. */
 sv_status sv__weave_spread(sv__weave *w);
 
+/* ---- orders.c ---- */
+
+/* Gives the tables the orders of the first lanes. */
+sv_status sv__weave_keep_orders(const sv__weave *w, unsigned lanes);
+
 /* ---- weave.c ---- */
 
 /*
