@@ -8,9 +8,11 @@
  * 1. Only the switch in front of the gap takes another way, one on which all that comes through it
  *    keeps ascending on the lanes it is on. Then no SL changes, and packets that meet old entries
  *    at some switches and new ones at others are safe: there is but one entry to be old or new.
- * 2. All broken switches look for new ways, nearest first (grow.c), keeping their SLs.
- * 3. The same, with other SLs where need be.
- * 4. The whole tree anew, in the same two ways, then in one lane, where a tree is found if there is
+ * 2. It takes a way that suits most of what comes through it; switches behind it whose packets it
+ *    does not suit look for other ways in turn.
+ * 3. All that are still broken look for new ways, nearest first (grow.c), keeping their SLs.
+ * 4. The same, with other SLs where need be.
+ * 5. The whole tree anew, in the same two ways, then in one lane, where a tree is found if there is
  *    any.
  *
  * A new terminal takes over the row of another on its switch.
@@ -219,6 +221,7 @@ static void list_broken(sv__mend *m)
     for (uint32_t i = 0; i < m->num_broken; i++) {
         uint32_t s = m->broken[i];
         m->child[s] = SV_NONE;
+        m->cut[s] = false;
         m->need[s] = m->through[s] = lanes_at(m, s);
     }
     for (uint32_t i = m->num_broken; i-- > 0;) {
@@ -233,42 +236,61 @@ static void list_broken(sv__mend *m)
 
 /* ---- the first way ---- */
 
-/* Whether all that comes through a switch may leave it by a place. */
-static bool takes_all(sv__mend *m, uint32_t s, uint32_t place, uint32_t to)
+/* Whether what comes through a switch behind another may go on by a place of that one. */
+static bool takes(const sv__mend *m, uint32_t behind, uint32_t place, sv__lane_set open)
 {
-    sv__lane_set open = sv__open_by(m, place, to);
-    if (m->through[s] & ~open)
-        return false;
-    for (uint32_t x = m->child[s]; x != SV_NONE; x = m->sibling[x]) {
-        uint32_t in = m->carried->ports.first[x] + m->ports[x];
-        if (m->through[x] & ~sv__ascends(m, in, place))
-            return false;
-    }
-    return true;
+    uint32_t in = m->carried->ports.first[behind] + m->ports[behind];
+    return (m->through[behind] & ~(open & sv__ascends(m, in, place))) == 0;
 }
 
-/* Another way for one switch alone, with which all behind it are good. */
-static bool bypass(sv__mend *m, uint32_t s)
+/* How many switches behind one could not go on by a place; SV_NONE: it cannot itself. */
+static uint32_t misfits(sv__mend *m, uint32_t s, uint32_t place, uint32_t to)
 {
-    uint32_t best = 0, length = SV_NONE, load = SV_NONE;
+    sv__lane_set open = sv__open_by(m, place, to);
+    uint32_t count = 0;
+    if ((m->need[s] & ~open) || (open == 0 && sv__counts(m, s)))
+        return SV_NONE;
+    for (uint32_t x = m->child[s]; x != SV_NONE; x = m->sibling[x])
+        count += !m->cut[x] && !takes(m, x, place, open);
+    return count;
+}
+
+/* A switch leaves by another port; those behind it that cannot are cut off from it. */
+static void divert(sv__mend *m, uint32_t s, unsigned port, uint32_t to)
+{
+    uint32_t place = m->carried->ports.first[s] + port;
+    sv__lane_set open = sv__open_by(m, place, to);
+    for (uint32_t x = m->child[s]; x != SV_NONE; x = m->sibling[x])
+        m->cut[x] |= !takes(m, x, place, open);
+    ++*sv__load_at(m, s, port);
+    m->ports[s] = (uint8_t)port;
+    m->cut[s] = false;
+}
+
+/* Another way for one switch, that suits the most behind it (split: it need not suit all). */
+static bool bypass(sv__mend *m, uint32_t s, bool split)
+{
+    uint32_t best = 0, target = 0, least = split ? SV_NONE - 1 : 0, length = SV_NONE, load = 0;
     SV_FOR_HOPS (m->f, ((sv_node){s}), hop) {
         uint32_t to = hop->to.i;
         unsigned port = m->f->port[hop->channel.i];
-        if (to >= m->f->num_switches || m->state[to] != SV__GOOD || m->length[to] > length ||
-            !takes_all(m, s, m->carried->ports.first[s] + port, to))
+        if (to >= m->f->num_switches || m->state[to] != SV__GOOD)
+            continue;
+        uint32_t bad = misfits(m, s, m->carried->ports.first[s] + port, to);
+        if (bad > least || (bad == least && m->length[to] > length))
             continue;
         uint32_t here = *sv__load_at(m, s, port);
-        if (m->length[to] == length && here >= load)
+        if (best != 0 && bad == least && m->length[to] == length && here >= load)
             continue;
         best = port;
+        target = to;
+        least = bad;
         length = m->length[to];
         load = here;
     }
-    if (best == 0)
-        return false;
-    ++*sv__load_at(m, s, best);
-    m->ports[s] = (uint8_t)best;
-    return true;
+    if (best != 0)
+        divert(m, s, best, target);
+    return best != 0;
 }
 
 /* Switches whose way leads to one that is good are good. */
@@ -279,7 +301,7 @@ static void spread_good(sv__mend *m)
         uint32_t s = m->broken[i];
         const sv_place *place = sv_portmap_place(&m->carried->ports, s, m->ports[s]);
         uint32_t to = place->channel == SV_NONE ? SV_NONE : place->end >> 8;
-        bool led = to < m->f->num_switches && m->state[to] == SV__GOOD &&
+        bool led = !m->cut[s] && to < m->f->num_switches && m->state[to] == SV__GOOD &&
                    (m->ports[s] != m->before->ports[m->d][s] || next_of(m, s) != SV_NONE);
         if (!led) {
             m->broken[left++] = s;
@@ -292,11 +314,11 @@ static void spread_good(sv__mend *m)
     m->num_broken = left;
 }
 
-static void bypass_all(sv__mend *m)
+static void bypass_all(sv__mend *m, bool split)
 {
     for (uint32_t i = 0; i < m->num_broken; i++) {
-        uint32_t s = m->broken[i], to = next_of(m, s);
-        if (to == SV_NONE && bypass(m, s)) {
+        uint32_t s = m->broken[i];
+        if ((m->cut[s] || next_of(m, s) == SV_NONE) && bypass(m, s, split)) {
             spread_good(m);
             i = SV_NONE; /* again from the beginning: the list is another */
         }
@@ -322,7 +344,8 @@ static bool mend_tree(sv__mend *m)
 {
     bool may_change = m->made->sl_form == SV_SL_BY_SWITCH || m->made->sl_form == SV_SL_BY_NODE;
     list_broken(m);
-    bypass_all(m);
+    bypass_all(m, false);
+    bypass_all(m, true);
     if (m->num_broken == 0 || sv__grow(m, true) || (may_change && sv__grow(m, false)))
         return true;
     forget_tree(m);
@@ -439,6 +462,7 @@ static sv_status make_scratch(sv__mend *m)
     m->need = SV_ARENA_NEW(m->arena, sv__lane_set, n);
     m->through = SV_ARENA_NEW(m->arena, sv__lane_set, n);
     m->broken = SV_ARENA_NEW(m->arena, uint32_t, n);
+    m->cut = SV_ARENA_NEW(m->arena, uint8_t, n);
     m->stack = SV_ARENA_NEW(m->arena, uint32_t, n + 1);
     m->child = SV_ARENA_NEW(m->arena, uint32_t, n);
     m->sibling = SV_ARENA_NEW(m->arena, uint32_t, n);
@@ -446,7 +470,8 @@ static sv_status make_scratch(sv__mend *m)
     if (m->terminals == NULL || m->stride_load == NULL || m->ports == NULL || m->saved == NULL ||
         m->state == NULL || m->length == NULL || m->out == NULL || m->open == NULL ||
         m->open_known == NULL || m->need == NULL || m->through == NULL || m->broken == NULL ||
-        m->stack == NULL || m->child == NULL || m->sibling == NULL || m->list == NULL)
+        m->cut == NULL || m->stack == NULL || m->child == NULL || m->sibling == NULL ||
+        m->list == NULL)
         return SV_NO_MEMORY;
     memset(m->stride_load, 0xff, places * sizeof *m->stride_load);
     return SV_OK;

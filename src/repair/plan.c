@@ -2,11 +2,10 @@
  * plan.c: how to bring new tables into the switches.
  *
  * A block of 64 LIDs of a switch is what one datagram sets. If all mixtures of old and new entries
- * are safe, blocks may be set in any order. If not, then in steps: a switch follows when all
- * switches on its new path that change have their entries, so whoever meets a new entry meets only
- * new ones behind it. In a block the paths to its 64 destinations are asked for together; blocks of
- * different LIDs have nothing to do with each other. Each step is then judged as a change by
- * itself, with old and new SLs.
+ * are safe, blocks may be set in any order. If not, then in steps, by two rules (below), or one of
+ * them. In a block the paths to its 64 destinations are asked for together; blocks of different
+ * LIDs have nothing to do with each other. Each step is then judged as a change by itself, with old
+ * and new SLs.
  *
  * If some mixture is unsafe only because packets have their old SLs, pairs whose SL changes are
  * listed: they must be quiet until all is done. If nothing helps, all pairs are listed whose
@@ -47,8 +46,16 @@ struct plan {
     uint64_t num_units;
     uint32_t *unit_of;         /* [switches]: in the block at hand */
     uint32_t *earlier, *later; /* pairs of units: one before the other */
+    unsigned rules;
     uint32_t levels;
 };
+
+/*
+ * When a switch may have its new entry: after those that change on its new path, so that whoever
+ * meets a new entry meets only new ones behind it; and before those that change on its old path, so
+ * that nobody is led on by them whom they are not for.
+ */
+enum { NEW_PATH_FIRST = 1, OLD_PATH_LAST = 2 };
 
 /* ---- judging ---- */
 
@@ -98,26 +105,25 @@ static sv_status list_destinations(struct plan *p)
         if (sv_bit(p->changed, d) && p->before->ports[d] != p->made->ports[d])
             p->list[p->count++] = (uint64_t)sv__routes_block(p->made, d) << 32 | d;
     qsort(p->list, p->count, sizeof *p->list, ascending);
-    for (uint32_t i = 0, begin = 0; i < p->count; i++) {
+    for (uint32_t i = 0; i < p->count; i++) {
         entries = i > 0 && p->list[i] >> 32 == p->list[i - 1] >> 32 ? entries : 0;
-        (void)begin;
         for (uint32_t s = 0; s < p->f->num_switches; s++)
             entries += differs(p, (uint32_t)p->list[i], s);
         if (entries > p->levels)
             p->levels = (uint32_t)entries; /* for the moment: the most in a block */
     }
-    p->earlier = SV_ARENA_NEW(p->arena, uint32_t, p->levels);
-    p->later = SV_ARENA_NEW(p->arena, uint32_t, p->levels);
+    p->earlier = SV_ARENA_NEW(p->arena, uint32_t, 2 * (size_t)p->levels);
+    p->later = SV_ARENA_NEW(p->arena, uint32_t, 2 * (size_t)p->levels);
     p->levels = 0;
     return p->earlier == NULL || p->later == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
-/* The next switch on the new path behind s that changes; SV_NONE: none. */
-static uint32_t next_changed(const struct plan *p, uint32_t d, uint32_t s)
+/* The next switch on a path behind s that changes; SV_NONE: none. */
+static uint32_t next_changed(const struct plan *p, const sv_routes *r, uint32_t d, uint32_t s)
 {
     const sv_portmap *ports = &p->c->ports;
     for (uint32_t hops = 0; hops < p->f->num_switches; hops++) {
-        const sv_place *place = sv_portmap_place(ports, s, p->made->ports[d][s]);
+        const sv_place *place = sv_portmap_place(ports, s, r->ports[d][s]);
         if (place->channel == SV_NONE || place->end >> 8 >= p->f->num_switches)
             return SV_NONE;
         s = place->end >> 8;
@@ -145,6 +151,23 @@ static bool level_block(struct plan *p, uint64_t first, uint32_t edges)
     return !news;
 }
 
+/* Who has to wait for whom, for one destination and switch. */
+static uint32_t add_edges(struct plan *p, uint32_t d, uint32_t u, uint32_t edges)
+{
+    uint32_t s = p->units[u].s, to;
+    if (!differs(p, d, s))
+        return edges;
+    if (p->rules & NEW_PATH_FIRST && (to = next_changed(p, p->made, d, s)) != SV_NONE) {
+        p->earlier[edges] = p->unit_of[to];
+        p->later[edges++] = u;
+    }
+    if (p->rules & OLD_PATH_LAST && (to = next_changed(p, p->before, d, s)) != SV_NONE) {
+        p->earlier[edges] = u;
+        p->later[edges++] = p->unit_of[to];
+    }
+    return edges;
+}
+
 /* All units of the block whose destinations are list[begin] … list[end - 1]. */
 static bool plan_block(struct plan *p, uint32_t begin, uint32_t end)
 {
@@ -157,13 +180,8 @@ static bool plan_block(struct plan *p, uint32_t begin, uint32_t end)
                 p->units[p->num_units++] = (struct unit){s, (uint32_t)(p->list[i] >> 32), 0, begin};
             }
     for (uint32_t i = begin; i < end; i++)
-        for (uint64_t u = first; u < p->num_units; u++) {
-            uint32_t d = (uint32_t)p->list[i], s = p->units[u].s, to;
-            if (!differs(p, d, s) || (to = next_changed(p, d, s)) == SV_NONE)
-                continue;
-            p->earlier[edges] = p->unit_of[to];
-            p->later[edges++] = (uint32_t)u;
-        }
+        for (uint64_t u = first; u < p->num_units; u++)
+            edges = add_edges(p, (uint32_t)p->list[i], (uint32_t)u, edges);
     bool good = level_block(p, first, edges);
     for (uint64_t u = first; u < p->num_units; u++) {
         p->unit_of[p->units[u].s] = SV_NONE;
@@ -172,10 +190,13 @@ static bool plan_block(struct plan *p, uint32_t begin, uint32_t end)
     return good;
 }
 
-/* Levels for all blocks; false: there are none. */
-static bool plan_blocks(struct plan *p)
+/* Levels for all blocks by some rules; false: there are none. */
+static bool plan_blocks(struct plan *p, unsigned rules)
 {
     bool good = true;
+    p->rules = rules;
+    p->num_units = 0;
+    p->levels = 0;
     for (uint32_t begin = 0, end; begin < p->count; begin = end) {
         for (end = begin; end < p->count && p->list[end] >> 32 == p->list[begin] >> 32;)
             end++;
@@ -343,30 +364,39 @@ static sv_status keep_blocks(const struct plan *p)
     return SV_OK;
 }
 
+/* Looks for steps that are safe, by one set of rules after the other. */
+static sv_status find_steps(struct plan *p, bool quiet, bool *safe)
+{
+    static const unsigned rules[] = {NEW_PATH_FIRST | OLD_PATH_LAST, NEW_PATH_FIRST, OLD_PATH_LAST};
+    *safe = false;
+    for (int i = 0; i < 3 && !*safe; i++)
+        if (plan_blocks(p, rules[i]))
+            SV_TRY(judge_steps(p, quiet, safe));
+    p->report->steps = p->levels;
+    return SV_OK;
+}
+
 static sv_status decide(struct plan *p)
 {
     sv_repair_report *r = p->report;
     bool safe;
     SV_TRY(list_destinations(p));
-    bool leveled = plan_blocks(p);
+    plan_blocks(p, 0);
     SV_TRY(judge(p, p->before, p->made, false, &safe));
     r->safety = SV_SAFE_ANYHOW;
     r->steps = 1;
     if (safe)
         return SV_OK;
-    if (leveled)
-        SV_TRY(judge_steps(p, false, &safe));
     r->safety = SV_SAFE_STEPS;
-    r->steps = p->levels;
+    SV_TRY(find_steps(p, false, &safe));
     if (safe)
         return SV_OK;
     r->safety = SV_SAFE_QUIET;
-    r->steps = 1;
     SV_TRY(judge(p, p->before, p->made, true, &safe));
-    if (!safe && leveled) {
-        r->steps = p->levels;
-        SV_TRY(judge_steps(p, true, &safe));
-    }
+    if (safe)
+        r->steps = 1;
+    else
+        SV_TRY(find_steps(p, true, &safe));
     if (safe)
         return keep_pairs(p, false);
     r->safety = SV_SAFE_NEVER;
