@@ -197,14 +197,16 @@ typedef struct sv_ascent {
  *
  * For what keeps an SL on one lane everywhere, in old and new tables alike; UNSUPPORTED (no
  * message) otherwise, and without orders. destinations: one bit each; NULL: all. quiet: pairs whose
- * SL changes send nothing until the change is over. With old_routes == new_routes: whether tables
- * keep to their orders. Time: O(switches) a destination, on several threads.
+ * SL changes send nothing until the change is over. unsafe: NULL, or gets a bit for each
+ * destination that is followed and not safe in any order of updates (no other bit is touched). With
+ * old_routes == new_routes: whether tables keep to their orders. Time: O(switches) a destination,
+ * on several threads.
  */
 SV_API SV_MUST_USE sv_status sv_verify_ascent(sv_ctx *ctx, const sv_fabric *fabric,
                                               const sv_routes *old_routes,
                                               const sv_routes *new_routes, sv_traffic traffic,
                                               const uint64_t *destinations, bool quiet,
-                                              sv_ascent *result);
+                                              uint64_t *unsafe, sv_ascent *result);
 
 /* Whether an ascent is safe in any order of updates. */
 static inline bool sv_ascent_safe(const sv_ascent *a)

@@ -38,6 +38,10 @@ struct plan {
     const sv_routes *before, *made;
     sv_traffic traffic;
     const uint64_t *changed;
+    uint64_t *unsafe;     /* of those, in some mixture */
+    uint64_t *sls_change; /* of those, whose SLs change */
+    uint64_t *at_level;
+    size_t words; /* of such a set */
     bool by_orders;
     sv_repair_report *report;
     uint64_t *list; /* destinations that change: block and number, sorted */
@@ -59,24 +63,47 @@ enum { NEW_PATH_FIRST = 1, OLD_PATH_LAST = 2 };
 
 /* ---- judging ---- */
 
+/*
+ * Which destinations of a set are not safe while tables go from a to b. Where there are common
+ * orders each destination is judged by itself; else all of them are unsafe if one is.
+ */
 static sv_status judge(const struct plan *p, const sv_routes *a, const sv_routes *b, bool quiet,
-                       bool *safe)
+                       const uint64_t *only, uint64_t *unsafe, sv_ascent *found)
 {
-    if (p->by_orders) {
-        sv_ascent found;
-        SV_TRY(sv_verify_ascent(p->ctx, p->f, a, b, p->traffic, p->changed, quiet, &found));
-        *safe = sv_ascent_safe(&found);
-        return SV_OK;
+    if (p->by_orders)
+        return sv_verify_ascent(p->ctx, p->f, a, b, p->traffic, only, quiet, unsafe, found);
+    sv_transition *t = NULL;
+    bool safe = false;
+    if (!quiet) {
+        SV_TRY(sv_verify_transition(p->ctx, p->f, a, b, p->traffic, &t));
+        safe = t->looping == 0 && t->dead_ends == t->broken && !t->discards &&
+               t->deadlock_free == SV_VERDICT_YES;
     }
-    sv_transition *found = NULL;
-    *safe = false;
-    if (quiet)
-        return SV_OK;
-    SV_TRY(sv_verify_transition(p->ctx, p->f, a, b, p->traffic, &found));
-    *safe = found->looping == 0 && found->dead_ends == found->broken && !found->discards &&
-            found->deadlock_free == SV_VERDICT_YES;
-    sv_transition_free(found);
+    sv_transition_free(t);
+    for (size_t i = 0; !safe && i < p->words; i++)
+        unsafe[i] |= only[i];
     return SV_OK;
+}
+
+static bool is_empty(const struct plan *p, const uint64_t *set)
+{
+    for (size_t i = 0; i < p->words; i++)
+        if (set[i] != 0)
+            return false;
+    return true;
+}
+
+/* Whether the new tables by themselves are right. */
+static sv_status judge_new(const struct plan *p, uint64_t *scratch)
+{
+    sv_ascent found;
+    SV_TRY(judge(p, p->made, p->made, false, p->changed, scratch, &found));
+    if (!p->by_orders || is_empty(p, scratch))
+        return SV_OK;
+    return sv_fail(p->ctx, SV_INFEASIBLE,
+                   "the repaired tables do not hold: %llu descents, %llu loops (please report "
+                   "this)",
+                   (unsigned long long)found.descents, (unsigned long long)found.looping);
 }
 
 /* ---- units ---- */
@@ -155,7 +182,7 @@ static bool level_block(struct plan *p, uint64_t first, uint32_t edges)
 static uint32_t add_edges(struct plan *p, uint32_t d, uint32_t u, uint32_t edges)
 {
     uint32_t s = p->units[u].s, to;
-    if (!differs(p, d, s))
+    if (!sv_bit(p->unsafe, d) || !differs(p, d, s))
         return edges;
     if (p->rules & NEW_PATH_FIRST && (to = next_changed(p, p->made, d, s)) != SV_NONE) {
         p->earlier[edges] = p->unit_of[to];
@@ -226,11 +253,26 @@ static sv_status apply(const struct plan *p, sv_routes *tables, uint32_t level)
     return SV_OK;
 }
 
+/* Destinations among the unsafe that change at a level, or whose SLs change. */
+static void list_level(const struct plan *p, uint32_t level, uint64_t *set)
+{
+    memset(set, 0, p->words * sizeof *set);
+    for (uint64_t u = 0; u < p->num_units; u++)
+        for (uint32_t i = p->units[u].group;
+             p->units[u].level == level && i < p->count && p->list[i] >> 32 == p->units[u].block;
+             i++)
+            if (differs(p, (uint32_t)p->list[i], p->units[u].s))
+                sv_bit_set(set, (uint32_t)p->list[i]);
+    for (size_t i = 0; i < p->words; i++)
+        set[i] = (set[i] | p->sls_change[i]) & p->unsafe[i];
+}
+
 /* One step: from tables at a level to those at the next, with old and new SLs. */
 static sv_status judge_step(const struct plan *p, const sv_routes *now, sv_routes **then,
-                            uint32_t level, bool quiet, bool *safe)
+                            uint32_t level, bool quiet, uint64_t *unsafe)
 {
     sv_routes *with_sls = NULL;
+    sv_ascent found;
     SV_TRY(sv_routes_clone(p->ctx, now, then));
     sv_status status = apply(p, *then, level);
     if (status == SV_OK)
@@ -239,25 +281,27 @@ static sv_status judge_step(const struct plan *p, const sv_routes *now, sv_route
         /* Borrowed for a while: with_sls goes before *then does, and is not written to. */
         memcpy(with_sls->ports, (*then)->ports,
                p->made->num_destinations * sizeof *with_sls->ports);
-        status = judge(p, now, with_sls, quiet, safe);
+        list_level(p, level, p->at_level);
+        status = judge(p, now, with_sls, quiet, p->at_level, unsafe, &found);
     }
     sv_routes_free(with_sls);
     return status;
 }
 
-static sv_status judge_steps(const struct plan *p, bool quiet, bool *safe)
+/* unsafe: gets the destinations that are so in some step. */
+static sv_status judge_steps(const struct plan *p, bool quiet, uint64_t *unsafe)
 {
-    uint32_t most = p->by_orders ? MOST_STEPS : MOST_STEPS_BY_SEARCH;
-    *safe = false;
-    if (p->levels < 2 || p->levels > most)
+    memset(unsafe, 0, p->words * sizeof *unsafe);
+    if (p->levels < 2 || p->levels > (p->by_orders ? MOST_STEPS : MOST_STEPS_BY_SEARCH)) {
+        memcpy(unsafe, p->unsafe, p->words * sizeof *unsafe);
         return SV_OK;
+    }
     sv_routes *now = NULL;
     SV_TRY(sv_routes_clone(p->ctx, p->before, &now));
     sv_status status = SV_OK;
-    *safe = true;
-    for (uint32_t level = 0; status == SV_OK && *safe && level < p->levels; level++) {
+    for (uint32_t level = 0; status == SV_OK && level < p->levels; level++) {
         sv_routes *then = NULL;
-        status = judge_step(p, now, &then, level, quiet, safe);
+        status = judge_step(p, now, &then, level, quiet, unsafe);
         sv_routes_free(now);
         now = then;
     }
@@ -316,7 +360,7 @@ static uint64_t list_pairs(const struct plan *p, uint8_t *marks, uint32_t *stack
 {
     uint64_t count = 0;
     for (uint32_t d = 0; d < p->made->num_destinations; d++) {
-        if (!sv_bit(p->changed, d) || !sv_node_alive(p->f, p->made->node[d]))
+        if (!sv_bit(p->unsafe, d) || !sv_node_alive(p->f, p->made->node[d]))
             continue;
         if (marks != NULL)
             mark_crossing(p, d, marks, stack);
@@ -364,39 +408,73 @@ static sv_status keep_blocks(const struct plan *p)
     return SV_OK;
 }
 
-/* Looks for steps that are safe, by one set of rules after the other. */
-static sv_status find_steps(struct plan *p, bool quiet, bool *safe)
+/* Looks for steps by one set of rules after the other. left: what is unsafe even so. */
+static sv_status find_steps(struct plan *p, bool quiet, uint64_t *left, bool *safe)
 {
     static const unsigned rules[] = {NEW_PATH_FIRST | OLD_PATH_LAST, NEW_PATH_FIRST, OLD_PATH_LAST};
     *safe = false;
-    for (int i = 0; i < 3 && !*safe; i++)
-        if (plan_blocks(p, rules[i]))
-            SV_TRY(judge_steps(p, quiet, safe));
-    p->report->steps = p->levels;
+    for (int i = 0; i < 3 && !*safe; i++) {
+        if (!plan_blocks(p, rules[i]))
+            continue;
+        SV_TRY(judge_steps(p, quiet, left));
+        *safe = is_empty(p, left);
+        p->report->steps = p->levels;
+    }
+    return SV_OK;
+}
+
+static bool may_change_sls(const struct plan *p, uint32_t d)
+{
+    const sv_routes *a = p->before, *b = p->made;
+    if (a->sl_form != b->sl_form)
+        return true;
+    if (a->sl_form == SV_SL_BY_SWITCH || a->sl_form == SV_SL_BY_NODE)
+        return a->sls[d] != b->sls[d];
+    return sv_route_sl(a, a->node[d], d) != sv_route_sl(b, b->node[d], d);
+}
+
+static sv_status make_sets(struct plan *p, uint64_t **left)
+{
+    uint32_t n = p->made->num_destinations;
+    p->words = sv_bitset_words(n);
+    p->unsafe = sv_bitset_new(p->arena, n);
+    p->sls_change = sv_bitset_new(p->arena, n);
+    p->at_level = sv_bitset_new(p->arena, n);
+    *left = sv_bitset_new(p->arena, n);
+    if (p->unsafe == NULL || p->sls_change == NULL || p->at_level == NULL || *left == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t d = 0; d < n; d++)
+        if (sv_bit(p->changed, d) && may_change_sls(p, d))
+            sv_bit_set(p->sls_change, d);
     return SV_OK;
 }
 
 static sv_status decide(struct plan *p)
 {
     sv_repair_report *r = p->report;
+    uint64_t *left;
     bool safe;
+    SV_TRY(make_sets(p, &left));
     SV_TRY(list_destinations(p));
     plan_blocks(p, 0);
-    SV_TRY(judge(p, p->before, p->made, false, &safe));
+    SV_TRY(judge(p, p->before, p->made, false, p->changed, p->unsafe, &r->followed));
+    r->lost = r->followed.lost;
     r->safety = SV_SAFE_ANYHOW;
     r->steps = 1;
-    if (safe)
+    if (is_empty(p, p->unsafe))
         return SV_OK;
+    SV_TRY(judge_new(p, left));
     r->safety = SV_SAFE_STEPS;
-    SV_TRY(find_steps(p, false, &safe));
+    SV_TRY(find_steps(p, false, left, &safe));
     if (safe)
         return SV_OK;
+    memset(left, 0, p->words * sizeof *left);
     r->safety = SV_SAFE_QUIET;
-    SV_TRY(judge(p, p->before, p->made, true, &safe));
-    if (safe)
-        r->steps = 1;
-    else
-        SV_TRY(find_steps(p, true, &safe));
+    r->steps = 1;
+    SV_TRY(judge(p, p->before, p->made, true, p->unsafe, left, &(sv_ascent){0}));
+    safe = is_empty(p, left);
+    if (!safe)
+        SV_TRY(find_steps(p, true, left, &safe));
     if (safe)
         return keep_pairs(p, false);
     r->safety = SV_SAFE_NEVER;

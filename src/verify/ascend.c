@@ -22,16 +22,22 @@
 #include "base/threads.h"
 #include "verify/judge.h"
 
-enum { WAYS = 2, ROWS_A_PIECE = 16 };
+enum { WAYS = 2, ROWS_A_PIECE = 64 }; /* a word of a set of destinations */
 enum { NOWHERE, GOES, ENDS };
 
-/* What a worker needs, for each switch; those of ways at [s * WAYS + way]. */
+/* A switch, for the destination at hand: the old way out first, then the new if it is another. */
+struct stop {
+    uint32_t next[WAYS], place[WAYS]; /* where a way leads; its port, as orders count */
+    uint32_t feeders;                 /* ways into it that had no turn yet */
+    uint8_t kind[WAYS], ways;
+    bool strands, strands_old, strands_new; /* by some ways, by old ones, by new ones alone */
+    uint64_t lanes;                         /* of all packets that come through or start here */
+};
+
+/* What a worker needs. */
 struct scratch {
-    uint8_t *ways, *kind;
-    uint32_t *next, *place; /* where it leads; the port it leaves by, as orders count */
-    uint32_t *feeders, *queue;
-    uint64_t *lanes;
-    bool *strands, *strands_old, *strands_new;
+    struct stop *stops; /* [switches] */
+    uint32_t *queue;
     sv_ascent found;
 };
 
@@ -40,9 +46,13 @@ struct climb {
     const sv_routes *old, *new;
     sv_traffic traffic;
     const uint64_t *only;
+    uint64_t *unsafe; /* or NULL */
     bool quiet;
     sv_portmap ports;
     uint8_t lane_of[SV_MOST_SLS];
+    uint64_t any_lane;   /* where any SL may lead */
+    bool alike;          /* everybody has the same SL for a destination, and it stays */
+    bool by_node;        /* terminals of a switch may have different ones */
     uint32_t *terminals; /* [switches]: live ones on each */
     struct scratch *scratch;
 };
@@ -86,60 +96,44 @@ struct row {
     struct scratch *x;
     uint32_t d;
     sv_node to;
+    uint64_t alike; /* lanes of everybody's packets, where all have the same; else 0 */
+    bool gaps;      /* some way leads nowhere */
 };
 
 static void add_way(struct row *row, uint32_t s, unsigned way, unsigned port)
 {
     const struct climb *c = row->c;
-    struct scratch *x = row->x;
-    uint32_t i = s * WAYS + way;
+    struct stop *stop = &row->x->stops[s];
     const sv_place *place = sv_portmap_place(&c->ports, s, port);
     uint32_t next = place->end >> 8;
-    x->kind[i] = NOWHERE;
-    if (place->channel == SV_NONE) {
-        if (port == 0 && s == row->to.i)
-            x->kind[i] = ENDS;
-    } else if (next < c->f->num_switches) {
-        x->kind[i] = GOES;
-        x->next[i] = next;
-        x->place[i] = c->ports.first[s] + port;
-        x->feeders[next]++;
-    } else if (next == row->to.i) {
-        x->kind[i] = ENDS;
+    bool ends = place->channel == SV_NONE ? port == 0 && s == row->to.i : next == row->to.i;
+    stop->kind[way] = ends ? ENDS : NOWHERE;
+    if (place->channel != SV_NONE && next < c->f->num_switches) {
+        stop->kind[way] = GOES;
+        stop->next[way] = next;
+        stop->place[way] = c->ports.first[s] + port;
+        row->x->stops[next].feeders++;
     }
+    row->gaps |= stop->kind[way] == NOWHERE;
 }
 
 static void list_ways(struct row *row)
 {
     const struct climb *c = row->c;
     const uint8_t *a = c->old->ports[row->d], *b = c->new->ports[row->d];
-    memset(row->x->feeders, 0, c->f->num_switches * sizeof *row->x->feeders);
+    struct stop *stops = row->x->stops;
     for (uint32_t s = 0; s < c->f->num_switches; s++) {
-        row->x->ways[s] = a[s] == b[s] ? 1 : 2;
+        stops[s].feeders = 0;
+        stops[s].lanes = 0;
+    }
+    for (uint32_t s = 0; s < c->f->num_switches; s++) {
+        stops[s].ways = a[s] == b[s] ? 1 : 2;
         if (!sv_node_alive(c->f, (sv_node){s}))
             continue;
         add_way(row, s, 0, a[s]);
         if (a[s] != b[s])
             add_way(row, s, 1, b[s]);
     }
-}
-
-/* Queues switches from the tips inwards; fewer than are alive if there is a circle. */
-static uint32_t line_up(struct row *row)
-{
-    const sv_fabric *f = row->c->f;
-    struct scratch *x = row->x;
-    uint32_t tail = 0;
-    for (uint32_t s = 0; s < f->num_switches; s++)
-        if (x->feeders[s] == 0 && sv_node_alive(f, (sv_node){s}))
-            x->queue[tail++] = s;
-    for (uint32_t i = 0; i < tail; i++) {
-        uint32_t s = x->queue[i];
-        for (uint32_t w = s * WAYS; w < s * WAYS + x->ways[s]; w++)
-            if (x->kind[w] == GOES && --x->feeders[x->next[w]] == 0)
-                x->queue[tail++] = x->next[w];
-    }
-    return tail;
 }
 
 /* The lanes of a node's packets, before and after. */
@@ -150,13 +144,8 @@ static uint64_t lanes_of(const struct row *row, sv_node from)
     uint64_t lanes = 0;
     if (c->quiet && sl[0] != sl[1])
         return 0;
-    for (int k = 0; k < 2; k++) {
-        if (sl[k] < SV_MOST_SLS)
-            lanes |= (uint64_t)1 << c->lane_of[sl[k]];
-        else /* not known: any */
-            for (unsigned any = 0; any < c->new->num_sls; any++)
-                lanes |= (uint64_t)1 << c->lane_of[any];
-    }
+    for (int k = 0; k < 2; k++)
+        lanes |= sl[k] < SV_MOST_SLS ? (uint64_t)1 << c->lane_of[sl[k]] : c->any_lane;
     return lanes;
 }
 
@@ -165,10 +154,12 @@ static uint64_t starting(const struct row *row, uint32_t s)
 {
     const struct climb *c = row->c;
     unsigned to_switch = sv_is_switch(c->f, row->to);
-    bool alike = c->old->sl_form != SV_SL_BY_NODE && c->new->sl_form != SV_SL_BY_NODE;
     bool own = s != row->to.i && to_switch + 1 <= (unsigned)c->traffic;
-    uint64_t lanes = own ? lanes_of(row, (sv_node){s}) : 0;
-    if (c->terminals[s] == 0 || to_switch > (unsigned)c->traffic || (own && alike))
+    bool others = c->terminals[s] > 0 && to_switch <= (unsigned)c->traffic;
+    if (row->alike != 0)
+        return own || others ? row->alike : 0;
+    uint64_t lanes = own || (others && !c->by_node) ? lanes_of(row, (sv_node){s}) : 0;
+    if (!others || !c->by_node)
         return lanes;
     SV_FOR_HOPS (c->f, ((sv_node){s}), hop)
         if (!sv_is_switch(c->f, hop->to) && hop->to.i != row->to.i)
@@ -176,92 +167,112 @@ static uint64_t starting(const struct row *row, uint32_t s)
     return lanes;
 }
 
-/* Lanes among some in which a turn does not ascend. */
-static uint64_t descending(const struct climb *c, uint32_t in, uint32_t out, uint64_t lanes)
+/* Whether a turn ascends in all of some lanes. */
+static bool ascends(const struct climb *c, uint32_t in, uint32_t out, uint64_t lanes)
 {
     const uint32_t *a = c->new->orders + (size_t)in * c->new->order_lanes;
     const uint32_t *b = c->new->orders + (size_t)out * c->new->order_lanes;
-    uint64_t bad = 0;
     for (uint64_t left = lanes; left != 0; left &= left - 1) {
         unsigned l = (unsigned)__builtin_ctzll(left);
         if (a[l] >= b[l] || b[l] == SV_NONE)
-            bad |= (uint64_t)1 << l;
+            return false;
     }
-    return bad;
+    return true;
 }
 
-static void climb_row(struct row *row, uint32_t count)
+/* A switch's turn: all that comes through it is known, and goes on. Returns the new tail. */
+static uint32_t go_on(struct row *row, uint32_t s, uint32_t tail)
 {
-    const struct climb *c = row->c;
-    struct scratch *x = row->x;
-    memset(x->lanes, 0, c->f->num_switches * sizeof *x->lanes);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t s = x->queue[i];
-        x->lanes[s] |= starting(row, s);
-        for (uint32_t w = s * WAYS; w < s * WAYS + x->ways[s]; w++) {
-            if (x->kind[w] != GOES)
-                continue;
-            uint32_t to = x->next[w];
-            for (uint32_t k = to * WAYS; k < to * WAYS + x->ways[to]; k++)
-                if (x->kind[k] == GOES && descending(c, x->place[w], x->place[k], x->lanes[s]) != 0)
-                    x->found.descents++;
-            x->lanes[to] |= x->lanes[s];
-        }
+    struct stop *stops = row->x->stops, *stop = &stops[s];
+    stop->lanes |= starting(row, s);
+    for (unsigned w = 0; w < stop->ways; w++) {
+        if (stop->kind[w] != GOES)
+            continue;
+        struct stop *to = &stops[stop->next[w]];
+        for (unsigned k = 0; k < to->ways; k++)
+            if (to->kind[k] == GOES && !ascends(row->c, stop->place[w], to->place[k], stop->lanes))
+                row->x->found.descents++;
+        to->lanes |= stop->lanes;
+        if (--to->feeders == 0)
+            row->x->queue[tail++] = stop->next[w];
     }
+    return tail;
 }
 
-/* Who ends nowhere: by some way, by the old ones alone, by the new ones alone. */
+/* From the tips inwards; returns how many had their turn: fewer than are alive if there is a
+ * circle. */
+static uint32_t climb_row(struct row *row)
+{
+    const sv_fabric *f = row->c->f;
+    struct scratch *x = row->x;
+    uint32_t tail = 0;
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        if (x->stops[s].feeders == 0 && sv_node_alive(f, (sv_node){s}))
+            x->queue[tail++] = s;
+    for (uint32_t i = 0; i < tail; i++)
+        tail = go_on(row, x->queue[i], tail);
+    return tail;
+}
+
+/* Who ends nowhere. */
 static void strand(struct row *row, uint32_t count)
 {
-    struct scratch *x = row->x;
+    struct stop *stops = row->x->stops;
     for (uint32_t i = count; i-- > 0;) {
-        uint32_t s = x->queue[i], a = s * WAYS, b = a + x->ways[s] - 1;
-        bool old = x->kind[a] == GOES ? x->strands_old[x->next[a]] : x->kind[a] == NOWHERE;
-        bool new = x->kind[b] == GOES ? x->strands_new[x->next[b]] : x->kind[b] == NOWHERE;
-        bool any = old || new;
-        for (uint32_t w = a; w <= b; w++)
-            any |= x->kind[w] == GOES && x->strands[x->next[w]];
-        x->strands_old[s] = old;
-        x->strands_new[s] = new;
-        x->strands[s] = any;
+        struct stop *stop = &stops[row->x->queue[i]];
+        unsigned last = stop->ways - 1;
+        stop->strands = false;
+        for (unsigned w = 0; w <= last; w++)
+            stop->strands |=
+                stop->kind[w] == GOES ? stops[stop->next[w]].strands : stop->kind[w] == NOWHERE;
+        stop->strands_old =
+            stop->kind[0] == GOES ? stops[stop->next[0]].strands_old : stop->kind[0] == NOWHERE;
+        stop->strands_new = stop->kind[last] == GOES ? stops[stop->next[last]].strands_new
+                                                     : stop->kind[last] == NOWHERE;
     }
 }
 
 static void count_stranded(struct row *row, uint32_t count)
 {
     const struct climb *c = row->c;
-    struct scratch *x = row->x;
+    sv_ascent *found = &row->x->found;
     bool to_terminal = !sv_is_switch(c->f, row->to);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t s = x->queue[i];
-        if (!x->strands[s])
+        uint32_t s = row->x->queue[i];
+        const struct stop *stop = &row->x->stops[s];
+        if (!stop->strands)
             continue;
         uint64_t pairs = c->terminals[s];
         SV_FOR_HOPS (c->f, ((sv_node){s}), hop)
             pairs -= hop->to.i == row->to.i;
-        x->found.dead_ends += to_terminal ? pairs : 0;
-        x->found.broken += to_terminal && x->strands_old[s] ? pairs : 0;
-        x->found.lost += to_terminal && x->strands_new[s] ? pairs : 0;
-        x->found.lost_others +=
-            x->strands_new[s] ? (to_terminal ? 0 : pairs) + (s != row->to.i) : 0;
+        found->dead_ends += to_terminal ? pairs : 0;
+        found->broken += to_terminal && stop->strands_old ? pairs : 0;
+        found->lost += to_terminal && stop->strands_new ? pairs : 0;
+        found->lost_others += stop->strands_new ? (to_terminal ? 0 : pairs) + (s != row->to.i) : 0;
     }
 }
 
 static void judge_row(const struct climb *c, struct scratch *x, uint32_t d)
 {
-    struct row row = {c, x, d, c->new->node[d]};
+    struct row row = {.c = c, .x = x, .d = d, .to = c->new->node[d]};
     if (!sv_node_alive(c->f, row.to))
         return;
+    if (c->alike)
+        row.alike = lanes_of(&row, row.to);
+    sv_ascent sum = x->found;
     x->found.destinations++;
     list_ways(&row);
-    uint32_t count = line_up(&row);
-    if (count < c->f->live_switches) {
+    uint32_t count = climb_row(&row);
+    if (count < c->f->live_switches)
         x->found.looping++;
-        return;
+    else if (row.gaps) {
+        strand(&row, count);
+        count_stranded(&row, count);
     }
-    climb_row(&row, count);
-    strand(&row, count);
-    count_stranded(&row, count);
+    bool safe = x->found.looping == sum.looping && x->found.descents == sum.descents &&
+                x->found.dead_ends - sum.dead_ends == x->found.broken - sum.broken;
+    if (!safe && c->unsafe != NULL)
+        sv_bit_set(c->unsafe, d);
 }
 
 /* ---- all of them ---- */
@@ -284,20 +295,9 @@ static sv_status make_scratch(struct climb *c, sv_arena *arena, unsigned workers
     size_t n = c->f->num_switches;
     c->scratch = SV_ARENA_NEW(arena, struct scratch, workers);
     for (unsigned i = 0; c->scratch != NULL && i < workers; i++) {
-        struct scratch *x = &c->scratch[i];
-        x->ways = SV_ARENA_NEW(arena, uint8_t, n);
-        x->kind = SV_ARENA_NEW(arena, uint8_t, n * WAYS);
-        x->next = SV_ARENA_NEW(arena, uint32_t, n * WAYS);
-        x->place = SV_ARENA_NEW(arena, uint32_t, n * WAYS);
-        x->feeders = SV_ARENA_NEW(arena, uint32_t, n);
-        x->queue = SV_ARENA_NEW(arena, uint32_t, n);
-        x->lanes = SV_ARENA_NEW(arena, uint64_t, n);
-        x->strands = SV_ARENA_NEW(arena, bool, n);
-        x->strands_old = SV_ARENA_NEW(arena, bool, n);
-        x->strands_new = SV_ARENA_NEW(arena, bool, n);
-        if (x->ways == NULL || x->kind == NULL || x->next == NULL || x->place == NULL ||
-            x->feeders == NULL || x->queue == NULL || x->lanes == NULL || x->strands == NULL ||
-            x->strands_old == NULL || x->strands_new == NULL)
+        c->scratch[i].stops = SV_ARENA_NEW(arena, struct stop, n);
+        c->scratch[i].queue = SV_ARENA_NEW(arena, uint32_t, n);
+        if (c->scratch[i].stops == NULL || c->scratch[i].queue == NULL)
             return SV_NO_MEMORY;
     }
     return c->scratch == NULL ? SV_NO_MEMORY : SV_OK;
@@ -336,9 +336,20 @@ static sv_status climb(sv_ctx *ctx, sv_arena *arena, struct climb *c, sv_ascent 
     return SV_OK;
 }
 
+/* What the form of SLs spares us. */
+static void note_sls(struct climb *c)
+{
+    unsigned a = c->old->sl_form, b = c->new->sl_form;
+    for (unsigned sl = 0; sl < c->new->num_sls; sl++)
+        c->any_lane |= (uint64_t)1 << c->lane_of[sl];
+    c->by_node = a == SV_SL_BY_NODE || b == SV_SL_BY_NODE;
+    c->alike = a != SV_SL_BY_SWITCH && b != SV_SL_BY_SWITCH && !c->by_node && !c->quiet;
+}
+
 sv_status sv_verify_ascent(sv_ctx *ctx, const sv_fabric *f, const sv_routes *old_routes,
                            const sv_routes *new_routes, sv_traffic traffic,
-                           const uint64_t *destinations, bool quiet, sv_ascent *result)
+                           const uint64_t *destinations, bool quiet, uint64_t *unsafe,
+                           sv_ascent *result)
 {
     const sv_lanes *table = NULL;
     struct climb c = {.f = f,
@@ -346,6 +357,7 @@ sv_status sv_verify_ascent(sv_ctx *ctx, const sv_fabric *f, const sv_routes *old
                       .new = new_routes,
                       .traffic = traffic,
                       .only = destinations,
+                      .unsafe = unsafe,
                       .quiet = quiet};
     if (old_routes->num_destinations != new_routes->num_destinations ||
         new_routes->num_switches != f->num_switches)
@@ -356,6 +368,7 @@ sv_status sv_verify_ascent(sv_ctx *ctx, const sv_fabric *f, const sv_routes *old
         return SV_UNSUPPORTED;
     if (table != NULL)
         memcpy(c.lane_of, table->of_sl, sizeof c.lane_of);
+    note_sls(&c);
     sv_arena arena;
     sv_arena_init(&arena, ctx);
     sv_status status = climb(ctx, &arena, &c, result);
