@@ -395,7 +395,9 @@ static sv_status begin(sv__mend *m)
         m->carried->was[m->to.i] == SV_NONE && !sv_is_switch(m->f, m->to) ? neighbour(m) : SV_NONE;
     memcpy(m->ports, m->made->ports[like == SV_NONE ? m->d : like], m->f->num_switches);
     m->ports[m->home] = last_port(m);
-    return m->carried->was[m->to.i] == SV_NONE && m->made->sls != NULL ? begin_sls(m, like) : SV_OK;
+    return m->carried->was[m->to.i] == SV_NONE && sv__routes_sl_rows(m->made) > 0
+               ? begin_sls(m, like)
+               : SV_OK;
 }
 
 sv_status sv__mend_one(sv__mend *m, uint32_t d, bool *done)
