@@ -51,6 +51,7 @@ typedef struct sv_repair_report {
     char why[200];     /* then why; else empty */
     bool orders_found; /* old tables had no orders, or wrong ones: some were found */
 
+    uint64_t reordered;    /* destinations for which orders had to be changed */
     uint64_t destinations; /* whose entries or SLs changed */
     uint64_t entries;      /* of live switches */
     uint64_t blocks;       /* of 64 LIDs */

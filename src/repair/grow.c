@@ -71,8 +71,12 @@ static struct choice choose(const struct growth *g, uint32_t s, uint32_t hops)
     return best;
 }
 
+/* A switch takes a way. Where orders may change, what is open now is made to stay so. */
 static void settle(sv__mend *m, uint32_t s, unsigned port, uint32_t to)
 {
+    uint32_t place = m->carried->ports.first[s] + port;
+    if (m->reorder != NULL && m->out[to] != SV_NONE)
+        sv__reorder_add(m->reorder, place, m->out[to], sv__open_by(m, place, to));
     m->state[s] = SV__GOOD;
     m->ports[s] = (uint8_t)port;
     m->length[s] = m->length[to] + 1;
@@ -133,6 +137,66 @@ bool sv__grow(sv__mend *m, bool strict)
     struct growth g = {.m = m, .strict = strict, .left = m->num_broken};
     memcpy(m->saved, m->ports, m->f->num_switches);
     attach(&g);
+    g.desperate = true;
+    attach(&g);
+    if (g.left > 0) {
+        undo(m, m->saved, g.left);
+        return false;
+    }
+    m->refit |= !strict;
+    finish(m);
+    return true;
+}
+
+/* ---- with turns that are added ---- */
+
+/* A way that can be opened to a switch that is so many hops from home. */
+static bool force_one(sv__mend *m, uint32_t s, uint32_t hops, bool strict)
+{
+    SV_FOR_HOPS (m->f, ((sv_node){s}), hop) {
+        uint32_t to = hop->to.i;
+        if (to >= m->f->num_switches || m->state[to] != SV__GOOD || m->length[to] != hops ||
+            m->out[to] == SV_NONE)
+            continue;
+        unsigned port = m->f->port[hop->channel.i];
+        uint32_t place = m->carried->ports.first[s] + port;
+        sv__lane_set wanted = strict && m->need[s] != 0 ? m->need[s] : m->all;
+        if (strict && (wanted & ~sv__open(m, to)) && m->need[s] != 0)
+            continue;
+        sv__reorder_add(m->reorder, place, m->out[to], wanted & sv__open(m, to));
+        sv__lane_set open = sv__open_by(m, place, to);
+        if (open == 0 || (strict && (m->need[s] & ~open)))
+            continue;
+        settle(m, s, port, to);
+        return true;
+    }
+    return false;
+}
+
+/* The first switch without a way that finds one by force, the nearest first. */
+static bool force(struct growth *g)
+{
+    sv__mend *m = g->m;
+    uint32_t most = farthest(m);
+    for (uint32_t hops = 0; hops <= most; hops++)
+        for (uint32_t i = 0; i < g->left; i++) {
+            uint32_t s = m->broken[i];
+            if (!force_one(m, s, hops, g->strict))
+                continue;
+            m->broken[i] = m->broken[--g->left];
+            m->broken[g->left] = s;
+            return true;
+        }
+    return false;
+}
+
+bool sv__grow_adding(sv__mend *m, bool strict)
+{
+    struct growth g = {.m = m, .strict = strict, .left = m->num_broken};
+    memcpy(m->saved, m->ports, m->f->num_switches);
+    do
+        attach(&g);
+    while (g.left > 0 && force(&g));
     g.desperate = true;
     attach(&g);
     if (g.left > 0) {

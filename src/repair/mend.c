@@ -32,6 +32,8 @@ sv__lane_set sv__ascends(const sv__mend *m, uint32_t in, uint32_t out)
     const uint32_t *a = m->made->orders + (size_t)in * m->lanes;
     const uint32_t *b = m->made->orders + (size_t)out * m->lanes;
     sv__lane_set lanes = 0;
+    if (m->reorder != NULL)
+        return sv__reorder_ascends(m->reorder, in, out);
     for (unsigned l = 0; l < m->lanes; l++)
         lanes |= (sv__lane_set)(a[l] < b[l] && b[l] != SV_NONE) << l;
     return lanes & m->all;
@@ -88,27 +90,46 @@ bool sv__counts(const sv__mend *m, uint32_t s)
 
 /* ---- SLs ---- */
 
-/* Adds the lane of a node's packets; what has no SL yet needs none. */
-static sv__lane_set lane_of(const sv__mend *m, sv_node from)
+/* The lane of a node's packets; what has no SL yet needs none. */
+static sv__lane_set lane_of(const sv__mend *m, const sv_routes *r, sv_node from)
 {
-    unsigned sl = sv_route_sl(m->made, from, m->d);
+    unsigned sl = sv_route_sl(r, from, m->d);
     if (sl < SV_MOST_SLS)
         return (sv__lane_set)1 << m->lane_of[sl];
-    return m->made->sl_form == SV_SL_UNKNOWN ? m->all : 0;
+    return r->sl_form == SV_SL_UNKNOWN ? m->all : 0;
 }
 
 /* The lanes of packets that start at a switch. */
-static sv__lane_set lanes_at(const sv__mend *m, uint32_t s)
+static sv__lane_set lanes_by(const sv__mend *m, const sv_routes *r, uint32_t s)
 {
     if (!sv__counts(m, s))
         return 0;
-    sv__lane_set lanes = lane_of(m, (sv_node){s});
-    if (m->made->sl_form != SV_SL_BY_NODE)
+    sv__lane_set lanes = lane_of(m, r, (sv_node){s});
+    if (r->sl_form != SV_SL_BY_NODE)
         return lanes;
     SV_FOR_HOPS (m->f, ((sv_node){s}), hop)
         if (!sv_is_switch(m->f, hop->to))
-            lanes |= lane_of(m, hop->to);
+            lanes |= lane_of(m, r, hop->to);
     return lanes;
+}
+
+static sv__lane_set lanes_at(const sv__mend *m, uint32_t s)
+{
+    return lanes_by(m, m->made, s);
+}
+
+/* Which destination is at hand. */
+static void turn_to(sv__mend *m, uint32_t d)
+{
+    m->d = d;
+    m->to = m->made->node[d];
+    m->home = sv_is_switch(m->f, m->to) ? m->to.i : sv_switch_of(m->f, m->to).i;
+}
+
+sv__lane_set sv__lanes_of_both(sv__mend *m, uint32_t d, uint32_t s)
+{
+    turn_to(m, d);
+    return lanes_by(m, m->before, s) | lanes_by(m, m->made, s);
 }
 
 /* An SL for a lane: the first, but rather one that is in use for this destination. */
@@ -340,10 +361,21 @@ static void forget_tree(sv__mend *m)
         }
 }
 
+/* The same where orders may change. */
+static bool mend_adding(sv__mend *m, bool may_change)
+{
+    if (sv__grow_adding(m, true) || (may_change && sv__grow_adding(m, false)))
+        return true;
+    forget_tree(m);
+    return sv__grow_adding(m, true) || (may_change && sv__grow_adding(m, false));
+}
+
 static bool mend_tree(sv__mend *m)
 {
     bool may_change = m->made->sl_form == SV_SL_BY_SWITCH || m->made->sl_form == SV_SL_BY_NODE;
     list_broken(m);
+    if (m->reorder != NULL)
+        return mend_adding(m, may_change);
     bypass_all(m, false);
     bypass_all(m, true);
     if (m->num_broken == 0 || sv__grow(m, true) || (may_change && sv__grow(m, false)))
@@ -402,9 +434,7 @@ static sv_status begin(sv__mend *m)
 
 sv_status sv__mend_one(sv__mend *m, uint32_t d, bool *done)
 {
-    m->d = d;
-    m->to = m->made->node[d];
-    m->home = sv_is_switch(m->f, m->to) ? m->to.i : sv_switch_of(m->f, m->to).i;
+    turn_to(m, d);
     m->refit = false;
     *done = true;
     if (!sv_node_alive(m->f, m->to) || m->home == SV_NONE)

@@ -131,27 +131,45 @@ static bool is_touched(const sv__carried *c, uint32_t d)
     return false;
 }
 
+/* Destinations that the orders leave no way to; orders are changed for them. */
+static sv_status mend_stuck(struct work *w, sv__mend *m, const uint32_t *stuck, uint32_t count)
+{
+    bool done = true;
+    SV_TRY(sv__reorder_begin(m));
+    for (uint32_t i = 0; i < count && done; i++) {
+        SV_TRY(sv_progress(w->ctx, "repairing", i, count));
+        SV_TRY(sv__mend_one(m, stuck[i], &done));
+        if (!done) {
+            w->report->full = true;
+            snprintf(w->report->why, sizeof w->report->why, "no orders leave a way to \"%s\"",
+                     sv_node_name(w->f, w->made->node[stuck[i]]));
+        }
+    }
+    w->report->reordered = count;
+    return sv__reorder_end(m);
+}
+
 static sv_status mend(struct work *w)
 {
     sv__mend m;
     bool everybody = w->thorough || w->carried.grown, done = true;
-    uint32_t count = w->made->num_destinations;
+    uint32_t count = w->made->num_destinations, num_stuck = 0;
+    uint32_t *stuck = SV_ARENA_NEW(&w->arena, uint32_t, count);
+    if (stuck == NULL)
+        return SV_NO_MEMORY;
     if (w->carried.grown)
         SV_TRY(sv__insert_orders(&w->carried, w->made));
     SV_TRY(sv__mend_init(&m, &w->carried, w->made, w->request->traffic));
-    for (uint32_t d = 0; d < count && done; d++) {
+    for (uint32_t d = 0; d < count; d++) {
         if (d % 64 == 0)
             SV_TRY(sv_progress(w->ctx, "repairing", d, count));
         if (!everybody && !is_touched(&w->carried, d))
             continue;
         SV_TRY(sv__mend_one(&m, d, &done));
-        if (!done) {
-            w->report->full = true;
-            snprintf(w->report->why, sizeof w->report->why, "the orders leave no way to \"%s\"",
-                     sv_node_name(w->f, w->made->node[d]));
-        }
+        if (!done)
+            stuck[num_stuck++] = d;
     }
-    return SV_OK;
+    return num_stuck == 0 ? SV_OK : mend_stuck(w, &m, stuck, num_stuck);
 }
 
 /* ---- everything anew ---- */
@@ -207,7 +225,8 @@ static sv_status count_changes(struct work *w, uint64_t **changed)
         bool differs = !same_sls(a, b, w->f, d, &r->sls) || entries > 0;
         r->entries += entries;
         r->destinations += differs;
-        if (differs || r->full || w->carried.grown || w->thorough || is_touched(&w->carried, d))
+        if (differs || r->full || w->carried.grown || w->thorough || r->reordered > 0 ||
+            is_touched(&w->carried, d))
             sv_bit_set(*changed, d);
     }
     return sv_routes_changed_blocks(w->ctx, w->f, a, b, &r->blocks);

@@ -44,6 +44,8 @@ sv_status sv__carry(sv__carried *c, sv_ctx *ctx, sv_arena *arena, const sv_fabri
 
 /* ---- mend.c ---- */
 
+typedef struct sv__reorder sv__reorder;
+
 /* The paths to the destination at hand, and what is needed to change them. */
 typedef struct sv__mend {
     sv_ctx *ctx;
@@ -63,6 +65,7 @@ typedef struct sv__mend {
 
     uint32_t d, home;
     sv_node to;
+    sv__reorder *reorder;  /* NULL: orders stay as they are */
     bool refit;            /* SLs may have to change */
     uint8_t *ports;        /* [switches]: the row as it will be */
     uint8_t *saved;        /* [switches]: the same before an attempt */
@@ -98,6 +101,9 @@ sv__lane_set sv__open(sv__mend *m, uint32_t s);
 /* Lanes in which a way would be open: a place that leads to a switch with a path. */
 sv__lane_set sv__open_by(sv__mend *m, uint32_t place, uint32_t to);
 
+/* Lanes of packets that start at a switch, by the SLs from before and now. */
+sv__lane_set sv__lanes_of_both(sv__mend *m, uint32_t d, uint32_t s);
+
 /* About how many routes a port carries. */
 uint32_t *sv__load_at(sv__mend *m, uint32_t s, unsigned port);
 
@@ -112,8 +118,21 @@ bool sv__counts(const sv__mend *m, uint32_t s);
  */
 bool sv__grow(sv__mend *m, bool strict);
 
+/* The same with turns that are added to the orders where no way is open. */
+bool sv__grow_adding(sv__mend *m, bool strict);
+
 /* A whole new tree that ascends in one lane; false: there is none in any. */
 bool sv__grow_one_lane(sv__mend *m);
+
+/* ---- reorder.c ---- */
+
+/* From here on to the end, orders may change: sv__mend_one adds turns where no way is open. */
+sv_status sv__reorder_begin(sv__mend *m);
+sv_status sv__reorder_end(sv__mend *m);
+
+/* Lanes in which a turn ascends, and those among some in which it can be made to for good. */
+sv__lane_set sv__reorder_ascends(const sv__reorder *x, uint32_t in, uint32_t out);
+sv__lane_set sv__reorder_add(sv__reorder *x, uint32_t in, uint32_t out, sv__lane_set lanes);
 
 /* ---- orders.c ---- */
 
