@@ -71,17 +71,30 @@ static struct choice choose(const struct growth *g, uint32_t s, uint32_t hops)
     return best;
 }
 
-/* A switch takes a way. Where orders may change, what is open now is made to stay so. */
+/* Where orders may change: what is open now on a path, and may be used, stays so. */
+static void pin_path(sv__mend *m, uint32_t s)
+{
+    sv__lane_set open = sv__open(m, s);
+    if (m->need[s] != 0 && (m->need[s] & ~open) == 0)
+        open = m->need[s];
+    for (uint32_t in = m->out[s]; in != SV_NONE;) {
+        uint32_t out = m->out[m->carried->ports.places[in].end >> 8];
+        if (out != SV_NONE)
+            sv__reorder_add(m->reorder, in, out, open);
+        in = out;
+    }
+}
+
+/* A switch takes a way. */
 static void settle(sv__mend *m, uint32_t s, unsigned port, uint32_t to)
 {
-    uint32_t place = m->carried->ports.first[s] + port;
-    if (m->reorder != NULL && m->out[to] != SV_NONE)
-        sv__reorder_add(m->reorder, place, m->out[to], sv__open_by(m, place, to));
     m->state[s] = SV__GOOD;
     m->ports[s] = (uint8_t)port;
     m->length[s] = m->length[to] + 1;
     m->out[s] = m->carried->ports.first[s] + port;
     m->open_known[s] = false;
+    if (m->reorder != NULL)
+        pin_path(m, s);
 }
 
 /* The farthest of those that have a path. */

@@ -60,7 +60,7 @@ sv__lane_set sv__open(sv__mend *m, uint32_t s)
         if (m->out[to] != SV_NONE)
             open &= sv__ascends(m, m->out[s], m->out[to]);
         m->open[s] = open;
-        m->open_known[s] = true;
+        m->open_known[s] = m->reorder == NULL; /* else it may change */
     }
     return open;
 }
