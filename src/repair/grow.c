@@ -71,8 +71,7 @@ static struct choice choose(const struct growth *g, uint32_t s, uint32_t hops)
     return best;
 }
 
-/* Where orders may change: what is open now on a path, and may be used, stays so. */
-static void pin_path(sv__mend *m, uint32_t s)
+void sv__pin_path(sv__mend *m, uint32_t s)
 {
     sv__lane_set open = sv__open(m, s);
     if (m->need[s] != 0 && (m->need[s] & ~open) == 0)
@@ -94,7 +93,7 @@ static void settle(sv__mend *m, uint32_t s, unsigned port, uint32_t to)
     m->out[s] = m->carried->ports.first[s] + port;
     m->open_known[s] = false;
     if (m->reorder != NULL)
-        pin_path(m, s);
+        sv__pin_path(m, s);
 }
 
 /* The farthest of those that have a path. */
@@ -162,6 +161,40 @@ bool sv__grow(sv__mend *m, bool strict)
 }
 
 /* ---- with turns that are added ---- */
+
+/* Whether turns can be added so that all that comes through a switch may leave by a port. */
+static bool open_port(sv__mend *m, uint32_t s, unsigned port)
+{
+    uint32_t place = m->carried->ports.first[s] + port;
+    for (uint32_t in = place, out; in != SV_NONE; in = out) {
+        out = m->out[m->carried->ports.places[in].end >> 8];
+        if (out != SV_NONE && sv__reorder_add(m->reorder, in, out, m->through[s]) != m->through[s])
+            return false;
+    }
+    for (uint32_t x = m->child[s]; x != SV_NONE; x = m->sibling[x]) {
+        uint32_t in = m->carried->ports.first[x] + m->ports[x];
+        if (sv__reorder_add(m->reorder, in, place, m->through[x]) != m->through[x])
+            return false;
+    }
+    return true;
+}
+
+bool sv__bypass_adding(sv__mend *m, uint32_t s)
+{
+    uint32_t last = farthest(m);
+    for (uint32_t hops = 0; hops <= last; hops++)
+        SV_FOR_HOPS (m->f, ((sv_node){s}), hop) {
+            uint32_t to = hop->to.i;
+            unsigned port = m->f->port[hop->channel.i];
+            if (to >= m->f->num_switches || m->state[to] != SV__GOOD || m->length[to] != hops ||
+                !open_port(m, s, port))
+                continue;
+            m->ports[s] = (uint8_t)port;
+            ++*sv__load_at(m, s, port);
+            return true;
+        }
+    return false;
+}
 
 /* A way that can be opened to a switch that is so many hops from home. */
 static bool force_one(sv__mend *m, uint32_t s, uint32_t hops, bool strict)

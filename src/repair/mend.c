@@ -8,6 +8,7 @@
  * 1. Only the switch in front of the gap takes another way, one on which all that comes through it
  *    keeps ascending on the lanes it is on. Then no SL changes, and packets that meet old entries
  *    at some switches and new ones at others are safe: there is but one entry to be old or new.
+ *    On all but large fabrics orders may be changed for that, too (reorder.c).
  * 2. It takes a way that suits most of what comes through it; switches behind it whose packets it
  *    does not suit look for other ways in turn.
  * 3. All that are still broken look for new ways, nearest first (grow.c), keeping their SLs.
@@ -24,6 +25,8 @@
 
 #include "base/ctx.h"
 #include "repair/repair.h"
+
+enum { PATIENCE = 1 << 26 }; /* entries of tables that are gone through to have fewer steps */
 
 /* ---- what is known of ways ---- */
 
@@ -361,10 +364,24 @@ static void forget_tree(sv__mend *m)
         }
 }
 
-/* The same where orders may change. */
+/*
+ * The same where orders may change: first so that one switch takes another way with all that comes
+ * through it, then with as many turns added as it takes.
+ */
 static bool mend_adding(sv__mend *m, bool may_change)
 {
-    if (sv__grow_adding(m, true) || (may_change && sv__grow_adding(m, false)))
+    for (uint32_t i = 0; i < m->num_broken; i++)
+        if (next_of(m, m->broken[i]) == SV_NONE && sv__bypass_adding(m, m->broken[i])) {
+            spread_good(m);
+            i = SV_NONE;
+        }
+    bypass_all(m, true);
+    for (uint32_t s = 0; s < m->f->num_switches; s++)
+        if (m->state[s] == SV__GOOD) {
+            m->need[s] = lanes_at(m, s);
+            sv__pin_path(m, s);
+        }
+    if (m->num_broken == 0 || sv__grow_adding(m, true) || (may_change && sv__grow_adding(m, false)))
         return true;
     forget_tree(m);
     return sv__grow_adding(m, true) || (may_change && sv__grow_adding(m, false));
@@ -377,6 +394,8 @@ static bool mend_tree(sv__mend *m)
     if (m->reorder != NULL)
         return mend_adding(m, may_change);
     bypass_all(m, false);
+    if (m->num_broken == 0 || m->patient)
+        return m->num_broken == 0;
     bypass_all(m, true);
     if (m->num_broken == 0 || sv__grow(m, true) || (may_change && sv__grow(m, false)))
         return true;
@@ -529,6 +548,7 @@ sv_status sv__mend_init(sv__mend *m, const sv__carried *carried, sv_routes *made
     uint32_t first = 0;
     while (first + 1 < sv_num_nodes(f) && !sv_node_alive(f, (sv_node){first}))
         first++;
+    m->patient = (uint64_t)made->num_destinations * f->num_switches <= PATIENCE;
     memcpy(m->lane_of, made->lane_tables[made->lanes_of[first]].of_sl, sizeof m->lane_of);
     for (unsigned sl = 0; sl < made->num_sls; sl++)
         m->all |= (sv__lane_set)1 << m->lane_of[sl];

@@ -66,6 +66,7 @@ typedef struct sv__mend {
     uint32_t d, home;
     sv_node to;
     sv__reorder *reorder;  /* NULL: orders stay as they are */
+    bool patient;          /* orders are changed sooner than more than one entry, or SLs */
     bool refit;            /* SLs may have to change */
     uint8_t *ports;        /* [switches]: the row as it will be */
     uint8_t *saved;        /* [switches]: the same before an attempt */
@@ -118,7 +119,13 @@ bool sv__counts(const sv__mend *m, uint32_t s);
  */
 bool sv__grow(sv__mend *m, bool strict);
 
-/* The same with turns that are added to the orders where no way is open. */
+/* Another way for one switch, with turns that are added for all that comes through it. */
+bool sv__bypass_adding(sv__mend *m, uint32_t s);
+
+/* Makes what is open on a path, and may be used, stay so. */
+void sv__pin_path(sv__mend *m, uint32_t s);
+
+/* The same as sv__grow with turns that are added to the orders where no way is open. */
 bool sv__grow_adding(sv__mend *m, bool strict);
 
 /* A whole new tree that ascends in one lane; false: there is none in any. */
