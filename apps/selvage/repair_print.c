@@ -55,8 +55,9 @@ void app_print_repair(sv_text *out, const sv_fabric *f, const sv_repair_report *
     if (r->full)
         sv_text_print(out, "repair         everything routed anew by %s: %s\n", engine, r->why);
     else
-        sv_text_print(out, "repair         keeps to the orders of the old tables%s\n",
-                      r->orders_found ? ", which had to be found" : "");
+        sv_text_print(out, "repair         keeps to the orders of the old tables%s%s\n",
+                      r->orders_found ? ", which had to be found" : "",
+                      r->reordered > 0 ? ", which had to be changed" : "");
     sv_text_print(out,
                   "changes        %llu entries, %llu blocks of 64 LIDs, %llu service levels, to "
                   "%llu destinations\n",
@@ -118,6 +119,7 @@ void app_json_repair(sv_json *j, const sv_fabric *f, const sv_routes *routes,
     sv_json_bool(j, "full", r->full);
     sv_json_text(j, "why", r->why);
     sv_json_bool(j, "orders_found", r->orders_found);
+    sv_json_number(j, "reordered_destinations", r->reordered);
     sv_json_number(j, "changed_entries", r->entries);
     sv_json_number(j, "changed_blocks", r->blocks);
     sv_json_number(j, "changed_sls", r->sls);

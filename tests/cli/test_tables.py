@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.command import SELVAGE, ok, selvage  # noqa: E402
 
 FILES = {"opensm-subnet.lst", "opensm-lfts.dump", "opensm.fdbs", "opensm-sl2vl.dump", "opensm.psl",
-         "opensm.mcfdbs", "opensm-qos.conf"}
+         "opensm.mcfdbs", "opensm-qos.conf", "selvage.orders"}
 
 
 class Base(unittest.TestCase):
