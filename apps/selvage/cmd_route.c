@@ -14,7 +14,7 @@ struct route {
     const char *input, *output, *engine, *roots, *repair;
     app_list options;
     uint64_t vls, lmc, sl_offset, seed;
-    bool json, no_check, full;
+    bool json, no_check, full, proven;
     sv_traffic traffic;
 };
 
@@ -175,8 +175,11 @@ static sv_status repair(struct app *app, const struct route *o, const sv_fabric 
                         const sv_route_request *request, sv_routes **routes,
                         sv_verification **found)
 {
-    const sv_repair_request wanted = {
-        .engine = o->engine, .route = request, .traffic = o->traffic, .full = o->full};
+    const sv_repair_request wanted = {.engine = o->engine,
+                                      .route = request,
+                                      .traffic = o->traffic,
+                                      .full = o->full,
+                                      .proven = o->proven};
     sv_fabric *old_fabric = NULL;
     sv_routes *old = NULL;
     sv_repair_report *report = NULL;
@@ -233,6 +236,8 @@ int cmd_route(struct app *app, int argc, char **argv)
         {"seed", 0, OPTION_NUMBER, &o.seed, "N", "where the engine draws lots (default 1)"},
         {"repair", 0, OPTION_TEXT, &o.repair, "OLD",
          "change the tables in OLD as little as possible"},
+        {"proven", 0, OPTION_FLAG, &o.proven, NULL,
+         "with --repair: the old tables are known to be right"},
         {"full", 0, OPTION_FLAG, &o.full, NULL,
          "with --repair: route everything anew all the same"},
         {"no-check", 0, OPTION_FLAG, &o.no_check, NULL, "do not judge the tables"},
@@ -256,8 +261,10 @@ int cmd_route(struct app *app, int argc, char **argv)
         return app_usage_error(app, "--vls is 1 to %d", SV_MOST_LANES);
     if (o.sl_offset >= SV_HARDWARE_SLS)
         return app_usage_error(app, "--sl-offset is 0 to %d", SV_HARDWARE_SLS - 1);
-    if (o.full && o.repair == NULL)
-        return app_usage_error(app, "--full is for --repair");
+    if ((o.full || o.proven) && o.repair == NULL)
+        return app_usage_error(app, "--full and --proven are for --repair");
+    if (o.full && o.proven)
+        return app_usage_error(app, "--full leaves nothing for --proven");
     const char *const inputs[] = {o.input, o.roots};
     code = app_one_stream(app, "input", inputs, 2);
     if (code >= 0)
