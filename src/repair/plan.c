@@ -115,6 +115,16 @@ static bool differs(const struct plan *p, uint32_t d, uint32_t s)
     return p->before->ports[d][s] != p->made->ports[d][s] && sv_node_alive(p->f, (sv_node){s});
 }
 
+/* The first live switch from one on whose entry changes; their number: none. */
+static uint32_t next_differing(const struct plan *p, uint32_t d, uint32_t s)
+{
+    uint32_t n = p->f->num_switches;
+    do
+        s = sv__rows_differ(p->before->ports[d], p->made->ports[d], s, n);
+    while (s < n && !sv_node_alive(p->f, (sv_node){s}) && ++s < n);
+    return s;
+}
+
 static int ascending(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -136,8 +146,9 @@ static sv_status list_destinations(struct plan *p)
     qsort(p->list, p->count, sizeof *p->list, ascending);
     for (uint32_t i = 0; i < p->count; i++) {
         entries = i > 0 && p->list[i] >> 32 == p->list[i - 1] >> 32 ? entries : 0;
-        for (uint32_t s = 0; s < p->f->num_switches; s++)
-            entries += differs(p, (uint32_t)p->list[i], s);
+        for (uint32_t s = 0, d = (uint32_t)p->list[i];
+             (s = next_differing(p, d, s)) < p->f->num_switches; s++)
+            entries++;
         if (entries > p->levels)
             p->levels = (uint32_t)entries; /* for the moment: the most in a block */
     }
@@ -203,8 +214,9 @@ static bool plan_block(struct plan *p, uint32_t begin, uint32_t end)
     uint64_t first = p->num_units;
     uint32_t edges = 0;
     for (uint32_t i = begin; i < end; i++)
-        for (uint32_t s = 0; s < p->f->num_switches; s++)
-            if (differs(p, (uint32_t)p->list[i], s) && p->unit_of[s] == SV_NONE) {
+        for (uint32_t s = 0, d = (uint32_t)p->list[i];
+             (s = next_differing(p, d, s)) < p->f->num_switches; s++)
+            if (p->unit_of[s] == SV_NONE) {
                 p->unit_of[s] = (uint32_t)p->num_units;
                 p->units[p->num_units++] = (struct unit){s, (uint32_t)(p->list[i] >> 32), 0, begin};
             }

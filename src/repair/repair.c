@@ -220,8 +220,10 @@ static sv_status count_changes(struct work *w, uint64_t **changed)
         uint64_t entries = 0;
         if (!sv_node_alive(w->f, b->node[d]))
             continue;
-        for (uint32_t s = 0; a->ports[d] != b->ports[d] && s < b->num_switches; s++)
-            entries += a->ports[d][s] != b->ports[d][s] && sv_node_alive(w->f, (sv_node){s});
+        const uint8_t *was = a->ports[d], *is = b->ports[d];
+        uint32_t n = was == is ? 0 : b->num_switches;
+        for (uint32_t s = 0; (s = sv__rows_differ(was, is, s, n)) < n; s++)
+            entries += sv_node_alive(w->f, (sv_node){s});
         bool differs = !same_sls(a, b, w->f, d, &r->sls) || entries > 0;
         r->entries += entries;
         r->destinations += differs;

@@ -59,10 +59,11 @@ sv_status sv_routes_changed_blocks(sv_ctx *ctx, const sv_fabric *f, const sv_rou
     for (uint32_t d = 0; changed != NULL && d < b->num_destinations; d++) {
         if (a->ports[d] == b->ports[d])
             continue;
-        for (uint32_t s = 0; s < b->num_switches; s++) {
+        const uint8_t *was = a->ports[d], *is = b->ports[d];
+        for (uint32_t s = 0; (s = sv__rows_differ(was, is, s, b->num_switches)) < b->num_switches;
+             s++) {
             size_t bit = (size_t)sv__routes_block(b, d) * b->num_switches + s;
-            if (a->ports[d][s] == b->ports[d][s] || sv_bit(changed, bit) ||
-                !sv_node_alive(f, (sv_node){s}))
+            if (sv_bit(changed, bit) || !sv_node_alive(f, (sv_node){s}))
                 continue;
             sv_bit_set(changed, bit);
             count++;
