@@ -99,11 +99,12 @@ static void print_json(sv_text *out, const struct route *o, const sv_fabric *f, 
 }
 
 /* Tables without orders get those that the judgement came by: a repair will need them. */
-static sv_status keep_orders(struct app *app, const sv_fabric *f, sv_routes *r,
-                             const sv_verification *found)
+static sv_status keep_orders(struct app *app, const struct route *o, const sv_fabric *f,
+                             sv_routes *r, const sv_verification *found)
 {
     uint32_t *numbers;
-    if (r->orders != NULL || found == NULL || found->order == NULL)
+    if (r->orders != NULL || found == NULL || found->order == NULL ||
+        found->deadlock_free[o->traffic] != SV_VERDICT_YES)
         return SV_OK;
     SV_TRY(sv_routes_set_orders(app->ctx, f, r, found->order_lanes, &numbers));
     memcpy(numbers, found->order,
@@ -117,7 +118,7 @@ static sv_status conclude(struct app *app, const struct route *o, const sv_fabri
 {
     if (!o->no_check)
         SV_TRY(sv_verify(app->ctx, fabric, routes, NULL, found));
-    SV_TRY(keep_orders(app, fabric, routes, *found));
+    SV_TRY(keep_orders(app, o, fabric, routes, *found));
     if (o->output != NULL)
         SV_TRY(sv_dump_write(app->ctx, fabric, routes, o->output));
     if (*found != NULL && app_verdict(*found, o->traffic) == SV_VERDICT_NO)

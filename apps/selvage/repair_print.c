@@ -57,7 +57,9 @@ void app_print_repair(sv_text *out, const sv_fabric *f, const sv_repair_report *
     else
         sv_text_print(out, "repair         keeps to the orders of the old tables%s%s\n",
                       r->orders_found ? ", which had to be found" : "",
-                      r->reordered > 0 ? ", which had to be changed" : "");
+                      r->reordered == 0 ? ""
+                      : r->orders_found ? " and changed"
+                                        : ", changed");
     sv_text_print(out,
                   "changes        %llu entries, %llu blocks of 64 LIDs, %llu service levels, to "
                   "%llu destinations\n",

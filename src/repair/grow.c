@@ -176,7 +176,13 @@ static bool open_port(sv__mend *m, uint32_t s, unsigned port)
         if (sv__reorder_add(m->reorder, in, place, m->through[x]) != m->through[x])
             return false;
     }
-    return true;
+    if (m->through[s] != 0 || !sv__counts(m, s))
+        return true;
+    /* It has no SL yet, so any lane will do. */
+    uint32_t to = m->carried->ports.places[place].end >> 8;
+    if (m->out[to] != SV_NONE)
+        sv__reorder_add(m->reorder, place, m->out[to], sv__open(m, to));
+    return sv__open_by(m, place, to) != 0;
 }
 
 bool sv__bypass_adding(sv__mend *m, uint32_t s)

@@ -264,7 +264,8 @@ static void list_broken(sv__mend *m)
 static bool takes(const sv__mend *m, uint32_t behind, uint32_t place, sv__lane_set open)
 {
     uint32_t in = m->carried->ports.first[behind] + m->ports[behind];
-    return (m->through[behind] & ~(open & sv__ascends(m, in, place))) == 0;
+    open &= sv__ascends(m, in, place);
+    return (m->through[behind] & ~open) == 0 && (open != 0 || !sv__counts(m, behind));
 }
 
 /* How many switches behind one could not go on by a place; SV_NONE: it cannot itself. */
