@@ -84,6 +84,17 @@ class Repair(unittest.TestCase):
         self.assertIs(found["full"], True)
         self.assertIn("can deadlock", found["why"])
 
+    def test_orders_are_for_all_traffic_that_counts(self):
+        """Terminals alone could have an order here, but their talk with switches deadlocks."""
+        fabric = self.path("tree.net")
+        ok("faults", "xgft:h=2,m=2/3,w=2/2,hosts=2", "--links", "1", "--seed", "55", "-o", fabric)
+        found = ok("route", fabric, "-e", "sssp", "-o", self.path("old"), "--json").json
+        self.assertEqual(found["check"]["verdicts"]["terminal_terminal"], True)
+        self.assertEqual(found["check"]["verdicts"]["terminal_switch"], False)
+        self.assertNotIn("selvage.orders", os.listdir(self.path("old")))
+        again = ok("route", fabric, "--repair", self.path("old"), "-e", "updn", "--json").json
+        self.assertIn("can deadlock", again["why"])
+
     def test_pairs_go_to_a_file(self):
         old = self.route("old", "minhop")
         found = self.repair(old, "--json").json
