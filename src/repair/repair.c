@@ -241,6 +241,18 @@ static sv_status finish(struct work *w)
     return sv__plan(&w->carried, w->made, w->request, changed, w->report);
 }
 
+/* Tables that do not hold are a fault of ours; nobody is left without tables for that. */
+static sv_status start_over(struct work *w)
+{
+    sv_repair_report *r = w->report;
+    sv_warn(w->ctx, "%s", sv_ctx_message(w->ctx));
+    give_up(w, "the repaired tables did not hold");
+    r->destinations = r->entries = r->blocks = r->sls = r->reordered = r->lost = 0;
+    r->followed = (sv_ascent){0};
+    SV_TRY(route_all(w));
+    return finish(w);
+}
+
 static sv_status run(struct work *w)
 {
     sv_repair_report *r = w->report;
@@ -254,7 +266,10 @@ static sv_status run(struct work *w)
     if (r->full)
         SV_TRY(route_all(w));
     uint64_t made = sv_now_ns(w->ctx);
-    SV_TRY(finish(w));
+    sv_status status = finish(w);
+    if (status == SV_INFEASIBLE && !r->full)
+        status = start_over(w);
+    SV_TRY(status);
     r->prove_ns = proven - begun;
     r->repair_ns = made - proven;
     r->verify_ns = sv_now_ns(w->ctx) - made;
