@@ -15,17 +15,24 @@ static double seconds(uint64_t ns)
     return (double)ns / 1e9;
 }
 
+/* Whether an entry is in another block or step than the one before it. */
+static bool begins_block(const sv_repair_report *r, uint64_t i)
+{
+    const sv_repair_entry *a = &r->entry[i], *b = a - 1;
+    return i == 0 || a->step != b->step || a->block != b->block || a->s.i != b->s.i;
+}
+
 static void print_steps(sv_text *out, const sv_fabric *f, const sv_repair_report *r)
 {
     enum { MOST = 10 };
     uint64_t i = 0;
     for (uint32_t step = 0; step < r->steps && step < MOST; step++) {
-        uint64_t begin = i;
-        while (i < r->blocks && r->block[i].step == step)
-            i++;
+        uint64_t first = i, blocks = 0;
+        for (; i < r->entries && r->entry[i].step == step; i++)
+            blocks += begins_block(r, i);
         sv_text_print(out, "  step %u: %llu block%s, for example %u of %s\n", step + 1,
-                      (unsigned long long)(i - begin), i - begin == 1 ? "" : "s",
-                      r->block[begin].block, sv_node_name(f, r->block[begin].s));
+                      (unsigned long long)blocks, blocks == 1 ? "" : "s", r->entry[first].block,
+                      sv_node_name(f, r->entry[first].s));
     }
     if (r->steps > MOST)
         sv_text_print(out, "  … and %u more steps\n", r->steps - MOST);
@@ -37,7 +44,7 @@ static void print_safety(sv_text *out, const sv_fabric *f, const sv_repair_repor
     static const char *const texts[] = {
         "in any order", "in steps, in any order within each",
         "if pairs whose service level changes are quiet until all is done",
-        "in no order that was found: all pairs that a change concerns must be quiet meanwhile"};
+        "if pairs are quiet until all is done, some of which keep their service level"};
     if (r->blocks == 0 && r->num_pairs == 0)
         return;
     sv_text_print(out, "safe           %s\n", texts[r->safety]);
@@ -80,16 +87,22 @@ static void json_node(sv_json *j, const sv_fabric *f, const char *key, sv_node v
     sv_json_guid(j, "guid", sv_node_guid(f, v));
 }
 
-static void json_steps(sv_json *j, const sv_fabric *f, const sv_repair_report *r)
+static void json_steps(sv_json *j, const sv_fabric *f, const sv_routes *routes,
+                       const sv_repair_report *r)
 {
     uint64_t i = 0;
     sv_json_begin_array(j, "steps");
-    for (uint32_t step = 0; step < r->steps && r->blocks > 0; step++) {
+    for (uint32_t step = 0; step < r->steps && r->entries > 0; step++) {
         sv_json_begin_array(j, NULL);
-        for (; i < r->blocks && r->block[i].step == step; i++) {
+        while (i < r->entries && r->entry[i].step == step) {
+            uint64_t first = i;
             sv_json_begin_row(j, NULL, '{');
-            json_node(j, f, "switch", r->block[i].s);
-            sv_json_number(j, "block", r->block[i].block);
+            json_node(j, f, "switch", r->entry[i].s);
+            sv_json_number(j, "block", r->entry[i].block);
+            sv_json_begin_row(j, "lids", '[');
+            for (; i < r->entries && (i == first || !begins_block(r, i)); i++)
+                sv_json_number(j, NULL, routes->lid[r->entry[i].destination]);
+            sv_json_end(j, ']');
             sv_json_end(j, '}');
         }
         sv_json_end(j, ']');
@@ -124,11 +137,12 @@ void app_json_repair(sv_json *j, const sv_fabric *f, const sv_routes *routes,
     sv_json_number(j, "reordered_destinations", r->reordered);
     sv_json_number(j, "changed_entries", r->entries);
     sv_json_number(j, "changed_blocks", r->blocks);
+    sv_json_number(j, "block_writes", r->writes);
     sv_json_number(j, "changed_sls", r->sls);
     sv_json_number(j, "changed_destinations", r->destinations);
     sv_json_number(j, "new_lids", r->new_lids);
     sv_json_text(j, "safe", safety_names[r->safety]);
-    json_steps(j, f, r);
+    json_steps(j, f, routes, r);
     json_pairs(j, f, routes, r);
     sv_json_text(j, "repath_file", pairs);
     sv_json_real(j, "prove_seconds", seconds(r->prove_ns), 6);

@@ -29,15 +29,15 @@ typedef struct sv_repair_request {
 typedef enum sv_safety {
     SV_SAFE_ANYHOW, /* in any order */
     SV_SAFE_STEPS,  /* step by step: in any order within a step */
-    SV_SAFE_QUIET,  /* as the steps say, if the pairs listed send nothing until all is done */
-    SV_SAFE_NEVER   /* no order was found: all traffic of the pairs listed must stop meanwhile */
+    SV_SAFE_QUIET,  /* so, if the pairs listed, whose SLs change, send nothing until all is done */
+    SV_SAFE_NEVER   /* so, but pairs are listed whose SLs stay, too: no steps were found for them */
 } sv_safety;
 
-/* A block of 64 LIDs of a switch that changes. */
-typedef struct sv_repair_block {
+/* An entry that changes: of a switch for a destination, which is in a block of 64 LIDs. */
+typedef struct sv_repair_entry {
     sv_node s;
-    uint32_t block, step; /* step: from 0 on */
-} sv_repair_block;
+    uint32_t destination, block, step; /* step: from 0 on */
+} sv_repair_entry;
 
 /* Who must ask for its path (and SL) again. A switch stands for its terminals, too. */
 typedef struct sv_repath {
@@ -55,12 +55,13 @@ typedef struct sv_repair_report {
     uint64_t destinations; /* whose entries or SLs changed */
     uint64_t entries;      /* of live switches */
     uint64_t blocks;       /* of 64 LIDs */
+    uint64_t writes;       /* of such blocks: one that changes in several steps counts for each */
     uint64_t sls;          /* pairs of a switch (or node) and a destination whose SL changed */
     uint64_t new_lids;     /* destinations that got a LID */
 
     sv_safety safety;
-    uint32_t steps;         /* 1 where any order will do, 0 where none will */
-    sv_repair_block *block; /* [blocks], by step */
+    uint32_t steps;         /* 1 where any order will do */
+    sv_repair_entry *entry; /* [entries], by step, block and switch */
     sv_repath *pairs;       /* [num_pairs] */
     uint64_t num_pairs;
     sv_ascent followed; /* of all that changed; all zero if the engine routed everything anew */

@@ -1,18 +1,17 @@
 /*
  * plan.c: how to bring new tables into the switches.
  *
- * A block of 64 LIDs of a switch is what one datagram sets. If all mixtures of old and new entries
- * are safe, blocks may be set in any order. If not, then in steps, by two rules (below), or one of
- * them. In a block the paths to its 64 destinations are asked for together; blocks of different
- * LIDs have nothing to do with each other. Each step is then judged as a change by itself, with old
- * and new SLs.
+ * If all mixtures of old and new entries are safe, they may be set in any order. If not, then in
+ * steps, by two rules (below) or one of them, whichever each step is judged safe with as a change
+ * by itself, for old and new SLs. Where old and new tables keep to the same orders, destinations
+ * have nothing to do with each other: each gets steps by itself, and only if it needs them.
  *
  * If some mixture is unsafe only because packets have their old SLs, pairs whose SL changes are
  * listed: they must be quiet until all is done. If nothing helps, all pairs are listed whose
  * packets meet an entry that changes.
  *
  * Judged by verify/ alone: by orders where old and new tables keep to the same, else by a search
- * for cycles in the union.
+ * for cycles in the union, for all destinations together.
  *
  * Cost: O(switches) for each destination that changes and each step; without common orders as
  * sv_verify_transition for each step.
@@ -24,10 +23,11 @@
 #include "fabric/store.h"
 #include "repair/repair.h"
 
-enum { MOST_STEPS = 64, MOST_STEPS_BY_SEARCH = 16 };
+enum { MOST_STEPS = 64, MOST_STEPS_BY_SEARCH = 16, MOST_ENTRIES_BY_SEARCH = 1 << 22 };
 
-struct unit {
-    uint32_t s, block, level, group; /* group: the first of its destinations in the list */
+/* An entry that changes, and in which step. */
+struct entry {
+    uint32_t d, s, level;
 };
 
 struct plan {
@@ -40,18 +40,14 @@ struct plan {
     const uint64_t *changed;
     uint64_t *unsafe;     /* of those, in some mixture */
     uint64_t *sls_change; /* of those, whose SLs change */
-    uint64_t *at_level;
+    uint64_t *at_level, *left;
     size_t words; /* of such a set */
     bool by_orders;
     sv_repair_report *report;
-    uint64_t *list; /* destinations that change: block and number, sorted */
-    uint32_t count;
-    struct unit *units;
-    uint64_t num_units;
-    uint32_t *unit_of;         /* [switches]: in the block at hand */
-    uint32_t *earlier, *later; /* pairs of units: one before the other */
-    unsigned rules;
-    uint32_t levels;
+    struct entry *entries; /* by destination */
+    uint64_t num_entries;
+    uint32_t *entry_of;        /* [switches]: among those of the destination at hand */
+    uint32_t *earlier, *later; /* pairs of them: one before the other */
 };
 
 /*
@@ -108,54 +104,31 @@ static sv_status judge_new(const struct plan *p, uint64_t *scratch)
                    (unsigned long long)found.descents, (unsigned long long)found.looping);
 }
 
-/* ---- units ---- */
+/* ---- entries ---- */
 
 static bool differs(const struct plan *p, uint32_t d, uint32_t s)
 {
     return p->before->ports[d][s] != p->made->ports[d][s] && sv_node_alive(p->f, (sv_node){s});
 }
 
-/* The first live switch from one on whose entry changes; their number: none. */
-static uint32_t next_differing(const struct plan *p, uint32_t d, uint32_t s)
+static sv_status list_entries(struct plan *p)
 {
     uint32_t n = p->f->num_switches;
-    do
-        s = sv__rows_differ(p->before->ports[d], p->made->ports[d], s, n);
-    while (s < n && !sv_node_alive(p->f, (sv_node){s}) && ++s < n);
-    return s;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y ? 1 : 0;
-}
-
-static sv_status list_destinations(struct plan *p)
-{
-    uint64_t entries = 0;
-    p->list = SV_ARENA_NEW(p->arena, uint64_t, p->made->num_destinations);
-    p->units = SV_ARENA_NEW(p->arena, struct unit, p->report->blocks);
-    p->unit_of = SV_ARENA_NEW(p->arena, uint32_t, p->f->num_switches);
-    if (p->list == NULL || p->units == NULL || p->unit_of == NULL)
+    p->entries = SV_ARENA_NEW(p->arena, struct entry, p->report->entries);
+    p->entry_of = SV_ARENA_NEW(p->arena, uint32_t, n);
+    p->earlier = SV_ARENA_NEW(p->arena, uint32_t, 2 * (size_t)n);
+    p->later = SV_ARENA_NEW(p->arena, uint32_t, 2 * (size_t)n);
+    if (p->entries == NULL || p->entry_of == NULL || p->earlier == NULL || p->later == NULL)
         return SV_NO_MEMORY;
-    memset(p->unit_of, 0xff, p->f->num_switches * sizeof *p->unit_of);
-    for (uint32_t d = 0; d < p->made->num_destinations; d++)
-        if (sv_bit(p->changed, d) && p->before->ports[d] != p->made->ports[d])
-            p->list[p->count++] = (uint64_t)sv__routes_block(p->made, d) << 32 | d;
-    qsort(p->list, p->count, sizeof *p->list, ascending);
-    for (uint32_t i = 0; i < p->count; i++) {
-        entries = i > 0 && p->list[i] >> 32 == p->list[i - 1] >> 32 ? entries : 0;
-        for (uint32_t s = 0, d = (uint32_t)p->list[i];
-             (s = next_differing(p, d, s)) < p->f->num_switches; s++)
-            entries++;
-        if (entries > p->levels)
-            p->levels = (uint32_t)entries; /* for the moment: the most in a block */
+    for (uint32_t d = 0; d < p->made->num_destinations; d++) {
+        const uint8_t *was = p->before->ports[d], *is = p->made->ports[d];
+        if (!sv_bit(p->changed, d) || was == is)
+            continue;
+        for (uint32_t s = 0; (s = sv__rows_differ(was, is, s, n)) < n; s++)
+            if (sv_node_alive(p->f, (sv_node){s}))
+                p->entries[p->num_entries++] = (struct entry){d, s, 0};
     }
-    p->earlier = SV_ARENA_NEW(p->arena, uint32_t, 2 * (size_t)p->levels);
-    p->later = SV_ARENA_NEW(p->arena, uint32_t, 2 * (size_t)p->levels);
-    p->levels = 0;
-    return p->earlier == NULL || p->later == NULL ? SV_NO_MEMORY : SV_OK;
+    return SV_OK;
 }
 
 /* The next switch on a path behind s that changes; SV_NONE: none. */
@@ -173,154 +146,167 @@ static uint32_t next_changed(const struct plan *p, const sv_routes *r, uint32_t 
     return SV_NONE;
 }
 
-/* Levels of the units of one block, from unit first on; false: they wait for each other. */
-static bool level_block(struct plan *p, uint64_t first, uint32_t edges)
+/* Who has to wait for whom among the entries of one destination; returns how many pairs. */
+static uint32_t list_waiting(const struct plan *p, const struct entry *e, uint32_t count,
+                             unsigned rules)
 {
-    uint64_t count = p->num_units - first;
+    uint32_t pairs = 0, to;
+    for (uint32_t i = 0; i < count; i++) {
+        if (rules & NEW_PATH_FIRST && (to = next_changed(p, p->made, e->d, e[i].s)) != SV_NONE) {
+            p->earlier[pairs] = p->entry_of[to];
+            p->later[pairs++] = i;
+        }
+        if (rules & OLD_PATH_LAST && (to = next_changed(p, p->before, e->d, e[i].s)) != SV_NONE) {
+            p->earlier[pairs] = i;
+            p->later[pairs++] = p->entry_of[to];
+        }
+    }
+    return pairs;
+}
+
+/* Levels for the entries of one destination; false: they wait for each other. */
+static bool level(const struct plan *p, struct entry *e, uint32_t count, unsigned rules)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        p->entry_of[e[i].s] = i;
+        e[i].level = 0;
+    }
+    uint32_t pairs = list_waiting(p, e, count, rules);
     bool news = true;
-    for (uint64_t round = 0; news && round <= count; round++) {
+    for (uint32_t round = 0; news && round <= count; round++) {
         news = false;
-        for (uint32_t i = 0; i < edges; i++) {
-            struct unit *a = &p->units[p->earlier[i]], *b = &p->units[p->later[i]];
+        for (uint32_t i = 0; i < pairs; i++) {
+            const struct entry *a = &e[p->earlier[i]];
+            struct entry *b = &e[p->later[i]];
             if (b->level <= a->level) {
                 b->level = a->level + 1;
                 news = true;
             }
         }
     }
+    for (uint32_t i = 0; news && i < count; i++)
+        e[i].level = 0;
     return !news;
 }
 
-/* Who has to wait for whom, for one destination and switch. */
-static uint32_t add_edges(struct plan *p, uint32_t d, uint32_t u, uint32_t edges)
+/* How many entries from one on are of the same destination. */
+static uint32_t of_destination(const struct plan *p, uint64_t first)
 {
-    uint32_t s = p->units[u].s, to;
-    if (!sv_bit(p->unsafe, d) || !differs(p, d, s))
-        return edges;
-    if (p->rules & NEW_PATH_FIRST && (to = next_changed(p, p->made, d, s)) != SV_NONE) {
-        p->earlier[edges] = p->unit_of[to];
-        p->later[edges++] = u;
-    }
-    if (p->rules & OLD_PATH_LAST && (to = next_changed(p, p->before, d, s)) != SV_NONE) {
-        p->earlier[edges] = u;
-        p->later[edges++] = p->unit_of[to];
-    }
-    return edges;
+    uint32_t count = 1;
+    while (first + count < p->num_entries && p->entries[first + count].d == p->entries[first].d)
+        count++;
+    return count;
 }
 
-/* All units of the block whose destinations are list[begin] … list[end - 1]. */
-static bool plan_block(struct plan *p, uint32_t begin, uint32_t end)
+/* Levels for a set of destinations; those that have none by these rules are put into left. */
+static void level_all(const struct plan *p, const uint64_t *set, unsigned rules, uint64_t *left)
 {
-    uint64_t first = p->num_units;
-    uint32_t edges = 0;
-    for (uint32_t i = begin; i < end; i++)
-        for (uint32_t s = 0, d = (uint32_t)p->list[i];
-             (s = next_differing(p, d, s)) < p->f->num_switches; s++)
-            if (p->unit_of[s] == SV_NONE) {
-                p->unit_of[s] = (uint32_t)p->num_units;
-                p->units[p->num_units++] = (struct unit){s, (uint32_t)(p->list[i] >> 32), 0, begin};
-            }
-    for (uint32_t i = begin; i < end; i++)
-        for (uint64_t u = first; u < p->num_units; u++)
-            edges = add_edges(p, (uint32_t)p->list[i], (uint32_t)u, edges);
-    bool good = level_block(p, first, edges);
-    for (uint64_t u = first; u < p->num_units; u++) {
-        p->unit_of[p->units[u].s] = SV_NONE;
-        p->levels = p->units[u].level >= p->levels ? p->units[u].level + 1 : p->levels;
+    uint32_t count;
+    for (uint64_t i = 0; i < p->num_entries; i += count) {
+        count = of_destination(p, i);
+        if (sv_bit(set, p->entries[i].d) && !level(p, &p->entries[i], count, rules))
+            sv_bit_set(left, p->entries[i].d);
     }
-    return good;
 }
 
-/* Levels for all blocks by some rules; false: there are none. */
-static bool plan_blocks(struct plan *p, unsigned rules)
+static uint32_t count_levels(const struct plan *p)
 {
-    bool good = true;
-    p->rules = rules;
-    p->num_units = 0;
-    p->levels = 0;
-    for (uint32_t begin = 0, end; begin < p->count; begin = end) {
-        for (end = begin; end < p->count && p->list[end] >> 32 == p->list[begin] >> 32;)
-            end++;
-        good &= plan_block(p, begin, end);
-    }
-    return good;
+    uint32_t levels = 1;
+    for (uint64_t i = 0; i < p->num_entries; i++)
+        levels = p->entries[i].level >= levels ? p->entries[i].level + 1 : levels;
+    return levels;
 }
 
 /* ---- steps ---- */
 
 /* Puts the new entries of a level into tables. */
-static sv_status apply(const struct plan *p, sv_routes *tables, uint32_t level)
+static sv_status apply(const struct plan *p, sv_routes *tables, uint32_t at)
 {
-    for (uint64_t u = 0; u < p->num_units; u++) {
-        const struct unit *unit = &p->units[u];
-        for (uint32_t i = unit->group;
-             unit->level == level && i < p->count && p->list[i] >> 32 == unit->block; i++) {
-            uint32_t d = (uint32_t)p->list[i];
-            if (!differs(p, d, unit->s))
-                continue;
-            uint8_t *row = sv_routes_row(p->ctx, tables, d);
-            if (row == NULL)
-                return SV_NO_MEMORY;
-            row[unit->s] = p->made->ports[d][unit->s];
-        }
+    for (uint64_t i = 0; i < p->num_entries; i++) {
+        const struct entry *e = &p->entries[i];
+        if (e->level != at)
+            continue;
+        uint8_t *row = sv_routes_row(p->ctx, tables, e->d);
+        if (row == NULL)
+            return SV_NO_MEMORY;
+        row[e->s] = p->made->ports[e->d][e->s];
     }
     return SV_OK;
 }
 
-/* Destinations among the unsafe that change at a level, or whose SLs change. */
-static void list_level(const struct plan *p, uint32_t level, uint64_t *set)
+/* Destinations of a set that change at a level, or whose SLs change. */
+static void list_level(const struct plan *p, const uint64_t *set, uint32_t at)
 {
-    memset(set, 0, p->words * sizeof *set);
-    for (uint64_t u = 0; u < p->num_units; u++)
-        for (uint32_t i = p->units[u].group;
-             p->units[u].level == level && i < p->count && p->list[i] >> 32 == p->units[u].block;
-             i++)
-            if (differs(p, (uint32_t)p->list[i], p->units[u].s))
-                sv_bit_set(set, (uint32_t)p->list[i]);
+    memset(p->at_level, 0, p->words * sizeof *p->at_level);
+    for (uint64_t i = 0; i < p->num_entries; i++)
+        if (p->entries[i].level == at)
+            sv_bit_set(p->at_level, p->entries[i].d);
     for (size_t i = 0; i < p->words; i++)
-        set[i] = (set[i] | p->sls_change[i]) & p->unsafe[i];
+        p->at_level[i] = (p->at_level[i] | p->sls_change[i]) & set[i];
 }
 
 /* One step: from tables at a level to those at the next, with old and new SLs. */
-static sv_status judge_step(const struct plan *p, const sv_routes *now, sv_routes **then,
-                            uint32_t level, bool quiet, uint64_t *unsafe)
+static sv_status judge_step(const struct plan *p, const uint64_t *set, const sv_routes *now,
+                            sv_routes **then, uint32_t at, bool quiet, uint64_t *unsafe)
 {
     sv_routes *with_sls = NULL;
     sv_ascent found;
     SV_TRY(sv_routes_clone(p->ctx, now, then));
-    sv_status status = apply(p, *then, level);
+    sv_status status = apply(p, *then, at);
     if (status == SV_OK)
         status = sv_routes_clone(p->ctx, p->made, &with_sls);
     if (status == SV_OK) {
         /* Borrowed for a while: with_sls goes before *then does, and is not written to. */
         memcpy(with_sls->ports, (*then)->ports,
                p->made->num_destinations * sizeof *with_sls->ports);
-        list_level(p, level, p->at_level);
+        list_level(p, set, at);
         status = judge(p, now, with_sls, quiet, p->at_level, unsafe, &found);
     }
     sv_routes_free(with_sls);
     return status;
 }
 
-/* unsafe: gets the destinations that are so in some step. */
-static sv_status judge_steps(const struct plan *p, bool quiet, uint64_t *unsafe)
+/* unsafe: gets the destinations of a set that are so in some step. */
+static sv_status judge_steps(const struct plan *p, const uint64_t *set, bool quiet,
+                             uint64_t *unsafe)
 {
-    memset(unsafe, 0, p->words * sizeof *unsafe);
-    if (p->levels < 2 || p->levels > (p->by_orders ? MOST_STEPS : MOST_STEPS_BY_SEARCH)) {
-        memcpy(unsafe, p->unsafe, p->words * sizeof *unsafe);
+    uint32_t levels = count_levels(p), most = p->by_orders ? MOST_STEPS : MOST_STEPS_BY_SEARCH;
+    if (levels < 2 || levels > most || (!p->by_orders && p->num_entries > MOST_ENTRIES_BY_SEARCH)) {
+        for (size_t i = 0; i < p->words; i++)
+            unsafe[i] |= set[i];
         return SV_OK;
     }
     sv_routes *now = NULL;
     SV_TRY(sv_routes_clone(p->ctx, p->before, &now));
     sv_status status = SV_OK;
-    for (uint32_t level = 0; status == SV_OK && level < p->levels; level++) {
+    for (uint32_t at = 0; status == SV_OK && at < levels; at++) {
         sv_routes *then = NULL;
-        status = judge_step(p, now, &then, level, quiet, unsafe);
+        status = judge_step(p, set, now, &then, at, quiet, unsafe);
         sv_routes_free(now);
         now = then;
     }
     sv_routes_free(now);
     return status;
+}
+
+/*
+ * Looks for levels with which a set of destinations is safe, by one set of rules after the other;
+ * those that are stay out of the set then.
+ */
+static sv_status find_steps(const struct plan *p, bool quiet, uint64_t *set)
+{
+    static const unsigned rules[] = {NEW_PATH_FIRST | OLD_PATH_LAST, NEW_PATH_FIRST, OLD_PATH_LAST};
+    for (int i = 0; i < 3 && !is_empty(p, set); i++) {
+        memset(p->left, 0, p->words * sizeof *p->left);
+        level_all(p, set, rules[i], p->left);
+        SV_TRY(judge_steps(p, set, quiet, p->left));
+        if (!p->by_orders && !is_empty(p, p->left)) /* then all of them together are not */
+            continue;
+        for (size_t k = 0; k < p->words; k++)
+            set[k] &= p->left[k];
+    }
+    level_all(p, set, 0, p->left);
+    return SV_OK;
 }
 
 /* ---- pairs ---- */
@@ -369,11 +355,16 @@ static bool is_listed(const struct plan *p, uint32_t d, uint32_t v, const uint8_
     return sl_differs(p, d, node) || (crossing != NULL && crossing[v]);
 }
 
-/* Lists pairs, or only counts them. */
-static uint64_t list_pairs(const struct plan *p, uint8_t *marks, uint32_t *stack, sv_repath *pairs)
+/*
+ * Lists pairs, or only counts them: those whose SL changes, and of destinations in a set all that
+ * meet a change.
+ */
+static uint64_t list_pairs(const struct plan *p, const uint64_t *set, uint8_t *scratch,
+                           uint32_t *stack, sv_repath *pairs)
 {
     uint64_t count = 0;
     for (uint32_t d = 0; d < p->made->num_destinations; d++) {
+        uint8_t *marks = sv_bit(set, d) ? scratch : NULL;
         if (!sv_bit(p->unsafe, d) || !sv_node_alive(p->f, p->made->node[d]))
             continue;
         if (marks != NULL)
@@ -389,51 +380,57 @@ static uint64_t list_pairs(const struct plan *p, uint8_t *marks, uint32_t *stack
     return count;
 }
 
-static sv_status keep_pairs(const struct plan *p, bool all)
+static sv_status keep_pairs(const struct plan *p, const uint64_t *set)
 {
     sv_repair_report *r = p->report;
-    uint8_t *marks = all ? SV_ARENA_NEW(p->arena, uint8_t, p->f->num_switches) : NULL;
+    uint8_t *marks = SV_ARENA_NEW(p->arena, uint8_t, p->f->num_switches);
     uint32_t *stack = SV_ARENA_NEW(p->arena, uint32_t, p->f->num_switches);
-    if (stack == NULL || (all && marks == NULL))
+    if (stack == NULL || marks == NULL)
         return SV_NO_MEMORY;
-    uint64_t count = list_pairs(p, marks, stack, NULL);
+    uint64_t count = list_pairs(p, set, marks, stack, NULL);
     r->pairs = SV_STORE_NEW(r->store, p->ctx, sv_repath, count + 1);
     if (r->pairs == NULL)
         return SV_NO_MEMORY;
-    r->num_pairs = list_pairs(p, marks, stack, r->pairs);
+    r->num_pairs = list_pairs(p, set, marks, stack, r->pairs);
     return SV_OK;
 }
 
 /* ---- the plan ---- */
 
-/* The blocks by step. */
-static sv_status keep_blocks(const struct plan *p)
+static uint32_t block_of(const struct plan *p, const struct entry *e)
 {
-    sv_repair_report *r = p->report;
-    uint64_t count = 0;
-    r->block = SV_STORE_NEW(r->store, p->ctx, sv_repair_block, p->num_units + 1);
-    if (r->block == NULL)
-        return SV_NO_MEMORY;
-    bool steps = r->steps > 1;
-    for (uint32_t level = 0; level < (steps ? r->steps : 1); level++)
-        for (uint64_t u = 0; u < p->num_units; u++)
-            if (!steps || p->units[u].level == level)
-                r->block[count++] = (sv_repair_block){{p->units[u].s}, p->units[u].block, level};
-    return SV_OK;
+    return sv__routes_block(p->made, e->d);
 }
 
-/* Looks for steps by one set of rules after the other. left: what is unsafe even so. */
-static sv_status find_steps(struct plan *p, bool quiet, uint64_t *left, bool *safe)
+static int compare(const void *a, const void *b)
 {
-    static const unsigned rules[] = {NEW_PATH_FIRST | OLD_PATH_LAST, NEW_PATH_FIRST, OLD_PATH_LAST};
-    *safe = false;
-    for (int i = 0; i < 3 && !*safe; i++) {
-        if (!plan_blocks(p, rules[i]))
-            continue;
-        SV_TRY(judge_steps(p, quiet, left));
-        *safe = is_empty(p, left);
-        p->report->steps = p->levels;
+    const sv_repair_entry *x = a, *y = b;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    if (x->s.i != y->s.i)
+        return x->s.i < y->s.i ? -1 : 1;
+    return x->destination < y->destination ? -1 : x->destination > y->destination;
+}
+
+/* The entries by step, block and switch. */
+static sv_status keep_entries(const struct plan *p)
+{
+    sv_repair_report *r = p->report;
+    r->entry = SV_STORE_NEW(r->store, p->ctx, sv_repair_entry, p->num_entries + 1);
+    if (r->entry == NULL)
+        return SV_NO_MEMORY;
+    for (uint64_t i = 0; i < p->num_entries; i++) {
+        const struct entry *e = &p->entries[i];
+        r->entry[i] = (sv_repair_entry){{e->s}, e->d, block_of(p, e), e->level};
     }
+    qsort(r->entry, p->num_entries, sizeof *r->entry, compare);
+    r->steps = count_levels(p);
+    for (uint64_t i = 0; i < p->num_entries; i++)
+        r->writes += i == 0 || r->entry[i].step != r->entry[i - 1].step ||
+                     r->entry[i].block != r->entry[i - 1].block ||
+                     r->entry[i].s.i != r->entry[i - 1].s.i;
     return SV_OK;
 }
 
@@ -447,15 +444,15 @@ static bool may_change_sls(const struct plan *p, uint32_t d)
     return sv_route_sl(a, a->node[d], d) != sv_route_sl(b, b->node[d], d);
 }
 
-static sv_status make_sets(struct plan *p, uint64_t **left)
+static sv_status make_sets(struct plan *p)
 {
     uint32_t n = p->made->num_destinations;
     p->words = sv_bitset_words(n);
     p->unsafe = sv_bitset_new(p->arena, n);
     p->sls_change = sv_bitset_new(p->arena, n);
     p->at_level = sv_bitset_new(p->arena, n);
-    *left = sv_bitset_new(p->arena, n);
-    if (p->unsafe == NULL || p->sls_change == NULL || p->at_level == NULL || *left == NULL)
+    p->left = sv_bitset_new(p->arena, n);
+    if (p->unsafe == NULL || p->sls_change == NULL || p->at_level == NULL || p->left == NULL)
         return SV_NO_MEMORY;
     for (uint32_t d = 0; d < n; d++)
         if (sv_bit(p->changed, d) && may_change_sls(p, d))
@@ -463,37 +460,35 @@ static sv_status make_sets(struct plan *p, uint64_t **left)
     return SV_OK;
 }
 
+/* What is unsafe in some mixture, and neither in steps, so pairs have to be quiet. */
+static sv_status silence(struct plan *p)
+{
+    sv_repair_report *r = p->report;
+    uint64_t *set = sv_bitset_new(p->arena, p->made->num_destinations);
+    if (set == NULL)
+        return SV_NO_MEMORY;
+    r->safety = SV_SAFE_QUIET;
+    SV_TRY(judge(p, p->before, p->made, true, p->unsafe, set, &(sv_ascent){0}));
+    SV_TRY(find_steps(p, true, set));
+    if (!is_empty(p, set))
+        r->safety = SV_SAFE_NEVER;
+    return keep_pairs(p, set);
+}
+
 static sv_status decide(struct plan *p)
 {
     sv_repair_report *r = p->report;
-    uint64_t *left;
-    bool safe;
-    SV_TRY(make_sets(p, &left));
-    SV_TRY(list_destinations(p));
-    plan_blocks(p, 0);
+    SV_TRY(make_sets(p));
+    SV_TRY(list_entries(p));
     SV_TRY(judge(p, p->before, p->made, false, p->changed, p->unsafe, &r->followed));
     r->lost = r->followed.lost;
     r->safety = SV_SAFE_ANYHOW;
-    r->steps = 1;
     if (is_empty(p, p->unsafe))
         return SV_OK;
-    SV_TRY(judge_new(p, left));
+    SV_TRY(judge_new(p, p->left));
     r->safety = SV_SAFE_STEPS;
-    SV_TRY(find_steps(p, false, left, &safe));
-    if (safe)
-        return SV_OK;
-    memset(left, 0, p->words * sizeof *left);
-    r->safety = SV_SAFE_QUIET;
-    r->steps = 1;
-    SV_TRY(judge(p, p->before, p->made, true, p->unsafe, left, &(sv_ascent){0}));
-    safe = is_empty(p, left);
-    if (!safe)
-        SV_TRY(find_steps(p, true, left, &safe));
-    if (safe)
-        return keep_pairs(p, false);
-    r->safety = SV_SAFE_NEVER;
-    r->steps = 0;
-    return keep_pairs(p, true);
+    SV_TRY(find_steps(p, false, p->unsafe));
+    return is_empty(p, p->unsafe) ? SV_OK : silence(p);
 }
 
 sv_status sv__plan(const sv__carried *c, const sv_routes *made, const sv_repair_request *request,
@@ -510,5 +505,5 @@ sv_status sv__plan(const sv__carried *c, const sv_routes *made, const sv_repair_
                      .by_orders = !report->full,
                      .report = report};
     SV_TRY(decide(&p));
-    return keep_blocks(&p);
+    return keep_entries(&p);
 }

@@ -42,7 +42,7 @@ class Repair(unittest.TestCase):
         self.assertEqual(found["why"], "")
         self.assertIs(found["check"]["connected"], True)
         self.assertIs(found["check"]["deadlock_free"], True)
-        self.assertEqual(sum(map(len, found["steps"])), found["changed_blocks"])
+        self.assertEqual(sum(map(len, found["steps"])), found["block_writes"])
         for key in ("prove_seconds", "repair_seconds", "verify_seconds"):
             self.assertGreaterEqual(found[key], 0)
 

@@ -133,13 +133,18 @@ class Repair(unittest.TestCase):
                    was.get(key, 0 if now[key] == 0 else 255) != now[key]}
         self.assertEqual(found["changed_entries"], len(changed))
         self.assertEqual(found["changed_blocks"], len({(s, lid // 64) for s, lid in changed}))
-        listed = {(int(b["guid"], 16), b["block"]) for step in found["steps"] for b in step}
-        if found["steps"]:
-            self.assertEqual(listed, {(self.number(s), lid // 64) for s, lid in changed})
+        self.assertEqual(self.entries_in(found["steps"]), {(self.number(s), lid)
+                                                           for s, lid in changed})
+        self.assertEqual(found["block_writes"], sum(map(len, found["steps"])))
 
     @staticmethod
     def number(guid):
         return guid if isinstance(guid, int) else int(str(guid), 16)
+
+    @staticmethod
+    def entries_in(steps):
+        return {(int(block["guid"], 16), lid) for step in steps for block in step
+                for lid in block["lids"]}
 
     def safe(self, a, b):
         """Whether every mixture of two tables is safe, for all that the first does join."""
@@ -149,14 +154,14 @@ class Repair(unittest.TestCase):
                       for kind, source, lid in oracle.pairs(b) if kind == "terminal_terminal")
         return not verdict["loop"] and verdict["deadlock_free"] and verdict["dead_ends"] == already
 
-    def mixture(self, old, new, blocks):
-        """The old tables with some blocks of the new ones."""
+    def mixture(self, old, new, entries):
+        """The old tables with some entries of the new ones."""
         made = copy.copy(oracle.on_subnet_of(old, new))
         made.lft = {}
         for switch, row in new.lft.items():
             made.lft[switch] = dict(old.lft.get(switch, {}))
             for lid in set(row) | set(made.lft[switch]):
-                if (self.number(switch), lid // 64) in blocks:
+                if (self.number(switch), lid) in entries:
                     made.lft[switch][lid] = row.get(lid, 255)
         return made
 
@@ -181,13 +186,13 @@ class Repair(unittest.TestCase):
             oracle.pairs = every
 
     def check_steps(self, found, old, new):
-        state, blocks = self.mixture(old, new, set()), set()
+        state, entries = self.mixture(old, new, set()), set()
         for step in found["steps"]:
-            blocks |= {(int(b["guid"], 16), b["block"]) for b in step}
-            then = self.mixture(old, new, blocks)
+            entries |= self.entries_in([step])
+            then = self.mixture(old, new, entries)
             with_sls = copy.copy(new)
             with_sls.lft = then.lft
-            self.assertTrue(self.safe(state, with_sls), "step %d" % len(blocks))
+            self.assertTrue(self.safe(state, with_sls), "after %d entries" % len(entries))
             state = then
 
     def trial(self, number):
