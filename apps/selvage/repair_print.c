@@ -28,7 +28,7 @@ static void print_steps(sv_text *out, const sv_fabric *f, const sv_repair_report
     uint64_t i = 0;
     for (uint32_t step = 0; step < r->steps && step < MOST; step++) {
         uint64_t first = i, blocks = 0;
-        for (; i < r->entries && r->entry[i].step == step; i++)
+        for (; i < r->listed && r->entry[i].step == step; i++)
             blocks += begins_block(r, i);
         sv_text_print(out, "  step %u: %llu block%s, for example %u of %s\n", step + 1,
                       (unsigned long long)blocks, blocks == 1 ? "" : "s", r->entry[first].block,
@@ -92,15 +92,15 @@ static void json_steps(sv_json *j, const sv_fabric *f, const sv_routes *routes,
 {
     uint64_t i = 0;
     sv_json_begin_array(j, "steps");
-    for (uint32_t step = 0; step < r->steps && r->entries > 0; step++) {
+    for (uint32_t step = 0; step < r->steps && r->listed > 0; step++) {
         sv_json_begin_array(j, NULL);
-        while (i < r->entries && r->entry[i].step == step) {
+        while (i < r->listed && r->entry[i].step == step) {
             uint64_t first = i;
             sv_json_begin_row(j, NULL, '{');
             json_node(j, f, "switch", r->entry[i].s);
             sv_json_number(j, "block", r->entry[i].block);
             sv_json_begin_row(j, "lids", '[');
-            for (; i < r->entries && (i == first || !begins_block(r, i)); i++)
+            for (; i < r->listed && (i == first || !begins_block(r, i)); i++)
                 sv_json_number(j, NULL, routes->lid[r->entry[i].destination]);
             sv_json_end(j, ']');
             sv_json_end(j, '}');
@@ -116,7 +116,7 @@ static void json_pairs(sv_json *j, const sv_fabric *f, const sv_routes *routes,
     enum { MOST = 10000 };
     sv_json_number(j, "repath_pairs", r->num_pairs);
     sv_json_begin_array(j, "repath");
-    for (uint64_t i = 0; i < r->num_pairs && i < MOST; i++) {
+    for (uint64_t i = 0; r->pairs != NULL && i < r->num_pairs && i < MOST; i++) {
         uint32_t d = r->pairs[i].destination;
         sv_json_begin_row(j, NULL, '{');
         json_node(j, f, "source", r->pairs[i].from);
@@ -179,7 +179,7 @@ sv_status app_write_pairs(struct app *app, const sv_fabric *f, const sv_routes *
 {
     size_t length = strlen(output);
     bool svr = length > 4 && strcmp(output + length - 4, ".svr") == 0;
-    if (report->num_pairs == 0)
+    if (report->num_pairs == 0 || report->pairs == NULL)
         return SV_OK;
     *path = sv_alloc(app->ctx, length + 16, 1);
     if (*path == NULL)

@@ -61,8 +61,9 @@ typedef struct sv_repair_report {
 
     sv_safety safety;
     uint32_t steps;         /* 1 where any order will do */
-    sv_repair_entry *entry; /* [entries], by step, block and switch */
-    sv_repath *pairs;       /* [num_pairs] */
+    sv_repair_entry *entry; /* [listed], by step, block and switch */
+    uint64_t listed;  /* entries, or 0 where everything was routed anew and they are too many */
+    sv_repath *pairs; /* [num_pairs]; NULL: more than 16 million are not listed */
     uint64_t num_pairs;
     sv_ascent followed; /* of all that changed; all zero if the engine routed everything anew */
     uint64_t lost;      /* pairs of terminals, to what was followed, that have no path now */

@@ -23,7 +23,12 @@
 #include "fabric/store.h"
 #include "repair/repair.h"
 
-enum { MOST_STEPS = 64, MOST_STEPS_BY_SEARCH = 16, MOST_ENTRIES_BY_SEARCH = 1 << 22 };
+enum {
+    MOST_STEPS = 64,
+    MOST_STEPS_BY_SEARCH = 16,
+    MOST_ENTRIES_BY_SEARCH = 1 << 22,
+    MOST_PAIRS = 1 << 24
+};
 
 /* An entry that changes, and in which step. */
 struct entry {
@@ -114,6 +119,8 @@ static bool differs(const struct plan *p, uint32_t d, uint32_t s)
 static sv_status list_entries(struct plan *p)
 {
     uint32_t n = p->f->num_switches;
+    if (!p->by_orders && p->report->entries > MOST_ENTRIES_BY_SEARCH)
+        return SV_OK;
     p->entries = SV_ARENA_NEW(p->arena, struct entry, p->report->entries);
     p->entry_of = SV_ARENA_NEW(p->arena, uint32_t, n);
     p->earlier = SV_ARENA_NEW(p->arena, uint32_t, 2 * (size_t)n);
@@ -271,7 +278,7 @@ static sv_status judge_steps(const struct plan *p, const uint64_t *set, bool qui
                              uint64_t *unsafe)
 {
     uint32_t levels = count_levels(p), most = p->by_orders ? MOST_STEPS : MOST_STEPS_BY_SEARCH;
-    if (levels < 2 || levels > most || (!p->by_orders && p->num_entries > MOST_ENTRIES_BY_SEARCH)) {
+    if (levels < 2 || levels > most) {
         for (size_t i = 0; i < p->words; i++)
             unsafe[i] |= set[i];
         return SV_OK;
@@ -388,10 +395,13 @@ static sv_status keep_pairs(const struct plan *p, const uint64_t *set)
     if (stack == NULL || marks == NULL)
         return SV_NO_MEMORY;
     uint64_t count = list_pairs(p, set, marks, stack, NULL);
+    r->num_pairs = count;
+    if (count > MOST_PAIRS)
+        return SV_OK;
     r->pairs = SV_STORE_NEW(r->store, p->ctx, sv_repath, count + 1);
     if (r->pairs == NULL)
         return SV_NO_MEMORY;
-    r->num_pairs = list_pairs(p, set, marks, stack, r->pairs);
+    list_pairs(p, set, marks, stack, r->pairs);
     return SV_OK;
 }
 
@@ -425,8 +435,10 @@ static sv_status keep_entries(const struct plan *p)
         const struct entry *e = &p->entries[i];
         r->entry[i] = (sv_repair_entry){{e->s}, e->d, block_of(p, e), e->level};
     }
+    r->listed = p->num_entries;
     qsort(r->entry, p->num_entries, sizeof *r->entry, compare);
     r->steps = count_levels(p);
+    r->writes = p->num_entries == 0 ? r->blocks : 0;
     for (uint64_t i = 0; i < p->num_entries; i++)
         r->writes += i == 0 || r->entry[i].step != r->entry[i - 1].step ||
                      r->entry[i].block != r->entry[i - 1].block ||
