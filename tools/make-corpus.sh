@@ -6,7 +6,7 @@ selvage=$1
 corpus=tests/fuzz/corpus
 mkdir -p $corpus/ibnetdiscover $corpus/subnet $corpus/netloc $corpus/cray $corpus/spec \
     $corpus/faults $corpus/guids $corpus/jobmap $corpus/auto $corpus/lfts $corpus/sl2vl $corpus/psl \
-    $corpus/mcfdbs $corpus/qos $corpus/svr $corpus/proof
+    $corpus/mcfdbs $corpus/qos $corpus/svr $corpus/proof $corpus/orders
 
 n=0
 for spec in mesh:2x1,hosts=1 torus:3,hosts=2,speed=EDR kary:k=2,n=2 fullmesh:3,hosts=0,r=2; do
@@ -47,6 +47,9 @@ trap 'rm -rf "$tables"' EXIT
 mv $corpus/svr/1.svr $corpus/svr/1
 cp "$tables/d/opensm-lfts.dump" $corpus/lfts/1
 cp "$tables/d/opensm.fdbs" $corpus/lfts/2
+cp "$tables/d/selvage.orders" $corpus/orders/1
+printf 'selvage-orders 1\nlanes 2\n# a comment\n0x02005e1a00000001 3 4 - # more\n0x77 1 - -\n' \
+    >$corpus/orders/2
 cp "$tables/d/opensm.psl" $corpus/psl/1
 printf '0x02005e1b00000011 4 3 # a comment\n@0x02005e1a00000001 5 1\n* 6 15\n' >$corpus/psl/2
 head -12 "$tables/d/opensm-sl2vl.dump" >$corpus/sl2vl/1

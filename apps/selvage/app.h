@@ -106,6 +106,16 @@ void app_json_verification(sv_json *json, const sv_fabric *fabric, const sv_rout
 /* Whether it is all right: unicast of a kind, together with multicast. */
 sv_verdict app_verdict(const sv_verification *found, sv_traffic traffic);
 
+/* What a repair did. pairs: the file with those that must be re-pathed, or NULL. */
+void app_print_repair(sv_text *out, const sv_fabric *fabric, const sv_repair_report *report,
+                      const char *engine, const char *pairs);
+void app_json_repair(sv_json *json, const sv_fabric *fabric, const sv_routes *routes,
+                     const sv_repair_report *report, const char *engine, const char *pairs);
+
+/* Writes that file, if there are any, in or beside the output. *path: to be released. */
+sv_status app_write_pairs(struct app *app, const sv_fabric *fabric, const sv_routes *routes,
+                          const sv_repair_report *report, const char *output, char **path);
+
 /* --format F, or by the suffix of the output's name. EXIT_USAGE for an unknown one, else -1. */
 int app_format(struct app *app, const char *name, const char *output, sv_format *format);
 

@@ -1,5 +1,6 @@
 /*
  * cmd_route.c: selvage route FABRIC --engine E -o DIR: compute tables, judge them, write them.
+ * With --repair OLD: change those that were there as little as possible.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +11,10 @@
 #define NOT_GIVEN UINT64_MAX
 
 struct route {
-    const char *input, *output, *engine, *roots, *sl;
+    const char *input, *output, *engine, *roots, *sl, *repair;
     app_list options;
     uint64_t vls, lmc, sl_offset, seed;
-    bool json, no_check;
+    bool json, no_check, full, proven;
     sv_traffic traffic;
     sv_sl_mode sl_mode;
 };
@@ -36,28 +37,23 @@ static sv_status read_roots(struct app *app, const char *path, const sv_fabric *
     return status;
 }
 
-static sv_status compute(struct app *app, const struct route *o, const sv_fabric *fabric,
-                         sv_routes **routes, sv_route_report *report)
+/* What the engine is asked for. *roots: to be released. */
+static sv_status make_request(struct app *app, const struct route *o, const sv_fabric *fabric,
+                              sv_route_request *request, sv_node **roots)
 {
-    sv_route_request request = {.vls = o->vls == NOT_GIVEN ? 0 : (unsigned)o->vls,
-                                .lmc = (unsigned)o->lmc,
-                                .sl_offset = (unsigned)o->sl_offset,
-                                .sl_mode = o->sl_mode,
-                                .seed = o->seed,
-                                .options = o->options.at,
-                                .num_options = o->options.length};
-    sv_node *roots = NULL;
-    sv_status status = SV_OK;
-    if (o->roots != NULL) {
-        roots = sv_alloc(app->ctx, fabric->num_switches, sizeof *roots);
-        status = roots == NULL ? SV_NO_MEMORY
-                               : read_roots(app, o->roots, fabric, roots, &request.num_roots);
-        request.roots = roots;
-    }
-    if (status == SV_OK)
-        status = sv_route(app->ctx, fabric, o->engine, &request, routes, report);
-    sv_release(app->ctx, roots);
-    return status;
+    *request = (sv_route_request){.vls = o->vls == NOT_GIVEN ? 0 : (unsigned)o->vls,
+                                  .lmc = o->lmc == NOT_GIVEN ? 0 : (unsigned)o->lmc,
+                                  .sl_offset = (unsigned)o->sl_offset,
+                                  .sl_mode = o->sl_mode,
+                                  .seed = o->seed,
+                                  .options = o->options.at,
+                                  .num_options = o->options.length};
+    if (o->roots == NULL)
+        return SV_OK;
+    *roots = sv_alloc(app->ctx, fabric->num_switches, sizeof **roots);
+    request->roots = *roots;
+    return *roots == NULL ? SV_NO_MEMORY
+                          : read_roots(app, o->roots, fabric, *roots, &request->num_roots);
 }
 
 static void print_text(sv_text *out, const struct route *o, const sv_fabric *f, const sv_routes *r,
@@ -107,20 +103,44 @@ static void print_json(sv_text *out, const struct route *o, const sv_fabric *f, 
     sv_json_end(&j, '}');
 }
 
-static sv_status run(struct app *app, const struct route *o, const sv_fabric *fabric,
-                     sv_routes **routes, sv_verification **found)
+/* Tables without orders get those that the judgement came by: a repair will need them. */
+static sv_status keep_orders(struct app *app, const struct route *o, const sv_fabric *f,
+                             sv_routes *r, const sv_verification *found)
+{
+    uint32_t *numbers;
+    if (r->orders != NULL || found == NULL || found->order == NULL ||
+        found->deadlock_free[o->traffic] != SV_VERDICT_YES)
+        return SV_OK;
+    SV_TRY(sv_routes_set_orders(app->ctx, f, r, found->order_lanes, &numbers));
+    memcpy(numbers, found->order,
+           (size_t)r->order_first[f->num_switches] * r->order_lanes * sizeof *numbers);
+    return SV_OK;
+}
+
+/* Judges and writes. */
+static sv_status conclude(struct app *app, const struct route *o, const sv_fabric *fabric,
+                          sv_routes *routes, sv_verification **found)
+{
+    if (!o->no_check)
+        SV_TRY(sv_verify(app->ctx, fabric, routes, NULL, found));
+    SV_TRY(keep_orders(app, o, fabric, routes, *found));
+    if (o->output != NULL)
+        SV_TRY(sv_dump_write(app->ctx, fabric, routes, o->output));
+    if (*found != NULL && app_verdict(*found, o->traffic) == SV_VERDICT_NO)
+        sv_warn(app->ctx, "these tables can deadlock");
+    return SV_OK;
+}
+
+static sv_status route_anew(struct app *app, const struct route *o, const sv_fabric *fabric,
+                            const sv_route_request *request, sv_routes **routes,
+                            sv_verification **found)
 {
     sv_route_report report;
     sv_text out;
-    SV_TRY(compute(app, o, fabric, routes, &report));
+    SV_TRY(sv_route(app->ctx, fabric, o->engine, request, routes, &report));
     if (report.no_lids && o->output == NULL)
         sv_warn(app->ctx, "more destinations than LIDs: only a .svr file can hold these tables");
-    if (!o->no_check)
-        SV_TRY(sv_verify(app->ctx, fabric, *routes, NULL, found));
-    if (o->output != NULL)
-        SV_TRY(sv_dump_write(app->ctx, fabric, *routes, o->output));
-    if (*found != NULL && app_verdict(*found, o->traffic) == SV_VERDICT_NO)
-        sv_warn(app->ctx, "these tables can deadlock");
+    SV_TRY(conclude(app, o, fabric, *routes, found));
     SV_TRY(app_print_begin(app, &out));
     if (o->json)
         print_json(&out, o, fabric, *routes, &report, *found);
@@ -129,9 +149,85 @@ static sv_status run(struct app *app, const struct route *o, const sv_fabric *fa
     return app_print_end(app, &out);
 }
 
+static sv_status print_repair(struct app *app, const struct route *o, const sv_fabric *f,
+                              const sv_routes *r, const sv_repair_report *report,
+                              const sv_verification *found, const char *pairs)
+{
+    sv_text out;
+    sv_json j;
+    SV_TRY(app_print_begin(app, &out));
+    if (o->json) {
+        sv_json_init(&j, &out);
+        sv_json_begin_object(&j, NULL);
+        app_json_repair(&j, f, r, report, o->engine, pairs);
+        sv_json_text(&j, "output", o->output);
+        if (found != NULL) {
+            sv_json_begin_object(&j, "check");
+            app_json_verification(&j, f, r, found, o->traffic);
+            sv_json_end(&j, '}');
+        }
+        sv_json_end(&j, '}');
+    } else {
+        app_print_repair(&out, f, report, o->engine, pairs);
+        if (found != NULL)
+            app_print_verification(&out, f, r, found, o->traffic);
+        sv_text_print(&out, "written        %s\n",
+                      o->output != NULL ? o->output : "nothing: give -o DIR, or -o FILE.svr");
+    }
+    return app_print_end(app, &out);
+}
+
+static sv_status repair(struct app *app, const struct route *o, const sv_fabric *fabric,
+                        const sv_route_request *request, sv_routes **routes,
+                        sv_verification **found)
+{
+    const sv_repair_request wanted = {.engine = o->engine,
+                                      .route = request,
+                                      .traffic = o->traffic,
+                                      .full = o->full,
+                                      .proven = o->proven};
+    sv_fabric *old_fabric = NULL;
+    sv_routes *old = NULL;
+    sv_repair_report *report = NULL;
+    char *pairs = NULL;
+    sv_status status = app_load_tables(app, o->repair, &old_fabric, &old);
+    if (status == SV_OK && o->lmc != NOT_GIVEN && o->lmc != old->lmc)
+        status = sv_fail(app->ctx, SV_INFEASIBLE, "the LMC is %u and stays so", old->lmc);
+    if (status == SV_OK)
+        status = sv_repair(app->ctx, old_fabric, old, fabric, &wanted, routes, &report);
+    if (status == SV_OK)
+        status = conclude(app, o, fabric, *routes, found);
+    if (status == SV_OK && o->output != NULL)
+        status = app_write_pairs(app, fabric, *routes, report, o->output, &pairs);
+    if (status == SV_OK)
+        status = print_repair(app, o, fabric, *routes, report, *found, pairs);
+    sv_release(app->ctx, pairs);
+    sv_repair_report_free(report);
+    sv_routes_free(old);
+    sv_fabric_free(old_fabric);
+    return status;
+}
+
+static sv_status run(struct app *app, const struct route *o, const sv_fabric *fabric,
+                     sv_routes **routes, sv_verification **found)
+{
+    sv_route_request request;
+    sv_node *roots = NULL;
+    sv_status status = make_request(app, o, fabric, &request, &roots);
+    if (status == SV_OK)
+        status = o->repair != NULL ? repair(app, o, fabric, &request, routes, found)
+                                   : route_anew(app, o, fabric, &request, routes, found);
+    sv_release(app->ctx, roots);
+    return status;
+}
+
 int cmd_route(struct app *app, int argc, char **argv)
 {
-    struct route o = {.engine = "weave", .vls = NOT_GIVEN, .seed = 1, .traffic = SV_TRAFFIC_MANAGED};
+    struct route o = {.engine = "weave",
+                      .vls = NOT_GIVEN,
+                      .lmc = NOT_GIVEN,
+                      .seed = 1,
+                      .traffic = SV_TRAFFIC_MANAGED};
     const app_option options[] = {
         {"engine", 'e', OPTION_TEXT, &o.engine, "ENGINE", "see selvage engines (default weave)"},
         {"output", 'o', OPTION_TEXT, &o.output, "DIR",
@@ -146,20 +242,28 @@ int cmd_route(struct app *app, int argc, char **argv)
         {"roots", 0, OPTION_TEXT, &o.roots, "FILE", "GUIDs of root switches (root_guid_file)"},
         {"option", 0, OPTION_LIST, &o.options, "NAME=VALUE", "an option of the engine"},
         {"seed", 0, OPTION_NUMBER, &o.seed, "N", "where the engine draws lots (default 1)"},
+        {"repair", 0, OPTION_TEXT, &o.repair, "OLD",
+         "change the tables in OLD as little as possible"},
+        {"proven", 0, OPTION_FLAG, &o.proven, NULL,
+         "with --repair: the old tables are known to be right"},
+        {"full", 0, OPTION_FLAG, &o.full, NULL,
+         "with --repair: route everything anew all the same"},
         {"no-check", 0, OPTION_FLAG, &o.no_check, NULL, "do not judge the tables"},
         {"json", 'j', OPTION_FLAG, &o.json, NULL, "print JSON"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
     const app_usage usage = {
-        "FABRIC [-o DIR] [--engine ENGINE]",
+        "FABRIC [-o DIR] [--engine ENGINE] [--repair OLD]",
         "Compute forwarding tables, judge them independently, and write them as OpenSM\n"
-        "dumps its own: opensm -R file -U DIR/opensm-lfts.dump loads them.",
+        "dumps its own: opensm -R file -U DIR/opensm-lfts.dump loads them. With --repair, from\n"
+        "the tables in OLD: what still works stays, and it is said how to change the rest.",
         "selvage route torus:4x4x3,hosts=4 -o tables\n"
+        "selvage route broken.net --repair tables -o new\n"
         "selvage route fabric.txt --engine sssp --json",
         options};
     int code = app_parse(app, &usage, argc, argv, &o.input, 1, 1);
     if (code >= 0)
         return code;
-    if (o.lmc > 7)
+    if (o.lmc != NOT_GIVEN && o.lmc > 7)
         return app_usage_error(app, "--lmc is 0 to 7");
     if (o.vls != NOT_GIVEN && (o.vls < 1 || o.vls > SV_MOST_LANES))
         return app_usage_error(app, "--vls is 1 to %d", SV_MOST_LANES);
@@ -169,6 +273,10 @@ int cmd_route(struct app *app, int argc, char **argv)
         o.sl_mode++;
     if (o.sl_mode == SV_SLS_COUNT)
         return app_usage_error(app, "--sl is pair, reversible, destination or one, not '%s'", o.sl);
+    if ((o.full || o.proven) && o.repair == NULL)
+        return app_usage_error(app, "--full and --proven are for --repair");
+    if (o.full && o.proven)
+        return app_usage_error(app, "--full leaves nothing for --proven");
     const char *const inputs[] = {o.input, o.roots};
     code = app_one_stream(app, "input", inputs, 2);
     if (code >= 0)

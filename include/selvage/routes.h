@@ -99,6 +99,15 @@ typedef struct sv_routes {
     uint16_t *lanes_of;        /* [nodes]: index into lane_tables */
     uint16_t **lanes_by_ports; /* [num_switches]: NULL, or [in * (ports + 1) + out] */
 
+    /*
+     * Orders: a number for each lane of each port of each switch (of the channel that leaves it),
+     * such that whatever packets do, they go from smaller to larger ones: why these tables cannot
+     * deadlock, and what a repair has to keep to. NULL: nobody told. Never changed in place.
+     */
+    const uint32_t *orders;      /* [(order_first[s] + port) * order_lanes + lane], or SV_NONE */
+    const uint32_t *order_first; /* [num_switches + 1]: ports and port 0 of the switches before */
+    uint8_t order_lanes;
+
     sv_vlarb vlarb[SV_VLARB_COUNT];
     sv_group *groups;
     uint32_t num_groups;
@@ -144,6 +153,12 @@ static inline const sv_lanes *sv_route_lanes(const sv_routes *r, const sv_fabric
     if (v.i < r->num_switches && r->lanes_by_ports[v.i] != NULL)
         table = r->lanes_by_ports[v.i][in * (f->switches[v.i].ports + 1u) + out];
     return &r->lane_tables[table];
+}
+
+/* The numbers of a port, one a lane; orders must be there. */
+static inline const uint32_t *sv_route_order(const sv_routes *r, sv_node s, unsigned port)
+{
+    return r->orders + (size_t)(r->order_first[s.i] + port) * r->order_lanes;
 }
 
 /* ---- making ---- */
@@ -199,6 +214,15 @@ SV_API SV_MUST_USE sv_status sv_routes_set_lanes(sv_ctx *ctx, const sv_fabric *f
                                                  sv_routes *routes, sv_node s, unsigned in,
                                                  unsigned out, uint32_t table);
 
+/*
+ * Room for orders of a number of lanes, all SV_NONE, in *numbers (laid out as routes->orders, which
+ * they are from now on); the caller fills them in. lanes 0: takes orders away.
+ * Time: O(ports × lanes).
+ */
+SV_API SV_MUST_USE sv_status sv_routes_set_orders(sv_ctx *ctx, const sv_fabric *fabric,
+                                                  sv_routes *routes, unsigned lanes,
+                                                  uint32_t **numbers);
+
 /* Adds a multicast group with no ports; *group is valid until the next is added. */
 SV_API SV_MUST_USE sv_status sv_routes_add_group(sv_ctx *ctx, sv_routes *routes, unsigned mlid,
                                                  sv_group **group);
@@ -210,6 +234,14 @@ SV_API SV_MUST_USE sv_status sv_routes_add_group(sv_ctx *ctx, sv_routes *routes,
  */
 SV_API SV_MUST_USE sv_status sv_routes_assign_lids(sv_ctx *ctx, const sv_fabric *fabric,
                                                    sv_routes *routes);
+
+/*
+ * Gives a LID to every live destination that has none; LIDs that are in use, and those that the
+ * tables before (NULL: none) have for anybody, are not given. INFEASIBLE when none is left.
+ * Time: linear.
+ */
+SV_API SV_MUST_USE sv_status sv_routes_add_lids(sv_ctx *ctx, const sv_fabric *fabric,
+                                                sv_routes *routes, const sv_routes *before);
 
 /*
  * The same fabric with the LIDs of the tables. Owned by the caller. Time: linear in the nodes.

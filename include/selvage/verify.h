@@ -89,6 +89,14 @@ typedef struct sv_verification {
     bool cycle_certain;   /* it needs nothing that is unknown */
     bool cycle_multicast; /* it needs multicast */
 
+    /*
+     * An order for the largest kind of unicast traffic that can be put in one: a number from 1 on
+     * for each lane of each port (laid out as orders of tables are, routes.h). NULL: none can, or
+     * only counts were wanted.
+     */
+    uint32_t *order;
+    unsigned order_lanes;
+
     struct sv__store *store;
 } sv_verification;
 
@@ -168,6 +176,50 @@ SV_API SV_MUST_USE sv_status sv_verify_transition(sv_ctx *ctx, const sv_fabric *
                                                   const sv_routes *new_routes, sv_traffic traffic,
                                                   sv_transition **result);
 SV_API void sv_transition_free(sv_transition *result);
+
+/* ---- by orders ---- */
+
+/* Packets to some destinations, held against the orders of the new tables. */
+typedef struct sv_ascent {
+    uint64_t destinations; /* that were followed */
+    uint64_t looping;      /* of those, that some mixture goes round in circles for */
+    uint64_t dead_ends;    /* (terminal, destination) pairs that some mixture strands */
+    uint64_t broken;       /* of those, pairs that the old tables do not join even by themselves */
+    uint64_t lost;         /* pairs of terminals that the new tables alone do not join */
+    uint64_t lost_others;  /* the same of pairs with switches */
+    uint64_t descents;     /* turns that packets take and that do not ascend */
+} sv_ascent;
+
+/*
+ * The same question as sv_verify_transition, for some destinations only, and answered by the orders
+ * of the new tables instead of a search for cycles: if no turn descends, nothing can deadlock
+ * among packets to these destinations and all others that keep to the orders.
+ *
+ * For what keeps an SL on one lane everywhere, in old and new tables alike; UNSUPPORTED (no
+ * message) otherwise, and without orders. destinations: one bit each; NULL: all. quiet: pairs whose
+ * SL changes send nothing until the change is over. unsafe: NULL, or gets a bit for each
+ * destination that is followed and not safe in any order of updates (no other bit is touched). With
+ * old_routes == new_routes: whether tables keep to their orders. Time: O(switches) a destination,
+ * on several threads.
+ */
+SV_API SV_MUST_USE sv_status sv_verify_ascent(sv_ctx *ctx, const sv_fabric *fabric,
+                                              const sv_routes *old_routes,
+                                              const sv_routes *new_routes, sv_traffic traffic,
+                                              const uint64_t *destinations, bool quiet,
+                                              uint64_t *unsafe, sv_ascent *result);
+
+/* Whether an ascent is safe in any order of updates. */
+static inline bool sv_ascent_safe(const sv_ascent *a)
+{
+    return a->looping == 0 && a->dead_ends == a->broken && a->descents == 0;
+}
+
+/*
+ * Finds orders for tables, which get them (those that they have are forgotten). INFEASIBLE if there
+ * are none for this traffic. Time: as sv_verify.
+ */
+SV_API SV_MUST_USE sv_status sv_verify_orders(sv_ctx *ctx, const sv_fabric *fabric,
+                                              sv_routes *routes, sv_traffic traffic);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
  *     opensm.psl          service levels of paths
  *     opensm.mcfdbs       multicast tables (osm.mcfdbs)
  *     opensm-qos.conf     VL arbitration
+ *     selvage.orders      why they cannot deadlock, for repairs (nobody else reads it)
  *
  * Only the first two must be there. What a missing file would have told is not known: no lanes
  * means lanes unknown, no psl means SLs unknown (sv_verify says what follows). We write all of
@@ -154,6 +155,7 @@ static const struct part {
     {{"opensm.psl", NULL}, sv__read_psl},
     {{"opensm.mcfdbs", "osm.mcfdbs", NULL}, sv__read_mcfdbs},
     {{"opensm-qos.conf", NULL}, sv__read_qos},
+    {{"selvage.orders", NULL}, sv__read_orders},
 };
 
 static sv_status read_parts(sv__tables *t, const char *directory)
@@ -229,7 +231,8 @@ static sv_status write_subnet(sv_text *out, const sv_fabric *f, const sv_routes 
 static bool is_known(const sv_routes *r, sv__tables_write_fn *write)
 {
     return !(write == sv__write_sl2vl && !r->lanes_known) &&
-           !(write == sv__write_psl && r->sl_form == SV_SL_UNKNOWN);
+           !(write == sv__write_psl && r->sl_form == SV_SL_UNKNOWN) &&
+           !(write == sv__write_orders && r->orders == NULL);
 }
 
 static const struct file {
@@ -239,7 +242,7 @@ static const struct file {
     {"opensm-subnet.lst", write_subnet}, {"opensm-lfts.dump", sv__write_lfts},
     {"opensm.fdbs", sv__write_fdbs},     {"opensm-sl2vl.dump", sv__write_sl2vl},
     {"opensm.psl", sv__write_psl},       {"opensm.mcfdbs", sv__write_mcfdbs},
-    {"opensm-qos.conf", sv__write_qos},
+    {"opensm-qos.conf", sv__write_qos},  {"selvage.orders", sv__write_orders},
 };
 
 enum { NUM_FILES = sizeof files / sizeof files[0] };

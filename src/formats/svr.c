@@ -23,8 +23,8 @@
 
 const char sv__svr_magic[8] = "selvage";
 
-const char sv__svr_names[NUM_SECTIONS][5] = {"FABR", "SWCH", "TERM", "ABOU", "LIDS", "PORT",
-                                             "SLS_", "LANE", "LNOF", "LNBP", "VLAR", "MCAS"};
+const char sv__svr_names[NUM_SECTIONS][5] = {"FABR", "SWCH", "TERM", "ABOU", "LIDS", "PORT", "SLS_",
+                                             "LANE", "LNOF", "LNBP", "VLAR", "MCAS", "ORDR"};
 
 enum { MOST_SECTIONS = 64 };
 
@@ -294,6 +294,29 @@ static sv_status read_groups(struct reader *r, uint32_t count)
     return SV_OK;
 }
 
+/* A file without orders has no such section, or an empty one. */
+static sv_status read_orders(struct reader *r)
+{
+    const struct section_at *from = &r->section[ORDERS];
+    uint64_t ports = 0, lanes = from->length < 8 ? 0 : sv__get(from->at, 4);
+    uint32_t *numbers;
+    if (from->length == 0)
+        return SV_OK;
+    for (uint32_t s = 0; s < r->switches; s++)
+        ports += r->f->switches[s].ports + 1u;
+    if (lanes == 0 || lanes > SV_MOST_LANES || from->length != 8 + 4 * ports * lanes)
+        return bad(r, "section ORDR has the wrong length");
+    SV_TRY(sv_routes_set_orders(r->ctx, r->f, r->r, (unsigned)lanes, &numbers));
+    const uint8_t *at = from->at + 8;
+    for (uint32_t i = 0; i < r->switches; i++) {
+        uint32_t s = r->nodes[i];
+        uint32_t *to = numbers + r->r->order_first[s] * lanes;
+        for (uint64_t k = 0; k < (r->f->switches[s].ports + 1u) * lanes; k++, at += 4)
+            to[k] = (uint32_t)sv__get(at, 4);
+    }
+    return SV_OK;
+}
+
 static sv_status read_tables(struct reader *r, sv__tables *t)
 {
     uint32_t about[A_SPARE + 1];
@@ -319,6 +342,7 @@ static sv_status read_tables(struct reader *r, sv__tables *t)
             SV_TRY(read_destination(r, place++, d));
     SV_TRY(read_vlarb(r, about[A_VLARB_GIVEN]));
     SV_TRY(read_groups(r, about[A_NUM_GROUPS]));
+    SV_TRY(read_orders(r));
     return sv_routes_check(r->ctx, r->f, r->r);
 }
 

@@ -30,6 +30,7 @@ enum section {
     BY_PORTS, /* LNBP: for some switches: place, ports + 1, then 16 bits a pair of ports */
     VLARB,    /* VLAR */
     GROUPS,   /* MCAS: MLID, SL, then 32 bytes a switch */
+    ORDERS,   /* ORDR: lanes, zero, then 32 bits a (switch, port from 0 on, lane) */
     NUM_SECTIONS
 };
 

@@ -142,6 +142,22 @@ static sv_status write_groups(struct writer *w)
     return SV_OK;
 }
 
+static sv_status write_orders(struct writer *w)
+{
+    const sv_routes *r = w->r;
+    if (r->orders == NULL)
+        return SV_OK;
+    SV_TRY(emit_number(w, r->order_lanes, 4));
+    SV_TRY(emit_number(w, 0, 4));
+    for (uint32_t i = 0; i < w->switches; i++) {
+        uint32_t s = w->nodes[i];
+        const uint32_t *numbers = sv_route_order(r, (sv_node){s}, 0);
+        for (uint32_t k = 0; k < (w->f->switches[s].ports + 1u) * r->order_lanes; k++)
+            SV_TRY(emit_number(w, numbers[k], 4));
+    }
+    return SV_OK;
+}
+
 static sv_status write_section(struct writer *w, enum section what)
 {
     switch (what) {
@@ -169,6 +185,8 @@ static sv_status write_section(struct writer *w, enum section what)
         return write_vlarb(w);
     case GROUPS:
         return write_groups(w);
+    case ORDERS:
+        return write_orders(w);
     default:
         return SV_OK;
     }

@@ -39,9 +39,10 @@ typedef sv_status sv__tables_write_fn(sv_text *out, const sv_fabric *fabric,
                                       const sv_routes *routes);
 
 /* LFTs from either format; the first line tells which. */
-sv__tables_read_fn sv__read_lfts, sv__read_sl2vl, sv__read_psl, sv__read_mcfdbs, sv__read_qos;
+sv__tables_read_fn sv__read_lfts, sv__read_sl2vl, sv__read_psl, sv__read_mcfdbs, sv__read_qos,
+    sv__read_orders;
 sv__tables_write_fn sv__write_lfts, sv__write_fdbs, sv__write_sl2vl, sv__write_psl,
-    sv__write_ibdmchk_psl, sv__write_mcfdbs, sv__write_qos;
+    sv__write_ibdmchk_psl, sv__write_mcfdbs, sv__write_qos, sv__write_orders;
 
 /* Whether a node is in the files: what has no cable is in no subnet list, so nowhere else, either.
  */

@@ -8,11 +8,6 @@
 #include "base/bitset.h"
 #include "routes/routes.h"
 
-static uint32_t block_of(const sv_routes *r, uint32_t d)
-{
-    return (r->lid[d] != 0 ? r->lid[d] : d) / SV_LFT_BLOCK;
-}
-
 static sv_status check_row(sv_ctx *ctx, const sv_fabric *f, const sv_routes *r, uint32_t d)
 {
     for (uint32_t s = 0; s < r->num_switches; s++) {
@@ -56,7 +51,7 @@ sv_status sv_routes_changed_blocks(sv_ctx *ctx, const sv_fabric *f, const sv_rou
         return sv_fail(ctx, SV_BAD_INPUT, "tables of different fabrics");
     uint32_t most = 0;
     for (uint32_t d = 0; d < b->num_destinations; d++)
-        most = block_of(b, d) > most ? block_of(b, d) : most;
+        most = sv__routes_block(b, d) > most ? sv__routes_block(b, d) : most;
     sv_arena arena;
     sv_arena_init(&arena, ctx);
     uint64_t *changed = sv_bitset_new(&arena, (size_t)(most + 1) * b->num_switches);
@@ -64,10 +59,11 @@ sv_status sv_routes_changed_blocks(sv_ctx *ctx, const sv_fabric *f, const sv_rou
     for (uint32_t d = 0; changed != NULL && d < b->num_destinations; d++) {
         if (a->ports[d] == b->ports[d])
             continue;
-        for (uint32_t s = 0; s < b->num_switches; s++) {
-            size_t bit = (size_t)block_of(b, d) * b->num_switches + s;
-            if (a->ports[d][s] == b->ports[d][s] || sv_bit(changed, bit) ||
-                !sv_node_alive(f, (sv_node){s}))
+        const uint8_t *was = a->ports[d], *is = b->ports[d];
+        for (uint32_t s = 0; (s = sv__rows_differ(was, is, s, b->num_switches)) < b->num_switches;
+             s++) {
+            size_t bit = (size_t)sv__routes_block(b, d) * b->num_switches + s;
+            if (sv_bit(changed, bit) || !sv_node_alive(f, (sv_node){s}))
                 continue;
             sv_bit_set(changed, bit);
             count++;
@@ -87,7 +83,7 @@ sv_status sv_routes_mix_block(sv_ctx *ctx, sv_routes *mixture, const sv_routes *
         mixture->num_switches != with->num_switches)
         return sv_fail(ctx, SV_BAD_INPUT, "tables of different fabrics");
     for (uint32_t d = 0; d < with->num_destinations; d++) {
-        if (block_of(with, d) != block || mixture->ports[d][s.i] == with->ports[d][s.i])
+        if (sv__routes_block(with, d) != block || mixture->ports[d][s.i] == with->ports[d][s.i])
             continue;
         uint8_t *row = sv_routes_row(ctx, mixture, d);
         if (row == NULL)

@@ -57,19 +57,19 @@ static bool next_free(const struct giver *g, uint32_t width, uint32_t *next)
     return false;
 }
 
-static sv_status give_all(sv_ctx *ctx, struct giver *g)
+/* LIDs for all live nodes that have none: the fabric's own where it is free, else the next. */
+static sv_status give_rest(sv_ctx *ctx, struct giver *g)
 {
     const sv_fabric *f = g->fabric;
     uint32_t nodes = sv_num_nodes(f), next[2] = {1, 1};
-    uint64_t wanted = f->live_switches + ((uint64_t)f->live_terminals << g->routes->lmc);
-    if (wanted > SV_LID_MAX)
-        return sv_fail(ctx, SV_INFEASIBLE, "%llu addresses, but InfiniBand has %u unicast LIDs",
-                       (unsigned long long)wanted, SV_LID_MAX);
+    const uint16_t *lid = g->routes->lid;
+    const uint32_t *first = g->routes->first;
     for (uint32_t v = 0; v < nodes; v++)
-        if (sv_node_alive(f, (sv_node){v}) && is_free(g, lid_in(f, v), width_of(g->routes, v)))
+        if (sv_node_alive(f, (sv_node){v}) && lid[first[v]] == 0 &&
+            is_free(g, lid_in(f, v), width_of(g->routes, v)))
             give(g, v, lid_in(f, v));
     for (uint32_t v = 0; v < nodes; v++) {
-        if (!sv_node_alive(f, (sv_node){v}) || g->routes->lid[g->routes->first[v]] != 0)
+        if (!sv_node_alive(f, (sv_node){v}) || lid[first[v]] != 0)
             continue;
         uint32_t width = width_of(g->routes, v);
         if (!next_free(g, width, &next[width > 1]))
@@ -78,6 +78,16 @@ static sv_status give_all(sv_ctx *ctx, struct giver *g)
         give(g, v, next[width > 1]);
     }
     return SV_OK;
+}
+
+static sv_status give_all(sv_ctx *ctx, struct giver *g)
+{
+    const sv_fabric *f = g->fabric;
+    uint64_t wanted = f->live_switches + ((uint64_t)f->live_terminals << g->routes->lmc);
+    if (wanted > SV_LID_MAX)
+        return sv_fail(ctx, SV_INFEASIBLE, "%llu addresses, but InfiniBand has %u unicast LIDs",
+                       (unsigned long long)wanted, SV_LID_MAX);
+    return give_rest(ctx, g);
 }
 
 sv_status sv_routes_assign_lids(sv_ctx *ctx, const sv_fabric *f, sv_routes *r)
@@ -92,6 +102,28 @@ sv_status sv_routes_assign_lids(sv_ctx *ctx, const sv_fabric *f, sv_routes *r)
     if (status != SV_OK)
         for (uint32_t d = 0; d < r->num_destinations; d++)
             r->lid[d] = 0;
+    return status;
+}
+
+static void take_lids(uint64_t *taken, const sv_routes *r)
+{
+    for (uint32_t d = 0; r != NULL && d < r->num_destinations; d++)
+        if (r->lid[d] <= SV_LID_MAX)
+            sv_bit_set(taken, r->lid[d]);
+}
+
+sv_status sv_routes_add_lids(sv_ctx *ctx, const sv_fabric *f, sv_routes *r, const sv_routes *before)
+{
+    sv_arena arena;
+    sv_arena_init(&arena, ctx);
+    struct giver g = {f, r, sv_bitset_new(&arena, SV_LID_MAX + 1)};
+    sv_status status = g.taken == NULL ? SV_NO_MEMORY : SV_OK;
+    if (status == SV_OK) {
+        take_lids(g.taken, r);
+        take_lids(g.taken, before);
+        status = give_rest(ctx, &g);
+    }
+    sv_arena_release(&arena);
     return status;
 }
 

@@ -127,7 +127,7 @@ static sv_status carry(struct remap *m)
     for (uint32_t v = 0; v < sv_num_nodes(m->to); v++)
         if (m->node[v] != SV_NONE)
             SV_TRY(carry_node(m, v, m->node[v]));
-    return SV_OK;
+    return sv__routes_carry_orders(m->ctx, m->old, m->to, m->made, m->node);
 }
 
 sv_status sv_routes_remap(sv_ctx *ctx, const sv_fabric *from, const sv_routes *old,

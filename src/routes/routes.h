@@ -6,11 +6,35 @@
 #define SV_ROUTES_ROUTES_H
 
 #include <selvage/routes.h>
+#include <string.h>
 
 #include "base/arena.h"
 
 /* How many rows of SLs there are: 0, 1 or one a destination. */
 size_t sv__routes_sl_rows(const sv_routes *routes);
+
+/* The first place from one on where two rows differ, or their length. Eight at a time. */
+static inline uint32_t sv__rows_differ(const uint8_t *a, const uint8_t *b, uint32_t from,
+                                       uint32_t length)
+{
+    for (; from + 8 <= length; from += 8)
+        if (memcmp(a + from, b + from, 8) != 0)
+            break;
+    while (from < length && a[from] == b[from])
+        from++;
+    return from;
+}
+
+/* The block of 64 LIDs that a destination is in; by its number where it has no LID. */
+static inline uint32_t sv__routes_block(const sv_routes *r, uint32_t d)
+{
+    return (r->lid[d] != 0 ? r->lid[d] : d) / SV_LFT_BLOCK;
+}
+
+/* Orders of tables in the numbers of another fabric. node: which switch each of its was, SV_NONE.
+ */
+sv_status sv__routes_carry_orders(sv_ctx *ctx, const sv_routes *from, const sv_fabric *to,
+                                  sv_routes *made, const uint32_t *node);
 
 /* What is behind a port of a switch. */
 typedef struct sv_place {

@@ -48,6 +48,7 @@ static sv_status run(sv__weave *w)
     job->report->vls_used = job->report->sls_used = used;
     job->report->fallbacks = w->fallbacks;
     sv__note_unsafe(job, w->unsafe);
+    SV_TRY(sv__weave_keep_orders(w, used));
     return sv_lanes_straight(job->ctx, job->routes, used);
 }
 
@@ -66,7 +67,7 @@ static sv_status run_mode(sv__weave *w)
     w->job->report->vls_needed = w->job->report->vls_used;
     w->job->report->fallbacks = w->fallbacks;
     sv__note_unsafe(w->job, w->unsafe);
-    return SV_OK;
+    return sv__weave_keep_orders(w, w->job->report->vls_used);
 }
 
 /* ---- tables that fit one lane ---- */

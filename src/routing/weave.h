@@ -323,6 +323,11 @@ sv_status sv__weave_run_destination(sv__weave *w);
 /* Tables that are safe on one lane are spread over all, as the mode wants it. */
 sv_status sv__weave_share(sv__job *job, unsigned vls);
 
+/* ---- orders.c ---- */
+
+/* Gives the tables the orders of the first lanes. */
+sv_status sv__weave_keep_orders(const sv__weave *w, unsigned lanes);
+
 /* ---- weave.c ---- */
 
 /*

@@ -25,7 +25,29 @@ struct court {
     sv_arena *arena;
     sv__deps deps;
     sv_verification *v;
+    uint32_t *place; /* [channels × lanes] */
 };
+
+/* Keeps the order that was found, from 1 on, so that there is room below. */
+static sv_status keep_order(struct court *t)
+{
+    const sv_fabric *f = t->c->fabric;
+    unsigned lanes = t->c->lanes;
+    const uint32_t *first = t->c->ports.first;
+    size_t count = (size_t)first[f->num_switches] * lanes;
+    uint32_t *order = SV_STORE_NEW(t->v->store, t->ctx, uint32_t, count + 1);
+    if (order == NULL)
+        return SV_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        order[i] = SV_NONE;
+    for (uint32_t c = 0; c < f->num_channels; c++)
+        for (unsigned l = 0; l < lanes && sv_joins_switches(f, (sv_channel){c}); l++)
+            order[(size_t)(first[f->tail[c].i] + f->port[c]) * lanes + l] =
+                t->place[(size_t)c * lanes + l] + 1;
+    t->v->order = order;
+    t->v->order_lanes = lanes;
+    return SV_OK;
+}
 
 /* Whether dependencies have no cycle; one that they have is kept, if it is the first. */
 static sv_status ordered(struct court *t, sv_traffic traffic, sv__unknown unknown, bool groups,
@@ -35,7 +57,7 @@ static sv_status ordered(struct court *t, sv_traffic traffic, sv__unknown unknow
     size_t length;
     sv_arena arena;
     sv_arena_init(&arena, t->ctx);
-    sv_status status = sv__deps_order(&t->deps, &arena, NULL, &cycle, &length);
+    sv_status status = sv__deps_order(&t->deps, &arena, t->place, &cycle, &length);
     bool certain = unknown == SV__UNKNOWN_NONE && !t->v->lanes_unknown;
     if (status == SV_OK && length > 0 &&
         (t->v->cycle == NULL || (certain && !t->v->cycle_certain))) {
@@ -81,7 +103,9 @@ static sv_status judge_traffic(struct court *t, sv_traffic traffic, bool groups,
     bool yes;
     SV_TRY(try_traffic(t, traffic, SV__UNKNOWN_ANY, groups, &yes));
     *verdict = SV_VERDICT_YES;
-    return yes ? SV_OK : try_known(t, traffic, groups, verdict);
+    if (!yes)
+        return try_known(t, traffic, groups, verdict);
+    return groups ? SV_OK : keep_order(t); /* larger kinds come later */
 }
 
 static sv_status judge_unicast(struct court *t, bool all_ordered)
@@ -152,6 +176,11 @@ static sv_status judge(struct court *t)
     v->sl_unknown =
         t->c->routes->sl_form == SV_SL_UNKNOWN && !t->c->options.assume && t->c->sl_matters;
     v->lanes_unknown = !t->c->routes->lanes_known;
+    if (!t->c->options.quick)
+        t->place =
+            SV_ARENA_NEW(t->arena, uint32_t, (size_t)t->c->fabric->num_channels * t->c->lanes);
+    if (t->place == NULL && !t->c->options.quick)
+        return SV_NO_MEMORY;
     SV_TRY(sv__deps_init(&t->deps, t->arena, t->c->fabric, &t->c->ports, t->c->lanes, false));
     SV_TRY(sv__walk_all(t->ctx, t->c, SV_TRAFFIC_ALL, SV__UNKNOWN_ANY, &t->deps, &tally));
     for (int i = 0; i < SV_PAIRS_COUNT; i++) {
@@ -167,8 +196,10 @@ static sv_status judge(struct court *t)
     explain_lost(t->c, v, &tally);
     sv__vertex *cycle;
     size_t length;
-    SV_TRY(sv__deps_order(&t->deps, t->arena, NULL, &cycle, &length));
+    SV_TRY(sv__deps_order(&t->deps, t->arena, t->place, &cycle, &length));
     yes = length == 0;
+    if (yes && t->place != NULL)
+        SV_TRY(keep_order(t));
     SV_TRY(judge_unicast(t, yes));
     SV_TRY(judge_multicast(t));
     if (!t->c->options.quick)

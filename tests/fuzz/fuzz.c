@@ -105,7 +105,7 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
 }
 
 #elif defined(FUZZ_LFTS) || defined(FUZZ_SL2VL) || defined(FUZZ_PSL) || defined(FUZZ_MCFDBS) ||    \
-    defined(FUZZ_QOS) || defined(FUZZ_SVR) || defined(FUZZ_PROOF)
+    defined(FUZZ_QOS) || defined(FUZZ_SVR) || defined(FUZZ_PROOF) || defined(FUZZ_ORDERS)
 
 /* Tables that were read must bear being looked at. */
 static void look_at(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes)
@@ -126,6 +126,10 @@ static void look_at(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *route
     sv_matchings matchings;
     status = sv_routes_matchings(ctx, fabric, routes, 2, 1, NULL, &matchings);
     MUST(status == SV_OK || status == SV_NO_MEMORY);
+    sv_ascent ascent;
+    status =
+        sv_verify_ascent(ctx, fabric, routes, routes, SV_TRAFFIC_ALL, NULL, false, NULL, &ascent);
+    MUST(status == SV_OK || status == SV_NO_MEMORY || status == SV_UNSUPPORTED);
     sv_verification_free(found);
 }
 
@@ -160,6 +164,8 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
 #define READ sv__read_psl
 #elif defined(FUZZ_MCFDBS)
 #define READ sv__read_mcfdbs
+#elif defined(FUZZ_ORDERS)
+#define READ sv__read_orders
 #else
 #define READ sv__read_qos
 #endif

@@ -365,6 +365,28 @@ static sv_status save_and_load(sv_ctx *ctx, void *arg)
     return status;
 }
 
+static sv_status repair_it(sv_ctx *ctx, void *arg)
+{
+    struct tables *t = arg;
+    sv_fabric *left = NULL;
+    sv_mask *mask = sv_mask_new(ctx, t->f);
+    sv_routes *r = NULL;
+    sv_repair_report *report = NULL;
+    const sv_repair_request request = {.engine = "updn", .full = t->option != NULL};
+    if (mask == NULL)
+        return SV_NO_MEMORY;
+    sv_mask_cable(mask, t->f, sv_channel_at(t->f, (sv_node){1}, 2));
+    sv_status status = sv_fabric_mask(ctx, t->f, mask, &left);
+    if (status == SV_OK)
+        status = sv_repair(ctx, t->f, t->other, left, &request, &r, &report);
+    assert_true((status == SV_OK) == (r != NULL) && (status == SV_OK) == (report != NULL));
+    sv_repair_report_free(report);
+    sv_routes_free(r);
+    sv_mask_free(mask);
+    sv_fabric_free(left);
+    return status;
+}
+
 static void routing(void **state)
 {
     (void)state;
@@ -399,6 +421,10 @@ static void routing(void **state)
     test_out_of_memory("clone", clone_and_change, &t);
     test_out_of_memory("proof", prove_it, &t);
     test_out_of_memory("dump", save_and_load, &t);
+    test_out_of_memory("repair", repair_it, &t);
+    t.option = "full";
+    test_out_of_memory("repair in full", repair_it, &t);
+    t.option = NULL;
     sv_routes_free(t.other);
     sv_routes_free(t.r);
     sv_fabric_free(f);
