@@ -257,7 +257,7 @@ int cmd_route(struct app *app, int argc, char **argv)
         "dumps its own: opensm -R file -U DIR/opensm-lfts.dump loads them. With --repair, from\n"
         "the tables in OLD: what still works stays, and it is said how to change the rest.",
         "selvage route torus:4x4x3,hosts=4 -o tables\n"
-        "selvage route broken.net --repair tables -o new\n"
+        "selvage route now.txt --repair tables -o new\n"
         "selvage route fabric.txt --engine sssp --json",
         options};
     int code = app_parse(app, &usage, argc, argv, &o.input, 1, 1);

@@ -196,6 +196,7 @@ bool sv__bypass_adding(sv__mend *m, uint32_t s)
                 !open_port(m, s, port))
                 continue;
             m->ports[s] = (uint8_t)port;
+            m->fresh[s] = true;
             ++*sv__load_at(m, s, port);
             return true;
         }

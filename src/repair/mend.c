@@ -245,7 +245,7 @@ static void list_broken(sv__mend *m)
     for (uint32_t i = 0; i < m->num_broken; i++) {
         uint32_t s = m->broken[i];
         m->child[s] = SV_NONE;
-        m->cut[s] = false;
+        m->cut[s] = m->fresh[s] = false;
         m->need[s] = m->through[s] = lanes_at(m, s);
     }
     for (uint32_t i = m->num_broken; i-- > 0;) {
@@ -290,6 +290,7 @@ static void divert(sv__mend *m, uint32_t s, unsigned port, uint32_t to)
     ++*sv__load_at(m, s, port);
     m->ports[s] = (uint8_t)port;
     m->cut[s] = false;
+    m->fresh[s] = true;
 }
 
 /* Another way for one switch, that suits the most behind it (split: it need not suit all). */
@@ -327,7 +328,7 @@ static void spread_good(sv__mend *m)
         const sv_place *place = sv_portmap_place(&m->carried->ports, s, m->ports[s]);
         uint32_t to = place->channel == SV_NONE ? SV_NONE : place->end >> 8;
         bool led = !m->cut[s] && to < m->f->num_switches && m->state[to] == SV__GOOD &&
-                   (m->ports[s] != m->before->ports[m->d][s] || next_of(m, s) != SV_NONE);
+                   (m->fresh[s] || next_of(m, s) != SV_NONE);
         if (!led) {
             m->broken[left++] = s;
             continue;
@@ -339,11 +340,17 @@ static void spread_good(sv__mend *m)
     m->num_broken = left;
 }
 
+/* Whether a broken switch has no way that it could keep. */
+static bool is_root(const sv__mend *m, uint32_t s)
+{
+    return !m->fresh[s] && (m->cut[s] || next_of(m, s) == SV_NONE);
+}
+
 static void bypass_all(sv__mend *m, bool split)
 {
     for (uint32_t i = 0; i < m->num_broken; i++) {
         uint32_t s = m->broken[i];
-        if ((m->cut[s] || next_of(m, s) == SV_NONE) && bypass(m, s, split)) {
+        if (is_root(m, s) && bypass(m, s, split)) {
             spread_good(m);
             i = SV_NONE; /* again from the beginning: the list is another */
         }
@@ -372,7 +379,7 @@ static void forget_tree(sv__mend *m)
 static bool mend_adding(sv__mend *m, bool may_change)
 {
     for (uint32_t i = 0; i < m->num_broken; i++)
-        if (next_of(m, m->broken[i]) == SV_NONE && sv__bypass_adding(m, m->broken[i])) {
+        if (is_root(m, m->broken[i]) && sv__bypass_adding(m, m->broken[i])) {
             spread_good(m);
             i = SV_NONE;
         }
@@ -515,6 +522,7 @@ static sv_status make_scratch(sv__mend *m)
     m->through = SV_ARENA_NEW(m->arena, sv__lane_set, n);
     m->broken = SV_ARENA_NEW(m->arena, uint32_t, n);
     m->cut = SV_ARENA_NEW(m->arena, uint8_t, n);
+    m->fresh = SV_ARENA_NEW(m->arena, uint8_t, n);
     m->stack = SV_ARENA_NEW(m->arena, uint32_t, n + 1);
     m->child = SV_ARENA_NEW(m->arena, uint32_t, n);
     m->sibling = SV_ARENA_NEW(m->arena, uint32_t, n);
@@ -522,8 +530,8 @@ static sv_status make_scratch(sv__mend *m)
     if (m->terminals == NULL || m->stride_load == NULL || m->ports == NULL || m->saved == NULL ||
         m->state == NULL || m->length == NULL || m->out == NULL || m->open == NULL ||
         m->open_known == NULL || m->need == NULL || m->through == NULL || m->broken == NULL ||
-        m->cut == NULL || m->stack == NULL || m->child == NULL || m->sibling == NULL ||
-        m->list == NULL)
+        m->cut == NULL || m->fresh == NULL || m->stack == NULL || m->child == NULL ||
+        m->sibling == NULL || m->list == NULL)
         return SV_NO_MEMORY;
     memset(m->stride_load, 0xff, places * sizeof *m->stride_load);
     return SV_OK;

@@ -79,7 +79,8 @@ typedef struct sv__mend {
     sv__lane_set *through; /* and of all that come through */
     uint32_t *broken;      /* those whose path is, each after the one it sends to */
     uint32_t num_broken;
-    uint8_t *cut; /* [switches]: may not go the way it goes */
+    uint8_t *cut;   /* [switches]: may not go the way it goes */
+    uint8_t *fresh; /* [switches]: goes a way that was chosen just now, which may be the old port */
     uint32_t *stack;
     uint32_t *child, *sibling;
     uint64_t *list; /* [live channels] */

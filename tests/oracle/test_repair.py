@@ -238,7 +238,7 @@ class Repair(unittest.TestCase):
                 shutil.rmtree(self.path(name), ignore_errors=True)
         if os.environ.get("SELVAGE_VERBOSE"):
             print(seen, self.entries, self.entries_of_full)
-        self.assertLess(2 * self.entries, self.entries_of_full)
+        self.assertLess(self.entries, self.entries_of_full)
 
 
 if __name__ == "__main__":
