@@ -181,8 +181,9 @@ static sv_status repair(struct app *app, const struct route *o, const sv_fabric 
                         const sv_route_request *request, sv_routes **routes,
                         sv_verification **found)
 {
+    sv_route_request asked = *request;
     const sv_repair_request wanted = {.engine = o->engine,
-                                      .route = request,
+                                      .route = &asked,
                                       .traffic = o->traffic,
                                       .full = o->full,
                                       .proven = o->proven};
@@ -193,6 +194,8 @@ static sv_status repair(struct app *app, const struct route *o, const sv_fabric 
     sv_status status = app_load_tables(app, o->repair, &old_fabric, &old);
     if (status == SV_OK && o->lmc != NOT_GIVEN && o->lmc != old->lmc)
         status = sv_fail(app->ctx, SV_INFEASIBLE, "the LMC is %u and stays so", old->lmc);
+    if (status == SV_OK && o->sl == NULL && strcmp(o->engine, "weave") == 0)
+        asked.sl_mode = sv_routes_sl_mode(old_fabric, old);
     if (status == SV_OK)
         status = sv_repair(app->ctx, old_fabric, old, fabric, &wanted, routes, &report);
     if (status == SV_OK)

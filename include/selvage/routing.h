@@ -31,6 +31,9 @@ typedef enum sv_sl_mode {
     SV_SLS_COUNT
 } sv_sl_mode;
 
+/* The mode that tables keep to. Time: quadratic in the switches. */
+SV_API sv_sl_mode sv_routes_sl_mode(const sv_fabric *fabric, const sv_routes *routes);
+
 typedef struct sv_engine_option {
     const char *name, *values, *help; /* values: "N", "weakest|strongest|first" … */
 } sv_engine_option;

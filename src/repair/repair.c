@@ -172,6 +172,40 @@ static sv_status mend(struct work *w)
     return num_stuck == 0 ? SV_OK : mend_stuck(w, &m, stuck, num_stuck);
 }
 
+static bool same_sls(const sv_routes *a, const sv_routes *b, const sv_fabric *f, uint32_t d,
+                     uint64_t *count)
+{
+    bool by_node = a->sl_form == SV_SL_BY_NODE || b->sl_form == SV_SL_BY_NODE;
+    bool rows = by_node || a->sl_form == SV_SL_BY_SWITCH || b->sl_form == SV_SL_BY_SWITCH;
+    uint64_t before = *count;
+    if (rows ? a->sl_form == b->sl_form && a->sls[d] == b->sls[d]
+             : sv_route_sl(a, a->node[d], d) == sv_route_sl(b, b->node[d], d))
+        return true;
+    for (uint32_t v = 0; v < f->num_switches + (by_node ? f->num_terminals : 0); v++)
+        *count += sv_node_alive(f, (sv_node){v}) &&
+                  sv_route_sl(a, (sv_node){v}, d) != sv_route_sl(b, (sv_node){v}, d);
+    return *count == before;
+}
+
+/* Service levels that depend on less than the pair may not be changed for one pair. */
+static void keep_mode(struct work *w)
+{
+    static const char *const kinds[SV_SLS_COUNT] = {"", "the same both ways", "by destination",
+                                                    "one for all"};
+    sv_sl_mode mode = w->request->route != NULL ? w->request->route->sl_mode : SV_SLS_PAIR;
+    uint64_t changed = 0;
+    if (mode == SV_SLS_PAIR)
+        return;
+    for (uint32_t d = 0; d < w->made->num_destinations && changed == 0; d++)
+        if (sv_node_alive(w->f, w->made->node[d]))
+            same_sls(w->carried.before, w->made, w->f, d, &changed);
+    if (changed == 0)
+        return;
+    w->report->full = true;
+    snprintf(w->report->why, sizeof w->report->why, "service levels would not be %s any longer",
+             kinds[mode]);
+}
+
 /* ---- everything anew ---- */
 
 static sv_status route_all(struct work *w)
@@ -192,21 +226,6 @@ static sv_status route_all(struct work *w)
 }
 
 /* ---- 4 ---- */
-
-static bool same_sls(const sv_routes *a, const sv_routes *b, const sv_fabric *f, uint32_t d,
-                     uint64_t *count)
-{
-    bool by_node = a->sl_form == SV_SL_BY_NODE || b->sl_form == SV_SL_BY_NODE;
-    bool rows = by_node || a->sl_form == SV_SL_BY_SWITCH || b->sl_form == SV_SL_BY_SWITCH;
-    uint64_t before = *count;
-    if (rows ? a->sl_form == b->sl_form && a->sls[d] == b->sls[d]
-             : sv_route_sl(a, a->node[d], d) == sv_route_sl(b, b->node[d], d))
-        return true;
-    for (uint32_t v = 0; v < f->num_switches + (by_node ? f->num_terminals : 0); v++)
-        *count += sv_node_alive(f, (sv_node){v}) &&
-                  sv_route_sl(a, (sv_node){v}, d) != sv_route_sl(b, (sv_node){v}, d);
-    return *count == before;
-}
 
 /* What changed, and whose packets are to be followed: those of all that changed or was touched. */
 static sv_status count_changes(struct work *w, uint64_t **changed)
@@ -263,6 +282,8 @@ static sv_status run(struct work *w)
     SV_TRY(begin(w));
     if (!r->full)
         SV_TRY(mend(w));
+    if (!r->full)
+        keep_mode(w);
     if (r->full)
         SV_TRY(route_all(w));
     uint64_t made = sv_now_ns(w->ctx);

@@ -31,6 +31,18 @@ class Repair(unittest.TestCase):
         return ok("route", self.path("broken.net"), "-e", "weave", "--repair", old, "-o",
                   self.path(name), *options)
 
+    def test_modes_of_service_levels_stay(self):
+        """What is made from tables keeps to their mode, anew if there is no other way."""
+        for mode in "one", "reversible", "destination":
+            old = self.route(mode, "weave", "--sl", mode)
+            self.repair(old, name=mode + "-new")
+            self.assertEqual(ok("check", self.path(mode + "-new"), "--strict", "--json")
+                             .json["deadlock_free"], True)
+        with open(os.path.join(self.path("one-new"), "opensm.psl")) as file:
+            self.assertRegex(file.read(), r"^(\* \d+ 0\n)+$")
+        self.assertEqual(ok("check", self.path("reversible-new"), "--reversible", "--json")
+                         .json["deadlock_free"], True)
+
     def test_text_and_json_agree(self):
         old = self.route()
         text = self.repair(old).out
