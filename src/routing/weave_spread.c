@@ -79,12 +79,27 @@ bool sv__weave_grow(sv__weave *w, const sv__dag *dag)
     return true;
 }
 
+/* The tree that was laid for a home, if its paths are shortest: then distance is an order. */
+static void use_shortest(sv__weave *w, const sv__dag *dag)
+{
+    const sv_core *core = &w->core;
+    const uint8_t *laid = w->laid + (size_t)dag->order[0] * core->num_switches;
+    sv__wtree_begin(w, dag->order[0]);
+    for (uint32_t i = 1; i < dag->count; i++) {
+        uint32_t s = dag->order[i], e = core->back[core->first[s] + laid[s]];
+        sv__wtree_settle(w, s, e, sv__weave_lanes(w, e));
+    }
+}
+
 bool sv__weave_find_tree(sv__weave *w, const sv__dag *dag)
 {
     if (sv__weave_grow(w, dag))
         return true;
     w->play = sv__weave_home_lanes(w, dag->order[0]);
-    sv__wtree_use_laid(w, dag->order[0]);
+    if (w->detours || w->core.terminals[dag->order[0]] == 0)
+        sv__wtree_use_laid(w, dag->order[0]);
+    else
+        use_shortest(w, dag);
     sv__wtree_mend_often(w);
     return false;
 }

@@ -23,8 +23,9 @@ TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() els
 SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
 CHECKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_proof.py")
 ENGINES = "minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave"
-DEADLOCK_FREE = "updn", "dnup", "nue"
-LAYERED = "dfsssp", "lash", "weave"  # free of deadlock, but for packets between switches without terminals
+DEADLOCK_FREE = "updn", "dnup", "nue", "weave"
+LAYERED = "dfsssp", "lash"  # free of deadlock, but for packets between switches without terminals
+MODES = "pair", "reversible", "destination", "one"
 MINIMAL = "minhop", "sssp", "dor", "dfsssp", "lash"
 KINDS = "terminal_terminal", "terminal_switch", "switch_terminal", "switch_switch"
 VERDICTS = "terminal_terminal", "terminal_switch", "switch_switch"
@@ -69,8 +70,9 @@ def random_fabric(rng, directory):
 
 def route(rng, fabric, directory, engine=None):
     engine = engine or rng.choice(ENGINES)
+    modes = ("--sl", rng.choice(MODES), "--vls", str(rng.randint(1, 9))) if engine == "weave" else ()
     ok("route", fabric, "--engine", engine, "-o", directory, "--no-check", "--lmc",
-       str(rng.choice((0, 0, 1))), "--sl-offset", str(rng.choice((0, 0, 3))))
+       str(rng.choice((0, 0, 1))), "--sl-offset", str(rng.choice((0, 0, 3))), *modes)
     return engine
 
 
