@@ -65,7 +65,7 @@ typedef struct sv__weave {
     /* Scratch, [switches] each. */
     uint32_t *flow, *added, *stack, *pending, *spare;
     sv_lane_mask *trial;
-    size_t *into; /* the first turn into what each has taken, while a tree grows */
+    size_t *into; /* the first turn into what each has taken: the others follow as entries do */
 } sv__weave;
 
 /* ---- weave_tree.c ---- */
@@ -88,6 +88,8 @@ void sv__wtree_begin(sv__weave *w, uint32_t home);
  */
 static inline sv_lane_mask sv__weave_pass(const sv__weave *w, sv_lane_mask mask, size_t turn)
 {
+    if (w->narrow != NULL)
+        return mask & w->narrow[turn];
     if (w->turns == NULL)
         return mask & w->cdg.lanes[turn];
     sv_lane_mask to = mask & w->turns->label[turn];
@@ -98,9 +100,10 @@ static inline sv_lane_mask sv__weave_pass(const sv__weave *w, sv_lane_mask mask,
 /* The lanes in which a way is open: an entry that leads to a switch of the tree. */
 static inline sv_lane_mask sv__weave_lanes(const sv__weave *w, uint32_t entry)
 {
-    uint32_t to = w->core.to[entry], out = w->tree.out[to];
-    return out == SV_NONE ? w->tree.open[to]
-                          : sv__weave_pass(w, w->tree.open[to], sv_cdg_turn(&w->cdg, entry, out));
+    uint32_t to = w->core.to[entry];
+    return w->tree.out[to] == SV_NONE
+               ? w->tree.open[to]
+               : sv__weave_pass(w, w->tree.open[to], w->into[to] + entry - w->core.first[to]);
 }
 
 /* How many lanes there are, so far. */

@@ -45,8 +45,7 @@ static sv_lane_mask open_lanes(const sv__weave *w, uint32_t cable)
     size_t turn = w->into[to] + w->core.back[cable] - w->core.first[to];
     if (w->tree.out[to] == SV_NONE)
         return w->tree.open[to];
-    return w->narrow != NULL ? w->tree.open[to] & w->narrow[turn]
-                             : sv__weave_pass(w, w->tree.open[to], turn);
+    return sv__weave_pass(w, w->tree.open[to], turn);
 }
 
 /* The open shortest way of the least weight, its cable. SV_NONE: none is open. */
@@ -67,14 +66,12 @@ static uint32_t cheapest(const sv__weave *w, const sv__dag *dag, uint32_t i)
 
 bool sv__weave_grow(sv__weave *w, const sv__dag *dag)
 {
-    const sv_core *core = &w->core;
     sv__wtree_begin(w, dag->order[0]);
     for (uint32_t i = 1; i < dag->count; i++) {
-        uint32_t s = dag->order[i], best = cheapest(w, dag, i);
+        uint32_t best = cheapest(w, dag, i);
         if (best == SV_NONE)
             return false;
-        sv__wtree_settle(w, s, core->back[best], open_lanes(w, best));
-        w->into[s] = sv_cdg_turn(&w->cdg, core->first[s], core->back[best]);
+        sv__wtree_settle(w, dag->order[i], w->core.back[best], open_lanes(w, best));
     }
     return true;
 }
@@ -84,10 +81,41 @@ static void use_shortest(sv__weave *w, const sv__dag *dag)
 {
     const sv_core *core = &w->core;
     const uint8_t *laid = w->laid + (size_t)dag->order[0] * core->num_switches;
+    sv__wtree *t = &w->tree;
     sv__wtree_begin(w, dag->order[0]);
+    t->child[dag->order[0]] = SV_NONE;
     for (uint32_t i = 1; i < dag->count; i++) {
-        uint32_t s = dag->order[i], e = core->back[core->first[s] + laid[s]];
+        uint32_t s = dag->order[i], e = core->back[core->first[s] + laid[s]], to = core->to[e];
         sv__wtree_settle(w, s, e, sv__weave_lanes(w, e));
+        t->child[s] = SV_NONE;
+        t->sibling[s] = t->child[to];
+        t->child[to] = s;
+    }
+}
+
+/* As sv__wtree_mend, among shortest ways only: neither lengths nor the order change. */
+static void mend_shortest(sv__weave *w, const sv__dag *dag)
+{
+    const sv_core *core = &w->core;
+    sv__wtree *t = &w->tree;
+    for (uint32_t i = 1; i < dag->count; i++) {
+        uint32_t s = dag->order[i], first = core->first[s], now = core->back[t->out[s]], best = now;
+        uint64_t least = t->path[core->neighbour[now]] + w->weight[now];
+        for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++) {
+            uint32_t cable = first + dag->cables[k];
+            uint64_t key = t->path[core->neighbour[cable]] + w->weight[cable];
+            if (key >= least || cable == now)
+                continue;
+            sv_lane_mask lanes = open_lanes(w, cable);
+            if ((lanes & w->want[s]) != 0 &&
+                sv__wtree_move(w, s, core->back[cable], lanes, false)) {
+                least = key;
+                best = cable;
+            }
+        }
+        if (best != now)
+            sv__wtree_move(w, s, core->back[best], open_lanes(w, best), true);
+        t->path[s] = least & ~(uint64_t)SV__LOT;
     }
 }
 
@@ -96,11 +124,13 @@ bool sv__weave_find_tree(sv__weave *w, const sv__dag *dag)
     if (sv__weave_grow(w, dag))
         return true;
     w->play = sv__weave_home_lanes(w, dag->order[0]);
-    if (w->detours || w->core.terminals[dag->order[0]] == 0)
+    if (w->detours || w->core.terminals[dag->order[0]] == 0) {
         sv__wtree_use_laid(w, dag->order[0]);
-    else
+        sv__wtree_mend_often(w);
+    } else {
         use_shortest(w, dag);
-    sv__wtree_mend_often(w);
+        mend_shortest(w, dag);
+    }
     return false;
 }
 

@@ -90,6 +90,7 @@ void sv__wtree_take(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes
 {
     sv__wtree *t = &w->tree;
     t->out[s] = entry;
+    w->into[s] = sv_cdg_turn(&w->cdg, w->core.first[s], entry);
     t->open[s] = lanes;
     t->length[s] = t->length[w->core.to[entry]] + 1;
     t->path[s] = sv__weave_key(w, entry) & ~(uint64_t)SV__LOT;
@@ -145,10 +146,12 @@ bool sv__wtree_move(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes
 {
     sv__wtree *t = &w->tree;
     uint32_t depth = 0, old = t->out[s];
+    size_t old_into = w->into[s];
     bool open = true;
     if (keep)
         adopt(w, s, w->core.to[old], w->core.to[entry]);
     t->out[s] = entry;
+    w->into[s] = sv_cdg_turn(&w->cdg, w->core.first[s], entry);
     w->trial[s] = lanes;
     w->stack[depth++] = s;
     while (depth > 0 && open) {
@@ -158,14 +161,15 @@ bool sv__wtree_move(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes
             t->length[u] = t->length[w->core.to[t->out[u]]] + 1;
         }
         for (uint32_t c = t->child[u]; c != SV_NONE && open; c = t->sibling[c]) {
-            w->trial[c] =
-                sv__weave_pass(w, w->trial[u], sv_cdg_turn(&w->cdg, t->out[c], t->out[u]));
+            w->trial[c] = sv__weave_pass(w, w->trial[u], w->into[u] + t->out[c] - w->core.first[u]);
             open = (w->trial[c] & w->want[c]) != 0 || (t->open[c] & w->want[c]) == 0;
             w->stack[depth++] = c;
         }
     }
-    if (!keep)
+    if (!keep) {
         t->out[s] = old;
+        w->into[s] = old_into;
+    }
     return open;
 }
 
