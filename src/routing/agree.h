@@ -33,4 +33,7 @@ sv_status sv__agree_test(sv__agree *a, const uint32_t *destinations, uint32_t co
  */
 sv_status sv__agree_finish(sv__agree *a, bool detours, unsigned vls);
 
+/* Gives the tables orders, the same for all lanes, if all paths agree (with detours they do). */
+sv_status sv__agree_keep_orders(const sv__agree *a, unsigned lanes);
+
 #endif

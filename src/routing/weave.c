@@ -197,7 +197,9 @@ sv_status sv__weave_route(sv__job *job, const char *name, bool detours)
     SV_TRY(sv__finish_lanes(job, &lanes));
     if (agree)
         job->report->vls_needed = 1;
-    return job->request->sl_mode == SV_SLS_PAIR ? SV_OK : sv__weave_share(job, vls);
+    if (job->request->sl_mode != SV_SLS_PAIR)
+        SV_TRY(sv__weave_share(job, vls));
+    return agree && detours ? sv__agree_keep_orders(&a, job->report->vls_used) : SV_OK;
 }
 
 static sv_status route(sv__job *job)

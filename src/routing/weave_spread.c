@@ -22,6 +22,7 @@ struct tree {
     uint32_t *cable;  /* [switches]: the one it takes, over all switches, or SV_NONE */
     uint32_t *routes; /* [switches]: from terminals behind it, its own included */
     sv__pick pick;
+    bool grown; /* without mending */
     uint64_t unsafe;
 };
 
@@ -35,6 +36,7 @@ struct spread {
     struct worker *workers; /* [threads] */
     struct tree *trees;     /* [batch] */
     uint32_t batch, count, done, *order;
+    bool *tough; /* [switches]: trees of such a home had to be mended: growing is not tried again */
 };
 
 /* The lanes in which a switch's way over a cable is open; as sv__weave_lanes, with fewer accesses.
@@ -121,7 +123,7 @@ static void mend_shortest(sv__weave *w, const sv__dag *dag)
 
 bool sv__weave_find_tree(sv__weave *w, const sv__dag *dag)
 {
-    if (sv__weave_grow(w, dag))
+    if (!w->tough && sv__weave_grow(w, dag))
         return true;
     w->play = sv__weave_home_lanes(w, dag->order[0]);
     if (w->detours || w->core.terminals[dag->order[0]] == 0) {
@@ -164,7 +166,8 @@ static sv_status route_one(sv_ctx *ctx, unsigned number, uint64_t piece, void *a
     memcpy(w->load, x->w->load, sizeof w->load);
     if (w->mode->prepare != NULL)
         w->mode->prepare(w, dag);
-    sv__weave_find_tree(w, dag);
+    w->tough = x->tough[t->home];
+    t->grown = sv__weave_find_tree(w, dag);
     if (w->mode->record != NULL)
         w->mode->record(w, &t->pick);
     save(w, t);
@@ -236,6 +239,7 @@ static void end_batch(struct spread *x)
         if (t->home == SV_NONE)
             continue;
         x->w->unsafe += t->unsafe;
+        x->tough[t->home] = !t->grown && x->w->mode->prepare == NULL;
         for (unsigned l = 0; l < SV_MOST_LANES; l++)
             x->w->load[l] += t->pick.load[l] - before[l];
     }
@@ -321,7 +325,8 @@ static sv_status prepare(struct spread *x, unsigned threads)
     uint32_t n = x->w->core.num_switches;
     x->workers = SV_ARENA_NEW(a, struct worker, threads);
     x->trees = SV_ARENA_NEW(a, struct tree, x->batch);
-    if (x->workers == NULL || x->trees == NULL)
+    x->tough = SV_ARENA_NEW(a, bool, n);
+    if (x->workers == NULL || x->trees == NULL || x->tough == NULL)
         return SV_NO_MEMORY;
     for (unsigned i = 0; i < threads; i++) {
         SV_TRY(sv__weave_copy(&x->workers[i].weave, x->w));
