@@ -99,6 +99,30 @@ static void take_over(sv__weave *w, sv_layering *lanes, uint32_t d, uint32_t hom
     }
 }
 
+/* To a switch with terminals packets go as they do to its first one, if some path has no lane. */
+static sv_status borrow_row(sv__weave *w, uint32_t home)
+{
+    sv__job *job = w->job;
+    sv_routes *r = job->routes;
+    const sv_fabric *f = job->fabric;
+    uint32_t d = r->first[home], n = r->num_switches;
+    uint8_t *row = sv_routes_row(job->ctx, r, d), *sls = sv_routes_sl_row(job->ctx, r, d);
+    if (row == NULL || sls == NULL)
+        return SV_NO_MEMORY;
+    bool lacks = false;
+    for (uint32_t s = 0; s < n; s++)
+        lacks = lacks || (s != home && row[s] != SV_NO_PORT && sls[s] == SV_NO_SL);
+    SV_FOR_HOPS (f, (sv_node){home}, hop) {
+        if (!lacks || sv_is_switch(f, hop->to))
+            continue;
+        memcpy(row, r->ports[r->first[hop->to.i]], n);
+        memcpy(sls, r->sls[r->first[hop->to.i]], n);
+        row[home] = 0;
+        break;
+    }
+    return SV_OK;
+}
+
 /*
  * Paths between switches without terminals, which sssp's may not be open for, get others: the rest
  * of the tables stays.
@@ -126,8 +150,12 @@ static sv_status weave_rest(sv__weave *w, sv_layering *lanes)
     }
     for (uint32_t home = 0; home < r->num_switches; home++) {
         uint32_t d = r->first[home];
-        if (w->core.terminals[home] > 0 || !sv_node_alive(job->fabric, (sv_node){home}))
+        if (!sv_node_alive(job->fabric, (sv_node){home}))
             continue;
+        if (w->core.terminals[home] > 0) {
+            SV_TRY(borrow_row(w, home));
+            continue;
+        }
         SV_TRY(sv__weave_lay_rest(w, home));
         uint8_t *row = sv_routes_row(job->ctx, r, d), *sls = sv_routes_sl_row(job->ctx, r, d);
         if (row == NULL || sls == NULL)

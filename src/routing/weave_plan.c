@@ -118,12 +118,12 @@ static bool better(const sv__grade *a, const sv__grade *b)
     return (double)a->busiest * h * h * h * h < (double)b->busiest;
 }
 
-/* The best of the plans that have no longer paths than an up/down order would give. */
+/* The best of the plans; with one lane, of those with no longer paths than updn's order gives. */
 static unsigned best_plan(const struct search *x)
 {
     unsigned best = SV_NONE;
     uint64_t most = UINT64_MAX;
-    for (unsigned i = 0; i < x->count; i++)
+    for (unsigned i = 0; i < x->count && x->w->job->vls == 1; i++)
         if (x->plans[i].seed == SV__SEED_UPDN && x->grades[i].lost == 0)
             most = x->grades[i].hops;
     for (unsigned i = 0; i < x->count; i++)

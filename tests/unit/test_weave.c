@@ -123,6 +123,34 @@ static void weave_is_best_with_one_lane(void **state)
     }
 }
 
+/* Fabrics on which paths between switches without terminals once had no lane. */
+static void bare_switches_are_safe(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *links;
+        uint64_t seed;
+    } cases[] = {{"dragonfly+:l=3,s=3,h=6,g=2,p=2", "4.1%", 4873},
+                 {"dragonfly+:l=2,s=5,h=4,g=8,p=5", "0", 1},
+                 {"kary:k=3,n=2,hosts=2", "1", 55},
+                 {"kary:k=4,n=3,hosts=4", "3.4%", 9085}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sv_fabric *whole = test_fabric(ctx, cases[i].spec), *f = NULL;
+        sv_fault_plan plan = {.seed = cases[i].seed};
+        sv_fault_report report;
+        sv_mask *mask = sv_mask_new(ctx, whole);
+        assert_non_null(mask);
+        OK(ctx, sv_amount_parse(ctx, cases[i].links, &plan.links));
+        OK(ctx, sv_faults_draw(ctx, whole, &plan, mask, &report));
+        OK(ctx, sv_fabric_mask(ctx, whole, mask, &f));
+        for (unsigned vls = 1; vls <= 8; vls++)
+            woven(f, vls, 1.25, 12);
+        sv_mask_free(mask);
+        sv_fabric_free(f);
+        sv_fabric_free(whole);
+    }
+}
+
 /* What a mode promises about SLs. */
 static void assert_mode(const sv_fabric *f, const sv_routes *r, sv_sl_mode mode)
 {
@@ -236,6 +264,7 @@ int main(void)
         cmocka_unit_test(weave_takes_the_lanes_there_are),
         cmocka_unit_test(weave_on_a_large_torus),
         cmocka_unit_test(weave_is_best_with_one_lane),
+        cmocka_unit_test(bare_switches_are_safe),
         cmocka_unit_test(all_modes_keep_what_they_promise),
         cmocka_unit_test(what_modes_cost),
         cmocka_unit_test(what_cannot_be),
