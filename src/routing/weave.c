@@ -232,6 +232,8 @@ sv_status sv__weave_route(sv__job *job, const char *name, bool detours)
 
 static sv_status route(sv__job *job)
 {
+    unsigned rounds;
+    SV_TRY(sv__weave_rounds(job, &rounds)); /* wrong is wrong, needed or not */
     return sv__weave_route(job, "weave", true);
 }
 

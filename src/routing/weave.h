@@ -289,6 +289,9 @@ sv_status sv__weave_spread(sv__weave *w);
 
 /* ---- weave_again.c ---- */
 
+/* How often destinations are routed: as option rounds says, or twice if the fabric is not large. */
+sv_status sv__weave_rounds(const sv__job *job, unsigned *rounds);
+
 /* Routes all destinations again if fabric or option rounds want it. */
 sv_status sv__weave_again(sv__weave *w, const uint32_t *order, uint32_t count);
 

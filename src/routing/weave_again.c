@@ -124,16 +124,14 @@ static sv_status spread_again(sv__weave *w, const uint32_t *order, uint32_t coun
     return SV_OK;
 }
 
-/* How often: as the option says, or once more on fabrics that are not large. */
-static sv_status find_rounds(const sv__weave *w, unsigned *rounds)
+sv_status sv__weave_rounds(const sv__job *job, unsigned *rounds)
 {
-    const char *text = sv__job_option(w->job, "rounds");
-    *rounds = w->core.num_switches <= 512 ? 2 : 1;
+    const char *text = sv__job_option(job, "rounds");
+    *rounds = job->fabric->num_switches <= 512 ? 2 : 1;
     if (text == NULL)
         return SV_OK;
     if (text[0] < '1' || text[0] > '9' || text[1] != 0)
-        return sv_fail(w->job->ctx, SV_BAD_INPUT, "rounds of %s are 1 to 9, not \"%s\"", w->name,
-                       text);
+        return sv_fail(job->ctx, SV_BAD_INPUT, "rounds of weave are 1 to 9, not \"%s\"", text);
     *rounds = (unsigned)(text[0] - '0');
     return SV_OK;
 }
@@ -142,7 +140,7 @@ sv_status sv__weave_again(sv__weave *w, const uint32_t *order, uint32_t count)
 {
     struct again x = {.mean = 0};
     unsigned rounds;
-    SV_TRY(find_rounds(w, &rounds));
+    SV_TRY(sv__weave_rounds(w->job, &rounds));
     if (rounds < 2)
         return SV_OK;
     SV_TRY(sv_core_ports_init(&x.ports, w->job->arena, &w->core, w->job->fabric));

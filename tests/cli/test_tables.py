@@ -150,8 +150,9 @@ class Route(Base):
         self.expect_error(2, "--vls is 1 to 64", "route", "mesh:2", "--vls", "0")
         self.expect_error(2, "not a stream", "route", "mesh:2", "-o", "-")
         self.expect_error(3, "engine weave has no option", "route", "mesh:2", "--option", "a=b")
-        self.expect_error(3, "rounds of weave are 1 to 9", "route", "torus:5x5", "--vls", "2",
-                          "--option", "rounds=x")
+        for fabric in "torus:5x5", "kary:k=2,n=2", "mesh:1x2":  # needed or not
+            self.expect_error(3, "rounds of weave are 1 to 9", "route", fabric, "--vls", "2",
+                              "--option", "rounds=x")
         self.expect_error(2, "--sl is pair, reversible, destination or one, not 'two'", "route",
                           "mesh:2", "--sl", "two")
         self.expect_error(3, "by source and destination only", "route", "mesh:2", "-e", "lash",
