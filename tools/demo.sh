@@ -47,9 +47,11 @@ for engine in $("$selvage" engines --json | sed -n 's/^ *"name": "\([a-z0-9-]*\)
     rm -rf "$out/$engine"
     row "$engine" ""
 done
-for lanes in 1 2 4 8; do
-    rm -rf "$out/nue$lanes"
-    row nue $lanes
+for engine in nue weave; do
+    for lanes in 1 2 4 8; do
+        rm -rf "$out/$engine$lanes"
+        row $engine $lanes
+    done
 done
 rm -f $out/report.json $out/metrics.json
 echo "   What a no means, for minhop: these packets can wait for each other for ever:"
@@ -60,13 +62,17 @@ echo "7. A proof for weave's tables (the default engine), checked in one pass:"
 "$selvage" check $out/weave --proof $out/weave.proof >/dev/null
 "$selvage" check $out/weave --against $out/weave.proof | sed 's/^/   /'
 
-echo "8. The way from one end to the other:"
+echo "8. Two more cables fail: the same tables, repaired:"
+"$selvage" faults $out/broken.net --links 2 --seed 4 -o $out/worse.net 2>/dev/null
+"$selvage" route $out/worse.net --repair $out/weave -o $out/repaired | sed -n '1,3p' | sed 's/^/   /'
+
+echo "9. The way from one end to the other:"
 "$selvage" path $out/weave host0 host191 | sed 's/^/   /'
 echo
 echo "Shown: a generated fabric, a repeatable failure, its distances and connectivity"
 echo "(47 switches, 188 terminals, still connected), the difference, a drawing, and several routings of"
 echo "what is left: which of them can deadlock, with the ring of channels that can wait for each other,"
-echo "and a proof for one that cannot."
+echo "a proof for one that cannot, and its repair after a further failure."
 echo "Output is in $out/: torus.net and broken.net (ibsim serves them to OpenSM), failed.txt,"
 echo "broken.svg, a directory of tables for each engine (opensm -R file -U weave/opensm-lfts.dump"
 echo "loads them), weave.proof."
