@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "bench.h"
 
 enum { TRY, LAY, ENRICH, SPREAD, CHECK, PHASES };
 
@@ -21,27 +22,6 @@ struct watch {
     int phase;
     double began, seconds[PHASES], peak_mb[PHASES];
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-/* VmHWM of this process, in MB. */
-static double peak_mb(void)
-{
-    char line[256];
-    double kb = 0;
-    FILE *status = fopen("/proc/self/status", "r");
-    while (status != NULL && fgets(line, sizeof line, status) != NULL)
-        if (sscanf(line, "VmHWM: %lf", &kb) == 1)
-            break;
-    if (status != NULL)
-        fclose(status);
-    return kb / 1024;
-}
 
 static void enter(struct watch *watch, int phase)
 {

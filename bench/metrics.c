@@ -9,14 +9,8 @@
 #include <selvage/selvage.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
+#include "bench.h"
 
 static void must(sv_ctx *ctx, sv_status status)
 {

@@ -11,29 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-/* VmHWM of this process, in MB. */
-static double peak_mb(void)
-{
-    char line[256];
-    double kb = 0;
-    FILE *status = fopen("/proc/self/status", "r");
-    while (status != NULL && fgets(line, sizeof line, status) != NULL)
-        if (sscanf(line, "VmHWM: %lf", &kb) == 1)
-            break;
-    if (status != NULL)
-        fclose(status);
-    return kb / 1024;
-}
+#include "bench.h"
 
 static void must(sv_ctx *ctx, sv_status status)
 {

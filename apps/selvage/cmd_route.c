@@ -224,6 +224,30 @@ static sv_status run(struct app *app, const struct route *o, const sv_fabric *fa
     return status;
 }
 
+/* What the options alone tell to be wrong: an exit code, or -1. --sl becomes a mode. */
+static int check_line(struct app *app, struct route *o)
+{
+    if (o->lmc != NOT_GIVEN && o->lmc > 7)
+        return app_usage_error(app, "--lmc is 0 to 7");
+    if (o->vls != NOT_GIVEN && (o->vls < 1 || o->vls > SV_MOST_LANES))
+        return app_usage_error(app, "--vls is 1 to %d", SV_MOST_LANES);
+    if (o->sl_offset >= SV_HARDWARE_SLS)
+        return app_usage_error(app, "--sl-offset is 0 to %d", SV_HARDWARE_SLS - 1);
+    while (o->sl != NULL && o->sl_mode < SV_SLS_COUNT && strcmp(o->sl, sl_modes[o->sl_mode]) != 0)
+        o->sl_mode++;
+    if (o->sl_mode == SV_SLS_COUNT)
+        return app_usage_error(app, "--sl is pair, reversible, destination or one, not '%s'",
+                               o->sl);
+    if ((o->full || o->proven) && o->repair == NULL)
+        return app_usage_error(app, "--full and --proven are for --repair");
+    if (o->full && o->proven)
+        return app_usage_error(app, "--full leaves nothing for --proven");
+    if (o->output != NULL && strcmp(o->output, "-") == 0)
+        return app_usage_error(app, "tables are a directory or a .svr file, not a stream");
+    const char *const inputs[] = {o->input, o->roots};
+    return app_one_stream(app, "input", inputs, 2);
+}
+
 int cmd_route(struct app *app, int argc, char **argv)
 {
     struct route o = {.engine = "weave",
@@ -266,26 +290,9 @@ int cmd_route(struct app *app, int argc, char **argv)
     int code = app_parse(app, &usage, argc, argv, &o.input, 1, 1);
     if (code >= 0)
         return code;
-    if (o.lmc != NOT_GIVEN && o.lmc > 7)
-        return app_usage_error(app, "--lmc is 0 to 7");
-    if (o.vls != NOT_GIVEN && (o.vls < 1 || o.vls > SV_MOST_LANES))
-        return app_usage_error(app, "--vls is 1 to %d", SV_MOST_LANES);
-    if (o.sl_offset >= SV_HARDWARE_SLS)
-        return app_usage_error(app, "--sl-offset is 0 to %d", SV_HARDWARE_SLS - 1);
-    while (o.sl != NULL && o.sl_mode < SV_SLS_COUNT && strcmp(o.sl, sl_modes[o.sl_mode]) != 0)
-        o.sl_mode++;
-    if (o.sl_mode == SV_SLS_COUNT)
-        return app_usage_error(app, "--sl is pair, reversible, destination or one, not '%s'", o.sl);
-    if ((o.full || o.proven) && o.repair == NULL)
-        return app_usage_error(app, "--full and --proven are for --repair");
-    if (o.full && o.proven)
-        return app_usage_error(app, "--full leaves nothing for --proven");
-    const char *const inputs[] = {o.input, o.roots};
-    code = app_one_stream(app, "input", inputs, 2);
+    code = check_line(app, &o);
     if (code >= 0)
         return code;
-    if (o.output != NULL && strcmp(o.output, "-") == 0)
-        return app_usage_error(app, "tables are a directory or a .svr file, not a stream");
     sv_fabric *fabric = NULL;
     sv_routes *routes = NULL;
     sv_verification *found = NULL;

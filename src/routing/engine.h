@@ -44,6 +44,13 @@ const char *sv__job_option(const sv__job *job, const char *name);
  */
 sv_status sv__end_row(sv__job *job, uint32_t destination, uint8_t **row, sv_node *home);
 
+/* The switch that a destination is or hangs on; SV_NONE: none. */
+static inline uint32_t sv__home_of(const sv__job *job, uint32_t destination)
+{
+    sv_node to = job->routes->node[destination];
+    return sv_is_switch(job->fabric, to) ? to.i : sv_switch_of(job->fabric, to).i;
+}
+
 /* Says in the report that some paths, between switches without terminals, fit no lane. */
 void sv__note_unsafe(sv__job *job, uint64_t paths);
 

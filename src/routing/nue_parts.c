@@ -18,12 +18,6 @@
 #include "base/rng.h"
 #include "routing/nue.h"
 
-static uint32_t home_of(const sv__job *job, uint32_t d)
-{
-    sv_node to = job->routes->node[d];
-    return sv_is_switch(job->fabric, to) ? to.i : sv_switch_of(job->fabric, to).i;
-}
-
 static sv_status by_lot(sv__job *job, const uint32_t *destinations, uint32_t count, unsigned layers,
                         uint8_t *layer)
 {
@@ -68,7 +62,7 @@ static sv_status by_switch(sv__job *job, const uint32_t *destinations, uint32_t 
     if (list == NULL || on == NULL || of == NULL || seen == NULL)
         return SV_NO_MEMORY;
     for (uint32_t i = 0; i < count; i++)
-        on[home_of(job, destinations[i])]++;
+        on[sv__home_of(job, destinations[i])]++;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t s = (first + i) % n;
         if (seen[s])
@@ -83,7 +77,7 @@ static sv_status by_switch(sv__job *job, const uint32_t *destinations, uint32_t 
         done += on[list[i]];
     }
     for (uint32_t i = 0; i < count; i++)
-        layer[destinations[i]] = of[home_of(job, destinations[i])];
+        layer[destinations[i]] = of[sv__home_of(job, destinations[i])];
     return SV_OK;
 }
 
@@ -98,9 +92,9 @@ static sv_status draw(sv__job *job, const sv_core *core, const uint32_t *destina
     g->n = (idx_t)n;
     for (uint32_t i = 0; i < count; i++) {
         bool terminal = !sv_is_switch(f, job->routes->node[destinations[i]]);
-        vertex[i] = terminal ? g->n++ : (idx_t)home_of(job, destinations[i]);
+        vertex[i] = terminal ? g->n++ : (idx_t)sv__home_of(job, destinations[i]);
         if (terminal)
-            g->first[home_of(job, destinations[i]) + 1]++; /* counted first */
+            g->first[sv__home_of(job, destinations[i]) + 1]++; /* counted first */
     }
     for (uint32_t s = 0; s < n; s++)
         g->first[s + 1] += g->first[s] + (idx_t)(core->first[s + 1] - core->first[s]);
@@ -116,7 +110,7 @@ static sv_status draw(sv__job *job, const sv_core *core, const uint32_t *destina
     for (uint32_t i = 0; i < count; i++) {
         if (vertex[i] < (idx_t)n)
             continue;
-        uint32_t home = home_of(job, destinations[i]);
+        uint32_t home = sv__home_of(job, destinations[i]);
         g->peer[at[home]++] = vertex[i];
         g->peer[edges] = (idx_t)home;
         g->first[vertex[i] + 1] = (idx_t)++edges;

@@ -11,14 +11,16 @@
  * so a switch takes a way that is open in some lane: one look each.
  *
  * 1. Lay (weave_lay.c): one tree for each switch as a home, thriftily, by the best of several plans
- *    (weave_plan.c). From here on nothing can
- *    fail: there is a tree for every home, and turns are never taken away.
+ *    (weave_plan.c, weave_seed.c, weave_start.c). From here on nothing can fail: there is a tree
+ * for every home, and turns are never taken away.
  * 2. Enrich (weave_enrich.c): each lane gets all turns that agree with the order of channels it has
- * come to, which needs no search; lanes that are still idle get those of an up/down order, each
- * from another root.
+ *    come to, which needs no search; idle lanes get those of up/down orders.
  * 3. Spread (weave_spread.c): all destinations are routed as sssp does, by the least weight among
- * open shortest ways. Where that leads into a dead end the tree of step 1 serves, mended
- * (weave_tree.c).
+ *    open shortest ways. Where that leads into a dead end the tree of step 1 serves, mended
+ *    (weave_tree.c). Then, on fabrics that are not large, once more (weave_again.c).
+ *
+ * What service levels may depend on is in weave_modes.c; lanes that change by turn, which two of
+ * the modes need, in weave_turns.c.
  *
  * dfsssp does this without detours, with as many lanes as that takes. weave does it with the lanes
  * there are: without detours if that is possible, else with. Both keep sssp's tables as they are if
@@ -28,7 +30,7 @@
  * is acyclic.
  * Cost: as sssp, the additions to graphs in step 1, and some ten times the sum of all path lengths
  * for each tree that is mended.
- * Figures and what else was tried: docs/decisions/0010 and 0012.
+ * Figures and what else was tried: docs/decisions/0010, 0012 and 0014.
  */
 #include "routing/weave.h"
 
@@ -141,7 +143,7 @@ static sv_status weave_rest(sv__weave *w, sv_layering *lanes)
     for (uint32_t d = r->num_destinations; d-- > 0;) { /* switches come last: they stand first */
         sv_node to = r->node[d];
         bool is_switch = sv_is_switch(job->fabric, to);
-        uint32_t home = is_switch ? to.i : sv_switch_of(job->fabric, to).i;
+        uint32_t home = sv__home_of(job, d);
         if (home == SV_NONE || !sv_node_alive(job->fabric, to))
             continue;
         take_over(w, lanes, d, home);

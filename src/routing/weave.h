@@ -147,6 +147,9 @@ void sv__wtree_mend_often(sv__weave *w);
 /* Writes its ports into a row; returns how many paths are not open. */
 uint64_t sv__wtree_write(const sv__weave *w, uint8_t *row);
 
+/* How many routes of terminals take the way of each switch, into w->flow. */
+void sv__wtree_flows(sv__weave *w);
+
 /* Adds the routes of all terminals to the weights. */
 void sv__wtree_weigh(sv__weave *w, uint32_t lots);
 

@@ -71,13 +71,11 @@ static void find_again(sv__weave *w, const struct again *x, const sv__dag *dag, 
 static void put(sv__weave *w, struct again *x, bool in, uint32_t lots)
 {
     const sv__wtree *t = &w->tree;
-    for (uint32_t i = 0; i < t->count; i++)
-        w->flow[t->order[i]] = w->core.terminals[t->order[i]];
+    sv__wtree_flows(w);
     for (uint32_t i = t->count; i-- > 1;) {
         uint32_t s = t->order[i], e = t->out[s];
         x->load[e] = in ? x->load[e] + w->flow[s] : x->load[e] - w->flow[s];
         w->weight[w->core.back[e]] = price(x, e, lots);
-        w->flow[w->core.to[e]] += w->flow[s];
     }
 }
 

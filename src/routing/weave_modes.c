@@ -136,13 +136,6 @@ static void choose(sv__weave *w, uint32_t a, uint32_t b)
     x->load[best] += (uint64_t)w->core.terminals[a] * w->core.terminals[b];
 }
 
-/* The switch that a destination is or hangs on; SV_NONE: none. */
-static uint32_t home_of(const sv__job *job, uint32_t d)
-{
-    sv_node to = job->routes->node[d];
-    return sv_is_switch(job->fabric, to) ? to.i : sv_switch_of(job->fabric, to).i;
-}
-
 static sv_status write_sls(sv__weave *w)
 {
     sv__job *job = w->job;
@@ -152,7 +145,7 @@ static sv_status write_sls(sv__weave *w)
             choose(w, a, b);
     SV_TRY(sv_routes_set_sl_form(job->ctx, r, SV_SL_BY_SWITCH));
     for (uint32_t d = 0; d < r->num_destinations; d++) {
-        uint32_t home = home_of(job, d);
+        uint32_t home = sv__home_of(job, d);
         uint8_t *sls = sv_routes_sl_row(job->ctx, r, d);
         if (sls == NULL)
             return SV_NO_MEMORY;
@@ -258,7 +251,7 @@ static sv_status share_both_ways(sv__job *job, unsigned lanes)
 {
     sv_routes *r = job->routes;
     for (uint32_t d = 0; d < r->num_destinations; d++) {
-        uint32_t home = home_of(job, d);
+        uint32_t home = sv__home_of(job, d);
         uint8_t *sls = sv_routes_sl_row(job->ctx, r, d);
         if (sls == NULL)
             return SV_NO_MEMORY;

@@ -4,7 +4,7 @@
  *
  * dfsssp has no choice: shortest paths in the fewest lanes that are found. weave takes these, too,
  * if they fit and are well balanced. Else it compares them with others, with detours among them: on
- * an 18×14 torus paths that are 0.4 % longer lower the busiest channel by a quarter.
+ * an 18×14 torus with 4 lanes that lowers the busiest channel from 1,110 routes to 638.
  *
  * Invariant: at the end the lanes and trees are those of the plan that was chosen, enriched.
  * Cost: laying and a sample for each plan; the larger the fabric, the fewer plans.

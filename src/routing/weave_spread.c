@@ -265,13 +265,11 @@ static sv_status route_all(sv_pool *pool, void *arg)
 static void weigh_sample(sv__weave *w, const sv__dag *dag, uint64_t times, sv__grade *grade)
 {
     const sv__wtree *t = &w->tree;
-    for (uint32_t i = 0; i < t->count; i++)
-        w->flow[t->order[i]] = w->core.terminals[t->order[i]];
+    sv__wtree_flows(w);
     for (uint32_t i = t->count; i-- > 1;) {
         uint32_t s = t->order[i], e = t->out[s], cable = w->core.back[e];
         w->weight[cable] =
             sv__weigh(w->weight[cable], times * w->flow[s], e, sv__lots(w->job, t->home));
-        w->flow[w->core.to[e]] += w->flow[s];
         grade->hops += times * w->core.terminals[s] * t->length[s];
         grade->lost += (t->open[s] & w->want[s]) == 0;
     }

@@ -233,15 +233,22 @@ uint64_t sv__wtree_write(const sv__weave *w, uint8_t *row)
     return closed;
 }
 
-void sv__wtree_weigh(sv__weave *w, uint32_t lots)
+void sv__wtree_flows(sv__weave *w)
 {
     const sv__wtree *t = &w->tree;
     for (uint32_t i = 0; i < t->count; i++)
         w->flow[t->order[i]] = w->core.terminals[t->order[i]];
+    for (uint32_t i = t->count; i-- > 1;)
+        w->flow[w->core.to[t->out[t->order[i]]]] += w->flow[t->order[i]];
+}
+
+void sv__wtree_weigh(sv__weave *w, uint32_t lots)
+{
+    const sv__wtree *t = &w->tree;
+    sv__wtree_flows(w);
     for (uint32_t i = t->count; i-- > 1;) {
         uint32_t s = t->order[i], e = t->out[s], cable = w->core.back[e];
         w->weight[cable] = sv__weigh(w->weight[cable], w->flow[s], e, lots);
-        w->flow[w->core.to[e]] += w->flow[s];
     }
 }
 

@@ -12,8 +12,9 @@
  *
  * It helps because a circle of turns is made of pieces of paths: if packets that come from afar are
  * on another lane than those that have just set out, most pieces do not meet. With one SL and two
- * lanes it is nearly as good as without any restriction (docs/decisions/0014); more than two lanes
- * in a group have been tried and add nothing.
+ * lanes that is as good as eight lanes on random fabrics and dragonflies, and lies between one and
+ * two straight lanes on tori with long rings (docs/decisions/0014). More than two lanes in a group
+ * have been tried and add nothing.
  *
  * Invariant: all dependencies that masks and labels allow agree with one order of virtual channels
  * a pair; a label, once settled, stays.
