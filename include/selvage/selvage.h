@@ -10,6 +10,7 @@
 #include <selvage/formats.h>
 #include <selvage/jobmap.h>
 #include <selvage/metrics.h>
+#include <selvage/multicast.h>
 #include <selvage/repair.h>
 #include <selvage/routes.h>
 #include <selvage/routing.h>

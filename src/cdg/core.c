@@ -45,6 +45,34 @@ sv_status sv_core_init(sv_core *core, sv_arena *arena, const sv_fabric *f)
     return SV_OK;
 }
 
+sv_status sv_core_widen(const sv_core *core, sv_arena *arena, unsigned times, sv_core *wide)
+{
+    size_t n = core->num_switches, count = (size_t)core->num_entries * times;
+    uint32_t *first = SV_ARENA_NEW(arena, uint32_t, n + 1);
+    uint32_t *back = SV_ARENA_NEW(arena, uint32_t, count),
+             *to = SV_ARENA_NEW(arena, uint32_t, count);
+    uint32_t *neighbour = SV_ARENA_NEW(arena, uint32_t, count);
+    uint8_t *port = SV_ARENA_NEW(arena, uint8_t, count);
+    sv_entry *entries = SV_ARENA_NEW(arena, sv_entry, count);
+    if (first == NULL || back == NULL || to == NULL || neighbour == NULL || port == NULL ||
+        entries == NULL)
+        return SV_NO_MEMORY;
+    for (size_t s = 0; s <= n; s++)
+        first[s] = core->first[s] * times;
+    for (size_t i = 0; i < count; i++) {
+        size_t e = i / times;
+        back[i] = core->back[e] * times + (uint32_t)(i % times);
+        to[i] = core->to[e];
+        neighbour[i] = core->neighbour[e];
+        port[i] = core->port[e];
+        entries[i] = core->entries[e];
+    }
+    *wide =
+        (sv_core){core->num_switches, (uint32_t)count, first, entries, back, to, neighbour, port,
+                  core->terminals};
+    return SV_OK;
+}
+
 uint32_t sv_core_spread(const sv_core *core, uint32_t *hops, uint32_t *queue, uint32_t head,
                         uint32_t tail)
 {

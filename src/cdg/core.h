@@ -34,6 +34,12 @@ typedef struct sv_core {
 sv_status sv_core_init(sv_core *core, sv_arena *arena, const sv_fabric *fabric);
 
 /*
+ * The same with every cable several times side by side, one for each lane that packets may change
+ * between: cable j of a switch becomes its cables j × times … Time and memory: linear.
+ */
+sv_status sv_core_widen(const sv_core *core, sv_arena *arena, unsigned times, sv_core *wide);
+
+/*
  * Breadth first: those in queue from place head on (to tail, excluded) have their hops, all that is
  * still SV_NONE and can be reached gets one more than where it is reached from, and is queued.
  * Returns the new tail. Time: linear.

@@ -34,6 +34,11 @@ static size_t sl_row_length(const sv_routes *r, unsigned form)
     }
 }
 
+size_t sv__routes_sl_row_length(const sv_routes *r)
+{
+    return sl_row_length(r, r->sl_form);
+}
+
 size_t sv__routes_sl_rows(const sv_routes *r)
 {
     if (r->sl_form == SV_SL_BY_DESTINATION)
@@ -233,7 +238,7 @@ uint8_t *sv_routes_row(sv_ctx *ctx, sv_routes *r, uint32_t destination)
 
 uint8_t *sv_routes_sl_row(sv_ctx *ctx, sv_routes *r, uint32_t destination)
 {
-    return own_row(ctx, r, r->own_sls, r->sls, destination, sl_row_length(r, r->sl_form));
+    return own_row(ctx, r, r->own_sls, r->sls, destination, sv__routes_sl_row_length(r));
 }
 
 sv_status sv_routes_set_sl_form(sv_ctx *ctx, sv_routes *r, sv_sl_form form)

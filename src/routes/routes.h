@@ -13,6 +13,9 @@
 /* How many rows of SLs there are: 0, 1 or one a destination. */
 size_t sv__routes_sl_rows(const sv_routes *routes);
 
+/* How long each of them is. */
+size_t sv__routes_sl_row_length(const sv_routes *routes);
+
 /* The first place from one on where two rows differ, or their length. Eight at a time. */
 static inline uint32_t sv__rows_differ(const uint8_t *a, const uint8_t *b, uint32_t from,
                                        uint32_t length)

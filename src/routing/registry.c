@@ -127,10 +127,7 @@ static sv_status offset_sls(sv__job *job)
             r->lane_tables[t].of_sl[sl] = old.of_sl[sl - offset];
     }
     r->sl = (uint8_t)(r->sl + offset);
-    size_t rows = sv__routes_sl_rows(r);
-    size_t length = r->sl_form == SV_SL_BY_DESTINATION ? r->num_destinations
-                    : r->sl_form == SV_SL_BY_SWITCH    ? r->num_switches
-                                                       : r->num_switches + r->num_terminals;
+    size_t rows = sv__routes_sl_rows(r), length = sv__routes_sl_row_length(r);
     for (size_t i = 0; i < rows; i++) {
         uint8_t *row = sv_routes_sl_row(job->ctx, r, (uint32_t)i);
         if (row == NULL)

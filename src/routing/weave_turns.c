@@ -30,35 +30,6 @@ static uint32_t virtual(uint32_t entry, unsigned lane)
     return entry * SV__PAIR + lane % SV__PAIR;
 }
 
-static sv_status widen(sv__weave *w)
-{
-    const sv_core *core = &w->core;
-    sv__turns *x = w->turns;
-    sv_arena *a = w->job->arena;
-    size_t n = core->num_switches, count = (size_t)core->num_entries * SV__PAIR;
-    uint32_t *first = SV_ARENA_NEW(a, uint32_t, n + 1), *back = SV_ARENA_NEW(a, uint32_t, count);
-    uint32_t *to = SV_ARENA_NEW(a, uint32_t, count);
-    sv_entry *entries = SV_ARENA_NEW(a, sv_entry, count);
-    if (first == NULL || back == NULL || to == NULL || entries == NULL)
-        return SV_NO_MEMORY;
-    for (size_t s = 0; s <= n; s++)
-        first[s] = core->first[s] * SV__PAIR;
-    for (uint32_t e = 0; e < core->num_entries; e++)
-        for (unsigned l = 0; l < SV__PAIR; l++) {
-            back[virtual(e, l)] = virtual(core->back[e], l);
-            to[virtual(e, l)] = core->to[e];
-            entries[virtual(e, l)] = core->entries[e];
-        }
-    x->core = (sv_core){.num_switches = core->num_switches,
-                        .num_entries = (uint32_t)count,
-                        .first = first,
-                        .entries = entries,
-                        .back = back,
-                        .to = to,
-                        .terminals = core->terminals};
-    return sv_cdg_init(&x->cdg, a, &x->core);
-}
-
 sv_status sv__turns_init(sv__weave *w)
 {
     sv__turns *x = SV_ARENA_NEW(w->job->arena, sv__turns, 1);
@@ -70,7 +41,8 @@ sv_status sv__turns_init(sv__weave *w)
         return SV_NO_MEMORY;
     for (uint32_t s = 0; s < w->core.num_switches; s++)
         w->want[s] = SV__FIRST_LANES;
-    return widen(w);
+    SV_TRY(sv_core_widen(&w->core, w->job->arena, SV__PAIR, &x->core));
+    return sv_cdg_init(&x->cdg, w->job->arena, &x->core);
 }
 
 sv_status sv__turns_clear(sv__weave *w, unsigned pairs, const uint32_t *start)

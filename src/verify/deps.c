@@ -102,6 +102,22 @@ uint64_t sv__deps_count(const sv__deps *deps, bool inner)
     return count;
 }
 
+static sv__vertex vertex_of(const sv__deps *deps, uint64_t v)
+{
+    return (sv__vertex){{(uint32_t)(v / deps->lanes)}, (uint8_t)(v % deps->lanes)};
+}
+
+sv_status sv__deps_each(const sv__deps *deps, sv__deps_fn *fn, void *arg)
+{
+    uint64_t vertices = (uint64_t)deps->fabric->num_channels * deps->lanes;
+    for (uint64_t v = 0; v < vertices; v++) {
+        struct successors s = successors_of(deps, v);
+        for (uint64_t w; (w = next_successor(&s)) != UINT64_MAX;)
+            SV_TRY(fn(arg, vertex_of(deps, v), vertex_of(deps, w)));
+    }
+    return SV_OK;
+}
+
 unsigned sv__deps_lanes_used(const sv__deps *deps)
 {
     const sv_fabric *f = deps->fabric;
@@ -220,8 +236,7 @@ static sv_status keep_round(const sv__deps *deps, sv_arena *arena, const uint64_
     if (round == NULL)
         return SV_NO_MEMORY;
     for (size_t i = 0; i < n; i++)
-        round[i] = (sv__vertex){{(uint32_t)(vertices[i] / deps->lanes)},
-                                (uint8_t)(vertices[i] % deps->lanes)};
+        round[i] = vertex_of(deps, vertices[i]);
     *cycle = round;
     *length = n;
     return SV_OK;
@@ -296,8 +311,8 @@ bool sv__deps_descends(const sv__deps *deps, const uint32_t *place, sv__vertex *
         struct successors s = successors_of(deps, v);
         for (uint64_t w; (w = next_successor(&s)) != UINT64_MAX;)
             if (place[v] == SV_NONE || place[w] == SV_NONE || place[v] >= place[w]) {
-                *from = (sv__vertex){{(uint32_t)(v / deps->lanes)}, (uint8_t)(v % deps->lanes)};
-                *to = (sv__vertex){{(uint32_t)(w / deps->lanes)}, (uint8_t)(w % deps->lanes)};
+                *from = vertex_of(deps, v);
+                *to = vertex_of(deps, w);
                 return true;
             }
     }

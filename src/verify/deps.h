@@ -89,6 +89,10 @@ typedef struct sv__vertex {
     uint8_t lane;
 } sv__vertex;
 
+/* Calls fn for each dependency, in the order of what waits. Time: linear in the bits. */
+typedef sv_status sv__deps_fn(void *arg, sv__vertex waits, sv__vertex for_whom);
+sv_status sv__deps_each(const sv__deps *deps, sv__deps_fn *fn, void *arg);
+
 /*
  * Puts all (channel, lane) pairs in an order along which every dependency ascends: place[channel ×
  * lanes + lane] from 0 on. If there is none, cycle gets a short cycle (from the arena) and *length

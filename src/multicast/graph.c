@@ -1,0 +1,352 @@
+/*
+ * graph.c: the dependencies among which a tree is grown.
+ *
+ * verify/ tells what unicast packets of all SLs wait for: exactly, not what tables would allow. For
+ * one SL only some lanes matter: those that multicast packets of it go to, and those that packets
+ * change to and from these. With lanes that stay as they are that is one; with lanes by turn
+ * (docs/decisions/0014) a pair. Each channel is there once for each of them, in a graph that is
+ * kept free of cycles (cdg.h).
+ *
+ * On a channel out of a switch, packets of the tree have the lanes that the switch gives them by
+ * the port they came in at: from its terminals, its own port, and the tree's other channels. Not by
+ * the lane they came on. So a cable that comes to the tree changes the lanes of its neighbours and
+ * what these wait for, but nothing farther away.
+ *
+ * Invariants: the graph has no cycle; for every two cables of the tree at a switch, and each lane
+ * of the one inwards, there is a turn to the lane on which packets leave by the other.
+ *
+ * Cost: that of one walk over all rows (verify/rows.c), and 8 bytes for each two cables of a switch
+ * times lanes squared. A cable costs the tree's cables at its two ends, times lanes.
+ */
+#include <string.h>
+
+#include "base/bitset.h"
+#include "multicast/multicast.h"
+
+/* ---- unicast ---- */
+
+static void join_lanes(sv__mcast *m, unsigned a, unsigned b)
+{
+    m->joined[a] |= (uint64_t)1 << b;
+    m->joined[b] |= (uint64_t)1 << a;
+}
+
+static sv_status note_lanes(void *arg, sv__vertex waits, sv__vertex for_whom)
+{
+    join_lanes(arg, waits.lane, for_whom.lane);
+    return SV_OK;
+}
+
+static sv_status walk(sv__mcast *m)
+{
+    const sv_fabric *f = m->fabric;
+    sv__vertex *cycle;
+    size_t length;
+    SV_TRY(sv__case_init(&m->judged, m->arena, f, m->routes, NULL));
+    unsigned lanes = m->judged.lanes;
+    SV_TRY(sv__deps_init(&m->deps, m->arena, f, &m->judged.ports, lanes, false));
+    m->place = SV_ARENA_NEW(m->arena, uint32_t, (size_t)f->num_channels * lanes);
+    if (m->place == NULL)
+        return SV_NO_MEMORY;
+    SV_TRY(sv__walk_all(m->ctx, &m->judged, m->traffic, SV__UNKNOWN_ANY, &m->deps, NULL));
+    SV_TRY(sv__deps_order(&m->deps, m->arena, m->place, &cycle, &length));
+    if (length > 0)
+        return sv_fail(m->ctx, SV_INFEASIBLE,
+                       "these tables can deadlock even without multicast packets");
+    return sv__deps_each(&m->deps, note_lanes, m);
+}
+
+static unsigned lane_at(const sv__mcast *m, unsigned sl, uint32_t s, unsigned in, unsigned out)
+{
+    return sv_route_lanes(m->routes, m->fabric, (sv_node){s}, in, out)->of_sl[sl];
+}
+
+/* All lanes that switches send packets of an SL to. */
+static uint64_t lanes_of_sl(const sv__mcast *m, unsigned sl)
+{
+    const sv_fabric *f = m->fabric;
+    uint64_t all = 0;
+    for (uint32_t s = 0; s < f->num_switches; s++) {
+        bool by_ports = m->routes->lanes_by_ports[s] != NULL;
+        unsigned lane = lane_at(m, sl, s, 0, 0);
+        all |= lane == SV_NO_LANE ? 0 : (uint64_t)1 << lane;
+        SV_FOR_HOPS (f, (sv_node){s}, out) {
+            if (!by_ports)
+                break;
+            lane = lane_at(m, sl, s, 0, f->port[out->channel.i]);
+            all |= lane == SV_NO_LANE ? 0 : (uint64_t)1 << lane;
+            SV_FOR_HOPS (f, (sv_node){s}, in) {
+                lane = lane_at(m, sl, s, f->port[in->channel.i], f->port[out->channel.i]);
+                all |= lane == SV_NO_LANE || in == out ? 0 : (uint64_t)1 << lane;
+            }
+        }
+    }
+    return all;
+}
+
+/* Lanes of another tree's packets matter together or not at all. */
+static void join_tree(sv__mcast *m, const sv_mtree *tree)
+{
+    uint64_t all = lanes_of_sl(m, tree->sl);
+    for (uint64_t left = all; left != 0; left &= left - 1)
+        m->joined[__builtin_ctzll(left)] |= all;
+}
+
+sv_status sv__mcast_init(sv__mcast *m, sv_arena *arena, const sv_fabric *f, const sv_routes *r,
+                         sv_traffic traffic, unsigned sl, const sv_mtree *const *others,
+                         size_t num_others)
+{
+    *m = (sv__mcast){.ctx = arena->ctx,
+                     .arena = arena,
+                     .fabric = f,
+                     .routes = r,
+                     .traffic = traffic,
+                     .others = others,
+                     .num_others = num_others};
+    if ((unsigned)traffic >= SV_TRAFFIC_COUNT)
+        return sv_fail(m->ctx, SV_BAD_INPUT, "there is no such kind of traffic");
+    if (sl >= r->num_sls)
+        return sv_fail(m->ctx, SV_BAD_INPUT, "the tables have no SL %u (they have 0 to %u)", sl,
+                       r->num_sls - 1u);
+    for (size_t i = 0; i < num_others; i++)
+        if (others[i]->num_switches != f->num_switches || others[i]->sl >= r->num_sls)
+            return sv_fail(m->ctx, SV_BAD_INPUT, "a tree that belongs to other tables");
+    SV_TRY(walk(m));
+    SV_TRY(sv_core_init(&m->core, arena, f));
+    m->entry_of = SV_ARENA_NEW(arena, uint32_t, f->num_channels);
+    if (m->entry_of == NULL)
+        return SV_NO_MEMORY;
+    memset(m->entry_of, 0xff, f->num_channels * sizeof *m->entry_of);
+    for (uint32_t e = 0; e < m->core.num_entries; e++)
+        m->entry_of[m->core.entries[e].channel] = e;
+    for (size_t i = 0; i < num_others; i++)
+        join_tree(m, others[i]);
+    return SV_OK;
+}
+
+/* ---- lanes ---- */
+
+/* The lane on which packets leave by one entry that came by another. */
+static unsigned lane_of(const sv__mgraph *g, uint32_t in, uint32_t out)
+{
+    const sv_core *core = &g->m->core;
+    return lane_at(g->m, g->sl, core->to[in], core->port[in], core->entries[out].port);
+}
+
+/* On which lanes packets set out by an entry, from the terminals of its switch and from itself. */
+static uint64_t starts_of(const sv__mcast *m, unsigned sl, uint32_t entry)
+{
+    const sv_fabric *f = m->fabric;
+    uint32_t s = m->core.entries[entry].from;
+    unsigned out = m->core.entries[entry].port, lane;
+    uint64_t lanes = 0;
+    if (m->traffic != SV_TRAFFIC_TERMINALS) {
+        if ((lane = lane_at(m, sl, s, 0, out)) == SV_NO_LANE)
+            return SV__MBLOCKED;
+        lanes |= (uint64_t)1 << lane;
+    }
+    SV_FOR_HOPS (f, (sv_node){s}, hop) {
+        unsigned port = f->port[hop->channel.i];
+        if (sv_is_switch(f, hop->to))
+            continue;
+        if ((lane = lane_at(m, sl, s, port, out)) == SV_NO_LANE ||
+            lane_at(m, sl, s, out, port) == SV_NO_LANE)
+            return SV__MBLOCKED;
+        lanes |= (uint64_t)1 << lane;
+    }
+    return lanes;
+}
+
+static void find_starts(sv__mgraph *g, unsigned sl)
+{
+    g->sl = sl;
+    for (uint32_t e = 0; e < g->m->core.num_entries; e++)
+        g->starts[e] = starts_of(g->m, sl, e);
+}
+
+/* The lanes that matter: those of the SL on any turn, and whatever packets change to or from. */
+static void find_lanes(sv__mgraph *g, unsigned sl)
+{
+    uint64_t all = lanes_of_sl(g->m, sl);
+    for (uint64_t seen = 0; seen != all;) {
+        unsigned lane = (unsigned)__builtin_ctzll(all & ~seen);
+        seen |= (uint64_t)1 << lane;
+        all |= g->m->joined[lane];
+    }
+    memset(g->number, SV_NO_LANE, sizeof g->number);
+    for (g->matter = all; all != 0; all &= all - 1)
+        g->number[__builtin_ctzll(all)] = (uint8_t)g->num_lanes++;
+}
+
+static uint32_t vertex(const sv__mgraph *g, uint32_t entry, unsigned lane)
+{
+    return entry * g->num_lanes + g->number[lane];
+}
+
+/* ---- the tree at hand ---- */
+
+/* A turn that the tree needs; *fits becomes false if it closes a cycle. */
+static sv_status add_turn(sv__mgraph *g, uint32_t in, unsigned lane_in, uint32_t out,
+                          unsigned lane_out, bool *fits)
+{
+    sv__mturn turn = {vertex(g, in, lane_in), vertex(g, out, lane_out)};
+    if (!*fits || g->cdg.lanes[sv_cdg_turn(&g->cdg, turn.in, turn.out)] != 0)
+        return SV_OK;
+    *fits = sv_cdg_add(&g->cdg, 0, turn.in, turn.out);
+    return *fits ? sv_array_push(g->m->ctx, &g->turns, turn) : SV_OK;
+}
+
+/* Packets of the tree are on a lane of an entry, and wait for all they may go on to. */
+static sv_status use(sv__mgraph *g, uint32_t entry, unsigned lane, bool *fits)
+{
+    const sv_core *core = &g->m->core;
+    uint32_t s = core->to[entry];
+    if (!*fits || g->lanes[entry] >> lane & 1)
+        return SV_OK;
+    SV_TRY(sv_array_push(g->m->ctx, &g->uses, (sv__muse){entry, lane}));
+    g->lanes[entry] |= (uint64_t)1 << lane;
+    for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++)
+        if (g->taken[k] && k != entry)
+            SV_TRY(add_turn(g, entry, lane, core->back[k], lane_of(g, entry, core->back[k]), fits));
+    return SV_OK;
+}
+
+/* Packets that came by one entry leave by the other. */
+static sv_status join(sv__mgraph *g, uint32_t in, uint32_t out, bool *fits)
+{
+    unsigned lane = lane_of(g, in, out);
+    if (lane == SV_NO_LANE)
+        *fits = false;
+    else
+        SV_TRY(use(g, out, lane, fits));
+    for (uint64_t left = g->lanes[in]; left != 0 && *fits; left &= left - 1)
+        SV_TRY(add_turn(g, in, (unsigned)__builtin_ctzll(left), out, lane, fits));
+    return SV_OK;
+}
+
+/* All that comes to one direction of a cable, and all that goes on from it. */
+static sv_status take_way(sv__mgraph *g, uint32_t entry, bool *fits)
+{
+    const sv_core *core = &g->m->core;
+    uint32_t from = core->entries[entry].from, to = core->to[entry];
+    *fits = *fits && g->starts[entry] != SV__MBLOCKED;
+    for (uint64_t left = g->starts[entry]; left != 0 && *fits; left &= left - 1)
+        SV_TRY(use(g, entry, (unsigned)__builtin_ctzll(left), fits));
+    for (uint32_t k = core->first[from]; k < core->first[from + 1] && *fits; k++)
+        if (g->taken[k] && k != core->back[entry])
+            SV_TRY(join(g, k, entry, fits));
+    for (uint32_t k = core->first[to]; k < core->first[to + 1] && *fits; k++)
+        if (g->taken[k] && k != entry)
+            SV_TRY(join(g, entry, core->back[k], fits));
+    return SV_OK;
+}
+
+static void take_back(sv__mgraph *g, size_t turns, size_t uses)
+{
+    while (g->turns.length > turns) {
+        sv__mturn turn = g->turns.at[--g->turns.length];
+        sv_cdg_remove(&g->cdg, 0, turn.in, turn.out);
+    }
+    while (g->uses.length > uses) {
+        sv__muse last = g->uses.at[--g->uses.length];
+        g->lanes[last.entry] &= ~((uint64_t)1 << last.lane);
+    }
+}
+
+sv_status sv__mgraph_take(sv__mgraph *g, uint32_t entry, bool *fits)
+{
+    uint32_t back = g->m->core.back[entry];
+    size_t turns = g->turns.length, uses = g->uses.length;
+    *fits = true;
+    g->taken[entry] = g->taken[back] = true;
+    SV_TRY(take_way(g, entry, fits));
+    SV_TRY(take_way(g, back, fits));
+    if (!*fits) {
+        take_back(g, turns, uses);
+        g->taken[entry] = g->taken[back] = false;
+    }
+    return SV_OK;
+}
+
+void sv__mgraph_back(sv__mgraph *g, size_t turns, size_t uses, const uint32_t *cables,
+                     uint32_t count)
+{
+    take_back(g, turns, uses);
+    for (uint32_t i = 0; i < count; i++)
+        g->taken[cables[i]] = g->taken[g->m->core.back[cables[i]]] = false;
+}
+
+/* ---- making ---- */
+
+static sv_status add_unicast(void *arg, sv__vertex waits, sv__vertex for_whom)
+{
+    sv__mgraph *g = arg;
+    const uint32_t *entry_of = g->m->entry_of;
+    uint32_t in = entry_of[waits.channel.i], out = entry_of[for_whom.channel.i];
+    /* Loops from a switch to itself are no entries, and cannot be in an order, either. */
+    if (g->number[waits.lane] == SV_NO_LANE || in == SV_NONE || out == SV_NONE)
+        return SV_OK;
+    sv_cdg_add(&g->cdg, 0, vertex(g, in, waits.lane), vertex(g, out, for_whom.lane));
+    return SV_OK;
+}
+
+/* Another tree stays: its turns are not to be taken back. */
+static sv_status add_tree(sv__mgraph *g, const sv_mtree *tree)
+{
+    const uint32_t *entry_of = g->m->entry_of;
+    bool fits = true;
+    if ((lanes_of_sl(g->m, tree->sl) & g->matter) == 0)
+        return SV_OK;
+    find_starts(g, tree->sl);
+    for (uint32_t s = 0; s < tree->num_switches && fits; s++)
+        if (tree->up[s] != SV_NONE && entry_of[tree->up[s]] != SV_NONE)
+            SV_TRY(sv__mgraph_take(g, entry_of[tree->up[s]], &fits));
+    g->turns.length = 0;
+    take_back(g, 0, 0);
+    memset(g->taken, 0, g->m->core.num_entries * sizeof *g->taken);
+    return fits ? SV_OK
+                : sv_fail(g->m->ctx, SV_INFEASIBLE,
+                          "the tree of SL %u can deadlock with these tables", tree->sl);
+}
+
+static sv_status make(sv__mgraph *g, unsigned sl)
+{
+    const sv__mcast *m = g->m;
+    uint32_t count = m->core.num_entries, *start;
+    g->taken = SV_ARENA_NEW(&g->arena, bool, count);
+    g->lanes = SV_ARENA_NEW(&g->arena, uint64_t, count);
+    g->starts = SV_ARENA_NEW(&g->arena, uint64_t, count);
+    if (g->taken == NULL || g->lanes == NULL || g->starts == NULL)
+        return SV_NO_MEMORY;
+    find_lanes(g, sl);
+    SV_TRY(sv_core_widen(&m->core, &g->arena, g->num_lanes, &g->wide));
+    SV_TRY(sv_cdg_init(&g->cdg, &g->arena, &g->wide));
+    if ((start = SV_ARENA_NEW(&g->arena, uint32_t, g->wide.num_entries)) == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t e = 0; e < count; e++)
+        for (uint64_t left = g->matter; left != 0; left &= left - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(left);
+            start[vertex(g, e, lane)] =
+                m->place[(size_t)m->core.entries[e].channel * m->judged.lanes + lane];
+        }
+    SV_TRY(sv_cdg_add_lane(&g->cdg, start));
+    SV_TRY(sv__deps_each(&m->deps, add_unicast, g));
+    for (size_t i = 0; i < m->num_others; i++)
+        SV_TRY(add_tree(g, m->others[i]));
+    find_starts(g, sl);
+    return SV_OK;
+}
+
+sv_status sv__mgraph_init(sv__mgraph *g, const sv__mcast *m, unsigned sl)
+{
+    *g = (sv__mgraph){.m = m};
+    sv_arena_init(&g->arena, m->ctx);
+    return make(g, sl);
+}
+
+void sv__mgraph_release(sv__mgraph *g)
+{
+    sv_array_release(g->m->ctx, &g->turns);
+    sv_array_release(g->m->ctx, &g->uses);
+    sv_arena_release(&g->arena);
+}

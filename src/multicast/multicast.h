@@ -1,0 +1,103 @@
+/*
+ * multicast.h: what the files of this room share: the unicast dependencies of tables, the graph in
+ * which a tree for one SL is grown, and the growing.
+ */
+#ifndef SV_MULTICAST_MULTICAST_H
+#define SV_MULTICAST_MULTICAST_H
+
+#include <selvage/multicast.h>
+
+#include "base/array.h"
+#include "cdg/cdg.h"
+#include "verify/rows.h"
+
+/* What unicast packets wait for; the same for all SLs that a tree is looked for. */
+typedef struct sv__mcast {
+    sv_ctx *ctx;
+    sv_arena *arena;
+    const sv_fabric *fabric;
+    const sv_routes *routes;
+    sv_traffic traffic;
+    const sv_mtree *const *others;
+    size_t num_others;
+    sv__case judged;
+    sv__deps deps;
+    uint32_t *place;                /* [channels × lanes]: an order for them */
+    uint64_t joined[SV_MOST_LANES]; /* lanes between which packets change, either way */
+    sv_core core;
+    uint32_t *entry_of; /* [channels]: SV_NONE if it does not join switches */
+} sv__mcast;
+
+/*
+ * Walks all unicast packets. INFEASIBLE if they can deadlock. arena: what all this lives in; sl:
+ * one that is to be there.
+ */
+sv_status sv__mcast_init(sv__mcast *m, sv_arena *arena, const sv_fabric *fabric,
+                         const sv_routes *routes, sv_traffic traffic, unsigned sl,
+                         const sv_mtree *const *others, size_t num_others);
+
+/* A turn of the graph. */
+typedef struct sv__mturn {
+    uint32_t in, out;
+} sv__mturn;
+
+/* A lane of a channel. */
+typedef struct sv__muse {
+    uint32_t entry, lane;
+} sv__muse;
+
+/*
+ * The graph for one SL: a vertex for each channel and each lane that matters to it, the unicast
+ * dependencies, those of other trees, and those of the tree at hand.
+ */
+typedef struct sv__mgraph {
+    const sv__mcast *m;
+    sv_arena arena;
+    unsigned sl;
+    uint64_t matter; /* lanes, one bit each */
+    unsigned num_lanes;
+    uint8_t number[SV_MOST_LANES]; /* of each lane among them, or SV_NO_LANE */
+    sv_core wide;                  /* every channel once for each of those lanes */
+    sv_cdg cdg;
+    /* The tree at hand. */
+    bool *taken;      /* [entries] */
+    uint64_t *lanes;  /* [entries]: on which its packets are */
+    uint64_t *starts; /* [entries]: on which those are that set out at its switch; SV__MBLOCKED */
+    SV_ARRAY(sv__mturn) turns; /* that it brought, for taking them back */
+    SV_ARRAY(sv__muse) uses;
+} sv__mgraph;
+
+/* Somebody at the switch cannot send that way, or get what comes from there. */
+#define SV__MBLOCKED UINT64_MAX
+
+/* To be released even if it failed. INFEASIBLE if others can deadlock already. */
+sv_status sv__mgraph_init(sv__mgraph *g, const sv__mcast *m, unsigned sl);
+void sv__mgraph_release(sv__mgraph *g);
+
+/*
+ * Takes a cable into the tree; *fits is false, and nothing is changed, if that closes a cycle.
+ * entry: either direction.
+ */
+sv_status sv__mgraph_take(sv__mgraph *g, uint32_t entry, bool *fits);
+
+/* Takes cables out again: all that came since there were that many turns and uses. */
+void sv__mgraph_back(sv__mgraph *g, size_t turns, size_t uses, const uint32_t *cables,
+                     uint32_t count);
+
+/* A tree in entries: what the search for one fills. */
+typedef struct sv__mplan {
+    uint32_t *up;    /* [switches]: the entry it takes towards the root */
+    uint32_t *order; /* [count] */
+    uint32_t count, pieces, depth;
+} sv__mplan;
+
+/* Looks for a tree of all pieces; *found is false if there is none for some piece. */
+sv_status sv__mgrow(sv__mgraph *g, sv__mplan *plan, bool *found);
+
+/* Makes the tree that the caller gets. */
+sv_status sv__mtree_make(const sv__mgraph *g, const sv__mplan *plan, sv_mtree **tree);
+
+/* A tree for an SL; INFEASIBLE if none was found. */
+sv_status sv__mtree_try(const sv__mcast *m, unsigned sl, sv_mtree **tree);
+
+#endif

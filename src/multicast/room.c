@@ -1,0 +1,149 @@
+/*
+ * room.c: a tree for an SL on whatever lanes have room for one.
+ *
+ * An SL is a name: if all packets of two SLs exchange theirs, and all lane tables what they do with
+ * them, everything is as it was. So a tree that fits the lanes of one SL becomes a tree for
+ * another. Engines that fill lanes one after the other leave more room in the last than in the
+ * first, which is the one that OpenSM's groups would use.
+ *
+ * Invariant: tables change only when nothing can fail any more.
+ * Cost: one walk over all rows, a search for a tree for each SL that is tried, and the SLs of all
+ * pairs where names are exchanged.
+ */
+#include "multicast/multicast.h"
+
+/* One bit for each SL that some path has. */
+static uint64_t sls_in_use(const sv_routes *r)
+{
+    uint64_t used = r->sl_form == SV_SL_CONSTANT ? (uint64_t)1 << r->sl : 0;
+    size_t rows = sv__routes_sl_rows(r), length = sv__routes_sl_row_length(r);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < length; k++)
+            if (r->sls[i][k] < SV_MOST_SLS)
+                used |= (uint64_t)1 << r->sls[i][k];
+    return used;
+}
+
+static uint8_t renamed(uint8_t sl, unsigned a, unsigned b)
+{
+    return (uint8_t)(sl == a ? b : sl == b ? a : sl);
+}
+
+/* All rows of SLs become the tables' own, so that what follows cannot fail. */
+static sv_status own_rows(sv_ctx *ctx, sv_routes *r)
+{
+    size_t rows = sv__routes_sl_rows(r);
+    for (size_t i = 0; i < rows; i++)
+        if (sv_routes_sl_row(ctx, r, (uint32_t)i) == NULL)
+            return SV_NO_MEMORY;
+    return SV_OK;
+}
+
+static void rename_paths(sv_routes *r, unsigned a, unsigned b)
+{
+    size_t rows = sv__routes_sl_rows(r), length = sv__routes_sl_row_length(r);
+    r->sl = renamed(r->sl, a, b);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < length; k++)
+            r->sls[i][k] = renamed(r->sls[i][k], a, b);
+    for (uint32_t g = 0; g < r->num_groups; g++)
+        r->groups[g].sl = renamed(r->groups[g].sl, a, b);
+}
+
+/* Gives sl the lanes of another. */
+static sv_status exchange(sv_ctx *ctx, sv_routes *r, unsigned sl, unsigned other, bool used)
+{
+    if (used)
+        SV_TRY(own_rows(ctx, r));
+    for (uint32_t t = 0; t < r->num_lane_tables; t++) {
+        uint8_t *of_sl = r->lane_tables[t].of_sl, lane = of_sl[sl];
+        of_sl[sl] = of_sl[other];
+        of_sl[other] = used ? lane : of_sl[other];
+    }
+    if (used)
+        rename_paths(r, sl, other);
+    return SV_OK;
+}
+
+/* The SLs to try, of each that all lane tables treat alike one, one in use if there is; last first.
+ */
+static unsigned list_others(const sv__mcast *m, unsigned sl, uint64_t used, uint8_t *list)
+{
+    const uint8_t *class_of = m->judged.class_of;
+    unsigned count = 0, num_sls = m->routes->num_sls;
+    for (unsigned first = num_sls; first-- > 0;) {
+        unsigned chosen = first;
+        if (class_of[first] != first || first == class_of[sl])
+            continue;
+        for (unsigned s = num_sls; s-- > 0;)
+            if (class_of[s] == first && used >> s & 1)
+                chosen = s;
+        list[count++] = (uint8_t)chosen;
+    }
+    return count;
+}
+
+static bool has_tree(const sv__mcast *m, unsigned sl)
+{
+    for (size_t i = 0; i < m->num_others; i++)
+        if (m->others[i]->sl == sl)
+            return true;
+    return false;
+}
+
+/* A tree on the lanes of another SL, which sl gets. */
+static sv_status look_around(const sv__mcast *m, sv_routes *r, unsigned sl, sv_mtree **tree,
+                             unsigned *other)
+{
+    uint8_t list[SV_MOST_SLS];
+    uint64_t used = sls_in_use(r);
+    unsigned count = list_others(m, sl, used, list);
+    bool uses = used >> sl & 1;
+    sv_status status = SV_INFEASIBLE;
+    sv_mtree *made = NULL;
+    for (unsigned i = 0; i < count && status == SV_INFEASIBLE; i++) {
+        if (uses && has_tree(m, list[i]))
+            continue;
+        status = sv__mtree_try(m, list[i], &made);
+        *other = list[i];
+    }
+    if (status == SV_OK)
+        status = exchange(m->ctx, r, sl, *other, uses);
+    if (status == SV_OK) {
+        made->sl = (uint8_t)sl;
+        *tree = made;
+    } else
+        sv_mtree_free(made);
+    return status != SV_INFEASIBLE
+               ? status
+               : sv_fail(m->ctx, SV_INFEASIBLE,
+                         "no tree for multicast packets was found that cannot deadlock, neither on "
+                         "the lanes of SL %u nor on those of another",
+                         sl);
+}
+
+/* Whether an SL may get other lanes: paths are known to have it or not, and no tree has it. */
+static bool may_change(const sv__mcast *m, unsigned sl)
+{
+    return m->routes->sl_form != SV_SL_UNKNOWN && !has_tree(m, sl);
+}
+
+sv_status sv_mtree_make_room(sv_ctx *ctx, const sv_fabric *fabric, sv_routes *routes,
+                             sv_traffic traffic, unsigned sl, const sv_mtree *const *others,
+                             size_t num_others, sv_mtree **tree, unsigned *other)
+{
+    sv_arena arena;
+    sv__mcast m;
+    unsigned with = sl;
+    sv_arena_init(&arena, ctx);
+    sv_status status = sv__mcast_init(&m, &arena, fabric, routes, traffic, sl, others, num_others);
+    if (status == SV_OK) {
+        status = sv__mtree_try(&m, sl, tree);
+        if (status == SV_INFEASIBLE && may_change(&m, sl))
+            status = look_around(&m, routes, sl, tree, &with);
+    }
+    if (status == SV_OK)
+        *other = with;
+    sv_arena_release(&arena);
+    return status;
+}
