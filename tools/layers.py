@@ -11,8 +11,8 @@ import sys
 
 # In include order: a folder may include headers of folders before it, and its own.
 ORDER = ["base", "fabric", "topology", "faults", "jobmap", "cdg", "routes", "formats", "discover",
-         "lanes", "routing", "verify", "multicast", "repair", "metrics", "select", "simulate", "adapt",
-         "update", "jobs", "study", "report"]
+         "lanes", "routing", "verify", "multicast", "repair", "metrics", "live", "select", "simulate",
+         "adapt", "update", "jobs", "study", "report"]
 # verify/ judges what others computed, so it may know nothing of them.
 ONLY = {"verify": {"base", "fabric", "routes"}}
 FORBIDDEN = [(r"\b(printf|puts|putchar|fprintf|exit|abort|_exit)\s*\(", "prints or exits"),

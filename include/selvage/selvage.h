@@ -9,6 +9,7 @@
 #include <selvage/faults.h>
 #include <selvage/formats.h>
 #include <selvage/jobmap.h>
+#include <selvage/live.h>
 #include <selvage/metrics.h>
 #include <selvage/multicast.h>
 #include <selvage/repair.h>

@@ -38,17 +38,18 @@ def require():
 class Simulator:
     """An ibsim that serves one fabric file: with Simulator(path, host) as sim: sim.discover()."""
 
-    def __init__(self, path, host, nodes, switches, ports):
-        self.path, self.host = path, host
+    def __init__(self, path, host, nodes, switches, ports, console=False):
+        self.path, self.host, self.console = path, host, console
         self.sizes = ["-N", str(nodes + 16), "-S", str(switches + 16), "-P", str(ports + 64)]
         self.environment = dict(os.environ, PATH=PATH, SIM_HOST=host,
                                 IBSIM_SOCKNAME="selvage-%d-%d" % (os.getpid(), next(_numbers)))
 
     def __enter__(self):
         self.log = tempfile.NamedTemporaryFile("w+", prefix="ibsim-", suffix=".log")
-        self.process = subprocess.Popen(["ibsim", "-s", "-n", *self.sizes, self.path],
-                                        stdin=subprocess.DEVNULL, stdout=self.log,
-                                        stderr=subprocess.STDOUT, env=self.environment)
+        command = ["ibsim", "-s", *([] if self.console else ["-n"]), *self.sizes, self.path]
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT,
+                                        stdin=subprocess.PIPE if self.console
+                                        else subprocess.DEVNULL, env=self.environment)
         deadline = time.time() + 60
         while "Network simulator ready" not in self.output():
             if self.process.poll() is not None or time.time() > deadline:
@@ -65,7 +66,25 @@ class Simulator:
         with open(self.log.name, errors="replace") as log:
             return log.read()
 
+    def command(self, text):
+        """A command of ibsim's console."""
+        self.process.stdin.write((text + "\n").encode())
+        self.process.stdin.flush()
+
+    def unlink(self, node, port=None):
+        """Pulls the cable of a port, or all of a node ("S-…", "H-…")."""
+        self.command('Unlink "%s"%s' % (node, "" if port is None else "[%d]" % port))
+
+    def relink(self, node, port=None):
+        """Puts what unlink pulled back."""
+        self.command('ReLink "%s"%s' % (node, "" if port is None else "[%d]" % port))
+
     def stop(self):
+        if self.console and self.process.stdin is not None and not self.process.stdin.closed:
+            try:
+                self.process.stdin.close()
+            except OSError:
+                pass
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -95,14 +114,14 @@ class Simulator:
                  OSM_CACHE_DIR=directory)
 
 
-def simulate(net):
+def simulate(net, console=False):
     """A simulator large enough for a fabric file, its client at the first adapter."""
     fabric = ok("convert", net, "--format", "json").json
     ports = sum(s["ports"] + 1 for s in fabric["switches"])
     ports += sum(a["ports"] for a in fabric["adapters"])
     nodes = len(fabric["switches"]) + len(fabric["adapters"])
     host = "H-" + fabric["adapters"][0]["guid"][2:]
-    return Simulator(net, host, nodes, len(fabric["switches"]), ports)
+    return Simulator(net, host, nodes, len(fabric["switches"]), ports, console)
 
 
 def ibdmchk(directory, psl=None, multicast=None):

@@ -1,0 +1,337 @@
+/*
+ * plugin.c: an event plugin that registers a routing engine, "selvage", through OpenSM's own call.
+ *
+ * OpenSM loads the plugin (event_plugin_name selvage_osm), and uses the engine if routing_engine
+ * names it. In each heavy sweep it asks for tables: the subnet is imported, the library comes to
+ * proven tables, these are handed over, and OpenSM sends what changed.
+ *
+ * Whatever happens, OpenSM must not go on with tables that nobody proved. If nothing new can be
+ * proven the last proven tables are handed over again, for as much of the fabric as they know; if
+ * there are none, OpenSM is told that routing failed, and no_fallback keeps it from min-hop:
+ * switches keep what they have, and OpenSM tries again.
+ *
+ * With dry-run, tables are made after each sweep beside those of another engine, and what they
+ * would change is logged.
+ */
+#include "plugin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- a sweep ---- */
+
+/* What a report changes in what is told to those who watch. */
+static void take_report(plugin *p, const sv_live_report *report, sv_status status)
+{
+    sv_live_status *s = &p->status;
+    s->unix_time = (int64_t)time(NULL);
+    if (status == SV_OK)
+        s->last = *report;
+    else
+        s->failures++;
+    s->changes += status == SV_OK && report->how != SV_LIVE_SAME;
+    if (report->parts_lost > 0) {
+        snprintf(s->last_fault, sizeof s->last_fault, "%s", report->fabric);
+        s->last_fault_time = s->unix_time;
+    }
+    if (report->problem[0] != 0) {
+        snprintf(s->last_problem, sizeof s->last_problem, "%s", report->problem);
+        s->last_problem_time = s->unix_time;
+    }
+}
+
+/* Imports and comes to tables. */
+static sv_status sweep(plugin *p)
+{
+    const osm_subn_t *subn = &p->osm->subn;
+    sv_live_report report = {0};
+    sv_fabric *fabric = NULL;
+    unsigned flags = 0;
+    if (subn->first_time_master_sweep || subn->coming_out_of_standby)
+        flags |= SV_LIVE_UNKNOWN;
+    else if (!p->in_sweep && !p->options.dry_run)
+        flags |= SV_LIVE_ANEW; /* asked for outside a sweep: somebody typed "reroute" */
+    p->in_sweep = false;
+    uint64_t begun = now_ns();
+    p->status.sweeps++;
+    if (p->options.dry_run)
+        cl_plock_acquire(&p->osm->lock); /* nobody holds it for us then */
+    sv_status status = plugin_import(p, &fabric);
+    if (p->options.dry_run)
+        cl_plock_release(&p->osm->lock);
+    if (status == SV_OK) {
+        p->status.switches = fabric->live_switches;
+        p->status.terminals = fabric->live_terminals;
+        status = sv_live_sweep(p->live, fabric, flags, &report);
+    } else {
+        snprintf(report.problem, sizeof report.problem, "the subnet could not be imported: %s",
+                 sv_ctx_message(p->ctx));
+    }
+    take_report(p, &report, status);
+    p->status.seconds = (double)(now_ns() - begun) / 1e9;
+    plugin_log_sweep(p, &report, p->status.seconds);
+    return status;
+}
+
+/*
+ * OpenSM sets lanes of ports after it sets SL2VL tables, which it cuts to the lanes that ports have
+ * before: in a first sweep that may be too few. Another sweep mends that.
+ */
+static void ask_again(plugin *p)
+{
+    enum { MOST = 3 };
+    const sv_fabric *f = sv_live_fabric(p->live);
+    cl_qmap_t *table = &p->osm->subn.sw_guid_tbl;
+    uint32_t short_of = 0;
+    for (cl_map_item_t *item = cl_qmap_head(table); item != cl_qmap_end(table);
+         item = cl_qmap_next(item)) {
+        osm_node_t *node = ((osm_switch_t *)item)->p_node;
+        uint32_t s = guid_index_switch(p->index, osm_node_get_node_guid(node));
+        for (unsigned i = 1; s != SV_NONE && i <= f->switches[s].ports; i++) {
+            osm_physp_t *port = osm_node_get_physp_ptr(node, i);
+            sv_channel c = sv_channel_at(f, (sv_node){s}, i);
+            if (port == NULL || c.i == SV_NONE || !sv_joins_switches(f, c))
+                continue;
+            unsigned code = ib_port_info_get_op_vls(&port->port_info);
+            short_of += plugin_lanes(code) < p->status.last.lanes;
+        }
+    }
+    if (short_of == 0 || p->resweeps >= MOST) {
+        if (short_of > 0)
+            plugin_log(p, OSM_LOG_ERROR,
+                       "ERR SV08: %u ports do not take the %u lanes that tables use; set lanes= to "
+                       "what they have",
+                       short_of, p->status.last.lanes);
+        p->resweeps = short_of == 0 ? 0 : p->resweeps;
+        return;
+    }
+    p->resweeps++;
+    plugin_log(p, OSM_LOG_INFO, "%u ports do not have their lanes yet: one more sweep sets them",
+               short_of);
+    p->osm->subn.force_heavy_sweep = TRUE;
+}
+
+static void log_handover(plugin *p)
+{
+    static const char *const passages[SV_PASSAGE_COUNT] = {
+        "what switches hold until then is not known",
+        "no path changes",
+        "any order of updates is safe",
+        "safe step by step; all at once packets can meet a loop for a moment",
+        "no deadlock meanwhile, but packets can circle or be dropped for a moment",
+        "safe if pairs whose SLs change are quiet for the moment",
+        "old and new tables together could deadlock for the moment"};
+    plugin_log(p, OSM_LOG_INFO, "handed over: %llu entries change, in %llu blocks of LFTs; %s",
+               (unsigned long long)p->status.entries, (unsigned long long)p->status.blocks,
+               passages[p->status.last.passage]);
+}
+
+static int build_tables(void *context)
+{
+    plugin *p = context;
+    if (p->options.dry_run) {
+        plugin_log(p, OSM_LOG_INFO, "dry-run: the next engine of routing_engine routes");
+        return -1;
+    }
+    p->status.groups = 0;
+    sv_status status = sweep(p);
+    if (status != SV_OK && sv_live_routes(p->live) == NULL) {
+        plugin_log(
+            p, OSM_LOG_ERROR,
+            "ERR SV01: no tables could be proven, and there are none from before: nothing is "
+            "handed over");
+        plugin_write_status(p);
+        return -1;
+    }
+    if (!plugin_prepare(p)) {
+        plugin_log(p, OSM_LOG_ERROR, "ERR SV01: out of memory: nothing is handed over");
+        return -1;
+    }
+    plugin_fill_lfts(p);
+    if (status != SV_OK)
+        plugin_log(p, OSM_LOG_ERROR,
+                   "ERR SV04: the last proven tables stay in place, without what is new since");
+    log_handover(p);
+    if (p->osm->subn.opt.qos)
+        ask_again(p);
+    return 0;
+}
+
+/* OpenSM's own distances serve its dumps. */
+static int build_distances(void *context)
+{
+    (void)context;
+    return 1;
+}
+
+/* ---- dry run ---- */
+
+/* Compares with what switches have; OpenSM's lock is held. */
+static void compare(plugin *p)
+{
+    cl_qmap_t *table = &p->osm->subn.sw_guid_tbl;
+    const sv_routes *r = sv_live_routes(p->live);
+    uint64_t entries = 0, blocks = 0;
+    for (cl_map_item_t *item = cl_qmap_head(table); item != cl_qmap_end(table);
+         item = cl_qmap_next(item)) {
+        const osm_switch_t *sw = (osm_switch_t *)item;
+        uint32_t s = guid_index_switch(p->index, osm_node_get_node_guid(sw->p_node)),
+                 last = SV_NONE;
+        const uint8_t *lft = sw->new_lft != NULL ? sw->new_lft : sw->lft;
+        for (uint32_t lid = 1; s != SV_NONE && lft != NULL && lid <= sw->max_lid_ho; lid++) {
+            if (lid >= sw->lft_size || lid > SV_LID_MAX || p->lids[lid].destination == SV_NONE ||
+                lft[lid] == r->ports[p->lids[lid].destination][s])
+                continue;
+            entries++;
+            blocks += last != lid / 64;
+            last = lid / 64;
+        }
+    }
+    p->status.entries = entries;
+    p->status.blocks = blocks;
+    plugin_log(p, OSM_LOG_INFO,
+               "dry-run: these tables would change %llu entries, in %llu blocks of LFTs; nothing "
+               "is handed over",
+               (unsigned long long)entries, (unsigned long long)blocks);
+}
+
+static void dry_run(plugin *p)
+{
+    if (cl_qmap_count(&p->osm->subn.sw_guid_tbl) > 0 && sweep(p) == SV_OK) {
+        cl_plock_acquire(&p->osm->lock);
+        if (plugin_prepare(p))
+            compare(p);
+        cl_plock_release(&p->osm->lock);
+    }
+    plugin_write_status(p);
+}
+
+/* ---- what OpenSM calls ---- */
+
+static int setup(struct osm_routing_engine *engine, osm_opensm_t *osm)
+{
+    plugin *p = engine->context;
+    engine->build_lid_matrices = build_distances;
+    engine->ucast_build_fwd_tables = build_tables;
+    engine->path_sl = plugin_path_sl;
+    engine->update_sl2vl = plugin_update_sl2vl;
+    engine->update_vlarb = plugin_update_vlarb;
+    engine->mcast_build_stree = plugin_build_tree;
+    p->registered = true;
+    const char *names = osm->subn.opt.routing_engine_names;
+    if (!p->options.dry_run && (names == NULL || strstr(names, "no_fallback") == NULL)) {
+        osm->no_fallback_routing_engine = TRUE;
+        plugin_log(p, OSM_LOG_INFO,
+                   "no_fallback is assumed: OpenSM is not to route min-hop instead");
+    }
+    if (osm->subn.opt.use_ucast_cache && !p->options.dry_run) {
+        osm->subn.opt.use_ucast_cache = FALSE;
+        plugin_log(p, OSM_LOG_INFO,
+                   "use_ucast_cache is switched off: it would hand over tables that nobody proved");
+    }
+    if (!osm->subn.opt.qos)
+        plugin_log(p, OSM_LOG_INFO,
+                   "qos is FALSE, so OpenSM sets no lanes: tables use one; set qos TRUE for more");
+    return 0;
+}
+
+static void destroy(plugin *p)
+{
+    if (p == NULL)
+        return;
+    sv_live_free(p->live);
+    guid_index_free(p->index);
+    free(p->lids);
+    sv_ctx_free(p->ctx);
+    free(p);
+}
+
+static bool start(plugin *p)
+{
+    const external_routing_engine_module_t module = {.name = "selvage", .setup = setup};
+    const sv_host host = {.user = p, .log = plugin_log_hook};
+    char message[600];
+    if (!plugin_read_options(&p->options, p->osm->subn.opt.event_plugin_options, &p->osm->subn.opt,
+                             message, sizeof message)) {
+        plugin_log(p, OSM_LOG_ERROR, "ERR SV00: %s; selvage is not loaded", message);
+        return false;
+    }
+    p->status.version = p->osm->osm_version;
+    p->status.dry_run = p->options.dry_run;
+    p->ctx = sv_ctx_new(&host);
+    if (p->ctx == NULL ||
+        sv_live_new(&host, &p->options.live, &p->live, message, sizeof message) != SV_OK) {
+        plugin_log(p, OSM_LOG_ERROR, "ERR SV00: event_plugin_options: %s; selvage is not loaded",
+                   p->ctx == NULL ? "out of memory" : message);
+        return false;
+    }
+    sv_live_set_threads(p->live, p->options.threads);
+    if (osm_register_external_routing_engine(p->osm, &module, p) != CL_SUCCESS) {
+        plugin_log(p, OSM_LOG_ERROR,
+                   "ERR SV00: OpenSM does not take the engine \"selvage\": not loaded");
+        return false;
+    }
+    return true;
+}
+
+static void *create(osm_opensm_t *osm)
+{
+    plugin *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->osm = osm;
+    if (!start(p)) {
+        destroy(p);
+        return NULL;
+    }
+    plugin_log(p, OSM_LOG_INFO, "version %s for %s, engine %s%s", sv_version(), OSM_VERSION,
+               p->options.live.engine != NULL ? p->options.live.engine : "weave",
+               p->options.dry_run ? ", dry-run" : "");
+    return p;
+}
+
+static void delete (void *data)
+{
+    destroy(data);
+}
+
+static void report(void *data, osm_epi_event_id_t event, void *about)
+{
+    plugin *p = data;
+    (void)about;
+    switch (event) {
+    case OSM_EVENT_ID_HEAVY_SWEEP_START:
+        p->in_sweep = true;
+        break;
+    case OSM_EVENT_ID_UCAST_ROUTING_DONE:
+        if (p->options.dry_run) {
+            dry_run(p);
+        } else if (p->osm->routing_engine_used != NULL &&
+                   p->osm->routing_engine_used->context == p) {
+            plugin_dump_sls(p);
+            plugin_write_status(p);
+        }
+        break;
+    case OSM_EVENT_ID_STATE_CHANGE:
+        plugin_log(p, OSM_LOG_INFO, "this subnet manager is now %s",
+                   p->osm->subn.sm_state == IB_SMINFO_STATE_MASTER ? "master"
+                   : p->osm->subn.sm_state == IB_SMINFO_STATE_STANDBY
+                       ? "standby"
+                       : "neither master nor standby");
+        break;
+    default:
+        break;
+    }
+}
+
+__attribute__((visibility("default"))) osm_event_plugin_t osm_event_plugin = {
+    .osm_version = OSM_VERSION, .create = create, .delete = delete, .report = report};

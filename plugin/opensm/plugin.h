@@ -1,0 +1,112 @@
+/*
+ * plugin.h: selvage inside OpenSM: what the files of the plugin share.
+ *
+ *     plugin.c     registers, sweeps, answers events
+ *     options.c    event_plugin_options
+ *     import.c     OpenSM's subnet as an sv_fabric
+ *     handover.c   tables into OpenSM's hands: LFTs, SLs, lanes, arbitration
+ *     multicast.c  trees of groups
+ *     watch.c      log lines, status files, opensm.psl
+ *
+ * Everything that decides is in the library (selvage/live.h) and knows nothing of OpenSM; this
+ * folder is the only place that includes osm_*.h.
+ *
+ * Locks: OpenSM holds its lock exclusively while it calls for tables and trees, and shared while it
+ * asks for path SLs. So whatever is set in the former may be read in the latter.
+ */
+#ifndef SELVAGE_OSM_PLUGIN_H
+#define SELVAGE_OSM_PLUGIN_H
+
+#include <opensm/osm_config.h>
+/* its headers want the above first */
+#include <opensm/osm_opensm.h>
+#include <opensm/osm_version.h>
+#include <selvage/selvage.h>
+
+/* What event_plugin_options say. Texts belong to text. */
+typedef struct plugin_options {
+    sv_live_options live;
+    const char *engine_options[16];
+    const char *status_path, *prometheus_path;
+    bool dry_run, keep_vlarb;
+    unsigned threads;
+    char text[4096];
+} plugin_options;
+
+/* What a LID stands for. */
+typedef struct plugin_lid {
+    uint32_t node;        /* SV_NONE: nobody */
+    uint32_t destination; /* SV_NONE: none */
+} plugin_lid;
+
+typedef struct plugin {
+    osm_opensm_t *osm;
+    sv_ctx *ctx;
+    sv_live *live;
+    plugin_options options;
+    sv_live_status status;
+
+    plugin_lid *lids; /* [SV_LID_MAX + 1], of the tables in use */
+    struct guid_index *index;
+    bool registered;   /* as a routing engine that OpenSM uses */
+    bool in_sweep;     /* OpenSM looks at the whole fabric; false: somebody wants it rerouted */
+    unsigned resweeps; /* in a row, for ports that do not have their lanes yet */
+    uint64_t throttled, unhealthy; /* links left out in the last import */
+} plugin;
+
+/* ---- options.c ---- */
+
+/* False, and one line in message: an option is wrong. */
+bool plugin_read_options(plugin_options *options, const char *text, const osm_subn_opt_t *opt,
+                         char *message, size_t size);
+
+/* ---- import.c ---- */
+
+/*
+ * The subnet as OpenSM knows it, its lock held. Nodes are in the order of OpenSM's own tables, so
+ * the same subnet gives the same fabric.
+ */
+sv_status plugin_import(plugin *p, sv_fabric **fabric);
+
+/* The lanes that a VL capability or setting of a port stands for: 1, 2, 4, 8 or 15. */
+unsigned plugin_lanes(unsigned code);
+
+/* ---- handover.c ---- */
+
+/* Nodes of the fabric in use by GUID. NULL: no memory. */
+struct guid_index *guid_index_new(const sv_fabric *f);
+void guid_index_free(struct guid_index *index);
+/* A switch, or SV_NONE. GUIDs as OpenSM has them, in network order. */
+uint32_t guid_index_switch(const struct guid_index *index, ib_net64_t guid);
+/* A terminal (its node) by its port GUID, or SV_NONE. */
+uint32_t guid_index_terminal(const struct guid_index *index, ib_net64_t guid);
+
+/* Makes what answers need of the tables in use: false if there is no memory. */
+bool plugin_prepare(plugin *p);
+
+/* Fills in new_lft of all switches, and counts what that changes. */
+void plugin_fill_lfts(plugin *p);
+
+/* OpenSM's calls. */
+uint8_t plugin_path_sl(void *context, uint8_t hint, ib_net16_t slid, ib_net16_t dlid);
+void plugin_update_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8_t out,
+                         ib_slvl_table_t *table);
+void plugin_update_vlarb(void *context, osm_physp_t *port, uint8_t port_num,
+                         ib_vl_arb_table_t *block, unsigned length, unsigned number);
+
+/* ---- multicast.c ---- */
+
+ib_api_status_t plugin_build_tree(void *context, osm_mgrp_box_t *box);
+
+/* ---- watch.c ---- */
+
+void plugin_log(plugin *p, osm_log_level_t level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* What the library has to say. */
+void plugin_log_hook(void *user, sv_log_level level, const char *message);
+/* The lines of one sweep. */
+void plugin_log_sweep(plugin *p, const sv_live_report *report, double seconds);
+void plugin_write_status(plugin *p);
+void plugin_dump_sls(plugin *p);
+
+#endif

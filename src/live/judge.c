@@ -1,0 +1,249 @@
+/*
+ * judge.c: whether tables may be used: no packet circles, none can wait for ever, multicast packets
+ * included, and everybody reaches everybody whom cables allow.
+ *
+ * Idea: for each SL that multicast groups have, one tree over all switches with every terminal on
+ * it. Every group is a part of such a tree, so what is proven for the trees holds for all groups
+ * that there are and will be. All proofs are verify/'s.
+ *
+ * Invariant: c->safe is true only if verify/ said so about exactly these tables and trees.
+ * Cost: one or two of sv_verify.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/text.h"
+#include "live/live.h"
+
+void sv__live_candidate_release(sv__candidate *c)
+{
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
+        sv_mtree_free(c->trees[sl]);
+    sv_verification_free(c->found);
+    sv_routes_free(c->whole);
+    sv_routes_free(c->routes);
+    *c = (sv__candidate){0};
+}
+
+/* ---- trees ---- */
+
+/*
+ * The tree of an SL. Tables that nobody uses yet may have the names of SLs exchanged for it; those
+ * that are in use, more or less, may not.
+ */
+static sv_status plant(sv_live *live, const sv_fabric *f, sv__candidate *c, unsigned sl)
+{
+    const sv_mtree *others[SV_HARDWARE_SLS];
+    size_t count = 0;
+    unsigned swapped = sl;
+    bool in_use = c->how == SV_LIVE_REPAIRED || c->how == SV_LIVE_REINSTALLED;
+    for (unsigned i = 0; i < SV_HARDWARE_SLS; i++)
+        if (c->trees[i] != NULL)
+            others[count++] = c->trees[i];
+    if (in_use)
+        return sv_mtree_new(live->ctx, f, c->routes, live->options.traffic, sl, others, count,
+                            &c->trees[sl]);
+    return sv_mtree_make_room(live->ctx, f, c->routes, live->options.traffic, sl, others, count,
+                              &c->trees[sl], &swapped);
+}
+
+/* The tables with all trees as groups. */
+static sv_status with_groups(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    sv_routes_free(c->whole);
+    c->whole = NULL;
+    SV_TRY(sv_routes_clone(live->ctx, c->routes, &c->whole));
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
+        if (c->trees[sl] != NULL)
+            SV_TRY(sv_mtree_add_all(live->ctx, c->trees[sl], f, c->whole, 0xc000 + sl));
+    return SV_OK;
+}
+
+static sv_status plant_all(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS && !live->options.no_multicast; sl++)
+        if (live->group_sls >> sl & 1)
+            SV_TRY(plant(live, f, c, sl));
+    return with_groups(live, f, c);
+}
+
+/* ---- who could be reached ---- */
+
+/* Terminals and switches of one piece of the fabric. */
+struct piece {
+    uint64_t terminals, switches;
+};
+
+static struct piece flood(const sv_fabric *f, uint32_t v, uint64_t *seen, uint32_t *stack)
+{
+    struct piece p = {0};
+    uint32_t length = 0;
+    stack[length++] = v;
+    sv_bit_set(seen, v);
+    while (length > 0) {
+        sv_node at = {stack[--length]};
+        if (sv_is_switch(f, at))
+            p.switches++;
+        else
+            p.terminals++;
+        SV_FOR_HOPS (f, at, hop)
+            if (!sv_bit(seen, hop->to.i)) {
+                sv_bit_set(seen, hop->to.i);
+                stack[length++] = hop->to.i;
+            }
+    }
+    return p;
+}
+
+/* Pairs of each kind that no tables could join. */
+static sv_status count_split(sv_ctx *ctx, const sv_fabric *f, unsigned lmc,
+                             uint64_t split[SV_PAIRS_COUNT])
+{
+    sv_arena arena;
+    uint64_t t = f->live_terminals, s = f->live_switches;
+    memset(split, 0, SV_PAIRS_COUNT * sizeof *split);
+    sv_arena_init(&arena, ctx);
+    uint64_t *seen = sv_bitset_new(&arena, sv_num_nodes(f));
+    uint32_t *stack = SV_ARENA_NEW(&arena, uint32_t, sv_num_nodes(f));
+    for (uint32_t v = 0; seen != NULL && stack != NULL && v < sv_num_nodes(f); v++) {
+        if (!sv_node_alive(f, (sv_node){v}) || sv_bit(seen, v))
+            continue;
+        struct piece p = flood(f, v, seen, stack);
+        split[SV_PAIRS_TERMINAL_TERMINAL] += p.terminals * (t - p.terminals) << lmc;
+        split[SV_PAIRS_TERMINAL_SWITCH] += p.terminals * (s - p.switches);
+        split[SV_PAIRS_SWITCH_TERMINAL] += p.switches * (t - p.terminals) << lmc;
+        split[SV_PAIRS_SWITCH_SWITCH] += p.switches * (s - p.switches);
+    }
+    sv_status status = seen == NULL || stack == NULL ? SV_NO_MEMORY : SV_OK;
+    sv_arena_release(&arena);
+    return status;
+}
+
+static uint64_t beyond(uint64_t lost, uint64_t split)
+{
+    return lost > split ? lost - split : 0;
+}
+
+static sv_status count_lost(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    uint64_t split[SV_PAIRS_COUNT];
+    const uint64_t *lost = c->found->unreachable;
+    SV_TRY(count_split(live->ctx, f, c->routes->lmc, split));
+    c->lost = beyond(lost[SV_PAIRS_TERMINAL_TERMINAL], split[SV_PAIRS_TERMINAL_TERMINAL]);
+    c->lost_others = beyond(lost[SV_PAIRS_TERMINAL_SWITCH], split[SV_PAIRS_TERMINAL_SWITCH]) +
+                     beyond(lost[SV_PAIRS_SWITCH_TERMINAL], split[SV_PAIRS_SWITCH_TERMINAL]);
+    if (live->options.traffic == SV_TRAFFIC_ALL)
+        c->lost_others += beyond(lost[SV_PAIRS_SWITCH_SWITCH], split[SV_PAIRS_SWITCH_SWITCH]);
+    c->whole_reach = c->lost + c->lost_others == 0;
+    return SV_OK;
+}
+
+/* ---- what is wrong ---- */
+
+/* The witness: who waits for whom, in one line. */
+static void print_cycle(sv_text *out, const sv_fabric *f, const sv_verification *v)
+{
+    enum { MOST = 8 };
+    for (size_t i = 0; i < v->cycle_length && i < MOST; i++)
+        sv_text_print(out, "%s\"%s\" port %u VL%u", i == 0 ? ": " : " -> ",
+                      sv_node_name(f, f->tail[v->cycle[i].channel.i]),
+                      f->port[v->cycle[i].channel.i], v->cycle[i].lane);
+    if (v->cycle_length > MOST)
+        sv_text_print(out, " -> %zu more", v->cycle_length - MOST);
+    if (v->cycle_length > 0)
+        sv_text_print(out, " -> where it began");
+}
+
+static void explain(sv_live *live, const sv_fabric *f, const sv__candidate *c, char *text,
+                    size_t size)
+{
+    const sv_verification *v = c->found;
+    sv_text out;
+    text[0] = 0;
+    if (c->safe && c->whole_reach)
+        return;
+    sv_text_init(&out, live->ctx, NULL);
+    sv_text_print(&out, "tables of %s", c->engine);
+    if (v->loops > 0)
+        sv_text_print(&out, " go round in circles, for example to \"%s\" at \"%s\"",
+                      sv_node_name(f, c->routes->node[v->loop_destination]),
+                      sv_node_name(f, v->loop_at));
+    else if (!c->safe && v->cycle_length > 0) {
+        sv_text_print(&out, " can deadlock");
+        print_cycle(&out, f, v);
+    } else if (!c->safe)
+        sv_text_print(&out, " cannot be proven: SLs or lanes are not known");
+    else
+        sv_text_print(&out, " leave %llu pairs of terminals and %llu with switches without a path",
+                      (unsigned long long)c->lost, (unsigned long long)c->lost_others);
+    if (out.at != NULL)
+        snprintf(text, size, "%s", out.at);
+    sv_text_release(&out);
+}
+
+static sv_status verify(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    sv_traffic traffic = live->options.traffic;
+    sv_verification_free(c->found);
+    c->found = NULL;
+    SV_TRY(sv_routes_check(live->ctx, f, c->routes));
+    SV_TRY(sv_verify(live->ctx, f, c->whole, NULL, &c->found));
+    c->safe = c->found->loops == 0 && c->found->deadlock_free[traffic] == SV_VERDICT_YES &&
+              c->found->together[traffic] == SV_VERDICT_YES &&
+              c->found->multicast == SV_VERDICT_YES;
+    return count_lost(live, f, c);
+}
+
+/* Tables without orders get those that the proof came by: a repair will need them. */
+static sv_status keep_orders(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    uint32_t *numbers;
+    sv_routes *r = c->routes;
+    if (r->orders != NULL || c->found->order == NULL)
+        return SV_OK;
+    SV_TRY(sv_routes_set_orders(live->ctx, f, r, c->found->order_lanes, &numbers));
+    memcpy(numbers, c->found->order,
+           (size_t)r->order_first[f->num_switches] * r->order_lanes * sizeof *numbers);
+    return SV_OK;
+}
+
+sv_status sv__live_judge(sv_live *live, const sv_fabric *fabric, sv__candidate *c, char *text,
+                         size_t size)
+{
+    SV_TRY(plant_all(live, fabric, c));
+    SV_TRY(verify(live, fabric, c));
+    explain(live, fabric, c, text, size);
+    if (!c->safe)
+        return SV_OK;
+    SV_TRY(keep_orders(live, fabric, c));
+    return sv_routes_load(live->ctx, fabric, c->routes, NULL, &c->load);
+}
+
+sv_status sv__live_add_tree(sv_live *live, unsigned sl)
+{
+    const sv_fabric *f = live->now.fabric;
+    sv__candidate *used = &live->used, trial = {.routes = live->now.routes,
+                                                .how = SV_LIVE_REPAIRED,
+                                                .engine = live->report.engine};
+    char text[512] = "";
+    memcpy(trial.trees, used->trees, sizeof trial.trees);
+    sv_status status = plant(live, f, &trial, sl);
+    if (status == SV_OK)
+        status = with_groups(live, f, &trial);
+    if (status == SV_OK)
+        status = verify(live, f, &trial);
+    if (status == SV_OK && !trial.safe) {
+        explain(live, f, &trial, text, sizeof text);
+        status = sv_fail(live->ctx, SV_INFEASIBLE, "SL %u has no multicast tree: %s", sl, text);
+    }
+    if (status == SV_OK) {
+        used->trees[sl] = trial.trees[sl];
+        trial.trees[sl] = NULL;
+    } else {
+        sv_mtree_free(trial.trees[sl]);
+    }
+    sv_verification_free(trial.found);
+    sv_routes_free(trial.whole);
+    return status;
+}

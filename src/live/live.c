@@ -1,0 +1,487 @@
+/*
+ * live.c: from sweep to sweep.
+ *
+ * A sweep goes through the ways to tables (ways.c) in the order below and takes the first whose
+ * tables are proven and reach everybody. If none does, those that are proven and reach most are
+ * taken; if none is proven, nothing changes.
+ *
+ *     pinned       the tables of a directory, as long as they are valid
+ *     returned     those that were routed last, if the fabric is again as it was then
+ *     kept         those of the state file, if the fabric is as it was before a restart
+ *     repaired     those of now, mended
+ *     routed       by the engine, anew
+ *     fell back    by weave
+ *     simplest     by updn: one lane, which always leaves room for multicast
+ *     reinstalled  those of now, without what is gone
+ *
+ * Invariant: live->now is proven by verify/ together with the trees in live->used.
+ * Cost: as routing and verifying; memory: up to three tables (now, before the last repair, new).
+ */
+#include "live/live.h"
+
+#include <selvage/formats.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+/* ---- beginning and end ---- */
+
+static bool host_cancelled(void *user)
+{
+    sv_live *live = user;
+    if (live->deadline_ns != 0 && sv_now_ns(live->ctx) > live->deadline_ns) {
+        live->overran = true;
+        return true;
+    }
+    return live->host.cancelled != NULL && live->host.cancelled(live->host.user);
+}
+
+static void host_log(void *user, sv_log_level level, const char *message)
+{
+    sv_live *live = user;
+    if (live->host.log != NULL)
+        live->host.log(live->host.user, level, message);
+}
+
+static void *host_resize(void *user, void *block, size_t size)
+{
+    sv_live *live = user;
+    return live->host.resize(live->host.user, block, size);
+}
+
+static uint64_t host_clock(void *user)
+{
+    sv_live *live = user;
+    return live->host.clock_ns(live->host.user);
+}
+
+static const char *keep_text(sv_live *live, const char *text, bool *failed)
+{
+    if (text == NULL)
+        return NULL;
+    const char *copy = sv_arena_text(&live->arena, text, strlen(text));
+    *failed |= copy == NULL;
+    return copy;
+}
+
+static sv_status keep_options(sv_live *live, const sv_live_options *given)
+{
+    sv_live_options *o = &live->options;
+    bool failed = false;
+    size_t count = given->route.num_options;
+    const char **list = SV_ARENA_NEW(&live->arena, const char *, count + 1);
+    *o = *given;
+    o->engine = keep_text(live, given->engine != NULL ? given->engine : "weave", &failed);
+    o->roots_path = keep_text(live, given->roots_path, &failed);
+    o->pin_path = keep_text(live, given->pin_path, &failed);
+    o->state_path = keep_text(live, given->state_path, &failed);
+    o->route.roots = NULL;
+    o->route.num_roots = 0;
+    o->route.options = list;
+    for (size_t i = 0; i < count && list != NULL; i++)
+        list[i] = keep_text(live, given->route.options[i], &failed);
+    return failed || list == NULL ? SV_NO_MEMORY : SV_OK;
+}
+
+/* An engine that is not there, or knows no such option, says so on the smallest of fabrics. */
+static sv_status try_engine(sv_live *live)
+{
+    sv_builder *builder = sv_builder_new(live->ctx);
+    sv_fabric *fabric = NULL;
+    sv_routes *routes = NULL;
+    const sv_switch_info about[2] = {{.name = "a", .guid = 1, .ports = 1},
+                                     {.name = "b", .guid = 2, .ports = 1}};
+    const sv_link link = {0};
+    sv_node root = {0};
+    sv_route_request request = live->options.route;
+    if (builder == NULL)
+        return SV_NO_MEMORY;
+    sv_builder_add_switch(builder, &about[0], NULL);
+    sv_builder_add_switch(builder, &about[1], NULL);
+    sv_builder_add_cable(builder, (sv_end){.index = 0, .port = 1}, (sv_end){.index = 1, .port = 1},
+                         &link);
+    SV_TRY(sv_builder_finish(builder, &fabric));
+    if (live->options.roots_path != NULL) {
+        request.roots = &root;
+        request.num_roots = 1;
+    }
+    sv_status status = sv_route(live->ctx, fabric, live->options.engine, &request, &routes, NULL);
+    sv_routes_free(routes);
+    sv_fabric_free(fabric);
+    return status == SV_INFEASIBLE ? SV_OK : status;
+}
+
+static sv_status read_set(sv_live *live, const char *path, sv__set *set)
+{
+    SV_TRY(sv_dump_read(live->ctx, path, &set->fabric, &set->routes));
+    set->routes->num_groups = 0;
+    return SV_OK;
+}
+
+static sv_status read_files(sv_live *live)
+{
+    const sv_live_options *o = &live->options;
+    if (o->roots_path != NULL && access(o->roots_path, R_OK) != 0)
+        return sv_fail(live->ctx, SV_IO, "cannot read the root file \"%s\"", o->roots_path);
+    if (o->pin_path != NULL)
+        SV_TRY(read_set(live, o->pin_path, &live->pin));
+    if (o->state_path == NULL || access(o->state_path, F_OK) != 0)
+        return SV_OK;
+    if (read_set(live, o->state_path, &live->kept) != SV_OK) {
+        sv_warn(live->ctx, "the state file is of no use, and will be replaced: %s",
+                sv_ctx_message(live->ctx));
+        live->kept = (sv__set){0};
+    }
+    return SV_OK;
+}
+
+static void drop(sv__set *set)
+{
+    sv_routes_free(set->routes);
+    sv_fabric_free(set->fabric);
+    *set = (sv__set){0};
+}
+
+sv_status sv_live_new(const sv_host *host, const sv_live_options *options, sv_live **result,
+                      char *message, size_t size)
+{
+    sv_ctx *outer = sv_ctx_new(host);
+    sv_live *live = outer == NULL ? NULL : sv_alloc(outer, 1, sizeof *live);
+    snprintf(message, size, "out of memory");
+    if (live == NULL) {
+        sv_ctx_free(outer);
+        return SV_NO_MEMORY;
+    }
+    live->host = outer->host;
+    live->outer = outer;
+    const sv_host inner = {.user = live,
+                           .resize = host_resize,
+                           .log = host_log,
+                           .cancelled = host_cancelled,
+                           .clock_ns = host_clock};
+    live->ctx = sv_ctx_new(&inner);
+    if (live->ctx == NULL) {
+        sv_live_free(live);
+        return SV_NO_MEMORY;
+    }
+    sv_arena_init(&live->arena, live->ctx);
+    live->group_sls = options->no_multicast ? 0 : 1;
+    sv_status status = keep_options(live, options);
+    if (status == SV_OK)
+        status = try_engine(live);
+    if (status == SV_OK)
+        status = read_files(live);
+    if (status == SV_OK) {
+        message[0] = 0;
+        *result = live;
+        return SV_OK;
+    }
+    snprintf(message, size, "%s", sv_ctx_message(live->ctx));
+    sv_live_free(live);
+    return status;
+}
+
+void sv_live_free(sv_live *live)
+{
+    if (live == NULL)
+        return;
+    sv_ctx *outer = live->outer;
+    live->used.routes = NULL;
+    sv__live_candidate_release(&live->used);
+    drop(&live->now);
+    drop(&live->home);
+    drop(&live->kept);
+    drop(&live->pin);
+    if (live->ctx != NULL)
+        sv_arena_release(&live->arena);
+    sv_ctx_free(live->ctx);
+    sv_release(outer, live);
+    sv_ctx_free(outer);
+}
+
+/* ---- a sweep ---- */
+
+/* Notes what went wrong; the first problems are the ones to read. */
+static void complain(sv_live *live, sv_live_report *report, const char *text)
+{
+    size_t used = strlen(report->problem);
+    sv_warn(live->ctx, "%s", text);
+    snprintf(report->problem + used, sizeof report->problem - used, "%s%s", used > 0 ? "; " : "",
+             text);
+}
+
+struct way {
+    sv__live_way *make;
+    sv_live_how how;
+};
+
+static const struct way ways[] = {
+    {sv__live_pinned, SV_LIVE_PINNED},      {sv__live_returned, SV_LIVE_RETURNED},
+    {sv__live_kept, SV_LIVE_RETURNED},      {sv__live_repaired, SV_LIVE_REPAIRED},
+    {sv__live_routed, SV_LIVE_ROUTED},      {sv__live_fell_back, SV_LIVE_FELL_BACK},
+    {sv__live_simplest, SV_LIVE_FELL_BACK}, {sv__live_reinstalled, SV_LIVE_REINSTALLED}};
+
+enum { NUM_WAYS = sizeof ways / sizeof ways[0] };
+
+/* Whether the second tables are better than the first. */
+static bool is_better(const sv__candidate *best, const sv__candidate *c)
+{
+    if (!c->safe)
+        return false;
+    return best->routes == NULL || c->lost < best->lost ||
+           (c->lost == best->lost && c->lost_others < best->lost_others);
+}
+
+/* Goes one way; *best becomes what it leads to if that is better. */
+static sv_status go(sv_live *live, const sv_fabric *f, const struct way *way, sv__candidate *best,
+                    sv_live_report *report)
+{
+    char text[400] = "";
+    sv__candidate c = {.how = way->how};
+    uint64_t begun = sv_now_ns(live->ctx);
+    sv_status status = way->make(live, f, &c);
+    uint64_t made = sv_now_ns(live->ctx);
+    report->route_ns += made - begun;
+    if (status == SV_OK && c.routes != NULL)
+        status = sv__live_judge(live, f, &c, text, sizeof text);
+    report->verify_ns += sv_now_ns(live->ctx) - made;
+    if (status != SV_OK && status != SV_CANCELLED)
+        snprintf(text, sizeof text, "%.399s", sv_ctx_message(live->ctx));
+    if (text[0] != 0)
+        complain(live, report, text);
+    if (status == SV_OK && c.routes != NULL && is_better(best, &c)) {
+        sv__live_candidate_release(best);
+        *best = c;
+    } else {
+        sv__live_candidate_release(&c);
+    }
+    return status == SV_CANCELLED ? status : SV_OK;
+}
+
+static sv_status find(sv_live *live, const sv_fabric *f, unsigned flags, sv__candidate *best,
+                      sv_live_report *report)
+{
+    for (int i = 0; i < NUM_WAYS; i++) {
+        bool old = ways[i].how == SV_LIVE_RETURNED || ways[i].how == SV_LIVE_REPAIRED;
+        if (old && flags & SV_LIVE_ANEW)
+            continue;
+        SV_TRY(go(live, f, &ways[i], best, report));
+        if (best->routes != NULL && best->whole_reach)
+            return SV_OK;
+    }
+    return best->routes != NULL ? SV_OK
+                                : sv_fail(live->ctx, SV_INFEASIBLE, "no tables could be proven");
+}
+
+/* ---- second thoughts ---- */
+
+/* Whether tables have become so much worse by repairs that all should be routed anew. */
+static bool has_drifted(const sv_live *live, const sv__candidate *c)
+{
+    unsigned percent = live->options.drift_percent;
+    return c->how == SV_LIVE_REPAIRED && percent > 0 && live->routed_efi > 0 &&
+           (double)c->load.max > (double)live->routed_efi * (1 + percent / 100.0);
+}
+
+/*
+ * Second thoughts. Repaired tables that are much worse than those they come from give way to new
+ * ones, if these are better. And with careful, to go back to tables of before that might deadlock
+ * with those of now is not worth it if those of now can be mended without asking anybody to be
+ * quiet.
+ */
+static sv_status reconsider(sv_live *live, const sv_fabric *f, unsigned flags, sv__candidate *best,
+                            sv_live_report *report)
+{
+    static const struct way mend = {sv__live_repaired, SV_LIVE_REPAIRED},
+                            anew = {sv__live_routed, SV_LIVE_ROUTED};
+    bool careful = live->options.careful, drifted = has_drifted(live, best);
+    bool risky = careful && best->how == SV_LIVE_RETURNED && best->passage == SV_PASSAGE_UNSAFE;
+    sv__candidate other = {0};
+    if (!drifted && !risky)
+        return SV_OK;
+    SV_TRY(go(live, f, drifted ? &anew : &mend, &other, report));
+    sv_status status = SV_OK;
+    if (other.routes != NULL)
+        status = sv__live_passage(live, f, flags, &other);
+    bool take =
+        status == SV_OK && other.routes != NULL && other.whole_reach &&
+        (drifted ? other.load.max < best->load.max && (!careful || other.passage <= best->passage)
+                 : other.passage < SV_PASSAGE_QUIET);
+    if (take) {
+        sv__candidate spare = *best;
+        *best = other;
+        other = spare;
+    }
+    if (take || drifted)
+        snprintf(live->report.note, sizeof live->report.note, "%s",
+                 !drifted
+                     ? "to go back to the tables of before could deadlock for a moment: reroute "
+                       "when it is quiet"
+                 : take ? "routed anew: repairs had made the busiest channel too busy"
+                        : "the busiest channel has become much busier by repairs: reroute when it "
+                          "is quiet");
+    sv__live_candidate_release(&other);
+    return status;
+}
+
+static void describe(const sv__candidate *c, sv_live_report *report)
+{
+    const sv_verification *v = c->found;
+    report->how = c->how;
+    snprintf(report->engine, sizeof report->engine, "%s", c->engine);
+    report->proven = true;
+    report->whole = c->whole_reach;
+    report->pairs = v->pairs[SV_PAIRS_TERMINAL_TERMINAL];
+    report->lost = c->lost;
+    report->lost_others = c->lost_others;
+    report->split = v->unreachable[SV_PAIRS_TERMINAL_TERMINAL] - c->lost;
+    report->lanes = v->vls_used;
+    report->dependencies = v->dependencies;
+    report->efi = c->load.max;
+    report->hops = c->load.hops_avg;
+    report->passage = c->passage;
+    report->steps = c->steps;
+}
+
+/* What was found takes the place of what was there. */
+static void adopt(sv_live *live, sv_fabric *f, sv__candidate *c)
+{
+    drop(&live->kept);
+    if (c->how == SV_LIVE_RETURNED && live->home.routes != NULL) {
+        drop(&live->home);
+        drop(&live->now);
+    } else if (c->how == SV_LIVE_REPAIRED && live->home.routes == NULL) {
+        live->home = live->now;
+    } else {
+        if (c->how != SV_LIVE_REPAIRED && c->how != SV_LIVE_REINSTALLED)
+            drop(&live->home);
+        drop(&live->now);
+    }
+    if (c->how != SV_LIVE_REPAIRED && c->how != SV_LIVE_REINSTALLED)
+        live->routed_efi = c->load.max;
+    live->now = (sv__set){f, c->routes};
+    live->used.routes = NULL;
+    sv__live_candidate_release(&live->used);
+    live->used = *c;
+}
+
+/* The proven tables, for the next start. Not to have them is no reason to stop. */
+static void save(sv_live *live)
+{
+    if (live->options.state_path != NULL &&
+        sv_dump_write(live->ctx, live->now.fabric, live->now.routes, live->options.state_path) !=
+            SV_OK)
+        sv_warn(live->ctx, "the state file could not be written: %s", sv_ctx_message(live->ctx));
+}
+
+static sv_status check_size(sv_live *live, const sv_fabric *f)
+{
+    uint64_t wanted = f->live_switches + ((uint64_t)f->live_terminals << live->options.route.lmc);
+    if (wanted > SV_LID_MAX)
+        return sv_fail(live->ctx, SV_INFEASIBLE,
+                       "%llu addresses, but InfiniBand has %u unicast LIDs",
+                       (unsigned long long)wanted, SV_LID_MAX);
+    return SV_OK;
+}
+
+static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, sv_live_report *report)
+{
+    sv__candidate best = {0};
+    uint64_t begun;
+    live->report.note[0] = 0;
+    SV_TRY(check_size(live, f));
+    SV_TRY(sv__live_compare(live, f, report));
+    sv_status status = find(live, f, flags, &best, report);
+    begun = sv_now_ns(live->ctx);
+    if (status == SV_OK)
+        status = sv__live_passage(live, f, flags, &best);
+    if (status == SV_OK)
+        status = reconsider(live, f, flags, &best, report);
+    report->verify_ns += sv_now_ns(live->ctx) - begun;
+    if (status != SV_OK) {
+        sv__live_candidate_release(&best);
+        return status;
+    }
+    describe(&best, report);
+    snprintf(report->note, sizeof report->note, "%s", live->report.note);
+    adopt(live, f, &best);
+    live->report = *report;
+    save(live);
+    return SV_OK;
+}
+
+sv_status sv_live_sweep(sv_live *live, sv_fabric *fabric, unsigned flags, sv_live_report *report)
+{
+    sv_live_report made = {0};
+    if (live->now.routes != NULL && live->report.whole && !(flags & SV_LIVE_ANEW) &&
+        sv__live_same(live->now.fabric, fabric)) {
+        sv_fabric_free(fabric);
+        *report = live->report;
+        report->how = SV_LIVE_SAME;
+        report->passage = flags & SV_LIVE_UNKNOWN ? SV_PASSAGE_UNJUDGED : SV_PASSAGE_NONE;
+        report->route_ns = report->verify_ns = 0;
+        report->problem[0] = report->note[0] = report->fabric[0] = 0;
+        report->parts_lost = report->parts_added = 0;
+        return SV_OK;
+    }
+    sv_status status = change(live, fabric, flags, &made);
+    if (status != SV_OK) {
+        sv_fabric_free(fabric);
+        complain(live, &made, sv_ctx_message(live->ctx));
+    }
+    *report = made;
+    return status;
+}
+
+/* ---- answers ---- */
+
+void sv_live_set_threads(sv_live *live, unsigned threads)
+{
+    sv_ctx_set_threads(live->ctx, threads);
+}
+
+const sv_fabric *sv_live_fabric(const sv_live *live)
+{
+    return live->now.fabric;
+}
+
+const sv_routes *sv_live_routes(const sv_live *live)
+{
+    return live->now.routes;
+}
+
+const char *sv_live_message(const sv_live *live)
+{
+    return sv_ctx_message(live->ctx);
+}
+
+sv_status sv_live_group(sv_live *live, unsigned sl, const sv_node *members, size_t count,
+                        uint64_t (*ports)[4])
+{
+    if (live->now.routes == NULL)
+        return sv_fail(live->ctx, SV_INFEASIBLE, "there are no tables yet");
+    if (sl >= SV_HARDWARE_SLS)
+        return sv_fail(live->ctx, SV_BAD_INPUT, "there is no SL %u", sl);
+    if (live->used.trees[sl] == NULL)
+        SV_TRY(sv__live_add_tree(live, sl));
+    live->group_sls |= (uint16_t)(1u << sl);
+    return sv_mtree_prune(live->ctx, live->used.trees[sl], live->now.fabric, members, count, ports);
+}
+
+const char *sv_live_how_name(sv_live_how how)
+{
+    static const char *const names[SV_LIVE_COUNT] = {
+        "nothing", "same", "pinned", "returned", "repaired", "routed", "fell back", "reinstalled"};
+    return (unsigned)how < SV_LIVE_COUNT ? names[how] : "unknown";
+}
+
+const char *sv_passage_name(sv_passage passage)
+{
+    static const char *const names[SV_PASSAGE_COUNT] = {
+        "not judged",        "no path changes",   "safe in any order",
+        "safe step by step", "free of deadlocks", "safe while pairs with other SLs are quiet",
+        "not safe"};
+    return (unsigned)passage < SV_PASSAGE_COUNT ? names[passage] : "unknown";
+}

@@ -1,0 +1,88 @@
+/* live.h: the inside of the room: what is kept between sweeps, and what a sweep works on. */
+#ifndef SV_LIVE_LIVE_H
+#define SV_LIVE_LIVE_H
+
+#include <selvage/live.h>
+
+#include "base/arena.h"
+
+/* Tables and what they are for. */
+typedef struct sv__set {
+    sv_fabric *fabric;
+    sv_routes *routes;
+} sv__set;
+
+/* Tables that might do. */
+typedef struct sv__candidate {
+    sv_routes *routes;
+    sv_routes *whole;                 /* with a group for each tree: what is verified */
+    sv_mtree *trees[SV_HARDWARE_SLS]; /* by SL, or NULL */
+    sv_verification *found;
+    sv_live_how how;
+    const char *engine;
+    sv_passage passage; /* as far as a repair told */
+    uint32_t steps;
+    bool safe, whole_reach;
+    uint64_t lost, lost_others;
+    sv_load load;
+} sv__candidate;
+
+struct sv_live {
+    sv_ctx *outer;  /* what live itself is made with */
+    sv_ctx *ctx;    /* of all work, with a clock that can run out */
+    sv_host host;   /* the caller's */
+    sv_arena arena; /* texts of the options */
+    sv_live_options options;
+    uint64_t deadline_ns; /* 0: none */
+    bool overran;
+
+    sv__set now;  /* proven; routes NULL: there are none */
+    sv__set home; /* those that were routed anew last, if those of now are repaired ones */
+    sv__set kept; /* of the state file: not proven yet */
+    sv__set pin;
+    sv__candidate used; /* how those of now were judged; its routes are now's */
+    sv_live_report report;
+    uint64_t routed_efi; /* the busiest channel of the last tables that were not repaired ones */
+    uint16_t group_sls;  /* a bit for each SL that multicast groups have */
+};
+
+/* ---- judge.c ---- */
+
+/*
+ * Gives a candidate its trees, and verifies it. What is wrong with it goes into text (of size
+ * bytes). Anything but SV_OK: it could not be judged.
+ */
+sv_status sv__live_judge(sv_live *live, const sv_fabric *fabric, sv__candidate *c, char *text,
+                         size_t size);
+
+/* The same again, with one more tree: the candidate changes only if that is proven, too. */
+sv_status sv__live_add_tree(sv_live *live, unsigned sl);
+
+void sv__live_candidate_release(sv__candidate *c);
+
+/* ---- passage.c ---- */
+
+/* What became of the fabric since the tables of now. */
+sv_status sv__live_compare(sv_live *live, const sv_fabric *f, sv_live_report *report);
+
+/* What going from the tables before to a candidate does, unless a repair has told already. */
+sv_status sv__live_passage(sv_live *live, const sv_fabric *f, unsigned flags, sv__candidate *c);
+
+/* ---- ways.c ---- */
+
+/*
+ * The ways to tables, best first. Each makes c->routes (or leaves it NULL: not a way now) or fails,
+ * with the message in the context.
+ */
+typedef sv_status sv__live_way(sv_live *live, const sv_fabric *fabric, sv__candidate *c);
+
+sv__live_way sv__live_pinned, sv__live_returned, sv__live_kept, sv__live_repaired, sv__live_routed,
+    sv__live_fell_back, sv__live_simplest, sv__live_reinstalled;
+
+/* Whether two fabrics are the same: nodes, cables, LIDs, lanes. */
+bool sv__live_same(const sv_fabric *a, const sv_fabric *b);
+
+/* Tables of one fabric in the numbers of another, with the LIDs of that. */
+sv_status sv__live_carry(sv_ctx *ctx, const sv__set *from, const sv_fabric *to, sv_routes **result);
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * status.c: what those who watch want to know, as JSON and for Prometheus' node_exporter (its
+ * textfile collector). Both files are replaced at once: nobody reads half of one.
+ *
+ * Cost: O(1).
+ */
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "live/live.h"
+
+static void json_problem(sv_json *j, const char *key, const char *text, int64_t time)
+{
+    if (time == 0) {
+        sv_json_null(j, key);
+        return;
+    }
+    sv_json_begin_row(j, key, '{');
+    sv_json_text(j, "text", text);
+    sv_json_number(j, "unix_time", (uint64_t)time);
+    sv_json_end(j, '}');
+}
+
+static void print_json(sv_text *out, const sv_live_status *s)
+{
+    const sv_live_report *r = &s->last;
+    sv_json j;
+    sv_json_init(&j, out);
+    sv_json_begin_object(&j, NULL);
+    sv_json_text(&j, "selvage", sv_version());
+    sv_json_text(&j, "subnet_manager", s->version);
+    sv_json_bool(&j, "dry_run", s->dry_run);
+    sv_json_number(&j, "unix_time", (uint64_t)s->unix_time);
+    sv_json_number(&j, "sweeps", s->sweeps);
+    sv_json_number(&j, "changes", s->changes);
+    sv_json_number(&j, "failures", s->failures);
+    sv_json_text(&j, "how", sv_live_how_name(r->how));
+    sv_json_text(&j, "engine", r->engine);
+    sv_json_bool(&j, "proven", r->proven);
+    sv_json_bool(&j, "whole", r->whole);
+    sv_json_number(&j, "switches", s->switches);
+    sv_json_number(&j, "terminals", s->terminals);
+    sv_json_number(&j, "pairs", r->pairs);
+    sv_json_number(&j, "lost_pairs", r->lost);
+    sv_json_number(&j, "split_pairs", r->split);
+    sv_json_number(&j, "vls_used", r->lanes);
+    sv_json_number(&j, "dependencies", r->dependencies);
+    sv_json_number(&j, "efi_max", r->efi);
+    sv_json_real(&j, "hops_avg", r->hops, 4);
+    sv_json_number(&j, "multicast_groups", s->groups);
+    sv_json_text(&j, "passage", sv_passage_name(r->passage));
+    sv_json_number(&j, "entries_changed", s->entries);
+    sv_json_number(&j, "lft_blocks_sent", s->blocks);
+    sv_json_real(&j, "seconds", s->seconds, 6);
+    sv_json_real(&j, "route_seconds", (double)r->route_ns / 1e9, 6);
+    sv_json_real(&j, "verify_seconds", (double)r->verify_ns / 1e9, 6);
+    json_problem(&j, "last_fault", s->last_fault, s->last_fault_time);
+    json_problem(&j, "last_problem", s->last_problem, s->last_problem_time);
+    sv_json_end(&j, '}');
+}
+
+/* One metric with its help. */
+static void metric(sv_text *out, const char *name, const char *kind, const char *help, double value)
+{
+    sv_text_print(out, "# HELP selvage_%s %s\n# TYPE selvage_%s %s\nselvage_%s %.15g\n", name, help,
+                  name, kind, name, value);
+}
+
+static void print_prometheus(sv_text *out, const sv_live_status *s)
+{
+    const sv_live_report *r = &s->last;
+    sv_text_print(out,
+                  "# HELP selvage_info What routes the fabric.\n# TYPE selvage_info gauge\n"
+                  "selvage_info{version=\"%s\",engine=\"%s\",how=\"%s\"} 1\n",
+                  sv_version(), r->engine, sv_live_how_name(r->how));
+    metric(out, "proven", "gauge",
+           "Whether the tables in use are proven free of deadlocks and loops.", r->proven);
+    metric(out, "whole", "gauge", "Whether every pair that cables allow has a path.", r->whole);
+    metric(out, "dry_run", "gauge", "Whether tables are only computed, not handed over.",
+           s->dry_run);
+    metric(out, "switches", "gauge", "Switches in the fabric.", s->switches);
+    metric(out, "terminals", "gauge", "Ports of host adapters in the fabric.", s->terminals);
+    metric(out, "lost_pairs", "gauge", "Pairs of terminals without a path though cables allow one.",
+           (double)r->lost);
+    metric(out, "split_pairs", "gauge", "Pairs of terminals in different parts of the fabric.",
+           (double)r->split);
+    metric(out, "lanes", "gauge", "Virtual lanes in use.", r->lanes);
+    metric(out, "efi_max", "gauge", "Routes over the busiest channel.", (double)r->efi);
+    metric(out, "hops_avg", "gauge", "Channels between switches on a route, on average.", r->hops);
+    metric(out, "multicast_groups", "gauge", "Multicast groups with a tree.", (double)s->groups);
+    metric(out, "entries_changed", "gauge", "LFT entries that the last sweep changed.",
+           (double)s->entries);
+    metric(out, "lft_blocks_sent", "gauge", "LFT blocks that the last sweep sent.",
+           (double)s->blocks);
+    metric(out, "sweep_seconds", "gauge", "What the last sweep took here.", s->seconds);
+    metric(out, "route_seconds", "gauge", "Of that, engines and repairs.",
+           (double)r->route_ns / 1e9);
+    metric(out, "verify_seconds", "gauge", "Of that, proofs.", (double)r->verify_ns / 1e9);
+    metric(out, "sweeps_total", "counter", "Sweeps.", (double)s->sweeps);
+    metric(out, "changes_total", "counter", "Sweeps that changed tables.", (double)s->changes);
+    metric(out, "failures_total", "counter", "Sweeps after which no tables could be proven.",
+           (double)s->failures);
+    metric(out, "last_sweep_timestamp_seconds", "gauge", "When the last sweep was.",
+           (double)s->unix_time);
+    metric(out, "last_fault_timestamp_seconds", "gauge",
+           "When the fabric lost something; 0: never.", (double)s->last_fault_time);
+    metric(out, "last_problem_timestamp_seconds", "gauge",
+           "When something went wrong here; 0: never.", (double)s->last_problem_time);
+}
+
+static sv_status write(sv_ctx *ctx, const sv_live_status *status, const char *path,
+                       void (*print)(sv_text *, const sv_live_status *))
+{
+    sv_file file;
+    sv_text out;
+    SV_TRY(sv_file_create(&file, ctx, path));
+    sv_text_init(&out, ctx, &file.sink);
+    print(&out, status);
+    sv_status done = sv_text_finish(&out);
+    sv_text_release(&out);
+    if (done == SV_OK)
+        done = sv_file_commit(&file);
+    sv_file_close(&file);
+    return done;
+}
+
+sv_status sv_live_write_json(sv_ctx *ctx, const sv_live_status *status, const char *path)
+{
+    return write(ctx, status, path, print_json);
+}
+
+sv_status sv_live_write_prometheus(sv_ctx *ctx, const sv_live_status *status, const char *path)
+{
+    return write(ctx, status, path, print_prometheus);
+}

@@ -1,0 +1,269 @@
+/*
+ * ways.c: the ways to tables for a fabric, from the one that changes least to the last resort.
+ *
+ * Each makes tables or says why not; none says whether they are any good (judge.c asks verify/).
+ *
+ * Cost: as the engine or the repair; the rest is linear in the tables.
+ */
+#include <selvage/formats.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "live/live.h"
+
+/* ---- shared ---- */
+
+static bool same_switches(const sv_fabric *a, const sv_fabric *b)
+{
+    for (uint32_t s = 0; s < a->num_switches; s++)
+        if (a->switches[s].guid != b->switches[s].guid ||
+            a->switches[s].lid != b->switches[s].lid ||
+            a->switches[s].ports != b->switches[s].ports)
+            return false;
+    return true;
+}
+
+static bool same_terminals(const sv_fabric *a, const sv_fabric *b)
+{
+    for (uint32_t t = 0; t < a->num_terminals; t++)
+        if (a->terminals[t].guid != b->terminals[t].guid ||
+            a->terminals[t].lid != b->terminals[t].lid ||
+            a->terminals[t].lmc != b->terminals[t].lmc)
+            return false;
+    return true;
+}
+
+bool sv__live_same(const sv_fabric *a, const sv_fabric *b)
+{
+    if (a == NULL || b == NULL || a->num_switches != b->num_switches ||
+        a->num_terminals != b->num_terminals || a->num_channels != b->num_channels ||
+        a->live_channels != b->live_channels || a->live_switches != b->live_switches ||
+        a->live_terminals != b->live_terminals || !same_switches(a, b) || !same_terminals(a, b))
+        return false;
+    for (uint32_t c = 0; c < a->num_channels; c++) {
+        sv_channel channel = {c};
+        if (a->tail[c].i != b->tail[c].i || a->head[c].i != b->head[c].i ||
+            a->port[c] != b->port[c] || a->reverse[c].i != b->reverse[c].i ||
+            sv_channel_alive(a, channel) != sv_channel_alive(b, channel) ||
+            sv_link_of(a, channel)->vls != sv_link_of(b, channel)->vls)
+            return false;
+    }
+    return true;
+}
+
+/* The subnet manager gives LIDs; tables follow. */
+static void take_lids(const sv_fabric *f, sv_routes *r)
+{
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
+        uint32_t lid =
+            v < f->num_switches ? f->switches[v].lid : f->terminals[v - f->num_switches].lid;
+        for (uint32_t d = r->first[v]; d < r->first[v + 1]; d++)
+            r->lid[d] = (uint16_t)(lid == 0 ? 0 : lid + (d - r->first[v]));
+    }
+}
+
+sv_status sv__live_carry(sv_ctx *ctx, const sv__set *from, const sv_fabric *to, sv_routes **result)
+{
+    sv_match *match = NULL;
+    SV_TRY(sv_match_new(ctx, from->fabric, to, SV_MATCH_GUID, &match));
+    sv_status status = sv_routes_remap(ctx, from->fabric, from->routes, to, match, result);
+    sv_match_free(match);
+    if (status == SV_OK)
+        take_lids(to, *result);
+    return status;
+}
+
+static sv_status read_roots(sv_live *live, const sv_fabric *f, sv_node *roots, size_t *count)
+{
+    sv_file file;
+    uint32_t unknown = 0;
+    SV_TRY(sv_file_open(&file, live->ctx, live->options.roots_path));
+    sv_status status = sv_roots_read(live->ctx, f, &file.source, roots, count, &unknown);
+    sv_file_close(&file);
+    return status;
+}
+
+/* What engines are told about this fabric. *roots: to be released. */
+static sv_status make_request(sv_live *live, const sv_fabric *f, sv_route_request *request,
+                              sv_node **roots)
+{
+    *request = live->options.route;
+    *roots = NULL;
+    if (live->options.roots_path == NULL)
+        return SV_OK;
+    *roots = sv_alloc(live->ctx, f->num_switches, sizeof **roots);
+    if (*roots == NULL)
+        return SV_NO_MEMORY;
+    request->roots = *roots;
+    return read_roots(live, f, *roots, &request->num_roots);
+}
+
+static void start_clock(sv_live *live)
+{
+    live->overran = false;
+    live->deadline_ns =
+        live->options.budget_ns == 0 ? 0 : sv_now_ns(live->ctx) + live->options.budget_ns;
+}
+
+/* A computation that ran out of time is one that does not do. */
+static sv_status stop_clock(sv_live *live, sv_status status, const char *who)
+{
+    live->deadline_ns = 0;
+    if (status == SV_CANCELLED && live->overran)
+        return sv_fail(live->ctx, SV_INFEASIBLE, "%s did not finish within %.3g s", who,
+                       (double)live->options.budget_ns / 1e9);
+    return status;
+}
+
+/* ---- tables that are there already ---- */
+
+/* Other tables of the same fabric need no match of nodes. */
+static sv_status copy(sv_live *live, const sv__set *from, const sv_fabric *f, sv_routes **result)
+{
+    if (!sv__live_same(from->fabric, f))
+        return sv__live_carry(live->ctx, from, f, result);
+    return sv_routes_clone(live->ctx, from->routes, result);
+}
+
+sv_status sv__live_pinned(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    c->engine = "pin";
+    if (live->pin.routes == NULL)
+        return SV_OK;
+    if (live->pin.routes->lmc != live->options.route.lmc)
+        return sv_fail(live->ctx, SV_INFEASIBLE, "the pinned tables have LMC %u, the subnet has %u",
+                       live->pin.routes->lmc, live->options.route.lmc);
+    return copy(live, &live->pin, f, &c->routes);
+}
+
+sv_status sv__live_returned(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    c->engine = live->options.engine;
+    if (live->home.routes == NULL || !sv__live_same(live->home.fabric, f))
+        return SV_OK;
+    return sv_routes_clone(live->ctx, live->home.routes, &c->routes);
+}
+
+sv_status sv__live_kept(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    c->engine = live->options.engine;
+    if (live->kept.routes == NULL || live->kept.routes->lmc != live->options.route.lmc ||
+        !sv__live_same(live->kept.fabric, f))
+        return SV_OK;
+    return sv_routes_clone(live->ctx, live->kept.routes, &c->routes);
+}
+
+sv_status sv__live_reinstalled(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    c->engine = live->report.engine;
+    if (live->now.routes == NULL)
+        return SV_OK;
+    return copy(live, &live->now, f, &c->routes);
+}
+
+/* ---- repairs ---- */
+
+static sv_passage passage_of(const sv_repair_report *report)
+{
+    if (report->entries == 0 && report->sls == 0)
+        return SV_PASSAGE_NONE;
+    switch (report->safety) {
+    case SV_SAFE_ANYHOW:
+        return SV_PASSAGE_ANY_ORDER;
+    case SV_SAFE_STEPS:
+        return SV_PASSAGE_STEPS;
+    case SV_SAFE_QUIET:
+        return SV_PASSAGE_QUIET;
+    default:
+        return SV_PASSAGE_UNSAFE;
+    }
+}
+
+/* Carries out a repair; tables that the engine made anew after all are told apart. */
+static sv_status repair(sv_live *live, const sv__set *from, bool proven, const sv_fabric *f,
+                        const sv_route_request *request, sv__candidate *c)
+{
+    const sv_repair_request wanted = {.engine = live->options.engine,
+                                      .route = request,
+                                      .traffic = live->options.traffic,
+                                      .proven = proven};
+    sv_repair_report *report = NULL;
+    SV_TRY(sv_repair(live->ctx, from->fabric, from->routes, f, &wanted, &c->routes, &report));
+    c->how = report->full ? SV_LIVE_ROUTED : SV_LIVE_REPAIRED;
+    c->passage = report->full ? SV_PASSAGE_UNJUDGED : passage_of(report);
+    c->steps = report->steps;
+    if (report->full)
+        snprintf(live->report.note, sizeof live->report.note, "routed anew: %.180s", report->why);
+    take_lids(f, c->routes);
+    sv_repair_report_free(report);
+    return SV_OK;
+}
+
+sv_status sv__live_repaired(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    const sv__set *from = live->now.routes != NULL ? &live->now : &live->kept;
+    bool proven = from == &live->now && live->report.whole && live->report.split == 0;
+    sv_route_request request;
+    sv_node *roots = NULL;
+    c->engine = live->options.engine;
+    if (live->options.no_repair || from->routes == NULL ||
+        from->routes->lmc != live->options.route.lmc)
+        return SV_OK;
+    start_clock(live);
+    sv_status status = make_request(live, f, &request, &roots);
+    if (status == SV_OK)
+        status = repair(live, from, proven, f, &request, c);
+    sv_release(live->ctx, roots);
+    return stop_clock(live, status, "the repair");
+}
+
+/* ---- engines ---- */
+
+static sv_status run_engine(sv_live *live, const sv_fabric *f, const char *engine,
+                            const sv_route_request *request, sv__candidate *c)
+{
+    sv_route_report report;
+    c->engine = engine;
+    SV_TRY(sv_route(live->ctx, f, engine, request, &c->routes, &report));
+    take_lids(f, c->routes);
+    snprintf(live->report.note, sizeof live->report.note, "%s", report.note);
+    return SV_OK;
+}
+
+sv_status sv__live_routed(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    sv_route_request request;
+    sv_node *roots = NULL;
+    start_clock(live);
+    c->engine = live->options.engine;
+    sv_status status = make_request(live, f, &request, &roots);
+    if (status == SV_OK)
+        status = run_engine(live, f, live->options.engine, &request, c);
+    sv_release(live->ctx, roots);
+    return stop_clock(live, status, live->options.engine);
+}
+
+/* An engine that takes every fabric, told nothing but what tables have to keep to. */
+static sv_status fall_back(sv_live *live, const sv_fabric *f, const char *engine, sv__candidate *c)
+{
+    const sv_route_request *asked = &live->options.route;
+    const sv_route_request request = {.vls = asked->vls,
+                                      .lmc = asked->lmc,
+                                      .sl_offset = asked->sl_offset,
+                                      .sl_mode = asked->sl_mode,
+                                      .seed = asked->seed};
+    return run_engine(live, f, engine, &request, c);
+}
+
+sv_status sv__live_fell_back(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    if (strcmp(live->options.engine, "weave") == 0 && live->options.budget_ns == 0)
+        return SV_OK; /* that was it */
+    return fall_back(live, f, "weave", c);
+}
+
+sv_status sv__live_simplest(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    return fall_back(live, f, "updn", c);
+}

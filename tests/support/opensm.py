@@ -1,0 +1,157 @@
+"""The real OpenSM as a daemon over ibsim, with selvage's plugin in it (or without).
+
+    with ibsim.simulate(net, console=True) as sim, opensm.start(sim, directory, "engine=weave") as sm:
+        sm.wait_up()
+        sim.unlink("S-0000000000000001", 3)
+        sm.wait_routed()
+
+OpenSM's dump files are in sm.dump after each sweep; its log is sm.log.
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from support import ibsim
+from support.command import SELVAGE
+
+PLUGIN = os.path.join(os.path.dirname(SELVAGE), "plugin", "opensm")
+
+
+def require():
+    """Skips the whole test program where the plugin was not built."""
+    ibsim.require()
+    if os.path.exists(os.path.join(PLUGIN, "libselvage_osm.so")):
+        return
+    message = "the plugin was not built (Debian: libopensm-dev)"
+    if os.environ.get("SELVAGE_REQUIRE_LIVE"):
+        sys.exit("live tests are required here, but " + message)
+    print("skipped: " + message)
+    sys.exit(77)
+
+
+class OpenSM:
+    def __init__(self, sim, directory, options, host=None, **config):
+        self.sim, self.dump = sim, os.path.abspath(directory)
+        os.makedirs(directory, exist_ok=True)
+        self.log = os.path.join(directory, "opensm.log")
+        self.status_path = os.path.join(directory, "status.json")
+        self.prometheus = os.path.join(directory, "selvage.prom")
+        words = "status=%s prometheus=%s %s" % (self.status_path, self.prometheus, options or "")
+        settings = {"routing_engine": "selvage,no_fallback", "qos": "TRUE",
+                    "event_plugin_name": "selvage_osm", "event_plugin_options": words.strip(),
+                    "sweep_interval": "0", "log_flags": "0x43", "log_file": self.log,
+                    "dump_files_dir": directory, "sweep_on_trap": "TRUE", "max_wire_smps": "32",
+                    "force_log_flush": "TRUE", "sminfo_polling_timeout": "1000", "daemon": "FALSE"}
+        if options is None:
+            del settings["event_plugin_name"], settings["event_plugin_options"]
+        settings.update(config)
+        self.config = os.path.join(directory, "opensm.conf")
+        with open(self.config, "w") as file:
+            for key, value in settings.items():
+                if value is not None:
+                    file.write("%s %s\n" % (key, value))
+        self.environment = dict(sim.environment, OSM_TMP_DIR=directory, OSM_CACHE_DIR=directory,
+                                LD_LIBRARY_PATH=PLUGIN)
+        if host is not None:
+            self.environment["SIM_HOST"] = host
+        self.read = 0
+
+    def __enter__(self):
+        self.out = open(os.path.join(self.dump, "stdout"), "w")
+        self.process = subprocess.Popen(["ibsim-run", "opensm", "-F", self.config],
+                                        stdin=subprocess.DEVNULL, stdout=self.out,
+                                        stderr=subprocess.STDOUT, env=self.environment,
+                                        cwd=self.dump)  # umad2sim leaves a folder there if killed
+        return self
+
+    def __exit__(self, *exception):
+        self.stop()
+        self.out.close()
+
+    def stop(self):
+        """Ends OpenSM as an administrator would; its exit code."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(30)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        return self.process.returncode
+
+    # ---- the log ----
+
+    def lines(self, pattern="selvage: "):
+        try:
+            with open(self.log, errors="replace") as file:
+                return [line.rstrip("\n") for line in file if re.search(pattern, line)]
+        except FileNotFoundError:
+            return []
+
+    def wait(self, pattern, count=1, timeout=60):
+        """Until the log has count lines with a pattern."""
+        deadline = time.time() + timeout
+        while len(self.lines(pattern)) < count:
+            if self.process.poll() is not None:
+                raise AssertionError("opensm ended (%s):\n%s" % (self.process.returncode,
+                                                                 self.tail()))
+            if time.time() > deadline:
+                raise AssertionError("no %d lines with '%s' in the log:\n%s" % (count, pattern,
+                                                                               self.tail()))
+            time.sleep(0.02)
+
+    def tail(self, count=40):
+        return "\n".join(self.lines("")[-count:])
+
+    def ups(self):
+        return len(self.lines("SUBNET UP"))
+
+    def wait_up(self, count=1, timeout=60):
+        self.wait("SUBNET UP", count, timeout)
+
+    def settle(self, change, timeout=60, quiet=0.5):
+        """Makes a change, and waits until it is routed and nothing more happens."""
+        before = self.ups()
+        change()
+        self.wait_up(before + 1, timeout)
+        last, since = self.ups(), time.time()
+        while time.time() - since < quiet:
+            time.sleep(0.05)
+            if self.ups() != last:
+                last, since = self.ups(), time.time()
+
+    def sweep(self):
+        """A heavy sweep, as SIGHUP asks for."""
+        self.settle(lambda: os.kill(self.pid(), signal.SIGHUP))
+
+    def pid(self):
+        """Of OpenSM itself: ibsim-run may be a shell around it."""
+        for name in os.listdir("/proc"):
+            if not name.isdigit():
+                continue
+            try:
+                with open("/proc/%s/cmdline" % name, "rb") as file:
+                    words = file.read().split(b"\0")
+            except OSError:
+                continue
+            if words[0].endswith(b"opensm") and self.config.encode() in words:
+                return int(name)
+        raise AssertionError("opensm is not running")
+
+    def status(self):
+        with open(self.status_path) as file:
+            return json.load(file)
+
+    def rss(self):
+        """Resident memory in KiB."""
+        with open("/proc/%d/status" % self.pid()) as file:
+            return int(re.search(r"VmRSS:\s+(\d+)", file.read())[1])
+
+
+def start(sim, directory, options="", host=None, **config):
+    """OpenSM with the plugin and options (None: without)."""
+    return OpenSM(sim, directory, options, host, **config)

@@ -1,0 +1,410 @@
+/*
+ * test_live.c: from sweep to sweep: what is done after which change, that nothing is used that is
+ * not proven, and what is told about it.
+ */
+#define _DEFAULT_SOURCE
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "live/live.h"
+#include "support/testing.h"
+
+static sv_ctx *ctx;
+static char message[512];
+
+static int begin(void **state)
+{
+    (void)state;
+    ctx = sv_ctx_new(NULL);
+    return ctx == NULL;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    sv_ctx_free(ctx);
+    return 0;
+}
+
+static sv_live_options defaults(void)
+{
+    return (sv_live_options){.traffic = SV_TRAFFIC_MANAGED, .route = {.seed = 1}};
+}
+
+static sv_live *start(const sv_live_options *options)
+{
+    sv_live *live = NULL;
+    if (sv_live_new(NULL, options, &live, message, sizeof message) != SV_OK)
+        fail_msg("%s", message);
+    return live;
+}
+
+/* The same without what is dead: who looks at a fabric sees nothing of that. Frees the fabric. */
+static sv_fabric *compact(sv_fabric *f)
+{
+    char path[] = "/tmp/selvage-test-XXXXXX.svr";
+    sv_fabric *result = NULL;
+    sv_routes *r = NULL;
+    int file = mkstemps(path, 4);
+    assert_true(file >= 0);
+    close(file);
+    OK(ctx, sv_routes_new(ctx, f, 0, &r));
+    OK(ctx, sv_routes_assign_lids(ctx, f, r));
+    OK(ctx, sv_dump_write(ctx, f, r, path));
+    OK(ctx, sv_dump_read(ctx, path, &result, NULL));
+    unlink(path);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+    return result;
+}
+
+/* A fabric with LIDs, as a subnet manager gives them: the same node always has the same. */
+static sv_fabric *found(const char *spec, const char *without)
+{
+    sv_fabric *f = test_fabric(ctx, spec), *with = NULL, *left = NULL;
+    sv_routes *r = NULL;
+    sv_mask *mask;
+    OK(ctx, sv_routes_new(ctx, f, 0, &r));
+    OK(ctx, sv_routes_assign_lids(ctx, f, r));
+    OK(ctx, sv_fabric_with_lids(ctx, f, r, &with));
+    mask = sv_mask_new(ctx, with);
+    uint32_t cable = SV_NONE, node = SV_NONE;
+    if (without != NULL && sscanf(without, "cable %u", &cable) != 1)
+        assert_int_equal(sscanf(without, "node %u", &node), 1);
+    for (uint32_t c = 0, n = 0; c < with->num_channels; c++)
+        if (sv_joins_switches(with, (sv_channel){c}) && sv_is_cable(with, (sv_channel){c}) &&
+            n++ == cable)
+            sv_mask_cable(mask, with, (sv_channel){c});
+    if (node != SV_NONE)
+        sv_mask_node(mask, (sv_node){node});
+    OK(ctx, sv_fabric_mask(ctx, with, mask, &left));
+    sv_mask_free(mask);
+    sv_routes_free(r);
+    sv_fabric_free(with);
+    sv_fabric_free(f);
+    return compact(left);
+}
+
+/* A sweep that must go well; tables are judged once more, from outside. */
+static sv_live_report sweep(sv_live *live, sv_fabric *f, unsigned flags)
+{
+    sv_live_report report;
+    sv_verification *v = NULL;
+    if (sv_live_sweep(live, f, flags, &report) != SV_OK)
+        fail_msg("%s", report.problem);
+    assert_true(report.proven);
+    OK(ctx, sv_verify(ctx, sv_live_fabric(live), sv_live_routes(live), NULL, &v));
+    assert_int_equal(v->deadlock_free[SV_TRAFFIC_MANAGED], SV_VERDICT_YES);
+    assert_int_equal(v->loops, 0);
+    assert_int_equal(v->unreachable[SV_PAIRS_TERMINAL_TERMINAL], report.lost + report.split);
+    sv_verification_free(v);
+    return report;
+}
+
+static void test_changes(void **state)
+{
+    (void)state;
+    const char *spec = "torus:4x4,hosts=2";
+    sv_live_options options = defaults();
+    sv_live *live = start(&options);
+    sv_routes *first = NULL;
+    assert_null(sv_live_routes(live));
+    sv_live_report r = sweep(live, found(spec, NULL), SV_LIVE_UNKNOWN);
+    assert_int_equal(r.how, SV_LIVE_ROUTED);
+    assert_int_equal(r.passage, SV_PASSAGE_UNJUDGED);
+    assert_true(r.whole);
+    assert_int_equal(r.lanes, 8);
+    OK(ctx, sv_routes_clone(ctx, sv_live_routes(live), &first));
+
+    r = sweep(live, found(spec, NULL), 0);
+    assert_int_equal(r.how, SV_LIVE_SAME);
+    assert_int_equal(r.passage, SV_PASSAGE_NONE);
+
+    r = sweep(live, found(spec, "cable 3"), 0);
+    assert_int_equal(r.how, SV_LIVE_REPAIRED);
+    assert_int_not_equal(r.passage, SV_PASSAGE_UNJUDGED);
+    assert_int_equal(r.parts_lost, 1);
+    assert_non_null(strstr(r.fabric, "lost"));
+    r = sweep(live, found(spec, "node 5"), 0);
+    assert_int_equal(r.how, SV_LIVE_REPAIRED);
+    assert_int_equal(r.split + r.lost, 0);
+
+    r = sweep(live, found(spec, NULL), 0);
+    assert_int_equal(r.how, SV_LIVE_RETURNED);
+    const sv_routes *now = sv_live_routes(live);
+    for (uint32_t d = 0; d < first->num_destinations; d++)
+        assert_memory_equal(first->ports[d], now->ports[d], first->num_switches);
+
+    r = sweep(live, found(spec, NULL), SV_LIVE_ANEW);
+    assert_int_equal(r.how, SV_LIVE_ROUTED);
+    assert_int_equal(r.passage, SV_PASSAGE_NONE); /* the same tables again */
+    sv_routes_free(first);
+    sv_live_free(live);
+}
+
+static void test_without_repair(void **state)
+{
+    (void)state;
+    sv_live_options options = defaults();
+    options.no_repair = true;
+    sv_live *live = start(&options);
+    sweep(live, found("torus:4x4,hosts=1", NULL), 0);
+    sv_live_report r = sweep(live, found("torus:4x4,hosts=1", "cable 3"), 0);
+    assert_int_equal(r.how, SV_LIVE_ROUTED);
+    assert_int_not_equal(r.passage, SV_PASSAGE_UNJUDGED);
+    sv_live_free(live);
+}
+
+static void test_pieces(void **state)
+{
+    (void)state;
+    sv_live_options options = defaults();
+    sv_live *live = start(&options);
+    sv_live_report r = sweep(live, found("mesh:1x4,hosts=2", NULL), 0);
+    assert_true(r.whole);
+    r = sweep(live, found("mesh:1x4,hosts=2", "cable 1"), 0); /* two and two */
+    assert_true(r.whole);
+    assert_int_equal(r.split, 2 * 4 * 4);
+    assert_int_equal(r.lost, 0);
+    r = sweep(live, found("mesh:1x4,hosts=2", NULL), 0);
+    assert_int_equal(r.split, 0);
+    sv_live_free(live);
+}
+
+/* sssp deadlocks on a torus; nobody gets to see that. */
+static void test_what_is_not_proven_is_not_used(void **state)
+{
+    (void)state;
+    sv_live_options options = defaults();
+    options.engine = "sssp";
+    sv_live *live = start(&options);
+    sv_live_report r = sweep(live, found("torus:5x5,hosts=1", NULL), 0);
+    assert_int_equal(r.how, SV_LIVE_FELL_BACK);
+    assert_string_equal(r.engine, "weave");
+    assert_non_null(strstr(r.problem, "deadlock"));
+    sv_live_free(live);
+}
+
+static void test_an_engine_that_cannot(void **state)
+{
+    (void)state;
+    sv_live_options options = defaults();
+    options.engine = "dfsssp";
+    options.route.vls = 1;
+    sv_live *live = start(&options);
+    sv_live_report r = sweep(live, found("torus:5x5,hosts=1", NULL), 0);
+    assert_int_equal(r.how, SV_LIVE_FELL_BACK);
+    assert_int_equal(r.lanes, 1);
+    assert_non_null(strstr(r.problem, "lane"));
+    sv_live_free(live);
+}
+
+static uint64_t ticks;
+
+/* A clock that makes everything slow. */
+static uint64_t slow_clock(void *user)
+{
+    (void)user;
+    return ticks += 1000000;
+}
+
+static void test_time_budget(void **state)
+{
+    (void)state;
+    const sv_host host = {.clock_ns = slow_clock};
+    sv_live_options options = defaults();
+    sv_live *live = NULL;
+    sv_live_report r;
+    options.engine = "dfsssp";
+    options.budget_ns = 5000000;
+    assert_int_equal(sv_live_new(&host, &options, &live, message, sizeof message), SV_OK);
+    assert_int_equal(sv_live_sweep(live, found("torus:4x4x4,hosts=2", NULL), 0, &r), SV_OK);
+    assert_int_equal(r.how, SV_LIVE_FELL_BACK);
+    assert_string_equal(r.engine, "weave");
+    assert_non_null(strstr(r.problem, "did not finish within 0.005 s"));
+    sv_live_free(live);
+}
+
+static void test_pin(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/selvage-test-XXXXXX";
+    const char *spec = "torus:4x4,hosts=1";
+    sv_live_options options = defaults();
+    sv_fabric *f = found(spec, NULL);
+    sv_routes *r = test_routed(ctx, f, "updn", 0);
+    assert_true(mkdtemp(path) != NULL);
+    char file[64];
+    snprintf(file, sizeof file, "%s/pin.svr", path);
+    OK(ctx, sv_dump_write(ctx, f, r, file));
+    options.pin_path = file;
+    sv_live *live = start(&options);
+    sv_live_report report = sweep(live, f, 0);
+    assert_int_equal(report.how, SV_LIVE_PINNED);
+    for (uint32_t d = 0; d < r->num_destinations; d++)
+        assert_memory_equal(r->ports[d], sv_live_routes(live)->ports[d], r->num_switches);
+    report = sweep(live, found(spec, "cable 2"), 0); /* no longer valid */
+    assert_int_not_equal(report.how, SV_LIVE_PINNED);
+    assert_true(report.whole);
+    assert_non_null(strstr(report.problem, "without a path"));
+    report = sweep(live, found(spec, NULL), 0);
+    assert_int_equal(report.how, SV_LIVE_PINNED);
+    sv_live_free(live);
+    sv_routes_free(r);
+    unlink(file);
+    rmdir(path);
+}
+
+static void test_state_file(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/selvage-test-XXXXXX", file[64];
+    const char *spec = "torus:4x4,hosts=1";
+    sv_live_options options = defaults();
+    assert_true(mkdtemp(path) != NULL);
+    snprintf(file, sizeof file, "%s/state.svr", path);
+    options.state_path = file;
+    sv_live *live = start(&options);
+    sweep(live, found(spec, NULL), 0);
+    sv_live_report r = sweep(live, found(spec, "cable 4"), 0);
+    sv_routes *before = NULL;
+    OK(ctx, sv_routes_clone(ctx, sv_live_routes(live), &before));
+    sv_live_free(live);
+    live = start(&options); /* a restart: the same tables, without routing */
+    r = sweep(live, found(spec, "cable 4"), 0);
+    assert_int_equal(r.how, SV_LIVE_RETURNED);
+    assert_int_equal(r.passage, SV_PASSAGE_NONE);
+    sv_routes_free(before);
+    sv_live_free(live);
+    FILE *spoilt = fopen(file, "w"); /* no use is no reason to stop */
+    fputs("nonsense", spoilt);
+    fclose(spoilt);
+    live = start(&options);
+    r = sweep(live, found(spec, "cable 4"), 0);
+    assert_int_equal(r.how, SV_LIVE_ROUTED);
+    sv_live_free(live);
+    unlink(file);
+    rmdir(path);
+}
+
+static void test_bad_options(void **state)
+{
+    (void)state;
+    sv_live *live = NULL;
+    sv_live_options options = defaults();
+    options.engine = "magic";
+    assert_int_equal(sv_live_new(NULL, &options, &live, message, sizeof message), SV_BAD_INPUT);
+    assert_non_null(strstr(message, "magic"));
+    options = defaults();
+    const char *list[] = {"no-such=1"};
+    options.route.options = list;
+    options.route.num_options = 1;
+    assert_int_equal(sv_live_new(NULL, &options, &live, message, sizeof message), SV_BAD_INPUT);
+    options = defaults();
+    options.pin_path = "/does/not/exist";
+    assert_int_equal(sv_live_new(NULL, &options, &live, message, sizeof message), SV_IO);
+    options = defaults();
+    options.engine = "updn";
+    options.roots_path = "/does/not/exist";
+    assert_int_equal(sv_live_new(NULL, &options, &live, message, sizeof message), SV_IO);
+    assert_null(live);
+}
+
+static void test_empty_and_too_large(void **state)
+{
+    (void)state;
+    sv_live_options options = defaults();
+    sv_live *live = start(&options);
+    sv_live_report r;
+    sv_fabric *nothing = NULL;
+    OK(ctx, sv_builder_finish(sv_builder_new(ctx), &nothing));
+    r = sweep(live, nothing, 0);
+    assert_int_equal(r.pairs, 0);
+    sweep(live, found("mesh:1x2,hosts=1", NULL), 0);
+    const sv_routes *before = sv_live_routes(live);
+    sv_fabric *large = test_fabric(ctx, "fullmesh:50,hosts=1000,radix=1100");
+    if (large->num_switches > 0) {
+        options.route.lmc = 0;
+        assert_int_equal(sv_live_sweep(live, large, 0, &r), SV_INFEASIBLE);
+        assert_non_null(strstr(r.problem, "50050 addresses"));
+    }
+    assert_ptr_equal(before, sv_live_routes(live));
+    sv_live_free(live);
+}
+
+static void test_groups(void **state)
+{
+    (void)state;
+    sv_live_options options = defaults();
+    sv_live *live = start(&options);
+    sweep(live, found("torus:4x4,hosts=1", NULL), 0);
+    const sv_fabric *f = sv_live_fabric(live);
+    uint64_t(*ports)[4] = calloc(f->num_switches, sizeof *ports);
+    const sv_node members[] = {{f->num_switches}, {f->num_switches + 7}, {f->num_switches + 12}};
+    uint32_t at = 0, bits = 0;
+    for (unsigned sl = 0; sl < 3; sl++) { /* of which two have no tree yet, perhaps no room */
+        sv_status status = sv_live_group(live, sl, members, 3, ports);
+        if (sl == 0)
+            assert_int_equal(status, SV_OK);
+        if (status != SV_OK)
+            assert_int_equal(status, SV_INFEASIBLE);
+    }
+    assert_int_equal(sv_live_group(live, 0, members, 3, ports), SV_OK);
+    for (uint32_t s = 0; s < f->num_switches; s++) {
+        at += ports[s][0] != 0;
+        bits += (uint32_t)__builtin_popcountll(ports[s][0]);
+    }
+    assert_int_equal(bits,
+                     3 + 2 * (at - 1)); /* a tree: three members and its edges from both ends */
+    assert_int_equal(sv_live_group(live, 16, members, 3, ports), SV_BAD_INPUT);
+    free(ports);
+    sv_live_free(live);
+}
+
+static void test_status_files(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/selvage-test-XXXXXX", file[64], text[8192];
+    sv_live_options options = defaults();
+    sv_live *live = start(&options);
+    sv_live_status status = {.sweeps = 3, .unix_time = 1700000000, .version = "a \"manager\""};
+    status.last = sweep(live, found("torus:4x4,hosts=1", NULL), 0);
+    assert_true(mkdtemp(path) != NULL);
+    snprintf(file, sizeof file, "%s/status", path);
+    OK(ctx, sv_live_write_json(ctx, &status, file));
+    FILE *in = fopen(file, "r");
+    text[fread(text, 1, sizeof text - 1, in)] = 0;
+    fclose(in);
+    assert_non_null(strstr(text, "\"proven\": true"));
+    assert_non_null(strstr(text, "\"last_fault\": null"));
+    assert_non_null(strstr(text, "a \\\"manager\\\""));
+    OK(ctx, sv_live_write_prometheus(ctx, &status, file));
+    in = fopen(file, "r");
+    text[fread(text, 1, sizeof text - 1, in)] = 0;
+    fclose(in);
+    assert_non_null(strstr(text, "\nselvage_proven 1\n"));
+    assert_non_null(strstr(text, "\nselvage_sweeps_total 3\n"));
+    FAILS(ctx, sv_live_write_json(ctx, &status, "/does/not/exist/status"), SV_IO, "status");
+    unlink(file);
+    rmdir(path);
+    sv_live_free(live);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_without_repair),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_what_is_not_proven_is_not_used),
+        cmocka_unit_test(test_an_engine_that_cannot),
+        cmocka_unit_test(test_time_budget),
+        cmocka_unit_test(test_pin),
+        cmocka_unit_test(test_state_file),
+        cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_empty_and_too_large),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_status_files),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
