@@ -113,19 +113,19 @@ static sv_link link_of(const struct import *im, osm_physp_t *a, const osm_physp_
                      .vls = lanes_of(im, a, b)};
 }
 
-/* Whether packets may go over a cable, whose two ends know each other. */
-static bool is_usable(struct import *im, osm_physp_t *a, osm_physp_t *b)
+/* Whether packets may go over a cable. Those that may not are counted, if that is wanted. */
+static bool is_usable(struct import *im, osm_physp_t *a, osm_physp_t *b, bool count)
 {
     if (b->p_remote_physp != a || a == b ||
         ib_port_info_get_port_state(&a->port_info) == IB_LINK_DOWN)
         return false;
     if (!osm_link_is_healthy(a)) {
-        im->p->unhealthy++;
+        im->p->unhealthy += count;
         return false;
     }
     if (im->subn->opt.avoid_throttled_links && a->p_node->sw != NULL && b->p_node->sw != NULL &&
         osm_link_is_throttled(a, im->fdr10)) {
-        im->p->throttled++;
+        im->p->throttled += count;
         return false;
     }
     return true;
@@ -172,7 +172,7 @@ static osm_physp_t *end_port(struct import *im, osm_node_t *node, unsigned port)
     osm_node_t *peer = at->p_remote_physp->p_node;
     if (osm_node_get_type(peer) == IB_NODE_TYPE_SWITCH && peer->sw == NULL)
         return NULL;
-    return is_usable(im, at, at->p_remote_physp) ? at : NULL;
+    return is_usable(im, at, at->p_remote_physp, false) ? at : NULL;
 }
 
 static sv_status add_adapter(struct import *im, struct place *place)
@@ -262,7 +262,7 @@ static sv_status add_cables_of(struct import *im, const struct place *place)
         /* Each cable once: from the end that comes first. */
         if (a->p_node > b->p_node || (a->p_node == b->p_node && a->port_num >= b->port_num))
             continue;
-        if (!find_end(im, a, &ends[0]) || !find_end(im, b, &ends[1]) || !is_usable(im, a, b))
+        if (!is_usable(im, a, b, true) || !find_end(im, a, &ends[0]) || !find_end(im, b, &ends[1]))
             continue;
         sv_link link = link_of(im, a, b);
         status = sv_builder_add_cable(im->builder, ends[0], ends[1], &link);

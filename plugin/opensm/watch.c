@@ -44,7 +44,11 @@ void plugin_log_sweep(plugin *p, const sv_live_report *r, double seconds)
     const sv_live_status *s = &p->status;
     if (r->fabric[0] != 0)
         plugin_log(p, OSM_LOG_INFO, "fabric: %s", r->fabric);
-    if (r->problem[0] != 0)
+    bool as_wanted = r->how == SV_LIVE_PINNED || r->how == SV_LIVE_RETURNED ||
+                     r->how == SV_LIVE_REPAIRED || r->how == SV_LIVE_ROUTED;
+    if (r->problem[0] != 0 && as_wanted)
+        plugin_log(p, OSM_LOG_INFO, "on the way: %s", r->problem);
+    else if (r->problem[0] != 0)
         plugin_log(p, OSM_LOG_ERROR, "ERR SV02: %s", r->problem);
     if (r->how == SV_LIVE_SAME) {
         plugin_log(p, OSM_LOG_INFO, "sweep %llu: the fabric is as it was, and so are its tables",
@@ -64,7 +68,7 @@ void plugin_log_sweep(plugin *p, const sv_live_report *r, double seconds)
                    "cables would allow one",
                    (unsigned long long)r->lost, (unsigned long long)r->lost_others);
     if (p->throttled + p->unhealthy > 0)
-        plugin_log(p, OSM_LOG_INFO, "left out: %llu throttled and %llu unhealthy cable ends",
+        plugin_log(p, OSM_LOG_INFO, "left out: %llu throttled and %llu unhealthy cables",
                    (unsigned long long)p->throttled, (unsigned long long)p->unhealthy);
 }
 

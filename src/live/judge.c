@@ -211,8 +211,21 @@ static sv_status keep_orders(sv_live *live, const sv_fabric *f, sv__candidate *c
 sv_status sv__live_judge(sv_live *live, const sv_fabric *fabric, sv__candidate *c, char *text,
                          size_t size)
 {
-    SV_TRY(plant_all(live, fabric, c));
-    SV_TRY(verify(live, fabric, c));
+    sv_status planted = plant_all(live, fabric, c);
+    if (planted != SV_OK && planted != SV_INFEASIBLE)
+        return planted;
+    if (planted ==
+        SV_INFEASIBLE) { /* because unicast alone can deadlock? then that is to be said */
+        char why[200];
+        snprintf(why, sizeof why, "%s", sv_ctx_message(live->ctx));
+        SV_TRY(with_groups(live, fabric, c));
+        SV_TRY(verify(live, fabric, c));
+        if (c->safe)
+            return sv_fail(live->ctx, SV_INFEASIBLE, "tables of %s leave no room for multicast: %s",
+                           c->engine, why);
+    } else {
+        SV_TRY(verify(live, fabric, c));
+    }
     explain(live, fabric, c, text, size);
     if (!c->safe)
         return SV_OK;

@@ -204,10 +204,9 @@ void sv_live_free(sv_live *live)
 /* ---- a sweep ---- */
 
 /* Notes what went wrong; the first problems are the ones to read. */
-static void complain(sv_live *live, sv_live_report *report, const char *text)
+static void complain(sv_live_report *report, const char *text)
 {
     size_t used = strlen(report->problem);
-    sv_warn(live->ctx, "%s", text);
     snprintf(report->problem + used, sizeof report->problem - used, "%s%s", used > 0 ? "; " : "",
              text);
 }
@@ -250,7 +249,7 @@ static sv_status go(sv_live *live, const sv_fabric *f, const struct way *way, sv
     if (status != SV_OK && status != SV_CANCELLED)
         snprintf(text, sizeof text, "%.399s", sv_ctx_message(live->ctx));
     if (text[0] != 0)
-        complain(live, report, text);
+        complain(report, text);
     if (status == SV_OK && c.routes != NULL && is_better(best, &c)) {
         sv__live_candidate_release(best);
         *best = c;
@@ -345,21 +344,30 @@ static void describe(const sv__candidate *c, sv_live_report *report)
     report->steps = c->steps;
 }
 
+/*
+ * Which tables to go back to, one day: the last ones that were routed, not repaired, for the fabric
+ * with most cables. Those that are not kept are freed.
+ */
+static void keep_home(sv_live *live, const sv_fabric *f, const sv__candidate *c)
+{
+    bool mended = c->how == SV_LIVE_REPAIRED || c->how == SV_LIVE_REINSTALLED;
+    if (live->home.routes == NULL && !live->mended) {
+        live->home = live->now;
+        live->now = (sv__set){0};
+    }
+    drop(&live->now);
+    if (live->home.routes != NULL && !mended &&
+        live->home.fabric->live_channels <= f->live_channels)
+        drop(&live->home);
+    live->mended = mended;
+}
+
 /* What was found takes the place of what was there. */
 static void adopt(sv_live *live, sv_fabric *f, sv__candidate *c)
 {
     drop(&live->kept);
-    if (c->how == SV_LIVE_RETURNED && live->home.routes != NULL) {
-        drop(&live->home);
-        drop(&live->now);
-    } else if (c->how == SV_LIVE_REPAIRED && live->home.routes == NULL) {
-        live->home = live->now;
-    } else {
-        if (c->how != SV_LIVE_REPAIRED && c->how != SV_LIVE_REINSTALLED)
-            drop(&live->home);
-        drop(&live->now);
-    }
-    if (c->how != SV_LIVE_REPAIRED && c->how != SV_LIVE_REINSTALLED)
+    keep_home(live, f, c);
+    if (!live->mended)
         live->routed_efi = c->load.max;
     live->now = (sv__set){f, c->routes};
     live->used.routes = NULL;
@@ -429,7 +437,7 @@ sv_status sv_live_sweep(sv_live *live, sv_fabric *fabric, unsigned flags, sv_liv
     sv_status status = change(live, fabric, flags, &made);
     if (status != SV_OK) {
         sv_fabric_free(fabric);
-        complain(live, &made, sv_ctx_message(live->ctx));
+        complain(&made, sv_ctx_message(live->ctx));
     }
     *report = made;
     return status;

@@ -37,7 +37,8 @@ struct sv_live {
     bool overran;
 
     sv__set now;  /* proven; routes NULL: there are none */
-    sv__set home; /* those that were routed anew last, if those of now are repaired ones */
+    sv__set home; /* to go back to when the fabric is as it was */
+    bool mended;  /* those of now are repaired ones */
     sv__set kept; /* of the state file: not proven yet */
     sv__set pin;
     sv__candidate used; /* how those of now were judged; its routes are now's */
