@@ -35,10 +35,15 @@ FUZZ_SECONDS ?= 600
 fuzz: deps-check
 	@tools/fuzz.sh $(FUZZ_SECONDS)
 
+# A running OpenSM while cables and switches come and go: make soak SOAK="--minutes 5" for less.
+SOAK ?=
+soak: deps-check all
+	@SELVAGE=$(BUILD)/selvage tests/live/soak.py $(SOAK)
+
 format: deps-check
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
 	rm -rf $(BUILD) demo
 
-.PHONY: all demo check install bench fuzz format clean
+.PHONY: all demo check install bench fuzz soak format clean
