@@ -167,10 +167,17 @@ static uint32_t list_found(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t first,
     return count;
 }
 
+/* Whether a search has come upon too much. */
+static bool too_long(sv_cdg *cdg, uint32_t count)
+{
+    cdg->gave_up = cdg->gave_up || (cdg->patience > 0 && count > cdg->patience);
+    return cdg->gave_up;
+}
+
 /*
  * Everything that can be reached from an entry at places up to last, in order, listed in ahead;
- * returns how many. SV_NONE if what is at last is among it. Depth first: if it is, it is found
- * soon.
+ * returns how many. SV_NONE if what is at last is among it, or the search is given up. Depth first:
+ * if it is, it is found soon.
  */
 static uint32_t look_ahead(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t from, uint32_t last)
 {
@@ -179,7 +186,7 @@ static uint32_t look_ahead(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t from, 
     bool cycle = false;
     sv_bit_set(cdg->found, lane->place[from]);
     stack[depth++] = cdg->ahead[count++] = from;
-    while (depth > 0 && !cycle) {
+    while (depth > 0 && !cycle && !too_long(cdg, count)) {
         uint32_t e = stack[--depth], s = core->to[e];
         const uint64_t *row = row_of(cdg, lane->after, s, e);
         for (uint32_t w = 0; w < cdg->words[s]; w++)
@@ -195,14 +202,17 @@ static uint32_t look_ahead(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t from, 
             }
     }
     clear_done(cdg, cdg->ahead, count, true);
-    if (!cycle)
+    if (!cycle && !cdg->gave_up)
         return list_found(cdg, lane, lane->place[from], last);
     while (count > 0)
         sv_bit_clear(cdg->found, lane->place[cdg->ahead[--count]]);
     return SV_NONE;
 }
 
-/* Everything that leads to an entry at places from first on, the last first; listed in behind. */
+/*
+ * Everything that leads to an entry at places from first on, the last first; listed in behind.
+ * SV_NONE if the search is given up.
+ */
 static uint32_t look_behind(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t to, uint32_t first)
 {
     const sv_core *core = cdg->core;
@@ -216,6 +226,8 @@ static uint32_t look_behind(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t to, u
             const uint64_t *row = row_of(cdg, lane->before, s, core->back[e]);
             found[word] &= ~((uint64_t)1 << bit);
             cdg->behind[count++] = e;
+            if (too_long(cdg, count))
+                continue; /* only empties found */
             for (uint32_t w = 0; w < cdg->words[s]; w++)
                 for (uint64_t bits = fresh(&cdg->done[cdg->sums[s] + w], row[w]); bits != 0;
                      bits &= bits - 1) {
@@ -225,7 +237,7 @@ static uint32_t look_behind(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t to, u
                 }
         }
     clear_done(cdg, cdg->behind, count, false);
-    return count;
+    return cdg->gave_up ? SV_NONE : count;
 }
 
 /* Whether one entry can be reached from another, in a lane without an order. */
@@ -284,16 +296,17 @@ static void put(sv_cdg *cdg, unsigned number, uint32_t in, uint32_t out)
 bool sv_cdg_add(sv_cdg *cdg, unsigned number, uint32_t in, uint32_t out)
 {
     sv_cdg_lane *lane = &cdg->lane[number];
+    cdg->gave_up = false;
     if (cdg->lanes[sv_cdg_turn(cdg, in, out)] >> number & 1)
         return true;
     if (lane->place == NULL) {
         if (reaches(cdg, lane, out, in))
             return false;
     } else if (lane->place[in] >= lane->place[out]) {
-        uint32_t ahead = look_ahead(cdg, lane, out, lane->place[in]);
-        if (ahead == SV_NONE)
+        uint32_t ahead = look_ahead(cdg, lane, out, lane->place[in]), behind;
+        if (ahead == SV_NONE || (behind = look_behind(cdg, lane, in, lane->place[out])) == SV_NONE)
             return false;
-        reorder(cdg, lane, ahead, look_behind(cdg, lane, in, lane->place[out]));
+        reorder(cdg, lane, ahead, behind);
     }
     put(cdg, number, in, out);
     return true;
@@ -312,4 +325,47 @@ void sv_cdg_remove(sv_cdg *cdg, unsigned number, uint32_t in, uint32_t out)
     cdg->lanes[sv_cdg_turn(cdg, in, out)] &= ~((sv_lane_mask)1 << number);
     sv_bit_clear(row_of(cdg, lane->after, s, in), outward - core->first[s]);
     sv_bit_clear(row_of(cdg, lane->before, s, outward), in - core->first[s]);
+}
+
+/* How many turns lead to an entry. */
+static uint32_t count_before(const sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t e)
+{
+    uint32_t s = cdg->core->entries[e].from, count = 0;
+    const uint64_t *row = row_of(cdg, lane->before, s, cdg->core->back[e]);
+    for (uint32_t w = 0; w < cdg->words[s]; w++)
+        count += (uint32_t)__builtin_popcountll(row[w]);
+    return count;
+}
+
+void sv_cdg_sort(sv_cdg *cdg, unsigned number, const uint32_t *key, uint32_t keys, uint32_t *first)
+{
+    const sv_core *core = cdg->core;
+    sv_cdg_lane *lane = &cdg->lane[number];
+    uint32_t *waits = cdg->ahead, *next = cdg->behind, low = 0; /* lists by key of what may come */
+    for (uint32_t k = 0; k < keys; k++)
+        first[k] = SV_NONE;
+    for (uint32_t e = core->num_entries; e-- > 0;)
+        if ((waits[e] = count_before(cdg, lane, e)) == 0) {
+            next[e] = first[key[e]];
+            first[key[e]] = e;
+        }
+    for (uint32_t place = 0; place < core->num_entries; place++) {
+        while (first[low] == SV_NONE)
+            low++;
+        uint32_t e = first[low], s = core->to[e];
+        const uint64_t *row = row_of(cdg, lane->after, s, e);
+        first[low] = next[e];
+        lane->place[e] = place;
+        lane->at[place] = e;
+        for (uint32_t w = 0; w < cdg->words[s]; w++)
+            for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1) {
+                uint32_t cable = w * 64 + (uint32_t)__builtin_ctzll(bits);
+                uint32_t then = core->back[core->first[s] + cable];
+                if (--waits[then] > 0)
+                    continue;
+                next[then] = first[key[then]];
+                first[key[then]] = then;
+                low = key[then] < low ? key[then] : low;
+            }
+    }
 }

@@ -37,6 +37,12 @@ typedef struct sv_cdg {
     uint32_t *ahead, *behind, *places;
     uint64_t *found;
     uint64_t *done; /* one row a switch: cables that need not be looked at again */
+    /*
+     * How many entries a search may come upon, in either direction, before it is given up: then the
+     * turn is refused, as if it closed a cycle, and gave_up is set. 0: as many as there are.
+     */
+    uint32_t patience;
+    bool gave_up;
 } sv_cdg;
 
 /* No lanes yet. Memory: 8 bytes a turn (cables² a switch), and what lanes take. */
@@ -78,6 +84,14 @@ bool sv_cdg_add(sv_cdg *cdg, unsigned lane, uint32_t in, uint32_t out);
 
 /* Adds a turn of which the caller knows that it closes no cycle, to a plain lane. Time: O(1). */
 void sv_cdg_join(sv_cdg *cdg, unsigned lane, uint32_t in, uint32_t out);
+
+/*
+ * Gives a lane another order in which its turns ascend: of what may come next, something with the
+ * lowest key does. Additions are quick where the order agrees with them, so who knows which will
+ * come can make it so. key: [entries], below keys; first: [keys], scratch. Time: linear in entries,
+ * turns and, if keys are few, nothing else.
+ */
+void sv_cdg_sort(sv_cdg *cdg, unsigned lane, const uint32_t *key, uint32_t keys, uint32_t *first);
 
 /* Takes a turn out again. Time: O(1). */
 void sv_cdg_remove(sv_cdg *cdg, unsigned lane, uint32_t in, uint32_t out);

@@ -193,6 +193,7 @@ static sv_status add_turn(sv__mgraph *g, uint32_t in, unsigned lane_in, uint32_t
     if (!*fits || g->cdg.lanes[sv_cdg_turn(&g->cdg, turn.in, turn.out)] != 0)
         return SV_OK;
     *fits = sv_cdg_add(&g->cdg, 0, turn.in, turn.out);
+    g->gave_up = g->cdg.gave_up;
     return *fits ? sv_array_push(g->m->ctx, &g->turns, turn) : SV_OK;
 }
 
@@ -258,6 +259,7 @@ sv_status sv__mgraph_take(sv__mgraph *g, uint32_t entry, bool *fits)
     uint32_t back = g->m->core.back[entry];
     size_t turns = g->turns.length, uses = g->uses.length;
     *fits = true;
+    g->gave_up = false;
     g->taken[entry] = g->taken[back] = true;
     SV_TRY(take_way(g, entry, fits));
     SV_TRY(take_way(g, back, fits));

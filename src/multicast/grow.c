@@ -18,7 +18,12 @@
 
 #include <string.h>
 
-enum { FURTHER = 8 /* roots tried after one has given a tree */ };
+enum {
+    QUICK = 8,   /* roots tried in a quick search */
+    FURTHER = 8, /* roots tried after one has given a tree */
+    ROUNDS = 1000,
+    PATIENCE = 1000 /* channels that a search may come upon before it has to wait */
+};
 
 void sv__mgrower_spread(sv__mgrower *x, uint32_t from)
 {
@@ -29,31 +34,79 @@ void sv__mgrower_spread(sv__mgrower *x, uint32_t from)
     sv_core_spread(x->core, x->hops, x->queue, 0, 1);
 }
 
+/* Channels towards the root come first, if unicast packets let them, the farthest before others. */
+static void sort_channels(sv__mgrower *x, uint32_t root)
+{
+    const sv_core *core = x->core;
+    unsigned lanes = x->g->num_lanes;
+    sv__mgrower_spread(x, root);
+    uint32_t most = x->hops[x->queue[x->count - 1]];
+    for (uint32_t i = 0; i < x->count; i++) {
+        uint32_t s = x->piece[i], to = x->hops[s];
+        for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++) {
+            uint32_t from = x->hops[core->neighbour[k]];
+            for (unsigned l = 0; l < lanes; l++)
+                x->key[k * lanes + l] = to < from ? most - from : to == from ? most : most + to;
+        }
+    }
+    sv_cdg_sort(&x->g->cdg, 0, x->key, 2 * x->core->num_switches + 1, x->first);
+}
+
+/* The tree at hand, breadth first: what is in queue from head on has not been looked at. */
+struct front {
+    uint32_t head, tail;
+    uint32_t first_late, num_late;
+};
+
+/* Takes a cable to a switch that is not reached, if it fits. */
+static sv_status reach(sv__mgrower *x, struct front *t, uint32_t cable)
+{
+    uint32_t v = x->core->neighbour[cable];
+    bool fits = false;
+    if (x->hops[v] == SV_NONE)
+        SV_TRY(sv__mgraph_take(x->g, cable, &fits));
+    if (!fits)
+        return SV_OK;
+    x->cables[x->num_cables++] = cable;
+    x->hops[v] = x->hops[x->core->to[cable]] + 1;
+    x->queue[t->tail++] = v;
+    return SV_OK;
+}
+
+/* All cables of switches that have not been looked at; those that take long to decide wait. */
+static sv_status advance(sv__mgrower *x, struct front *t)
+{
+    const sv_core *core = x->core;
+    for (; t->head < t->tail; t->head++) {
+        uint32_t s = x->queue[t->head];
+        for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++) {
+            x->g->gave_up = false;
+            SV_TRY(reach(x, t, k));
+            if (x->g->gave_up)
+                x->late[t->num_late++] = k;
+        }
+    }
+    return SV_OK;
+}
+
 /* From a root outwards. hops: of the tree; SV_NONE where it does not reach. */
 static sv_status grow_from(sv__mgrower *x, uint32_t root, uint32_t *reached)
 {
-    const sv_core *core = x->core;
-    uint32_t tail = 0;
+    struct front t = {.tail = 1};
+    sort_channels(x, root);
     x->num_cables = 0;
     for (uint32_t i = 0; i < x->count; i++)
         x->hops[x->piece[i]] = SV_NONE;
     x->hops[root] = 0;
-    x->queue[tail++] = root;
-    for (uint32_t head = 0; head < tail; head++) {
-        uint32_t s = x->queue[head];
-        for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++) {
-            uint32_t v = core->neighbour[k];
-            bool fits = false;
-            if (x->hops[v] == SV_NONE)
-                SV_TRY(sv__mgraph_take(x->g, k, &fits));
-            if (!fits)
-                continue;
-            x->cables[x->num_cables++] = k;
-            x->hops[v] = x->hops[s] + 1;
-            x->queue[tail++] = v;
-        }
-    }
-    *reached = tail;
+    x->queue[0] = root;
+    do {
+        x->g->cdg.patience = PATIENCE;
+        SV_TRY(advance(x, &t));
+        x->g->cdg.patience = 0;
+        while (t.head == t.tail && t.tail < x->count && t.first_late < t.num_late)
+            SV_TRY(reach(x, &t, x->late[t.first_late++]));
+    } while (t.head < t.tail);
+    *reached = t.tail;
     return SV_OK;
 }
 
@@ -96,11 +149,11 @@ static void clear_piece(sv__mgrower *x, size_t turns, size_t uses)
     x->num_cables = 0;
 }
 
-static sv_status try_roots(sv__mgrower *x, uint32_t *up, bool *found)
+static sv_status try_roots(sv__mgrower *x, uint32_t tries, uint32_t *up, bool *found)
 {
     sv__mgraph *g = x->g;
     size_t turns = g->turns.length, uses = g->uses.length;
-    uint32_t left = sv__mgrower_tries(x), reached;
+    uint32_t left = tries, reached;
     *found = false;
     for (uint32_t i = 0; i < x->count && left > 0; i++, left--) {
         if (*found && x->far[x->roots[i]] >= x->best_depth)
@@ -125,11 +178,11 @@ static sv_status keep_best(sv__mgrower *x, sv__mplan *plan)
     bool fits;
     for (uint32_t i = 0; i + 1 < x->count; i++)
         SV_TRY(sv__mgraph_take(x->g, x->best[i], &fits));
-    settle_root(x, plan->up);
+    uint32_t depth = settle_root(x, plan->up);
     memcpy(plan->order + plan->count, x->queue, x->count * sizeof *x->queue);
     plan->count += x->count;
     plan->pieces++;
-    plan->depth = x->best_depth > plan->depth ? x->best_depth : plan->depth;
+    plan->depth = depth > plan->depth ? depth : plan->depth;
     return SV_OK;
 }
 
@@ -145,10 +198,28 @@ static sv_status begin(sv__mgrower *x, sv__mgraph *g, sv__mplan *plan)
             return SV_NO_MEMORY;
     x->by_far = SV_ARENA_NEW(&g->arena, uint64_t, n);
     x->by_turns = SV_ARENA_NEW(&g->arena, uint64_t, n);
-    return x->by_far == NULL || x->by_turns == NULL ? SV_NO_MEMORY : SV_OK;
+    x->late = SV_ARENA_NEW(&g->arena, uint32_t, g->m->core.num_entries);
+    x->key = SV_ARENA_NEW(&g->arena, uint32_t, g->wide.num_entries);
+    x->first = SV_ARENA_NEW(&g->arena, uint32_t, 2 * (size_t)n + 1);
+    return x->by_far == NULL || x->by_turns == NULL || x->late == NULL || x->key == NULL ||
+                   x->first == NULL
+               ? SV_NO_MEMORY
+               : SV_OK;
 }
 
-sv_status sv__mgrow(sv__mgraph *g, sv__mplan *plan, bool *found)
+/* A tree for the piece at hand, as the best. */
+static sv_status search(sv__mgrower *x, bool quick, uint32_t *up, bool *found)
+{
+    uint32_t times = sv__mgrower_times(x);
+    x->best_depth = SV_NONE;
+    sv__mgrower_rank(x);
+    SV_TRY(try_roots(x, quick ? QUICK : times, up, found));
+    if (*found || quick)
+        return SV_OK;
+    return sv__mgrower_mend(x, times < ROUNDS ? times : ROUNDS, found);
+}
+
+sv_status sv__mgrow(sv__mgraph *g, bool quick, sv__mplan *plan, bool *found)
 {
     sv__mgrower x;
     SV_TRY(begin(&x, g, plan));
@@ -163,9 +234,7 @@ sv_status sv__mgrow(sv__mgraph *g, sv__mplan *plan, bool *found)
         seen[s] = 0;
         x.piece[0] = s;
         x.count = sv_core_spread(x.core, seen, x.piece, 0, 1);
-        x.best_depth = SV_NONE;
-        sv__mgrower_rank(&x);
-        SV_TRY(try_roots(&x, plan->up, found));
+        SV_TRY(search(&x, quick, plan->up, found));
         if (*found)
             SV_TRY(keep_best(&x, plan));
     }

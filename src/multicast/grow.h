@@ -16,13 +16,22 @@ typedef struct sv__mgrower {
     /* Scratch, [switches] each. */
     uint32_t *hops, *queue;
     uint64_t *by_far, *by_turns;
+    uint32_t *late;  /* [entries]: cables that are worth a longer search */
+    uint32_t *key;   /* [channels × lanes]: where each ought to be in the order */
+    uint32_t *first; /* [2 × switches + 1] */
 } sv__mgrower;
+
+/* How often something may be done that takes a step or so for each channel. */
+static inline uint32_t sv__mgrower_times(const sv__mgrower *x)
+{
+    return (1u << 24) / (x->core->num_entries + 1) + 4;
+}
 
 /* Hops from a switch, and queue: all of its piece, nearest first. */
 void sv__mgrower_spread(sv__mgrower *x, uint32_t from);
 
-/* How many roots may be tried. */
-uint32_t sv__mgrower_tries(const sv__mgrower *x);
+/* Looks for a tree in another way, in a number of rounds; it is then the best. */
+sv_status sv__mgrower_mend(sv__mgrower *x, uint32_t rounds, bool *found);
 
 /* Finds roots. */
 void sv__mgrower_rank(sv__mgrower *x);

@@ -59,6 +59,7 @@ typedef struct sv__mgraph {
     uint8_t number[SV_MOST_LANES]; /* of each lane among them, or SV_NO_LANE */
     sv_core wide;                  /* every channel once for each of those lanes */
     sv_cdg cdg;
+    bool gave_up; /* the cable that did not fit last: it was not found out, only given up (cdg.h) */
     /* The tree at hand. */
     bool *taken;      /* [entries] */
     uint64_t *lanes;  /* [entries]: on which its packets are */
@@ -91,13 +92,14 @@ typedef struct sv__mplan {
     uint32_t count, pieces, depth;
 } sv__mplan;
 
-/* Looks for a tree of all pieces; *found is false if there is none for some piece. */
-sv_status sv__mgrow(sv__mgraph *g, sv__mplan *plan, bool *found);
+/* Looks for a tree of all pieces; *found is false if there is none for some piece. quick: not long.
+ */
+sv_status sv__mgrow(sv__mgraph *g, bool quick, sv__mplan *plan, bool *found);
 
 /* Makes the tree that the caller gets. */
 sv_status sv__mtree_make(const sv__mgraph *g, const sv__mplan *plan, sv_mtree **tree);
 
 /* A tree for an SL; INFEASIBLE if none was found. */
-sv_status sv__mtree_try(const sv__mcast *m, unsigned sl, sv_mtree **tree);
+sv_status sv__mtree_try(const sv__mcast *m, unsigned sl, bool quick, sv_mtree **tree);
 
 #endif

@@ -65,10 +65,19 @@ static sv_status exchange(sv_ctx *ctx, sv_routes *r, unsigned sl, unsigned other
     return SV_OK;
 }
 
+static bool has_tree(const sv__mcast *m, unsigned sl)
+{
+    for (size_t i = 0; i < m->num_others; i++)
+        if (m->others[i]->sl == sl)
+            return true;
+    return false;
+}
+
 /* The SLs to try, of each that all lane tables treat alike one, one in use if there is; last first.
  */
 static unsigned list_others(const sv__mcast *m, unsigned sl, uint64_t used, uint8_t *list)
 {
+    bool uses = used >> sl & 1;
     const uint8_t *class_of = m->judged.class_of;
     unsigned count = 0, num_sls = m->routes->num_sls;
     for (unsigned first = num_sls; first-- > 0;) {
@@ -78,48 +87,22 @@ static unsigned list_others(const sv__mcast *m, unsigned sl, uint64_t used, uint
         for (unsigned s = num_sls; s-- > 0;)
             if (class_of[s] == first && used >> s & 1)
                 chosen = s;
-        list[count++] = (uint8_t)chosen;
+        if (!uses || !has_tree(m, chosen)) /* that one's SL stays as it is */
+            list[count++] = (uint8_t)chosen;
     }
     return count;
 }
 
-static bool has_tree(const sv__mcast *m, unsigned sl)
+/* A tree on the lanes of an SL of the list. */
+static sv_status look_around(const sv__mcast *m, const uint8_t *list, unsigned count, bool quick,
+                             sv_mtree **tree, unsigned *other)
 {
-    for (size_t i = 0; i < m->num_others; i++)
-        if (m->others[i]->sl == sl)
-            return true;
-    return false;
-}
-
-/* A tree on the lanes of another SL, which sl gets. */
-static sv_status look_around(const sv__mcast *m, sv_routes *r, unsigned sl, sv_mtree **tree,
-                             unsigned *other)
-{
-    uint8_t list[SV_MOST_SLS];
-    uint64_t used = sls_in_use(r);
-    unsigned count = list_others(m, sl, used, list);
-    bool uses = used >> sl & 1;
     sv_status status = SV_INFEASIBLE;
-    sv_mtree *made = NULL;
     for (unsigned i = 0; i < count && status == SV_INFEASIBLE; i++) {
-        if (uses && has_tree(m, list[i]))
-            continue;
-        status = sv__mtree_try(m, list[i], &made);
         *other = list[i];
+        status = sv__mtree_try(m, list[i], quick, tree);
     }
-    if (status == SV_OK)
-        status = exchange(m->ctx, r, sl, *other, uses);
-    if (status == SV_OK) {
-        made->sl = (uint8_t)sl;
-        *tree = made;
-    } else
-        sv_mtree_free(made);
-    return status != SV_INFEASIBLE
-               ? status
-               : sv_fail(m->ctx, SV_INFEASIBLE,
-                         "no tree for multicast packets was found that cannot deadlock, neither on "
-                         "the lanes of SL %u nor on those of another",
-                         sl);
+    return status;
 }
 
 /* Whether an SL may get other lanes: paths are known to have it or not, and no tree has it. */
@@ -128,22 +111,45 @@ static bool may_change(const sv__mcast *m, unsigned sl)
     return m->routes->sl_form != SV_SL_UNKNOWN && !has_tree(m, sl);
 }
 
+/* A tree for sl, which gets the lanes of another SL if need be. */
+static sv_status make_room(const sv__mcast *m, sv_routes *r, unsigned sl, sv_mtree **tree,
+                           unsigned *other)
+{
+    uint8_t list[SV_MOST_SLS] = {(uint8_t)sl};
+    uint64_t used = sls_in_use(r);
+    bool uses = used >> sl & 1;
+    unsigned count = 1 + (may_change(m, sl) ? list_others(m, sl, used, list + 1) : 0), chosen = sl;
+    sv_mtree *made = NULL;
+    sv_status status = look_around(m, list, count, true, &made, &chosen);
+    if (status == SV_INFEASIBLE)
+        status = look_around(m, list, count, false, &made, &chosen);
+    if (status == SV_INFEASIBLE && count > 1)
+        return sv_fail(m->ctx, SV_INFEASIBLE,
+                       "no tree for multicast packets was found that cannot deadlock, neither on "
+                       "the lanes of SL %u nor on those of another",
+                       sl);
+    if (status == SV_OK && chosen != sl)
+        status = exchange(m->ctx, r, sl, chosen, uses);
+    if (status != SV_OK) {
+        sv_mtree_free(made);
+        return status;
+    }
+    made->sl = (uint8_t)sl;
+    *tree = made;
+    *other = chosen;
+    return SV_OK;
+}
+
 sv_status sv_mtree_make_room(sv_ctx *ctx, const sv_fabric *fabric, sv_routes *routes,
                              sv_traffic traffic, unsigned sl, const sv_mtree *const *others,
                              size_t num_others, sv_mtree **tree, unsigned *other)
 {
     sv_arena arena;
     sv__mcast m;
-    unsigned with = sl;
     sv_arena_init(&arena, ctx);
     sv_status status = sv__mcast_init(&m, &arena, fabric, routes, traffic, sl, others, num_others);
-    if (status == SV_OK) {
-        status = sv__mtree_try(&m, sl, tree);
-        if (status == SV_INFEASIBLE && may_change(&m, sl))
-            status = look_around(&m, routes, sl, tree, &with);
-    }
     if (status == SV_OK)
-        *other = with;
+        status = make_room(&m, routes, sl, tree, other);
     sv_arena_release(&arena);
     return status;
 }

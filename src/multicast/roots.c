@@ -15,18 +15,10 @@
 #include "base/rng.h"
 #include "multicast/grow.h"
 
-/* How many breadth-first searches are spent on a piece, in steps along channels. */
-enum { STEPS = 1 << 24 };
-
-uint32_t sv__mgrower_tries(const sv__mgrower *x)
-{
-    return STEPS / (x->core->num_entries + 1) + 16;
-}
-
 /* The farthest switch from each, as far as there is time to look. */
 static void find_far(sv__mgrower *x)
 {
-    uint32_t searches = STEPS / (x->core->num_entries + 1) + 4, from = x->piece[0];
+    uint32_t searches = sv__mgrower_times(x), from = x->piece[0];
     for (uint32_t i = 0; i < x->count; i++)
         x->far[x->piece[i]] = 0;
     for (uint32_t k = 0; k < x->count && k < searches; k++) {

@@ -195,13 +195,24 @@ static sv_status fit_one_lane(sv__sssp *x, sv_layering *lanes, sv__agree *a, boo
     return *agree ? SV_OK : sv_layering_run(lanes, SV_LANES_ONLINE, 1);
 }
 
+/* Whether some lane is to have room for a spanning tree. */
+static sv_status find_room(const sv__job *job, bool *room)
+{
+    const char *text = sv__job_option(job, "multicast");
+    *room = text != NULL && strcmp(text, "yes") == 0;
+    return *room || text == NULL || strcmp(text, "no") == 0
+               ? SV_OK
+               : sv_fail(job->ctx, SV_BAD_INPUT, "multicast is yes or no, not \"%s\"", text);
+}
+
 sv_status sv__weave_route(sv__job *job, const char *name, bool detours)
 {
     sv__sssp x;
     sv_layering lanes;
     sv__weave w;
     sv__agree a;
-    bool agree;
+    bool agree, room;
+    SV_TRY(find_room(job, &room));
     SV_TRY(sv__sssp_init(&x, job, NULL, NULL, NULL));
     SV_TRY(sv_layering_init(&lanes, job->ctx, job->arena, job->fabric, &x.core, job->routes));
     SV_TRY(sv__agree_init(&a, &x, &lanes));
@@ -215,8 +226,11 @@ sv_status sv__weave_route(sv__job *job, const char *name, bool detours)
         SV_TRY(sv__agree_finish(&a, detours, job->vls));
     else {
         SV_TRY(sv__weave_init(&w, job, name, detours));
-        if (status == SV_INFEASIBLE)
+        w.room = room;
+        if (status == SV_INFEASIBLE || room) {
+            job->vls = vls;
             return run_mode(&w);
+        }
         if (detours)
             SV_TRY(weave_rest(&w, &lanes));
         if (w.stranded > 0) {
@@ -240,6 +254,7 @@ static sv_status route(sv__job *job)
 }
 
 static const sv_engine_option options[] = {
+    {"multicast", "yes|no", "leave room for a tree of multicast packets, always (default no)"},
     {"rounds", "N", "how often destinations are routed (default 2, on large fabrics 1)"},
     {NULL, NULL, NULL}};
 

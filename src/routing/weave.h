@@ -44,6 +44,7 @@ typedef struct sv__weave {
     void *own;           /* of the mode */
     bool spare_detours;  /* paths between switches without terminals may be longer in any case */
     bool by_destination; /* a tree is in one lane */
+    bool room;           /* some lane is to have a spanning tree, for multicast packets */
     bool tough;          /* shortest paths of least weight were not open for this home before */
     sv_lane_mask play;   /* by_destination: the lane of the tree at hand */
     bool detours;        /* paths may be longer than the shortest; lanes are those there are */

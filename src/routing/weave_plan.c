@@ -96,13 +96,19 @@ static unsigned num_plans(uint32_t switches)
     return switches <= 128 ? MOST_PLANS : switches <= 512 ? 10 : switches <= 2048 ? 3 : 2;
 }
 
+/* Lanes that a plan must leave: one for a spanning tree, if it has none and there is to be one. */
+static unsigned spare_lanes(const sv__weave *w, sv__plan plan)
+{
+    return w->room && !plan.detours;
+}
+
 /* Judges what is laid, as one of the plans. */
 static sv_status judge(struct search *x, sv__plan plan)
 {
     sv__weave *w = x->w;
     sv__grade *grade = &x->grades[x->count];
     x->plans[x->count++] = plan;
-    bool fits = w->turns != NULL || w->cdg.num_lanes <= w->job->vls;
+    bool fits = w->turns != NULL || w->cdg.num_lanes + spare_lanes(w, plan) <= w->job->vls;
     SV_TRY(sv__weave_enrich(w, x->used));
     SV_TRY(sv__weave_sample(w, w->core.num_switches <= 512 ? 4 : 1, grade));
     grade->lost = fits ? grade->lost + w->stranded : UINT64_MAX;
@@ -139,6 +145,8 @@ static sv_status choose(struct search *x, unsigned plans)
     enum { ENOUGH = 3 };
     bool done = false; /* where all paths are shortest there is little left to gain */
     for (unsigned i = 0; i < plans && (i < ENOUGH || !done); i++) {
+        if (x->w->room && plan_at(i).seed == SV__SEED_NONE)
+            continue;
         SV_TRY(lay_all(x, plan_at(i)));
         SV_TRY(judge(x, plan_at(i)));
         const sv__grade *grade = &x->grades[x->count - 1];
@@ -191,7 +199,7 @@ sv_status sv__weave_lay_shortest(sv__weave *w, unsigned *needed, unsigned *used)
     SV_TRY(begin(&x, w));
     w->spare_detours = detours;
     SV_TRY(lay_fewest(&x, &attempt));
-    bool fits = w->cdg.num_lanes <= job->vls && w->stranded == 0;
+    bool fits = w->cdg.num_lanes + w->room <= job->vls && w->stranded == 0;
     if (!fits && !detours)
         return sv_fail(job->ctx, SV_INFEASIBLE, "%s needs %u lanes, %u %s there", w->name,
                        w->cdg.num_lanes, job->vls, job->vls == 1 ? "is" : "are");
