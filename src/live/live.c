@@ -10,7 +10,7 @@
  *     kept         those of the state file, if the fabric is as it was before a restart
  *     repaired     those of now, mended
  *     routed       by the engine, anew
- *     fell back    by weave
+ *     fell back    by weave, with a lane that has room for multicast
  *     simplest     by updn: one lane, which always leaves room for multicast
  *     reinstalled  those of now, without what is gone
  *

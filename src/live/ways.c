@@ -245,25 +245,29 @@ sv_status sv__live_routed(sv_live *live, const sv_fabric *f, sv__candidate *c)
 }
 
 /* An engine that takes every fabric, told nothing but what tables have to keep to. */
-static sv_status fall_back(sv_live *live, const sv_fabric *f, const char *engine, sv__candidate *c)
+static sv_status fall_back(sv_live *live, const sv_fabric *f, const char *engine,
+                           const char *option, sv__candidate *c)
 {
     const sv_route_request *asked = &live->options.route;
     const sv_route_request request = {.vls = asked->vls,
                                       .lmc = asked->lmc,
                                       .sl_offset = asked->sl_offset,
                                       .sl_mode = asked->sl_mode,
-                                      .seed = asked->seed};
+                                      .seed = asked->seed,
+                                      .options = &option,
+                                      .num_options = option != NULL};
     return run_engine(live, f, engine, &request, c);
 }
 
+/* weave, with room for multicast; which is what was asked for if it was weave, and had the time. */
 sv_status sv__live_fell_back(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
-    if (strcmp(live->options.engine, "weave") == 0 && live->options.budget_ns == 0)
-        return SV_OK; /* that was it */
-    return fall_back(live, f, "weave", c);
+    if (strcmp(live->options.engine, "weave") == 0 && !live->overran)
+        c->how = SV_LIVE_ROUTED;
+    return fall_back(live, f, "weave", live->options.no_multicast ? NULL : "multicast=yes", c);
 }
 
 sv_status sv__live_simplest(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
-    return fall_back(live, f, "updn", c);
+    return fall_back(live, f, "updn", NULL, c);
 }
