@@ -102,6 +102,29 @@ static void add_port0(plugin *p, const sv_fabric *f)
     }
 }
 
+/* Whether OpenSM has a LID for the node that tables have it for. */
+static bool is_current(const plugin *p, const sv_fabric *f, const sv_routes *r, uint32_t d)
+{
+    const osm_port_t *port = osm_get_port_by_lid_ho(&p->osm->subn, r->lid[d]);
+    if (port == NULL || port->p_node == NULL)
+        return false;
+    if (sv_is_switch(f, r->node[d]))
+        return cl_ntoh64(osm_node_get_node_guid(port->p_node)) == sv_node_guid(f, r->node[d]);
+    return cl_ntoh64(port->guid) == sv_node_guid(f, r->node[d]);
+}
+
+/* One more than the highest lane that some SL goes to. */
+static unsigned count_lanes(const sv_routes *r)
+{
+    unsigned lanes = 1;
+    for (uint32_t t = 0; t < r->num_lane_tables; t++)
+        for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++) {
+            unsigned lane = r->lane_tables[t].of_sl[sl];
+            lanes = lane != SV_NO_LANE && lane >= lanes ? lane + 1 : lanes;
+        }
+    return lanes;
+}
+
 bool plugin_prepare(plugin *p)
 {
     const sv_fabric *f = sv_live_fabric(p->live);
@@ -118,9 +141,10 @@ bool plugin_prepare(plugin *p)
     for (uint32_t lid = 0; lid <= SV_LID_MAX; lid++)
         p->lids[lid] = (plugin_lid){SV_NONE, SV_NONE};
     for (uint32_t d = 0; d < r->num_destinations; d++)
-        if (r->lid[d] != 0 && r->lid[d] <= SV_LID_MAX)
+        if (r->lid[d] != 0 && r->lid[d] <= SV_LID_MAX && is_current(p, f, r, d))
             p->lids[r->lid[d]] = (plugin_lid){r->node[d].i, d};
     add_port0(p, f);
+    p->lanes = count_lanes(r);
     return true;
 }
 
@@ -220,13 +244,12 @@ void plugin_update_vlarb(void *context, osm_physp_t *port, uint8_t port_num,
     const sv_routes *r = sv_live_routes(p->live);
     bool is_switch = osm_node_get_type(port->p_node) == IB_NODE_TYPE_SWITCH;
     sv_vlarb_who who = !is_switch ? SV_VLARB_CA : port_num == 0 ? SV_VLARB_SW0 : SV_VLARB_SWE;
-    unsigned lanes = p->status.last.lanes, first = number & 1 ? 32 : 0;
+    unsigned first = number & 1 ? 32 : 0;
     bool high = number >= 2;
     if (r == NULL || p->options.keep_vlarb || length > IB_NUM_VL_ARB_ELEMENTS_IN_BLOCK)
         return;
     for (unsigned i = 0; i < length; i++)
-        block->vl_entry[i] =
-            r->vlarb[who].given
-                ? given(high ? &r->vlarb[who].high : &r->vlarb[who].low, first + i)
-                : even(lanes > 0 ? lanes : 1, port->port_info.vl_arb_low_cap, first + i, high);
+        block->vl_entry[i] = r->vlarb[who].given
+                                 ? given(high ? &r->vlarb[who].high : &r->vlarb[who].low, first + i)
+                                 : even(p->lanes, port->port_info.vl_arb_low_cap, first + i, high);
 }

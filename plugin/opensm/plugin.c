@@ -102,7 +102,7 @@ static void ask_again(plugin *p)
             if (port == NULL || c.i == SV_NONE || !sv_joins_switches(f, c))
                 continue;
             unsigned code = ib_port_info_get_op_vls(&port->port_info);
-            short_of += plugin_lanes(code) < p->status.last.lanes;
+            short_of += plugin_lanes(code) < p->lanes;
         }
     }
     if (short_of == 0 || p->resweeps >= MOST) {
@@ -110,7 +110,7 @@ static void ask_again(plugin *p)
             plugin_log(p, OSM_LOG_ERROR,
                        "ERR SV08: %u ports do not take the %u lanes that tables use; set lanes= to "
                        "what they have",
-                       short_of, p->status.last.lanes);
+                       short_of, p->lanes);
         p->resweeps = short_of == 0 ? 0 : p->resweeps;
         return;
     }

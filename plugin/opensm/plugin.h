@@ -48,6 +48,7 @@ typedef struct plugin {
 
     plugin_lid *lids; /* [SV_LID_MAX + 1], of the tables in use */
     struct guid_index *index;
+    unsigned lanes;    /* that SL2VL tables name */
     bool registered;   /* as a routing engine that OpenSM uses */
     bool in_sweep;     /* OpenSM looks at the whole fabric; false: somebody wants it rerouted */
     unsigned resweeps; /* in a row, for ports that do not have their lanes yet */
