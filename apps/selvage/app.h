@@ -119,13 +119,16 @@ sv_status app_write_pairs(struct app *app, const sv_fabric *fabric, const sv_rou
 /* The multicast group that route --multicast adds. */
 typedef struct app_multicast {
     bool wanted, again; /* again: there was no room for a tree until the engine was asked for it */
-    unsigned other;     /* the SL that its own was exchanged with, or its own */
+    bool keep;          /* SLs are not to be exchanged */
+    bool own_lane;      /* it gets a lane of its own, this one */
+    unsigned lane;
+    unsigned other; /* the SL that its own was exchanged with, or its own */
     uint32_t depth, pieces;
 } app_multicast;
 
-/* Adds it to tables. exchange: names of SLs may be exchanged. INFEASIBLE: there is no tree. */
+/* Adds it to tables. INFEASIBLE: there is no tree. */
 sv_status app_add_multicast(struct app *app, const sv_fabric *fabric, sv_routes *routes,
-                            sv_traffic traffic, bool exchange, app_multicast *made);
+                            sv_traffic traffic, app_multicast *made);
 void app_print_multicast(sv_text *out, const app_multicast *made);
 void app_json_multicast(sv_json *json, const app_multicast *made);
 

@@ -134,7 +134,7 @@ static sv_status conclude(struct app *app, const struct route *o, const sv_fabri
     return SV_OK;
 }
 
-/* Whether an engine that found no room for a tree can be asked to leave some. */
+/* Whether the engine can be told to leave room for a tree. */
 static bool can_leave_room(const struct route *o)
 {
     for (size_t i = 0; i < o->options.length; i++)
@@ -143,24 +143,40 @@ static bool can_leave_room(const struct route *o)
     return strcmp(o->engine, "weave") == 0 && o->options.length < APP_MOST_LIST;
 }
 
+/* Once more, with room for a tree, or a lane less so that it has one for itself. */
+static sv_status compute_again(struct app *app, struct route *o, const sv_fabric *fabric,
+                               const sv_route_request *request, sv_routes **routes,
+                               sv_route_report *report)
+{
+    sv_route_request asked = *request;
+    o->multicast.again = true;
+    if (can_leave_room(o)) {
+        o->options.at[asked.num_options++] = "multicast=yes";
+    } else {
+        asked.vls = o->multicast.lane = report->vls_used - 1;
+        o->multicast.own_lane = true;
+    }
+    sv_routes_free(*routes);
+    *routes = NULL;
+    SV_TRY(sv_route(app->ctx, fabric, o->engine, &asked, routes, report));
+    return app_add_multicast(app, fabric, *routes, o->traffic, &o->multicast);
+}
+
 /* Tables, with a multicast group if wanted. */
 static sv_status compute(struct app *app, struct route *o, const sv_fabric *fabric,
                          const sv_route_request *request, sv_routes **routes,
                          sv_route_report *report)
 {
-    sv_route_request asked = *request;
+    char why[300];
     SV_TRY(sv_route(app->ctx, fabric, o->engine, request, routes, report));
     if (!o->multicast.wanted)
         return SV_OK;
-    sv_status status = app_add_multicast(app, fabric, *routes, o->traffic, true, &o->multicast);
-    if (status != SV_INFEASIBLE || !can_leave_room(o))
+    sv_status status = app_add_multicast(app, fabric, *routes, o->traffic, &o->multicast);
+    if (status != SV_INFEASIBLE || (!can_leave_room(o) && report->vls_used < 2))
         return status;
-    o->options.at[asked.num_options++] = "multicast=yes";
-    o->multicast.again = true;
-    sv_routes_free(*routes);
-    *routes = NULL;
-    SV_TRY(sv_route(app->ctx, fabric, o->engine, &asked, routes, report));
-    return app_add_multicast(app, fabric, *routes, o->traffic, true, &o->multicast);
+    snprintf(why, sizeof why, "%s", sv_ctx_message(app->ctx));
+    status = compute_again(app, o, fabric, request, routes, report);
+    return status == SV_INFEASIBLE ? sv_fail(app->ctx, status, "%s", why) : status;
 }
 
 static sv_status route_anew(struct app *app, struct route *o, const sv_fabric *fabric,
@@ -232,9 +248,9 @@ static sv_status repair(struct app *app, struct route *o, const sv_fabric *fabri
         asked.sl_mode = sv_routes_sl_mode(old_fabric, old);
     if (status == SV_OK)
         status = sv_repair(app->ctx, old_fabric, old, fabric, &wanted, routes, &report);
-    /* SLs of paths are to stay as they are, so none are exchanged. */
+    o->multicast.keep = true; /* so that paths keep their SLs */
     if (status == SV_OK && o->multicast.wanted)
-        status = app_add_multicast(app, fabric, *routes, o->traffic, false, &o->multicast);
+        status = app_add_multicast(app, fabric, *routes, o->traffic, &o->multicast);
     if (status == SV_OK)
         status = conclude(app, o, fabric, *routes, found);
     if (status == SV_OK && o->output != NULL)

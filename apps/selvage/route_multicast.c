@@ -30,15 +30,23 @@ static sv_status add_group(struct app *app, const sv_fabric *f, sv_routes *route
     return status;
 }
 
+static sv_status find_tree(struct app *app, const sv_fabric *f, sv_routes *r, sv_traffic traffic,
+                           app_multicast *made, sv_mtree **tree)
+{
+    made->other = SL;
+    if (made->keep)
+        return sv_mtree_new(app->ctx, f, r, traffic, SL, NULL, 0, tree);
+    if (made->own_lane)
+        return sv_mtree_own_lane(app->ctx, f, r, traffic, SL, made->lane, NULL, 0, tree,
+                                 &made->other);
+    return sv_mtree_make_room(app->ctx, f, r, traffic, SL, NULL, 0, tree, &made->other);
+}
+
 sv_status app_add_multicast(struct app *app, const sv_fabric *fabric, sv_routes *routes,
-                            sv_traffic traffic, bool exchange, app_multicast *made)
+                            sv_traffic traffic, app_multicast *made)
 {
     sv_mtree *tree = NULL;
-    made->other = SL;
-    sv_status status = exchange
-                           ? sv_mtree_make_room(app->ctx, fabric, routes, traffic, SL, NULL, 0,
-                                                &tree, &made->other)
-                           : sv_mtree_new(app->ctx, fabric, routes, traffic, SL, NULL, 0, &tree);
+    sv_status status = find_tree(app, fabric, routes, traffic, made, &tree);
     if (status == SV_OK)
         status = add_group(app, fabric, routes, tree);
     if (status == SV_OK) {
@@ -57,7 +65,9 @@ void app_print_multicast(sv_text *out, const app_multicast *made)
                   MLID, SL, made->depth);
     if (made->pieces > 1)
         sv_text_print(out, " at most in %u pieces", made->pieces);
-    if (made->other != SL)
+    if (made->own_lane)
+        sv_text_print(out, ", lane %u for it alone", made->lane);
+    else if (made->other != SL)
         sv_text_print(out, "; SLs %d and %u exchanged", SL, made->other);
     sv_text_print(out, "\n");
 }
@@ -73,5 +83,6 @@ void app_json_multicast(sv_json *j, const app_multicast *made)
     sv_json_number(j, "depth", made->depth);
     sv_json_number(j, "pieces", made->pieces);
     sv_json_bool(j, "routed_again", made->again);
+    sv_json_bool(j, "own_lane", made->own_lane);
     sv_json_end(j, '}');
 }

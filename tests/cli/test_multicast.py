@@ -87,12 +87,22 @@ class Multicast(unittest.TestCase):
         found = ok("route", spec, "--vls", "2", "--multicast", "--json").json
         self.assertIs(found["multicast"]["routed_again"], True)
         self.assertIs(found["check"]["verdicts"]["multicast_and_unicast"], True)
-        self.assertEqual(selvage("route", spec, "--vls", "2", "--multicast", "--option",
-                                 "multicast=no").code, 4)
         asked = ok("route", spec, "--vls", "2", "--multicast", "--option", "multicast=yes",
                    "--json").json
         self.assertIs(asked["multicast"]["routed_again"], False)
         self.assertEqual(selvage("route", spec, "--option", "multicast=perhaps").code, 3)
+
+    def test_a_lane_less(self):
+        """Engines that fill all their lanes get one less; the tree is alone on the last."""
+        for engine in "nue", "weave":
+            found = ok("route", "torus:5x5,hosts=1", "-e", engine, "--vls", "2", "--multicast",
+                       "--json", "-o", self.path("t"),
+                       *(["--option", "multicast=no"] if engine == "weave" else [])).json
+            if engine == "nue":
+                self.assertIs(found["multicast"]["own_lane"], True)
+                self.assertEqual(found["vls_used"], 1)
+            self.assertIs(ok("check", self.path("t"), "--json")
+                          .json["verdicts"]["multicast_and_unicast"], True)
 
     def test_refusals(self):
         run = selvage("route", "torus:5x5,hosts=1", "-e", "minhop", "--multicast", "-o",

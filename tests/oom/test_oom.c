@@ -339,6 +339,11 @@ static sv_status grow_trees(sv_ctx *ctx, void *arg)
     const sv_mtree *others[] = {tree};
     if (status == SV_OK)
         status = sv_mtree_new(ctx, t->f, clone, SV_TRAFFIC_ALL, 0, others, 1, &second);
+    sv_mtree_free(second);
+    second = NULL;
+    if (status == SV_OK)
+        status =
+            sv_mtree_own_lane(ctx, t->f, clone, SV_TRAFFIC_ALL, 1, 2, others, 1, &second, &other);
     if (status == SV_OK)
         status = sv_mtree_prune(ctx, tree, t->f, members, 3, ports);
     if (status == SV_OK)

@@ -407,6 +407,48 @@ static void trees_beside_each_other(void **state)
     sv_fabric_free(f);
 }
 
+/* Where nothing is left, a lane that nobody uses will do; packets keep theirs. */
+static void a_lane_of_its_own(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "torus:5x5,hosts=1");
+    sv_routes *before = route(f, "nue", 2, SV_SLS_PAIR), *r = NULL;
+    sv_mtree *t = NULL, *second = NULL;
+    unsigned other = 99;
+    OK(ctx, sv_routes_clone(ctx, before, &r));
+    FAILS(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 1, NULL, 0, &t, &other),
+          SV_INFEASIBLE, "lane 1 is in use");
+    FAILS(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 64, NULL, 0, &t, &other),
+          SV_BAD_INPUT, "lanes 0 to 63");
+    OK(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 2, NULL, 0, &t, &other));
+    assert_int_equal(other, 2);
+    assert_int_equal(t->depth, 4);
+    check_tree(f, t);
+    check_together(f, r, t, SV_TRAFFIC_MANAGED);
+    check_same_lanes(f, before, r);
+    /* Nobody has SL 0 now, but a tree: that stays. */
+    const sv_mtree *others[] = {t};
+    FAILS(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 3, others, 1, &second, &other),
+          SV_INFEASIBLE, "has a tree");
+    OK(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_MANAGED, 7, 3, others, 1, &second, &other));
+    assert_int_equal(other, 7);
+    check_same_lanes(f, before, r);
+    sv_mtree_free(t);
+    sv_mtree_free(second);
+    sv_routes_free(r);
+    sv_routes_free(before);
+    /* What fails leaves no trace. */
+    before = route(f, "minhop", 1, SV_SLS_PAIR);
+    OK(ctx, sv_routes_clone(ctx, before, &r));
+    FAILS(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 2, NULL, 0, &t, &other),
+          SV_INFEASIBLE, "even without");
+    assert_int_equal(r->sl, before->sl);
+    assert_memory_equal(r->lane_tables, before->lane_tables, sizeof *r->lane_tables);
+    sv_routes_free(r);
+    sv_routes_free(before);
+    sv_fabric_free(f);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -468,10 +510,15 @@ static void what_is_discarded_gets_no_tree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weave_leaves_room), cmocka_unit_test(so_it_does_in_broken_fabrics),
-        cmocka_unit_test(other_engines),     cmocka_unit_test(groups_get_the_smallest_part),
-        cmocka_unit_test(odd_members),       cmocka_unit_test(trees_beside_each_other),
-        cmocka_unit_test(refusals),          cmocka_unit_test(what_is_discarded_gets_no_tree),
+        cmocka_unit_test(weave_leaves_room),
+        cmocka_unit_test(so_it_does_in_broken_fabrics),
+        cmocka_unit_test(other_engines),
+        cmocka_unit_test(groups_get_the_smallest_part),
+        cmocka_unit_test(odd_members),
+        cmocka_unit_test(trees_beside_each_other),
+        cmocka_unit_test(a_lane_of_its_own),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(what_is_discarded_gets_no_tree),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
