@@ -116,6 +116,22 @@ void app_json_repair(sv_json *json, const sv_fabric *fabric, const sv_routes *ro
 sv_status app_write_pairs(struct app *app, const sv_fabric *fabric, const sv_routes *routes,
                           const sv_repair_report *report, const char *output, char **path);
 
+/* The multicast group that route --multicast adds. */
+typedef struct app_multicast {
+    bool wanted, again; /* again: there was no room for a tree until the engine was asked for it */
+    bool keep;          /* SLs are not to be exchanged */
+    bool own_lane;      /* it gets a lane of its own, this one */
+    unsigned lane;
+    unsigned other; /* the SL that its own was exchanged with, or its own */
+    uint32_t depth, pieces;
+} app_multicast;
+
+/* Adds it to tables. INFEASIBLE: there is no tree. */
+sv_status app_add_multicast(struct app *app, const sv_fabric *fabric, sv_routes *routes,
+                            sv_traffic traffic, app_multicast *made);
+void app_print_multicast(sv_text *out, const app_multicast *made);
+void app_json_multicast(sv_json *json, const app_multicast *made);
+
 /* --format F, or by the suffix of the output's name. EXIT_USAGE for an unknown one, else -1. */
 int app_format(struct app *app, const char *name, const char *output, sv_format *format);
 

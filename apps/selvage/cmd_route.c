@@ -15,6 +15,7 @@ struct route {
     app_list options;
     uint64_t vls, lmc, sl_offset, seed;
     bool json, no_check, full, proven;
+    app_multicast multicast;
     sv_traffic traffic;
     sv_sl_mode sl_mode;
 };
@@ -69,6 +70,7 @@ static void print_text(sv_text *out, const struct route *o, const sv_fabric *f, 
     if (report->components > 1)
         sv_text_print(out, "components     %u: terminals of different ones cannot talk\n",
                       report->components);
+    app_print_multicast(out, &o->multicast);
     if (found != NULL)
         app_print_verification(out, f, r, found, o->traffic);
     if (o->output != NULL)
@@ -94,6 +96,7 @@ static void print_json(sv_text *out, const struct route *o, const sv_fabric *f, 
     sv_json_number(&j, "components", report->components);
     sv_json_number(&j, "switches", f->live_switches);
     sv_json_number(&j, "destinations", f->live_switches + ((uint64_t)f->live_terminals << r->lmc));
+    app_json_multicast(&j, &o->multicast);
     sv_json_text(&j, "output", o->output);
     if (found != NULL) {
         sv_json_begin_object(&j, "check");
@@ -131,13 +134,58 @@ static sv_status conclude(struct app *app, const struct route *o, const sv_fabri
     return SV_OK;
 }
 
-static sv_status route_anew(struct app *app, const struct route *o, const sv_fabric *fabric,
+/* Whether the engine can be told to leave room for a tree. */
+static bool can_leave_room(const struct route *o)
+{
+    for (size_t i = 0; i < o->options.length; i++)
+        if (strncmp(o->options.at[i], "multicast=", 10) == 0)
+            return false;
+    return strcmp(o->engine, "weave") == 0 && o->options.length < APP_MOST_LIST;
+}
+
+/* Once more, with room for a tree, or a lane less so that it has one for itself. */
+static sv_status compute_again(struct app *app, struct route *o, const sv_fabric *fabric,
+                               const sv_route_request *request, sv_routes **routes,
+                               sv_route_report *report)
+{
+    sv_route_request asked = *request;
+    o->multicast.again = true;
+    if (can_leave_room(o)) {
+        o->options.at[asked.num_options++] = "multicast=yes";
+    } else {
+        asked.vls = o->multicast.lane = report->vls_used - 1;
+        o->multicast.own_lane = true;
+    }
+    sv_routes_free(*routes);
+    *routes = NULL;
+    SV_TRY(sv_route(app->ctx, fabric, o->engine, &asked, routes, report));
+    return app_add_multicast(app, fabric, *routes, o->traffic, &o->multicast);
+}
+
+/* Tables, with a multicast group if wanted. */
+static sv_status compute(struct app *app, struct route *o, const sv_fabric *fabric,
+                         const sv_route_request *request, sv_routes **routes,
+                         sv_route_report *report)
+{
+    char why[300];
+    SV_TRY(sv_route(app->ctx, fabric, o->engine, request, routes, report));
+    if (!o->multicast.wanted)
+        return SV_OK;
+    sv_status status = app_add_multicast(app, fabric, *routes, o->traffic, &o->multicast);
+    if (status != SV_INFEASIBLE || (!can_leave_room(o) && report->vls_used < 2))
+        return status;
+    snprintf(why, sizeof why, "%s", sv_ctx_message(app->ctx));
+    status = compute_again(app, o, fabric, request, routes, report);
+    return status == SV_INFEASIBLE ? sv_fail(app->ctx, status, "%s", why) : status;
+}
+
+static sv_status route_anew(struct app *app, struct route *o, const sv_fabric *fabric,
                             const sv_route_request *request, sv_routes **routes,
                             sv_verification **found)
 {
     sv_route_report report;
     sv_text out;
-    SV_TRY(sv_route(app->ctx, fabric, o->engine, request, routes, &report));
+    SV_TRY(compute(app, o, fabric, request, routes, &report));
     if (report.no_lids && o->output == NULL)
         sv_warn(app->ctx, "more destinations than LIDs: only a .svr file can hold these tables");
     SV_TRY(conclude(app, o, fabric, *routes, found));
@@ -160,6 +208,7 @@ static sv_status print_repair(struct app *app, const struct route *o, const sv_f
         sv_json_init(&j, &out);
         sv_json_begin_object(&j, NULL);
         app_json_repair(&j, f, r, report, o->engine, pairs);
+        app_json_multicast(&j, &o->multicast);
         sv_json_text(&j, "output", o->output);
         if (found != NULL) {
             sv_json_begin_object(&j, "check");
@@ -169,6 +218,7 @@ static sv_status print_repair(struct app *app, const struct route *o, const sv_f
         sv_json_end(&j, '}');
     } else {
         app_print_repair(&out, f, report, o->engine, pairs);
+        app_print_multicast(&out, &o->multicast);
         if (found != NULL)
             app_print_verification(&out, f, r, found, o->traffic);
         sv_text_print(&out, "written        %s\n",
@@ -177,7 +227,7 @@ static sv_status print_repair(struct app *app, const struct route *o, const sv_f
     return app_print_end(app, &out);
 }
 
-static sv_status repair(struct app *app, const struct route *o, const sv_fabric *fabric,
+static sv_status repair(struct app *app, struct route *o, const sv_fabric *fabric,
                         const sv_route_request *request, sv_routes **routes,
                         sv_verification **found)
 {
@@ -198,6 +248,9 @@ static sv_status repair(struct app *app, const struct route *o, const sv_fabric 
         asked.sl_mode = sv_routes_sl_mode(old_fabric, old);
     if (status == SV_OK)
         status = sv_repair(app->ctx, old_fabric, old, fabric, &wanted, routes, &report);
+    o->multicast.keep = true; /* so that paths keep their SLs */
+    if (status == SV_OK && o->multicast.wanted)
+        status = app_add_multicast(app, fabric, *routes, o->traffic, &o->multicast);
     if (status == SV_OK)
         status = conclude(app, o, fabric, *routes, found);
     if (status == SV_OK && o->output != NULL)
@@ -211,8 +264,8 @@ static sv_status repair(struct app *app, const struct route *o, const sv_fabric 
     return status;
 }
 
-static sv_status run(struct app *app, const struct route *o, const sv_fabric *fabric,
-                     sv_routes **routes, sv_verification **found)
+static sv_status run(struct app *app, struct route *o, const sv_fabric *fabric, sv_routes **routes,
+                     sv_verification **found)
 {
     sv_route_request request;
     sv_node *roots = NULL;
@@ -269,6 +322,8 @@ int cmd_route(struct app *app, int argc, char **argv)
         {"roots", 0, OPTION_TEXT, &o.roots, "FILE", "GUIDs of root switches (root_guid_file)"},
         {"option", 0, OPTION_LIST, &o.options, "NAME=VALUE", "an option of the engine"},
         {"seed", 0, OPTION_NUMBER, &o.seed, "N", "where the engine draws lots (default 1)"},
+        {"multicast", 0, OPTION_FLAG, &o.multicast.wanted, NULL,
+         "a multicast group of all terminals, safe together with the rest"},
         {"repair", 0, OPTION_TEXT, &o.repair, "OLD",
          "change the tables in OLD as little as possible"},
         {"proven", 0, OPTION_FLAG, &o.proven, NULL,

@@ -78,6 +78,19 @@ SV_API SV_MUST_USE sv_status sv_mtree_make_room(sv_ctx *ctx, const sv_fabric *fa
                                                 sv_mtree **tree, unsigned *other);
 
 /*
+ * The last resort: gives an SL a lane that no table leads to yet, where packets of the tree are
+ * alone. Paths that have the SL get the name of one that nobody has, and keep their lanes.
+ *
+ * *other: the SL that those paths have now, or sl itself if there were none. INFEASIBLE: the lane
+ * is in use, no name is left, it is not known which SLs paths have, or what is there can deadlock.
+ * Otherwise as sv_mtree_make_room.
+ */
+SV_API SV_MUST_USE sv_status sv_mtree_own_lane(sv_ctx *ctx, const sv_fabric *fabric,
+                                               sv_routes *routes, sv_traffic traffic, unsigned sl,
+                                               unsigned lane, const sv_mtree *const *others,
+                                               size_t num_others, sv_mtree **tree, unsigned *other);
+
+/*
  * The ports of a group: the smallest part of the tree that joins its members, and their ports.
  *
  * members: terminals, and switches (their port 0); one that is there twice counts once, a dead one

@@ -19,8 +19,9 @@
 #include <string.h>
 
 enum {
-    QUICK = 8,   /* roots tried in a quick search */
-    FURTHER = 8, /* roots tried after one has given a tree */
+    QUICK = 8,       /* roots tried in a quick search */
+    FURTHER = 8,     /* roots tried after one has given a tree */
+    STEPS = 1 << 21, /* of all longer searches together, by channels */
     ROUNDS = 1000,
     PATIENCE = 1000 /* channels that a search may come upon before it has to wait */
 };
@@ -208,18 +209,20 @@ static sv_status begin(sv__mgrower *x, sv__mgraph *g, sv__mplan *plan)
 }
 
 /* A tree for the piece at hand, as the best. */
-static sv_status search(sv__mgrower *x, bool quick, uint32_t *up, bool *found)
+static sv_status search(sv__mgrower *x, unsigned searches, uint32_t *up, bool *found)
 {
-    uint32_t times = sv__mgrower_times(x);
+    bool quick = searches == 0;
+    uint32_t tries = quick ? QUICK : sv__mgrower_times(x, STEPS / searches);
+    uint32_t rounds = quick ? 0 : sv__mgrower_times(x, STEPS / 2 / searches);
     x->best_depth = SV_NONE;
     sv__mgrower_rank(x);
-    SV_TRY(try_roots(x, quick ? QUICK : times, up, found));
+    SV_TRY(try_roots(x, tries, up, found));
     if (*found || quick)
         return SV_OK;
-    return sv__mgrower_mend(x, times < ROUNDS ? times : ROUNDS, found);
+    return sv__mgrower_mend(x, rounds < ROUNDS ? rounds : ROUNDS, found);
 }
 
-sv_status sv__mgrow(sv__mgraph *g, bool quick, sv__mplan *plan, bool *found)
+sv_status sv__mgrow(sv__mgraph *g, unsigned searches, sv__mplan *plan, bool *found)
 {
     sv__mgrower x;
     SV_TRY(begin(&x, g, plan));
@@ -234,7 +237,7 @@ sv_status sv__mgrow(sv__mgraph *g, bool quick, sv__mplan *plan, bool *found)
         seen[s] = 0;
         x.piece[0] = s;
         x.count = sv_core_spread(x.core, seen, x.piece, 0, 1);
-        SV_TRY(search(&x, quick, plan->up, found));
+        SV_TRY(search(&x, searches, plan->up, found));
         if (*found)
             SV_TRY(keep_best(&x, plan));
     }

@@ -21,10 +21,11 @@ typedef struct sv__mgrower {
     uint32_t *first; /* [2 × switches + 1] */
 } sv__mgrower;
 
-/* How often something may be done that takes a step or so for each channel. */
-static inline uint32_t sv__mgrower_times(const sv__mgrower *x)
+/* How often something may be done that takes a step for each channel, if there are so many steps.
+ */
+static inline uint32_t sv__mgrower_times(const sv__mgrower *x, uint32_t steps)
 {
-    return (1u << 24) / (x->core->num_entries + 1) + 4;
+    return steps / (x->core->num_entries + 1) + 8;
 }
 
 /* Hops from a switch, and queue: all of its piece, nearest first. */

@@ -92,14 +92,16 @@ typedef struct sv__mplan {
     uint32_t count, pieces, depth;
 } sv__mplan;
 
-/* Looks for a tree of all pieces; *found is false if there is none for some piece. quick: not long.
+/*
+ * Looks for a tree of all pieces; *found is false if there is none for some piece. searches: how
+ * many share the time there is, this one included; 0: this is a quick look.
  */
-sv_status sv__mgrow(sv__mgraph *g, bool quick, sv__mplan *plan, bool *found);
+sv_status sv__mgrow(sv__mgraph *g, unsigned searches, sv__mplan *plan, bool *found);
 
 /* Makes the tree that the caller gets. */
 sv_status sv__mtree_make(const sv__mgraph *g, const sv__mplan *plan, sv_mtree **tree);
 
 /* A tree for an SL; INFEASIBLE if none was found. */
-sv_status sv__mtree_try(const sv__mcast *m, unsigned sl, bool quick, sv_mtree **tree);
+sv_status sv__mtree_try(const sv__mcast *m, unsigned sl, unsigned searches, sv_mtree **tree);
 
 #endif

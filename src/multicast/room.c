@@ -4,7 +4,8 @@
  * An SL is a name: if all packets of two SLs exchange theirs, and all lane tables what they do with
  * them, everything is as it was. So a tree that fits the lanes of one SL becomes a tree for
  * another. Engines that fill lanes one after the other leave more room in the last than in the
- * first, which is the one that OpenSM's groups would use.
+ * first, which is the one that OpenSM's groups would use. Or the SL gets a lane of its own, if
+ * there is one that nobody uses.
  *
  * Invariant: tables change only when nothing can fail any more.
  * Cost: one walk over all rows, a search for a tree for each SL that is tried, and the SLs of all
@@ -12,7 +13,9 @@
  */
 #include "multicast/multicast.h"
 
-/* One bit for each SL that some path has. */
+#include <string.h>
+
+/* One bit for each SL that some path or group has. */
 static uint64_t sls_in_use(const sv_routes *r)
 {
     uint64_t used = r->sl_form == SV_SL_CONSTANT ? (uint64_t)1 << r->sl : 0;
@@ -21,6 +24,9 @@ static uint64_t sls_in_use(const sv_routes *r)
         for (size_t k = 0; k < length; k++)
             if (r->sls[i][k] < SV_MOST_SLS)
                 used |= (uint64_t)1 << r->sls[i][k];
+    for (uint32_t g = 0; g < r->num_groups; g++)
+        if (r->groups[g].sl < SV_MOST_SLS)
+            used |= (uint64_t)1 << r->groups[g].sl;
     return used;
 }
 
@@ -94,13 +100,13 @@ static unsigned list_others(const sv__mcast *m, unsigned sl, uint64_t used, uint
 }
 
 /* A tree on the lanes of an SL of the list. */
-static sv_status look_around(const sv__mcast *m, const uint8_t *list, unsigned count, bool quick,
-                             sv_mtree **tree, unsigned *other)
+static sv_status look_around(const sv__mcast *m, const uint8_t *list, unsigned count,
+                             unsigned searches, sv_mtree **tree, unsigned *other)
 {
     sv_status status = SV_INFEASIBLE;
     for (unsigned i = 0; i < count && status == SV_INFEASIBLE; i++) {
         *other = list[i];
-        status = sv__mtree_try(m, list[i], quick, tree);
+        status = sv__mtree_try(m, list[i], searches, tree);
     }
     return status;
 }
@@ -120,9 +126,9 @@ static sv_status make_room(const sv__mcast *m, sv_routes *r, unsigned sl, sv_mtr
     bool uses = used >> sl & 1;
     unsigned count = 1 + (may_change(m, sl) ? list_others(m, sl, used, list + 1) : 0), chosen = sl;
     sv_mtree *made = NULL;
-    sv_status status = look_around(m, list, count, true, &made, &chosen);
+    sv_status status = look_around(m, list, count, 0, &made, &chosen);
     if (status == SV_INFEASIBLE)
-        status = look_around(m, list, count, false, &made, &chosen);
+        status = look_around(m, list, count, count, &made, &chosen);
     if (status == SV_INFEASIBLE && count > 1)
         return sv_fail(m->ctx, SV_INFEASIBLE,
                        "no tree for multicast packets was found that cannot deadlock, neither on "
@@ -151,5 +157,62 @@ sv_status sv_mtree_make_room(sv_ctx *ctx, const sv_fabric *fabric, sv_routes *ro
     if (status == SV_OK)
         status = make_room(&m, routes, sl, tree, other);
     sv_arena_release(&arena);
+    return status;
+}
+
+/* ---- a lane of its own ---- */
+
+/* Whether the lane and a name for the paths of sl are there to be had. */
+static sv_status find_name(sv_ctx *ctx, const sv_routes *r, unsigned sl, unsigned lane,
+                           unsigned *name)
+{
+    uint64_t used = sls_in_use(r);
+    if (sl >= r->num_sls || lane >= SV_MOST_LANES)
+        return sv_fail(ctx, SV_BAD_INPUT, "SLs are 0 to %u, lanes 0 to %d", r->num_sls - 1u,
+                       SV_MOST_LANES - 1);
+    for (uint32_t t = 0; t < r->num_lane_tables; t++)
+        for (unsigned s = 0; s < r->num_sls; s++)
+            if (r->lane_tables[t].of_sl[s] == lane)
+                return sv_fail(ctx, SV_INFEASIBLE, "lane %u is in use", lane);
+    if (r->sl_form == SV_SL_UNKNOWN)
+        return sv_fail(ctx, SV_INFEASIBLE, "it is not known which SLs paths have");
+    *name = sl;
+    for (unsigned s = 0; used >> sl & 1 && *name == sl; s++) {
+        if (s == r->num_sls)
+            return sv_fail(ctx, SV_INFEASIBLE, "paths have all %u SLs", r->num_sls);
+        *name = used >> s & 1 ? sl : s;
+    }
+    return SV_OK;
+}
+
+sv_status sv_mtree_own_lane(sv_ctx *ctx, const sv_fabric *fabric, sv_routes *routes,
+                            sv_traffic traffic, unsigned sl, unsigned lane,
+                            const sv_mtree *const *others, size_t num_others, sv_mtree **tree,
+                            unsigned *other)
+{
+    unsigned name = sl;
+    size_t tables = routes->num_lane_tables;
+    SV_TRY(find_name(ctx, routes, sl, lane, &name));
+    for (size_t i = 0; i < num_others; i++)
+        if (others[i]->sl == sl || others[i]->sl == name)
+            return sv_fail(ctx, SV_INFEASIBLE, "SL %u has a tree already", others[i]->sl);
+    SV_TRY(own_rows(ctx, routes));
+    sv_lanes *before = sv_alloc(ctx, tables, sizeof *before);
+    if (before == NULL)
+        return SV_NO_MEMORY;
+    memcpy(before, routes->lane_tables, tables * sizeof *before);
+    for (size_t t = 0; t < tables; t++) {
+        routes->lane_tables[t].of_sl[name] = before[t].of_sl[sl];
+        routes->lane_tables[t].of_sl[sl] = (uint8_t)lane;
+    }
+    rename_paths(routes, sl, name);
+    sv_status status = sv_mtree_new(ctx, fabric, routes, traffic, sl, others, num_others, tree);
+    if (status == SV_OK)
+        *other = name;
+    else { /* as if nothing had been */
+        memcpy(routes->lane_tables, before, tables * sizeof *before);
+        rename_paths(routes, sl, name);
+    }
+    sv_release(ctx, before);
     return status;
 }

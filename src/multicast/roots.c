@@ -15,10 +15,12 @@
 #include "base/rng.h"
 #include "multicast/grow.h"
 
+enum { STEPS = 1 << 24 /* of all breadth-first searches together */ };
+
 /* The farthest switch from each, as far as there is time to look. */
 static void find_far(sv__mgrower *x)
 {
-    uint32_t searches = sv__mgrower_times(x), from = x->piece[0];
+    uint32_t searches = sv__mgrower_times(x, STEPS), from = x->piece[0];
     for (uint32_t i = 0; i < x->count; i++)
         x->far[x->piece[i]] = 0;
     for (uint32_t k = 0; k < x->count && k < searches; k++) {

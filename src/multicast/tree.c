@@ -56,7 +56,7 @@ static bool all_send(const sv__mcast *m, unsigned sl, sv_node *who)
     return true;
 }
 
-sv_status sv__mtree_try(const sv__mcast *m, unsigned sl, bool quick, sv_mtree **tree)
+sv_status sv__mtree_try(const sv__mcast *m, unsigned sl, unsigned searches, sv_mtree **tree)
 {
     sv__mgraph g;
     sv__mplan plan;
@@ -67,7 +67,7 @@ sv_status sv__mtree_try(const sv__mcast *m, unsigned sl, bool quick, sv_mtree **
                        sv_node_name(m->fabric, who), sl);
     sv_status status = sv__mgraph_init(&g, m, sl);
     if (status == SV_OK)
-        status = sv__mgrow(&g, quick, &plan, &found);
+        status = sv__mgrow(&g, searches, &plan, &found);
     if (status == SV_OK && found)
         status = sv__mtree_make(&g, &plan, tree);
     else if (status == SV_OK)
@@ -87,7 +87,7 @@ sv_status sv_mtree_new(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *ro
     sv_arena_init(&arena, ctx);
     sv_status status = sv__mcast_init(&m, &arena, fabric, routes, traffic, sl, others, num_others);
     if (status == SV_OK)
-        status = sv__mtree_try(&m, sl, false, tree);
+        status = sv__mtree_try(&m, sl, 1, tree);
     sv_arena_release(&arena);
     return status;
 }

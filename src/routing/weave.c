@@ -226,8 +226,8 @@ sv_status sv__weave_route(sv__job *job, const char *name, bool detours)
         SV_TRY(sv__agree_finish(&a, detours, job->vls));
     else {
         SV_TRY(sv__weave_init(&w, job, name, detours));
-        w.room = room;
-        if (status == SV_INFEASIBLE || room) {
+        w.room = room && w.core.num_entries > 0;
+        if (status == SV_INFEASIBLE || w.room) {
             job->vls = vls;
             return run_mode(&w);
         }

@@ -323,6 +323,54 @@ static sv_status clone_and_change(sv_ctx *ctx, void *arg)
     return status;
 }
 
+/* Room made for a tree by exchanging SLs, a second tree beside it, groups. */
+static sv_status grow_trees(sv_ctx *ctx, void *arg)
+{
+    struct tables *t = arg;
+    sv_routes *clone = NULL;
+    sv_mtree *tree = NULL, *second = NULL;
+    const sv_node members[] = {{0}, {t->f->num_switches}, {t->f->num_switches + 2}};
+    uint64_t ports[16][4];
+    unsigned other = 0;
+    sv_status status = sv_routes_clone(ctx, t->r, &clone);
+    if (status == SV_OK)
+        status = sv_mtree_make_room(ctx, t->f, clone, SV_TRAFFIC_ALL, 0, NULL, 0, &tree, &other);
+    assert_true((status == SV_OK) == (tree != NULL) && (status == SV_OK) == (other != 0));
+    const sv_mtree *others[] = {tree};
+    if (status == SV_OK)
+        status = sv_mtree_new(ctx, t->f, clone, SV_TRAFFIC_ALL, 0, others, 1, &second);
+    sv_mtree_free(second);
+    second = NULL;
+    if (status == SV_OK)
+        status =
+            sv_mtree_own_lane(ctx, t->f, clone, SV_TRAFFIC_ALL, 1, 2, others, 1, &second, &other);
+    if (status == SV_OK)
+        status = sv_mtree_prune(ctx, tree, t->f, members, 3, ports);
+    if (status == SV_OK)
+        status = sv_mtree_add_all(ctx, second, t->f, clone, 0xc000);
+    sv_mtree_free(second);
+    sv_mtree_free(tree);
+    sv_routes_free(clone);
+    return status;
+}
+
+static void multicast(void **state)
+{
+    (void)state;
+    sv_ctx *ctx = sv_ctx_new(NULL);
+    sv_fabric *f = test_fabric(ctx, "torus:5,hosts=1");
+    struct tables t = {.f = f};
+    const sv_route_request request = {.vls = 2, .seed = 1};
+    sv_mtree *tree = NULL;
+    OK(ctx, sv_route(ctx, f, "dfsssp", &request, &t.r, NULL));
+    /* Most of a ring is on SL 0, which leaves no room for a tree. */
+    FAILS(ctx, sv_mtree_new(ctx, f, t.r, SV_TRAFFIC_ALL, 0, NULL, 0, &tree), SV_INFEASIBLE, "SL 0");
+    test_out_of_memory("multicast", grow_trees, &t);
+    sv_routes_free(t.r);
+    sv_fabric_free(f);
+    sv_ctx_free(ctx);
+}
+
 static sv_status prove_it(sv_ctx *ctx, void *arg)
 {
     struct tables *t = arg;
@@ -434,6 +482,7 @@ static void routing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(generating), cmocka_unit_test(reading),
-                                       cmocka_unit_test(using), cmocka_unit_test(routing)};
+                                       cmocka_unit_test(using), cmocka_unit_test(routing),
+                                       cmocka_unit_test(multicast)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,26 @@ static void check_invariants(const sv_cdg *cdg, const struct plain *plain, unsig
     }
 }
 
+/* Another order, by keys that are drawn; of what may come first, something with the lowest does. */
+static void sort(sv_cdg *cdg, const struct plain *p, unsigned lane, sv_rng *rng)
+{
+    uint32_t key[MOST], first[7], lowest = 7, count = cdg->core->num_entries;
+    for (uint32_t e = 0; e < count; e++)
+        key[e] = (uint32_t)sv_rng_below(rng, 7);
+    for (uint32_t e = 0; e < count; e++) {
+        bool waits = false;
+        for (uint32_t in = 0; in < count; in++)
+            waits = waits || p->turn[in][e];
+        if (!waits && key[e] < lowest)
+            lowest = key[e];
+    }
+    sv_cdg_sort(cdg, lane, key, 7, first);
+    assert_int_equal(key[cdg->lane[lane].at[0]], lowest);
+    for (uint32_t e = 0; e < count; e++)
+        assert_int_equal(cdg->lane[lane].at[cdg->lane[lane].place[e]], e);
+    check_invariants(cdg, p, lane);
+}
+
 /* Random turns, added and taken out, in two lanes. */
 static void trial(const char *spec, uint64_t seed, bool ordered)
 {
@@ -79,7 +99,7 @@ static void trial(const char *spec, uint64_t seed, bool ordered)
     OK(ctx, sv_cdg_init(&cdg, &arena, &core));
     OK(ctx, sv_cdg_add_lane(&cdg, ordered ? sv_core_inside_out(&core, &arena) : NULL));
     OK(ctx, sv_cdg_add_lane(&cdg, NULL));
-    uint32_t refused = 0;
+    uint32_t refused = 0, given_up = 0;
     for (int i = 0; i < 1500; i++) {
         unsigned lane = (unsigned)sv_rng_below(&rng, 2);
         uint32_t in = (uint32_t)sv_rng_below(&rng, core.num_entries), s = core.to[in];
@@ -93,13 +113,22 @@ static void trial(const char *spec, uint64_t seed, bool ordered)
         }
         memset(p->seen, 0, sizeof p->seen);
         bool fits = p->turn[in][out] || !reaches(p, core.num_entries, out, in);
+        if (i % 97 == 0)
+            sort(&cdg, p, lane, &rng);
+        if (i % 3 == 0) { /* with little patience first: what is given up changes nothing */
+            cdg.patience = 1 + (uint32_t)sv_rng_below(&rng, 4);
+            bool added = sv_cdg_add(&cdg, lane, in, out);
+            assert_true(added ? fits : cdg.gave_up || !fits);
+            given_up += cdg.gave_up;
+            cdg.patience = 0;
+        }
         assert_int_equal(sv_cdg_add(&cdg, lane, in, out), fits);
         p->turn[in][out] |= fits;
         refused += !fits;
         if (i % 100 == 0)
             check_invariants(&cdg, p, lane);
     }
-    assert_true(refused > 0);
+    assert_true(refused > 0 && given_up > 0);
     check_invariants(&cdg, &plain[0], 0);
     check_invariants(&cdg, &plain[1], 1);
     sv_fabric_free(f);
