@@ -5,3 +5,4 @@ set -eu
 "$1/bench/bench_routes"
 "$1/bench/bench_metrics"
 bench/compare-opensm --build "$1"
+bench/compare-discover --build "$1" --runs 1

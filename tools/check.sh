@@ -41,19 +41,21 @@ tests() {
         --no-tests=error "$@"
 }
 
-# The library has no mutable globals but the lock around METIS (docs/decisions/0004).
+# The libraries have no mutable globals but the lock around METIS (docs/decisions/0004).
 globals() {
-    found=$(objdump -t build/check/libselvage.a |
+    found=$(objdump -t build/check/libselvage.a build/check/libselvage_discover.a |
         awk '$4 ~ /^\.(data|bss|tdata|tbss)$/ || $3 ~ /^\.(data|bss|tdata|tbss)$/ {print $NF}' |
         grep -vE '^\.(data|bss)|^metis_lock$' || true)
     [ -z "$found" ] || { echo "mutable globals: $found"; return 1; }
 }
 
 without_options() {
-    cmake -S . -B build/bare -G Ninja -DSELVAGE_WERROR=ON -DSELVAGE_METIS=OFF -DSELVAGE_JANSSON=OFF
+    cmake -S . -B build/bare -G Ninja -DSELVAGE_WERROR=ON -DSELVAGE_METIS=OFF -DSELVAGE_JANSSON=OFF \
+        -DSELVAGE_IBNETDISC=OFF
     cmake --build build/bare -j "$jobs"
     build/bare/selvage --version | grep -q '(threads)'
     build/bare/selvage info mesh:2x2 | grep -q 'no METIS'
+    build/bare/selvage discover 2>&1 | grep -q 'built without libibnetdisc'
 }
 
 step "layout of the code (clang-format)" layout

@@ -7,7 +7,8 @@
 # (or a person sits at the terminal). Otherwise says which packages to ask for, and fails.
 set -eu
 
-build="gcc libc6-dev cmake ninja-build libmetis-dev libjansson-dev libopensm-dev"
+build="gcc libc6-dev cmake ninja-build libmetis-dev libjansson-dev libibnetdisc-dev libibmad-dev
+       libibumad-dev libopensm-dev"
 demo="$build graphviz"
 check="$build graphviz clang libclang-rt-14-dev clang-format libcmocka-dev libigraph-dev python3
        ibsim-utils infiniband-diags opensm ibutils pkg-config mandoc git"

@@ -146,6 +146,7 @@ int cmd_topo(struct app *app, int argc, char **argv);
 int cmd_info(struct app *app, int argc, char **argv);
 int cmd_faults(struct app *app, int argc, char **argv);
 int cmd_convert(struct app *app, int argc, char **argv);
+int cmd_discover(struct app *app, int argc, char **argv);
 int cmd_diff(struct app *app, int argc, char **argv);
 int cmd_engines(struct app *app, int argc, char **argv);
 int cmd_route(struct app *app, int argc, char **argv);

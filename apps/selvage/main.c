@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <selvage/discover.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static const struct verb {
     {"info", "counts, distances, connectivity, what looks wrong", cmd_info},
     {"faults", "let links, switches or adapters fail", cmd_faults},
     {"convert", "between file formats", cmd_convert},
+    {"discover", "read a live fabric and what is programmed into it", cmd_discover},
     {"diff", "what is different between two fabrics", cmd_diff},
     {"engines", "the routing engines and their options", cmd_engines},
     {"route", "compute forwarding tables", cmd_route},
@@ -165,7 +167,8 @@ int main(int argc, char **argv)
         return flushed();
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("selvage %s (%s)\n", sv_version(), sv_features());
+        printf("selvage %s (%s%s)\n", sv_version(), sv_features(),
+               sv_can_discover() ? " ibnetdisc" : "");
         return flushed();
     }
     struct app app = {.progress = isatty(STDERR_FILENO) == 1};

@@ -41,6 +41,8 @@ sv_status sv__draft_fail(const sv__draft *draft, uint64_t line, const char *form
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
+    if (line == 0)
+        return sv_fail(draft->ctx, SV_BAD_INPUT, "%s: %s", draft->name, what);
     return sv_fail(draft->ctx, SV_BAD_INPUT, "%s:%llu: %s", draft->name, (unsigned long long)line,
                    what);
 }
@@ -358,9 +360,12 @@ static sv_status build_all(struct build *b, sv_builder *builder, const uint16_t 
     for (uint32_t e = 0; e < draft->ends.length; e++)
         if (b->partner[e] == SV_ABSENT || e < b->partner[e])
             SV_TRY(add_cable(b, builder, e));
-    if (b->speed_clashes > 0)
+    if (b->speed_clashes > 0 && b->clash_line > 0)
         sv_warn(draft->ctx, "%s:%llu: the ends of %u cable(s) differ in speed: took the slower",
                 draft->name, (unsigned long long)b->clash_line, b->speed_clashes);
+    else if (b->speed_clashes > 0)
+        sv_warn(draft->ctx, "%s: the ends of %u cable(s) differ in speed: took the slower",
+                draft->name, b->speed_clashes);
     return SV_OK;
 }
 

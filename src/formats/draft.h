@@ -3,7 +3,8 @@
  *
  * All readers of fabric files do the same two things: note devices, and note what each port says
  * it is cabled to. sv__draft_finish then checks that the two ends of every cable agree, and builds
- * the fabric. Everything remembers its line, so that every complaint has a place.
+ * the fabric. Everything remembers its line, so that every complaint has a place (0: it comes from
+ * no file).
  */
 #ifndef SV_FORMATS_DRAFT_H
 #define SV_FORMATS_DRAFT_H

@@ -104,8 +104,8 @@ static sv_status read_line(struct reader *r, sv_span line)
     return r->node == SV_ABSENT ? SV_OK : set_lanes(r, (unsigned)in, (unsigned)out, &lanes);
 }
 
-/* A switch whose pairs of ports all agree needs one table only. Port 0 is no way out. */
-static void simplify(const sv_fabric *f, sv_routes *r)
+/* Port 0 is no way out. */
+void sv__simplify_lanes(const sv_fabric *f, sv_routes *r)
 {
     for (uint32_t s = 0; s < r->num_switches; s++) {
         size_t ports = f->switches[s].ports + 1u;
@@ -134,7 +134,7 @@ sv_status sv__read_sl2vl(sv__tables *t, sv_lines *lines)
     }
     if (!r.inside)
         return sv_lines_fail(lines, "no table of lanes in the file");
-    simplify(t->fabric, t->routes);
+    sv__simplify_lanes(t->fabric, t->routes);
     t->routes->lanes_known = true;
     return SV_OK;
 }

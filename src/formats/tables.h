@@ -51,6 +51,9 @@ static inline bool sv__is_told(const sv_fabric *f, sv_node v)
     return sv_node_alive(f, v) && sv_degree(f, v) > 0;
 }
 
+/* A switch whose pairs of ports all agree needs one table of lanes only. */
+void sv__simplify_lanes(const sv_fabric *fabric, sv_routes *routes);
+
 /* INFEASIBLE unless tables fit into formats that speak of LIDs, and of 16 SLs and 15 lanes. */
 sv_status sv__fits_lids(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes);
 

@@ -12,7 +12,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.command import SOURCE  # noqa: E402
 
 BUILD = os.environ["SELVAGE_BUILD"]
-FRAME = """#include <selvage/selvage.h>
+FRAME = """#include <selvage/discover.h>
+#include <selvage/selvage.h>
 #include <stdio.h>
 
 int main(void)
@@ -55,13 +56,13 @@ class Install(unittest.TestCase):
     def tearDownClass(cls):
         cls.directory.cleanup()
 
-    def flags(self, *options):
-        return run("pkg-config", "--define-variable=prefix=" + self.prefix, *options, "selvage",
+    def flags(self, *options, package="selvage"):
+        return run("pkg-config", "--define-variable=prefix=" + self.prefix, *options, package,
                    env=self.environment).split()
 
     def test_everything_is_there(self):
         for pattern in ("bin/selvage", "include/selvage/selvage.h", "lib*/**/libselvage.a",
-                        "lib*/**/libselvage.so", "share/man/man1/selvage.1"):
+                        "lib*/**/libselvage.so", "lib*/**/libselvage_discover.a", "share/man/man1/selvage.1"):
             self.assertTrue(glob.glob(os.path.join(self.prefix, pattern), recursive=True), pattern)
         self.assertIn("selvage", run(os.path.join(self.prefix, "bin", "selvage"), "--version"))
 
@@ -71,6 +72,8 @@ class Install(unittest.TestCase):
                  run("nm", "-D", "--defined-only", library).strip().split("\n")]
         declared = set()
         for path in glob.glob(os.path.join(SOURCE, "include", "selvage", "*.h")):
+            if path.endswith("/discover.h"):
+                continue  # is in a library of its own
             with open(path) as file:
                 declared.update(re.findall(r"^SV_API [^;]*?\b(sv_\w+)\(", file.read(), re.M))
         self.assertEqual(set(names), declared)
@@ -85,6 +88,12 @@ class Install(unittest.TestCase):
             with open(source, "w") as file:
                 file.write(FRAME % code)
             program = source[:-2]
+            count += 1
+            if header == "discover.h":
+                run("cc", "-std=c17", "-Wall", "-Wextra", "-Werror", source, "-o", program,
+                    *self.flags("--static", "--cflags", "--libs", package="selvage-discover"))
+                run(program)
+                continue
             run("cc", "-std=c17", "-Wall", "-Wextra", "-Werror", source, "-o", program,
                 *self.flags("--cflags"), *self.flags("--libs"), "-Wl,-rpath," + self.library)
             run(program)
@@ -92,7 +101,6 @@ class Install(unittest.TestCase):
                 os.path.join(self.library, "libselvage.a"),
                 *[f for f in self.flags("--static", "--libs") if f != "-lselvage"])
             run(program + "-static")
-            count += 1
         self.assertGreaterEqual(count, 5)
 
 

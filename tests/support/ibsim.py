@@ -7,15 +7,22 @@ its process id. Programs that are not installed raise Missing; tests then skip, 
 import itertools
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-from support.command import ok
+from support.command import SELVAGE, Result, ok
 
 PROGRAMS = ("ibsim", "ibsim-run", "ibnetdiscover", "opensm", "ibdmchk")
 PATH = os.environ["PATH"] + ":/usr/sbin:/sbin:/usr/local/sbin"
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+DATAGRAMS = os.path.join(FOLDER, "datagrams.py")
+# For a selvage that is built with them: the simulator's library is loaded first, and not clean.
+SANITIZERS = {
+    "ASAN_OPTIONS": "verify_asan_link_order=0:suppressions=" + os.path.join(FOLDER, "asan.supp"),
+    "LSAN_OPTIONS": "print_suppressions=0:suppressions=" + os.path.join(FOLDER, "lsan.supp")}
 _numbers = itertools.count()
 
 
@@ -38,18 +45,21 @@ def require():
 class Simulator:
     """An ibsim that serves one fabric file: with Simulator(path, host) as sim: sim.discover()."""
 
-    def __init__(self, path, host, nodes, switches, ports, console=False):
-        self.path, self.host, self.console = path, host, console
+    def __init__(self, path, host, nodes, switches, ports, second_host=None, console=False):
+        self.path, self.host, self.second_host = path, host, second_host
+        self.console = console  # its commands are taken, by tell()
+        self.folder = os.path.dirname(os.path.abspath(path))  # clients that die leave files there
         self.sizes = ["-N", str(nodes + 16), "-S", str(switches + 16), "-P", str(ports + 64)]
-        self.environment = dict(os.environ, PATH=PATH, SIM_HOST=host,
+        self.environment = dict(os.environ, PATH=PATH, SIM_HOST=host, **SANITIZERS,
                                 IBSIM_SOCKNAME="selvage-%d-%d" % (os.getpid(), next(_numbers)))
 
     def __enter__(self):
         self.log = tempfile.NamedTemporaryFile("w+", prefix="ibsim-", suffix=".log")
-        command = ["ibsim", "-s", *([] if self.console else ["-n"]), *self.sizes, self.path]
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT,
-                                        stdin=subprocess.PIPE if self.console
-                                        else subprocess.DEVNULL, env=self.environment)
+        mode = [] if self.console else ["-n"]
+        self.process = subprocess.Popen(["ibsim", "-s", *mode, *self.sizes, self.path],
+                                        stdin=subprocess.PIPE if self.console else
+                                        subprocess.DEVNULL, stdout=self.log,
+                                        stderr=subprocess.STDOUT, env=self.environment)
         deadline = time.time() + 60
         while "Network simulator ready" not in self.output():
             if self.process.poll() is not None or time.time() > deadline:
@@ -61,6 +71,11 @@ class Simulator:
     def __exit__(self, *exception):
         self.stop()
         self.log.close()
+
+    def tell(self, command):
+        """A command for the simulator's console, and time for it to be carried out."""
+        self.command(command)
+        time.sleep(0.2)  # it answers nothing that could be waited for
 
     def output(self):
         with open(self.log.name, errors="replace") as log:
@@ -92,10 +107,27 @@ class Simulator:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+        if self.console:
+            self.process.stdin.close()
+
+    def selvage(self, *arguments, timeout=300, **environment):
+        """Runs selvage at the host. Nothing is checked."""
+        return Result(subprocess.run(["ibsim-run", SELVAGE, *arguments], stdin=subprocess.DEVNULL,
+                                     env=dict(self.environment, **environment), cwd=self.folder,
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                     timeout=timeout))
+
+    def program(self, *lines):
+        """Changes what is programmed: commands of support/datagrams.py."""
+        done = subprocess.run(["ibsim-run", sys.executable, "-B", DATAGRAMS],
+                              env=self.environment, input="\n".join(lines).encode(),
+                              cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+        if done.returncode != 0:
+            raise AssertionError(done.stdout.decode(errors="replace"))
 
     def run(self, *command, timeout=300, **environment):
         done = subprocess.run(["ibsim-run", *command], env=dict(self.environment, **environment),
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=timeout)
         if done.returncode != 0:
             raise AssertionError("%s: %s" % (command, done.stderr.decode(errors="replace")[-2000:]))
@@ -114,14 +146,59 @@ class Simulator:
                  OSM_CACHE_DIR=directory)
 
 
+class Manager:
+    """An OpenSM that stays, at the second adapter: with Manager(sim, directory, "-R", "updn"): …"""
+
+    def __init__(self, sim, directory, *options):
+        self.directory, self.environment = directory, dict(
+            sim.environment, SIM_HOST=sim.second_host, OSM_TMP_DIR=directory,
+            OSM_CACHE_DIR=directory)
+        self.command = ["ibsim-run", "opensm", "-f", os.path.join(directory, "log"),
+                        "--dump_files_dir", directory, "-D", "0x43", "-d", "2", *options]
+
+    def __enter__(self):
+        os.makedirs(self.directory, exist_ok=True)
+        self.said = open(os.path.join(self.directory, "said"), "w")
+        self.process = subprocess.Popen(self.command, env=self.environment, cwd=self.directory,
+                                        stdin=subprocess.DEVNULL, stdout=self.said,
+                                        stderr=subprocess.STDOUT)
+        self.wait(lambda: "SUBNET UP" in self.read("log"), "it is not up")
+        return self
+
+    def __exit__(self, *exception):
+        self.process.send_signal(signal.SIGCONT)  # a test may have stopped it
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.said.close()
+
+    def read(self, name):
+        try:
+            with open(os.path.join(self.directory, name), errors="replace") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    def wait(self, condition, what, seconds=60):
+        deadline = time.time() + seconds
+        while not condition():
+            if self.process.poll() is not None or time.time() > deadline:
+                self.__exit__()
+                raise AssertionError("%s: %s" % (what, self.read("said")[-2000:]))
+            time.sleep(0.05)
+
+
 def simulate(net, console=False):
     """A simulator large enough for a fabric file, its client at the first adapter."""
     fabric = ok("convert", net, "--format", "json").json
     ports = sum(s["ports"] + 1 for s in fabric["switches"])
     ports += sum(a["ports"] for a in fabric["adapters"])
     nodes = len(fabric["switches"]) + len(fabric["adapters"])
-    host = "H-" + fabric["adapters"][0]["guid"][2:]
-    return Simulator(net, host, nodes, len(fabric["switches"]), ports, console)
+    hosts = ["H-" + a["guid"][2:] for a in fabric["adapters"][:2]]
+    return Simulator(net, hosts[0], nodes, len(fabric["switches"]), ports, hosts[-1], console)
 
 
 def ibdmchk(directory, psl=None, multicast=None):
