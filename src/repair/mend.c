@@ -192,7 +192,8 @@ static uint32_t next_of(const sv__mend *m, uint32_t s)
 {
     unsigned port = m->ports[s];
     const sv_portmap *ports = &m->carried->ports;
-    if (port == SV_NO_PORT || port == 0 || sv_bit(m->carried->changed, ports->first[s] + port))
+    if (port == SV_NO_PORT || port == 0 || m->shut[s] ||
+        sv_bit(m->carried->changed, ports->first[s] + port))
         return SV_NONE;
     const sv_place *place = sv_portmap_place(ports, s, port);
     uint32_t to = place->end >> 8;
@@ -222,7 +223,7 @@ static void follow(sv__mend *m, uint32_t s)
     }
 }
 
-static void find_broken(sv__mend *m)
+static void follow_all(sv__mend *m)
 {
     uint32_t n = m->f->num_switches;
     memset(m->state, SV__UNSEEN, n);
@@ -237,6 +238,32 @@ static void find_broken(sv__mend *m)
     for (uint32_t s = 0; s < n; s++)
         if (m->state[s] == SV__UNSEEN)
             follow(m, s);
+}
+
+/*
+ * Paths that nobody took when tables were made need not ascend; a terminal that is new on a switch
+ * takes them all. Whether there are such.
+ */
+static bool find_shut(sv__mend *m)
+{
+    bool fixed = m->made->sl_form != SV_SL_BY_SWITCH && m->made->sl_form != SV_SL_BY_NODE;
+    bool any = false;
+    for (uint32_t s = 0; s < m->f->num_switches; s++) {
+        if (m->state[s] != SV__GOOD || !sv__counts(m, s))
+            continue;
+        sv__lane_set open = sv__open(m, s);
+        m->shut[s] = open == 0 || (fixed && (lanes_at(m, s) & ~open) != 0);
+        any |= m->shut[s];
+    }
+    return any;
+}
+
+static void find_broken(sv__mend *m)
+{
+    memset(m->shut, 0, m->f->num_switches);
+    follow_all(m);
+    if (m->carried->grown && find_shut(m))
+        follow_all(m);
 }
 
 /* Lists who sends through each broken switch, and on which lanes. */
@@ -523,6 +550,7 @@ static sv_status make_scratch(sv__mend *m)
     m->broken = SV_ARENA_NEW(m->arena, uint32_t, n);
     m->cut = SV_ARENA_NEW(m->arena, uint8_t, n);
     m->fresh = SV_ARENA_NEW(m->arena, uint8_t, n);
+    m->shut = SV_ARENA_NEW(m->arena, uint8_t, n);
     m->stack = SV_ARENA_NEW(m->arena, uint32_t, n + 1);
     m->child = SV_ARENA_NEW(m->arena, uint32_t, n);
     m->sibling = SV_ARENA_NEW(m->arena, uint32_t, n);
@@ -530,8 +558,8 @@ static sv_status make_scratch(sv__mend *m)
     if (m->terminals == NULL || m->stride_load == NULL || m->ports == NULL || m->saved == NULL ||
         m->state == NULL || m->length == NULL || m->out == NULL || m->open == NULL ||
         m->open_known == NULL || m->need == NULL || m->through == NULL || m->broken == NULL ||
-        m->cut == NULL || m->fresh == NULL || m->stack == NULL || m->child == NULL ||
-        m->sibling == NULL || m->list == NULL)
+        m->cut == NULL || m->fresh == NULL || m->shut == NULL || m->stack == NULL ||
+        m->child == NULL || m->sibling == NULL || m->list == NULL)
         return SV_NO_MEMORY;
     memset(m->stride_load, 0xff, places * sizeof *m->stride_load);
     return SV_OK;

@@ -81,6 +81,8 @@ typedef struct sv__mend {
     uint32_t num_broken;
     uint8_t *cut;   /* [switches]: may not go the way it goes */
     uint8_t *fresh; /* [switches]: goes a way that was chosen just now, which may be the old port */
+    uint8_t *shut;  /* [switches]: its packets count now, which they did not before, and its way is
+                       open on no lane that they could have */
     uint32_t *stack;
     uint32_t *child, *sibling;
     uint64_t *list; /* [live channels] */

@@ -392,14 +392,49 @@ static void new_lids_were_nobodys(void **state)
     sv_fabric_free(f);
 }
 
+/*
+ * Two repairs: a cable is gone, then a terminal comes back to a switch that had none. It takes
+ * paths that nobody took before, and that the first repair had not looked at.
+ */
+static void test_new_terminals(void **state)
+{
+    (void)state;
+    const sv_route_request how = {.vls = 8, .seed = 1};
+    const sv_repair_request request = {
+        .engine = "weave", .traffic = SV_TRAFFIC_MANAGED, .route = &how};
+    sv_fabric *whole = test_fabric(ctx, "torus:4x4x3,hosts=1");
+    for (uint32_t i = 0; i < 40; i++) {
+        sv_fabric *first = without_node(whole, whole->num_switches + i % whole->num_terminals);
+        sv_fabric *second = without_cable(first, 7 * i % test_links(first));
+        sv_fabric *third = without_cable(whole, 7 * i % test_links(first));
+        sv_routes *r[3] = {NULL};
+        sv_repair_report *report[2] = {NULL};
+        OK(ctx, sv_route(ctx, first, "weave", &how, &r[0], NULL));
+        OK(ctx, sv_repair(ctx, first, r[0], second, &request, &r[1], &report[0]));
+        OK(ctx, sv_repair(ctx, second, r[1], third, &request, &r[2], &report[1]));
+        judge(third, r[2]);
+        for (int k = 0; k < 2; k++) {
+            assert_null(strstr(report[k]->why, "did not hold"));
+            sv_repair_report_free(report[k]);
+        }
+        for (int k = 0; k < 3; k++)
+            sv_routes_free(r[k]);
+        sv_fabric_free(third);
+        sv_fabric_free(second);
+        sv_fabric_free(first);
+    }
+    sv_fabric_free(whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_cable_may_fail),    cmocka_unit_test(a_switch_goes_and_comes),
-        cmocka_unit_test(a_switch_is_new),       cmocka_unit_test(everything_is_cabled_anew),
-        cmocka_unit_test(nothing_to_do),         cmocka_unit_test(orders_are_not_believed),
-        cmocka_unit_test(no_orders_to_keep_to),  cmocka_unit_test(engines_may_refuse),
-        cmocka_unit_test(files_keep_orders),     cmocka_unit_test(clones_share_orders),
-        cmocka_unit_test(new_lids_were_nobodys), cmocka_unit_test(orders_change_if_they_must)};
+        cmocka_unit_test(test_new_terminals),        cmocka_unit_test(any_cable_may_fail),
+        cmocka_unit_test(a_switch_goes_and_comes),   cmocka_unit_test(a_switch_is_new),
+        cmocka_unit_test(everything_is_cabled_anew), cmocka_unit_test(nothing_to_do),
+        cmocka_unit_test(orders_are_not_believed),   cmocka_unit_test(no_orders_to_keep_to),
+        cmocka_unit_test(engines_may_refuse),        cmocka_unit_test(files_keep_orders),
+        cmocka_unit_test(clones_share_orders),       cmocka_unit_test(new_lids_were_nobodys),
+        cmocka_unit_test(orders_change_if_they_must)};
     return cmocka_run_group_tests(tests, begin, end);
 }
