@@ -49,7 +49,7 @@ SV_API bool sv_can_discover(void);
  * sv_routes_free); routes NULL: as fabric_only. *found (may be NULL): set on success.
  * SLs that were not asked for are unknown (SV_SL_UNKNOWN). Terminals without a LID are left out,
  * with a warning. A node that does not answer is a warning, too, and counted; its entries are
- * missing, and if it is a switch and lanes were asked for, lanes_known is false.
+ * missing, and if lanes of a switch are, lanes_known is false.
  *
  * IO: no device, no permission, or nobody answers; INFEASIBLE: switches without LIDs (no subnet
  * manager was there yet); UNSUPPORTED: not in this build.

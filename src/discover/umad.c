@@ -128,14 +128,14 @@ static sv_status send_datagram(void *user, const uint8_t *mad)
 static sv_status receive_datagram(void *user, uint64_t wait_ns, sv__answer *answer, bool *got)
 {
     sv__port *port = user;
-    int length = SV__MAD_BYTES;
-    int result =
-        umad_recv(port->descriptor, port->buffer, &length, (int)((wait_ns + 999999) / 1000000));
+    int length = SV__MAD_BYTES, wait_ms = (int)(wait_ns / 1000000) + 1; /* 0: may block */
+    errno = 0;
+    int result = umad_recv(port->descriptor, port->buffer, &length, wait_ms);
+    int why = result < -1 ? -result : errno;
     *got = result >= 0;
-    if (result < 0 && result != -ETIMEDOUT && result != -EINTR && result != -EAGAIN &&
-        result != -EWOULDBLOCK && errno != EINTR && errno != EAGAIN && errno != ETIMEDOUT)
+    if (!*got && why != ETIMEDOUT && why != EINTR && why != EAGAIN && why != 0)
         return sv_fail(port->ctx, SV_IO, "cannot receive datagrams through port %d of '%s': %s",
-                       port->number, port->device, strerror(result < -1 ? -result : errno));
+                       port->number, port->device, strerror(why));
     if (*got) {
         port->flying -= port->flying > 0;
         answer->lost = umad_status(port->buffer) != 0;
