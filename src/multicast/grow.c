@@ -4,7 +4,13 @@
  * From a root the tree grows breadth first, so it is as shallow as it can be; a cable that would
  * close a cycle of dependencies is left out (graph.c), and what it led to is reached by another or
  * not at all. If everything is reached, that is a tree. Several roots are tried (roots.c) until one
- * is as shallow as any tree from its root can be, or enough have been tried.
+ * is as shallow as any tree from its root can be, or enough have been tried. If none gives one,
+ * mend.c has another way.
+ *
+ * To find out that a cable closes a cycle can take a search through much of the fabric. On large
+ * fabrics most of those that do need not be known: what they lead to is reached by others. So long
+ * searches are given up at first, and made only when nothing else is left to grow. Channels are
+ * sorted for each root so that most searches are short.
  *
  * What packets wait for does not depend on which switch of a tree is called its root, so in the end
  * that is its middle.

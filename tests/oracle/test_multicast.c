@@ -179,6 +179,24 @@ static sv_routes *draw_routes(const sv_fabric *f)
     return r;
 }
 
+/* Lanes by ports, drawn for all pairs of ports: few tables, so that lanes meet again. */
+static void draw_lanes(const sv_fabric *f, sv_routes *r)
+{
+    uint32_t tables[4], lanes = 2 + lot(3);
+    for (int i = 0; i < 4; i++) {
+        sv_lanes drawn = {{0}};
+        for (unsigned sl = 0; sl < r->num_sls; sl++)
+            drawn.of_sl[sl] = (uint8_t)lot(lanes);
+        tables[i] = sv_routes_lane_table(ctx, r, &drawn);
+    }
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++)
+        r->lanes_of[v] = (uint16_t)tables[lot(4)];
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        for (unsigned in = 0; in <= f->switches[s].ports; in++)
+            for (unsigned out = 0; out <= f->switches[s].ports; out++)
+                OK(ctx, sv_routes_set_lanes(ctx, f, r, (sv_node){s}, in, out, tables[lot(4)]));
+}
+
 /* The judge's word on a tree, all terminals being members. */
 static bool judged_safe(const sv_fabric *f, const sv_routes *r, const sv_mtree *t,
                         sv_traffic traffic)
@@ -210,6 +228,8 @@ static void trees_have_no_cycle(void **state)
         sv_fabric *f = draw_fabric(false);
         sv_routes *r = draw_routes(f);
         sv_traffic traffic = (sv_traffic)lot(SV_TRAFFIC_COUNT);
+        if (r != NULL && trial % 3 == 0)
+            draw_lanes(f, r);
         for (unsigned sl = 0; r != NULL && sl < 4; sl++) {
             struct waits w = waits_new(f, r);
             sv_mtree *t = NULL;
@@ -234,6 +254,47 @@ static void trees_have_no_cycle(void **state)
     }
     printf("%u trees, %u times none\n", found, refused);
     assert_true(found > 1000 && refused * 20 < found);
+}
+
+/* Trees for several SLs, each beside those before it, and all their packets together. */
+static void nor_do_several_together(void **state)
+{
+    (void)state;
+    unsigned found = 0, refused = 0;
+    for (int trial = 0; trial < 200; trial++) {
+        sv_fabric *f = draw_fabric(false);
+        sv_routes *r = draw_routes(f);
+        sv_traffic traffic = (sv_traffic)lot(SV_TRAFFIC_COUNT);
+        sv_mtree *trees[4] = {NULL};
+        const sv_mtree *others[4];
+        size_t count = 0;
+        if (r != NULL && trial % 2 == 0)
+            draw_lanes(f, r);
+        for (unsigned sl = 0; r != NULL && sl < 4; sl++) {
+            if (sv_mtree_new(ctx, f, r, traffic, sl, others, count, &trees[count]) == SV_OK) {
+                others[count] = trees[count];
+                count++;
+            } else
+                refused++;
+        }
+        if (count > 0) {
+            struct waits w = waits_new(f, r);
+            follow_unicast(&w, traffic);
+            for (size_t i = 0; i < count; i++) {
+                take_tree(&w, trees[i]);
+                follow_multicast(&w, traffic, trees[i]->sl);
+            }
+            assert_false(has_cycle(&w));
+            waits_free(&w);
+        }
+        for (size_t i = 0; i < count; i++)
+            sv_mtree_free(trees[i]);
+        found += (unsigned)count;
+        sv_routes_free(r);
+        sv_fabric_free(f);
+    }
+    printf("%u trees, %u times none, or tables that deadlock\n", found, refused);
+    assert_true(found > 400);
 }
 
 /* ---- all trees ---- */
@@ -321,6 +382,8 @@ static void what_is_there_is_found(void **state)
         sv_fabric *f = draw_fabric(true);
         sv_routes *r = draw_routes(f);
         sv_traffic traffic = (sv_traffic)lot(SV_TRAFFIC_COUNT);
+        if (r != NULL && trial % 3 == 0)
+            draw_lanes(f, r);
         for (unsigned sl = 0; r != NULL && sl < 2; sl++) {
             struct waits w = waits_new(f, r);
             sv_mtree *t = NULL;
@@ -359,6 +422,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(trees_have_no_cycle),
+                                       cmocka_unit_test(nor_do_several_together),
                                        cmocka_unit_test(what_is_there_is_found)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -207,6 +207,27 @@ static void so_it_does_in_broken_fabrics(void **state)
     assert_in_range(without, 0, 4);
 }
 
+/* Two that take longer: a tree that no root gives, and one of many channels. */
+static void hard_cases(void **state)
+{
+    (void)state;
+    uint32_t pieces;
+    sv_fabric *f = test_fabric(ctx, "random:switches=20,links=45,total=40,seed=1");
+    sv_routes *r = route(f, "weave", 2, SV_SLS_DESTINATION);
+    assert_true(make_room(f, r, SV_TRAFFIC_ALL, 0, &pieces));
+    sv_routes_free(r);
+    sv_fabric_free(f);
+    f = test_fabric(ctx, "xgft:h=2,m=8/16,w=8/8,hosts=1");
+    r = route(f, "updn", 1, SV_SLS_PAIR);
+    sv_mtree *t = NULL;
+    OK(ctx, sv_mtree_new(ctx, f, r, SV_TRAFFIC_MANAGED, 0, NULL, 0, &t));
+    check_tree(f, t);
+    check_together(f, r, t, SV_TRAFFIC_MANAGED);
+    sv_mtree_free(t);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
 static void other_engines(void **state)
 {
     (void)state;
@@ -437,6 +458,19 @@ static void a_lane_of_its_own(void **state)
     sv_mtree_free(second);
     sv_routes_free(r);
     sv_routes_free(before);
+    /* One SL for all is a name like others. */
+    before = route(f, "updn", 1, SV_SLS_PAIR);
+    OK(ctx, sv_routes_clone(ctx, before, &r));
+    r->sl = 3;
+    t = NULL;
+    OK(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_ALL, 3, 1, NULL, 0, &t, &other));
+    assert_int_equal(r->sl, other);
+    assert_int_not_equal(other, 3);
+    check_same_lanes(f, before, r);
+    sv_mtree_free(t);
+    t = NULL;
+    sv_routes_free(r);
+    sv_routes_free(before);
     /* What fails leaves no trace. */
     before = route(f, "minhop", 1, SV_SLS_PAIR);
     OK(ctx, sv_routes_clone(ctx, before, &r));
@@ -512,6 +546,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weave_leaves_room),
         cmocka_unit_test(so_it_does_in_broken_fabrics),
+        cmocka_unit_test(hard_cases),
         cmocka_unit_test(other_engines),
         cmocka_unit_test(groups_get_the_smallest_part),
         cmocka_unit_test(odd_members),
