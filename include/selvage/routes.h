@@ -187,8 +187,9 @@ SV_API SV_MUST_USE sv_status sv_routes_new(sv_ctx *ctx, const sv_fabric *fabric,
 SV_API void sv_routes_free(sv_routes *routes);
 
 /*
- * The same tables again, sharing rows and lanes until one of the two changes them. routes may be
- * freed before its clone. Time: O(destinations + switches).
+ * The same tables again, sharing rows and lanes until one of the two changes them (pointers to rows
+ * that were got for writing before are not to be written through any more). routes may be freed
+ * before its clone. Time: O(destinations + switches).
  */
 SV_API SV_MUST_USE sv_status sv_routes_clone(sv_ctx *ctx, const sv_routes *routes,
                                              sv_routes **clone);

@@ -199,6 +199,17 @@ static sv_status clone_into(sv_ctx *ctx, const sv_routes *from, sv_routes *to)
     return clone_groups(ctx, from, to);
 }
 
+/* From now on somebody else has these rows, too: the first write copies them. */
+static void disown(const sv_routes *r)
+{
+    for (size_t i = 0; i < sv_bitset_words(r->num_destinations); i++)
+        if ((r->own_ports[i] | r->own_sls[i]) != 0)
+            r->own_ports[i] = r->own_sls[i] = 0;
+    for (size_t i = 0; i < sv_bitset_words(r->num_switches); i++)
+        if (r->own_lanes[i] != 0)
+            r->own_lanes[i] = 0;
+}
+
 sv_status sv_routes_clone(sv_ctx *ctx, const sv_routes *routes, sv_routes **clone)
 {
     sv__store *store = sv__store_new(ctx, routes->store);
@@ -210,10 +221,12 @@ sv_status sv_routes_clone(sv_ctx *ctx, const sv_routes *routes, sv_routes **clon
         r->store = store;
         status = clone_into(ctx, routes, r);
     }
-    if (status == SV_OK)
+    if (status == SV_OK) {
+        disown(routes);
         *clone = r;
-    else
+    } else {
         sv__store_drop(store);
+    }
     return status;
 }
 

@@ -509,9 +509,32 @@ static void tables_follow_their_nodes(void **state)
     sv_fabric_free(f);
 }
 
+/* Neither of the two sees what the other writes, whoever had the rows first. */
+static void originals_do_not_write_into_clones(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:2x2,hosts=1");
+    sv_routes *r = NULL, *clone = NULL;
+    OK(ctx, sv_routes_new(ctx, f, 0, &r));
+    OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_BY_SWITCH));
+    sv_routes_row(ctx, r, 3)[0] = 2;
+    sv_routes_sl_row(ctx, r, 3)[0] = 5;
+    OK(ctx, sv_routes_clone(ctx, r, &clone));
+    sv_routes_row(ctx, r, 3)[0] = 1;
+    sv_routes_sl_row(ctx, r, 3)[0] = 6;
+    assert_int_equal(clone->ports[3][0], 2);
+    assert_int_equal(clone->sls[3][0], 5);
+    sv_routes_row(ctx, clone, 3)[1] = 1;
+    assert_int_not_equal(r->ports[3][1], 1);
+    sv_routes_free(clone);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(originals_do_not_write_into_clones),
         cmocka_unit_test(destinations_are_numbered_by_node),
         cmocka_unit_test(clones_share_until_they_change),
         cmocka_unit_test(blocks_are_counted_and_mixed),
