@@ -41,6 +41,9 @@ static sv_status plant(sv_live *live, const sv_fabric *f, sv__candidate *c, unsi
     for (unsigned i = 0; i < SV_HARDWARE_SLS; i++)
         if (c->trees[i] != NULL)
             others[count++] = c->trees[i];
+    if (c->own_lane > 0 && count == 0)
+        return sv_mtree_own_lane(live->ctx, f, c->routes, live->options.traffic, sl, c->own_lane,
+                                 others, count, &c->trees[sl], &swapped);
     if (in_use)
         return sv_mtree_new(live->ctx, f, c->routes, live->options.traffic, sl, others, count,
                             &c->trees[sl]);
@@ -220,6 +223,7 @@ sv_status sv__live_judge(sv_live *live, const sv_fabric *fabric, sv__candidate *
         snprintf(why, sizeof why, "%s", sv_ctx_message(live->ctx));
         SV_TRY(with_groups(live, fabric, c));
         SV_TRY(verify(live, fabric, c));
+        live->no_room |= c->safe;
         if (c->safe)
             return sv_fail(live->ctx, SV_INFEASIBLE, "tables of %s leave no room for multicast: %s",
                            c->engine, why);

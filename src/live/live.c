@@ -10,6 +10,7 @@
  *     kept         those of the state file, if the fabric is as it was before a restart
  *     repaired     those of now, mended
  *     routed       by the engine, anew
+ *     spared       the same with one lane less, which multicast packets get
  *     fell back    by weave, with a lane that has room for multicast
  *     simplest     by updn: one lane, which always leaves room for multicast
  *     reinstalled  those of now, without what is gone
@@ -399,6 +400,7 @@ static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, sv_live_rep
     sv__candidate best = {0};
     uint64_t begun;
     live->report.note[0] = 0;
+    live->no_room = false;
     SV_TRY(check_size(live, f));
     SV_TRY(sv__live_compare(live, f, report));
     sv_status status = find(live, f, flags, &best, report);

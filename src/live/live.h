@@ -22,6 +22,7 @@ typedef struct sv__candidate {
     const char *engine;
     sv_passage passage; /* as far as a repair told */
     uint32_t steps;
+    unsigned own_lane; /* of the first tree alone; 0: it shares one */
     bool safe, whole_reach;
     uint64_t lost, lost_others;
     sv_load load;
@@ -44,6 +45,7 @@ struct sv_live {
     sv__candidate used; /* how those of now were judged; its routes are now's */
     sv_live_report report;
     uint64_t routed_efi; /* the busiest channel of the last tables that were not repaired ones */
+    bool no_room;        /* some tables of this sweep were fine but for multicast */
     uint16_t group_sls;  /* a bit for each SL that multicast groups have */
 };
 
@@ -78,7 +80,7 @@ sv_status sv__live_passage(sv_live *live, const sv_fabric *f, unsigned flags, sv
 typedef sv_status sv__live_way(sv_live *live, const sv_fabric *fabric, sv__candidate *c);
 
 sv__live_way sv__live_pinned, sv__live_returned, sv__live_kept, sv__live_repaired, sv__live_routed,
-    sv__live_fell_back, sv__live_simplest, sv__live_reinstalled;
+    sv__live_spared, sv__live_fell_back, sv__live_simplest, sv__live_reinstalled;
 
 /* Whether two fabrics are the same: nodes, cables, LIDs, lanes. */
 bool sv__live_same(const sv_fabric *a, const sv_fabric *b);

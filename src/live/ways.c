@@ -231,17 +231,47 @@ static sv_status run_engine(sv_live *live, const sv_fabric *f, const char *engin
     return SV_OK;
 }
 
-sv_status sv__live_routed(sv_live *live, const sv_fabric *f, sv__candidate *c)
+/* The engine, with a number of lanes (0: what there is). */
+static sv_status run_asked(sv_live *live, const sv_fabric *f, unsigned vls, sv__candidate *c)
 {
     sv_route_request request;
     sv_node *roots = NULL;
     start_clock(live);
     c->engine = live->options.engine;
     sv_status status = make_request(live, f, &request, &roots);
+    if (vls > 0)
+        request.vls = vls;
     if (status == SV_OK)
         status = run_engine(live, f, live->options.engine, &request, c);
     sv_release(live->ctx, roots);
     return stop_clock(live, status, live->options.engine);
+}
+
+sv_status sv__live_routed(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    return run_asked(live, f, 0, c);
+}
+
+/* Lanes that every link between switches offers; 0 where links do not tell. */
+static unsigned lanes_offered(const sv_fabric *f)
+{
+    unsigned least = 0;
+    for (uint32_t c = 0; c < f->num_channels; c++) {
+        unsigned vls = sv_link_of(f, (sv_channel){c})->vls;
+        if (sv_joins_switches(f, (sv_channel){c}) && vls > 0 && (least == 0 || vls < least))
+            least = vls;
+    }
+    return least;
+}
+
+/* weave has a better answer to a lack of room: see below. */
+sv_status sv__live_spared(sv_live *live, const sv_fabric *f, sv__candidate *c)
+{
+    unsigned lanes = live->options.route.vls > 0 ? live->options.route.vls : lanes_offered(f);
+    if (!live->no_room || lanes < 2 || strcmp(live->options.engine, "weave") == 0)
+        return SV_OK;
+    c->own_lane = lanes - 1;
+    return run_asked(live, f, lanes - 1, c);
 }
 
 /* An engine that takes every fabric, told nothing but what tables have to keep to. */
