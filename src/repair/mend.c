@@ -169,6 +169,16 @@ static sv_status fit_sl(sv__mend *m, uint32_t s, sv_node from)
     return SV_OK;
 }
 
+/* Where orders may change, paths are as open as they are only if that is said. */
+static void pin_paths(sv__mend *m)
+{
+    for (uint32_t s = 0; m->reorder != NULL && s < m->f->num_switches; s++)
+        if (m->state[s] == SV__GOOD) {
+            m->need[s] = lanes_at(m, s);
+            sv__pin_path(m, s);
+        }
+}
+
 static sv_status fit_sls(sv__mend *m)
 {
     bool by_node = m->made->sl_form == SV_SL_BY_NODE;
@@ -182,6 +192,7 @@ static sv_status fit_sls(sv__mend *m)
             if (by_node && !sv_is_switch(m->f, hop->to))
                 SV_TRY(fit_sl(m, s, hop->to));
     }
+    pin_paths(m);
     return SV_OK;
 }
 
@@ -249,10 +260,14 @@ static bool find_shut(sv__mend *m)
     bool fixed = m->made->sl_form != SV_SL_BY_SWITCH && m->made->sl_form != SV_SL_BY_NODE;
     bool any = false;
     for (uint32_t s = 0; s < m->f->num_switches; s++) {
-        if (m->state[s] != SV__GOOD || !sv__counts(m, s))
+        if (m->state[s] == SV__AWAY || !sv__counts(m, s))
             continue;
-        sv__lane_set open = sv__open(m, s);
-        m->shut[s] = open == 0 || (fixed && (lanes_at(m, s) & ~open) != 0);
+        if (m->state[s] == SV__GOOD) {
+            sv__lane_set open = sv__open(m, s);
+            m->shut[s] = open == 0 || (fixed && (lanes_at(m, s) & ~open) != 0);
+        } else {
+            m->shut[s] = m->settled[s] == 0; /* nobody looked at what is left of its path */
+        }
         any |= m->shut[s];
     }
     return any;
@@ -411,11 +426,7 @@ static bool mend_adding(sv__mend *m, bool may_change)
             i = SV_NONE;
         }
     bypass_all(m, true);
-    for (uint32_t s = 0; s < m->f->num_switches; s++)
-        if (m->state[s] == SV__GOOD) {
-            m->need[s] = lanes_at(m, s);
-            sv__pin_path(m, s);
-        }
+    pin_paths(m);
     if (m->num_broken == 0 || sv__grow_adding(m, true) || (may_change && sv__grow_adding(m, false)))
         return true;
     forget_tree(m);
@@ -499,6 +510,7 @@ sv_status sv__mend_one(sv__mend *m, uint32_t d, bool *done)
         *done = mend_tree(m);
     if (!*done)
         return SV_OK;
+    pin_paths(m);
     if (memcmp(m->ports, m->made->ports[d], m->f->num_switches) != 0) {
         uint8_t *row = sv_routes_row(m->ctx, m->made, d);
         if (row == NULL)
@@ -537,6 +549,7 @@ static sv_status make_scratch(sv__mend *m)
     size_t n = m->f->num_switches;
     size_t places = m->carried->ports.first[n];
     m->terminals = SV_ARENA_NEW(m->arena, uint32_t, n);
+    m->settled = SV_ARENA_NEW(m->arena, uint32_t, n);
     m->stride_load = SV_ARENA_NEW(m->arena, uint32_t, places);
     m->ports = SV_ARENA_NEW(m->arena, uint8_t, n);
     m->saved = SV_ARENA_NEW(m->arena, uint8_t, n);
@@ -555,11 +568,11 @@ static sv_status make_scratch(sv__mend *m)
     m->child = SV_ARENA_NEW(m->arena, uint32_t, n);
     m->sibling = SV_ARENA_NEW(m->arena, uint32_t, n);
     m->list = SV_ARENA_NEW(m->arena, uint64_t, m->f->live_channels);
-    if (m->terminals == NULL || m->stride_load == NULL || m->ports == NULL || m->saved == NULL ||
-        m->state == NULL || m->length == NULL || m->out == NULL || m->open == NULL ||
-        m->open_known == NULL || m->need == NULL || m->through == NULL || m->broken == NULL ||
-        m->cut == NULL || m->fresh == NULL || m->shut == NULL || m->stack == NULL ||
-        m->child == NULL || m->sibling == NULL || m->list == NULL)
+    if (m->terminals == NULL || m->settled == NULL || m->stride_load == NULL || m->ports == NULL ||
+        m->saved == NULL || m->state == NULL || m->length == NULL || m->out == NULL ||
+        m->open == NULL || m->open_known == NULL || m->need == NULL || m->through == NULL ||
+        m->broken == NULL || m->cut == NULL || m->fresh == NULL || m->shut == NULL ||
+        m->stack == NULL || m->child == NULL || m->sibling == NULL || m->list == NULL)
         return SV_NO_MEMORY;
     memset(m->stride_load, 0xff, places * sizeof *m->stride_load);
     return SV_OK;
@@ -581,7 +594,10 @@ sv_status sv__mend_init(sv__mend *m, const sv__carried *carried, sv_routes *made
     SV_TRY(find_components(m));
     for (uint32_t s = 0; s < f->num_switches; s++)
         SV_FOR_HOPS (f, ((sv_node){s}), hop)
-            m->terminals[s] += !sv_is_switch(f, hop->to);
+            if (!sv_is_switch(f, hop->to)) {
+                m->terminals[s]++;
+                m->settled[s] += carried->was[hop->to.i] != SV_NONE;
+            }
     uint32_t first = 0;
     while (first + 1 < sv_num_nodes(f) && !sv_node_alive(f, (sv_node){first}))
         first++;

@@ -59,6 +59,7 @@ typedef struct sv__mend {
     sv__lane_set all;             /* lanes that SLs lead to */
     uint8_t lane_of[SV_MOST_SLS]; /* of an SL, everywhere */
     uint32_t *terminals;          /* [switches]: live ones on each */
+    uint32_t *settled;            /* [switches]: terminals that were there before */
     uint32_t *component;          /* [switches] */
     uint32_t *stride_load;        /* [places of ports]: routes on each, SV_NONE: not yet counted */
     uint64_t lane_load[SV_MOST_LANES];
