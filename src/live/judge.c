@@ -185,12 +185,40 @@ static void explain(sv_live *live, const sv_fabric *f, const sv__candidate *c, c
     sv_text_release(&out);
 }
 
+/* Whether some SL goes to a lane that a port does not have: hardware would fold it onto another. */
+static bool folds(const sv_lanes *lanes, unsigned vls)
+{
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
+        if (lanes->of_sl[sl] != SV_NO_LANE && lanes->of_sl[sl] >= vls)
+            return true;
+    return false;
+}
+
+/* Every lane that tables lead to must be there, on every cable between switches. */
+static sv_status check_lanes(sv_live *live, const sv_fabric *f, const sv__candidate *c)
+{
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        SV_FOR_HOPS (f, ((sv_node){s}), hop) {
+            unsigned vls = sv_link_of(f, hop->channel)->vls, out = f->port[hop->channel.i];
+            unsigned most = c->routes->lanes_by_ports[s] != NULL ? f->switches[s].ports : 0;
+            if (!sv_is_switch(f, hop->to) || vls == 0)
+                continue;
+            for (unsigned in = 0; in <= most; in++)
+                if (folds(sv_route_lanes(c->routes, f, (sv_node){s}, in, out), vls))
+                    return sv_fail(live->ctx, SV_INFEASIBLE,
+                                   "tables of %s use more lanes than the %u of \"%s\" port %u",
+                                   c->engine, vls, f->switches[s].name, out);
+        }
+    return SV_OK;
+}
+
 static sv_status verify(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
     sv_traffic traffic = live->options.traffic;
     sv_verification_free(c->found);
     c->found = NULL;
     SV_TRY(sv_routes_check(live->ctx, f, c->routes));
+    SV_TRY(check_lanes(live, f, c));
     SV_TRY(sv_verify(live->ctx, f, c->whole, NULL, &c->found));
     c->safe = c->found->loops == 0 && c->found->deadlock_free[traffic] == SV_VERDICT_YES &&
               c->found->together[traffic] == SV_VERDICT_YES &&

@@ -285,6 +285,13 @@ static bool has_drifted(const sv_live *live, const sv__candidate *c)
            (double)c->load.max > (double)live->routed_efi * (1 + percent / 100.0);
 }
 
+/* Whether a change cannot deadlock though all of it is sent at once, which subnet managers do. */
+static bool is_safe(sv_passage passage)
+{
+    return passage == SV_PASSAGE_NONE || passage == SV_PASSAGE_ANY_ORDER ||
+           passage == SV_PASSAGE_LOSSY;
+}
+
 /*
  * Second thoughts. Repaired tables that are much worse than those they come from give way to new
  * ones, if these are better. And with careful, to go back to tables of before that might deadlock
@@ -297,7 +304,7 @@ static sv_status reconsider(sv_live *live, const sv_fabric *f, unsigned flags, s
     static const struct way mend = {sv__live_repaired, SV_LIVE_REPAIRED},
                             anew = {sv__live_routed, SV_LIVE_ROUTED};
     bool careful = live->options.careful, drifted = has_drifted(live, best);
-    bool risky = careful && best->how == SV_LIVE_RETURNED && best->passage == SV_PASSAGE_UNSAFE;
+    bool risky = careful && best->how == SV_LIVE_RETURNED && !is_safe(best->passage);
     sv__candidate other = {0};
     if (!drifted && !risky)
         return SV_OK;
@@ -395,14 +402,43 @@ static sv_status check_size(sv_live *live, const sv_fabric *f)
     return SV_OK;
 }
 
+/*
+ * Tables of a repair share rows, and so memory, with those before, and these with theirs. Every now
+ * and then they are copied whole, so that the oldest can go.
+ */
+static sv_status unshare(sv_live *live, sv_fabric *f, sv__candidate *c)
+{
+    enum { MOST = 16 };
+    const sv__set set = {f, c->routes};
+    sv_routes *copy = NULL;
+    if (c->how != SV_LIVE_REPAIRED && c->how != SV_LIVE_REINSTALLED) {
+        live->shared = 0;
+        return SV_OK;
+    }
+    if (++live->shared < MOST)
+        return SV_OK;
+    SV_TRY(sv__live_carry(live->ctx, &set, f, &copy));
+    sv_routes_free(c->whole);
+    sv_routes_free(c->routes);
+    c->whole = NULL;
+    c->routes = copy;
+    live->shared = 0;
+    return SV_OK;
+}
+
 static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, sv_live_report *report)
 {
     sv__candidate best = {0};
     uint64_t begun;
+    bool unknown = false;
     live->report.note[0] = 0;
     live->no_room = false;
     SV_TRY(check_size(live, f));
-    SV_TRY(sv__live_compare(live, f, report));
+    SV_TRY(sv__live_compare(live, f, report, &unknown));
+    if (unknown)
+        flags |= SV_LIVE_UNKNOWN;
+    if (live->now.routes != NULL && sv__live_lanes_offered(f) > live->offered)
+        flags |= SV_LIVE_ANEW; /* there are more lanes than before */
     sv_status status = find(live, f, flags, &best, report);
     begun = sv_now_ns(live->ctx);
     if (status == SV_OK)
@@ -410,6 +446,8 @@ static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, sv_live_rep
     if (status == SV_OK)
         status = reconsider(live, f, flags, &best, report);
     report->verify_ns += sv_now_ns(live->ctx) - begun;
+    if (status == SV_OK)
+        status = unshare(live, f, &best);
     if (status != SV_OK) {
         sv__live_candidate_release(&best);
         return status;
@@ -417,6 +455,7 @@ static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, sv_live_rep
     describe(&best, report);
     snprintf(report->note, sizeof report->note, "%s", live->report.note);
     adopt(live, f, &best);
+    live->offered = sv__live_lanes_offered(f);
     live->report = *report;
     save(live);
     return SV_OK;

@@ -46,6 +46,8 @@ struct sv_live {
     sv_live_report report;
     uint64_t routed_efi; /* the busiest channel of the last tables that were not repaired ones */
     bool no_room;        /* some tables of this sweep were fine but for multicast */
+    unsigned offered;    /* lanes that links had when the tables of now were made */
+    unsigned shared;     /* repairs in a row, whose tables share rows with those before */
     uint16_t group_sls;  /* a bit for each SL that multicast groups have */
 };
 
@@ -65,8 +67,12 @@ void sv__live_candidate_release(sv__candidate *c);
 
 /* ---- passage.c ---- */
 
-/* What became of the fabric since the tables of now. */
-sv_status sv__live_compare(sv_live *live, const sv_fabric *f, sv_live_report *report);
+/*
+ * What became of the fabric since the tables of now. *unknown: it is not known what switches hold,
+ * because some are new, or LIDs are other nodes' than before.
+ */
+sv_status sv__live_compare(sv_live *live, const sv_fabric *f, sv_live_report *report,
+                           bool *unknown);
 
 /* What going from the tables before to a candidate does, unless a repair has told already. */
 sv_status sv__live_passage(sv_live *live, const sv_fabric *f, unsigned flags, sv__candidate *c);
@@ -84,6 +90,9 @@ sv__live_way sv__live_pinned, sv__live_returned, sv__live_kept, sv__live_repaire
 
 /* Whether two fabrics are the same: nodes, cables, LIDs, lanes. */
 bool sv__live_same(const sv_fabric *a, const sv_fabric *b);
+
+/* Lanes that every link between switches offers; 0 where links do not tell. */
+unsigned sv__live_lanes_offered(const sv_fabric *f);
 
 /* Tables of one fabric in the numbers of another, with the LIDs of that. */
 sv_status sv__live_carry(sv_ctx *ctx, const sv__set *from, const sv_fabric *to, sv_routes **result);

@@ -35,15 +35,36 @@ static void print_change(sv_text *out, const sv_fabric *a, const sv_fabric *b, c
     }
 }
 
-/* What became of the fabric since the tables of now. */
-sv_status sv__live_compare(sv_live *live, const sv_fabric *f, sv_live_report *report)
+/* Whether switches may hold entries that nobody knows of: new ones, or for LIDs that moved. */
+static sv_status is_unknown(sv_live *live, const sv_fabric *f, bool *unknown, uint32_t *moved)
+{
+    const sv_fabric *before = live->now.fabric;
+    sv_match *match = NULL;
+    uint32_t kept = 0;
+    SV_TRY(sv_match_new(live->ctx, before, f, SV_MATCH_GUID, &match));
+    for (uint32_t s = 0; s < before->num_switches; s++)
+        if (match->switches[s] != SV_NONE) {
+            kept++;
+            *moved += before->switches[s].lid != f->switches[match->switches[s]].lid;
+        }
+    for (uint32_t t = 0; t < before->num_terminals; t++)
+        if (match->terminals[t] != SV_NONE)
+            *moved += before->terminals[t].lid != f->terminals[match->terminals[t]].lid;
+    *unknown = *moved > 0 || kept < f->live_switches;
+    sv_match_free(match);
+    return SV_OK;
+}
+
+sv_status sv__live_compare(sv_live *live, const sv_fabric *f, sv_live_report *report, bool *unknown)
 {
     const sv_fabric *before = live->now.fabric;
     sv_diff *diff = NULL;
     const sv_change *example = NULL;
+    uint32_t moved = 0;
     sv_text out;
     if (before == NULL)
         return SV_OK;
+    SV_TRY(is_unknown(live, f, unknown, &moved));
     SV_TRY(sv_fabric_diff(live->ctx, before, f, SV_MATCH_GUID, &diff));
     for (size_t i = 0; i < diff->length; i++) {
         const sv_change *c = &diff->changes[i];
@@ -53,14 +74,16 @@ sv_status sv__live_compare(sv_live *live, const sv_fabric *f, sv_live_report *re
         if (example == NULL || (lost && example->kind != SV_CHANGE_LOST))
             example = c;
     }
-    if (example != NULL) {
-        sv_text_init(&out, live->ctx, NULL);
+    sv_text_init(&out, live->ctx, NULL);
+    if (example != NULL)
         print_change(&out, before, f, example);
-        if (diff->length > 1)
-            sv_text_print(&out, ", and %zu more changes", diff->length - 1);
-        snprintf(report->fabric, sizeof report->fabric, "%s", out.at != NULL ? out.at : "");
-        sv_text_release(&out);
-    }
+    if (diff->length > 1)
+        sv_text_print(&out, ", and %zu more changes", diff->length - 1);
+    if (moved > 0)
+        sv_text_print(&out, "%s%u LIDs are other nodes' than before", example != NULL ? "; " : "",
+                      moved);
+    snprintf(report->fabric, sizeof report->fabric, "%s", out.at != NULL ? out.at : "");
+    sv_text_release(&out);
     sv_diff_free(diff);
     return SV_OK;
 }

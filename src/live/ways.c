@@ -34,6 +34,12 @@ static bool same_terminals(const sv_fabric *a, const sv_fabric *b)
     return true;
 }
 
+/* Files do not tell lanes; whether tables fit is judged all the same. */
+static bool same_lanes(const sv_link *a, const sv_link *b)
+{
+    return a->vls == b->vls || a->vls == 0 || b->vls == 0;
+}
+
 bool sv__live_same(const sv_fabric *a, const sv_fabric *b)
 {
     if (a == NULL || b == NULL || a->num_switches != b->num_switches ||
@@ -46,7 +52,7 @@ bool sv__live_same(const sv_fabric *a, const sv_fabric *b)
         if (a->tail[c].i != b->tail[c].i || a->head[c].i != b->head[c].i ||
             a->port[c] != b->port[c] || a->reverse[c].i != b->reverse[c].i ||
             sv_channel_alive(a, channel) != sv_channel_alive(b, channel) ||
-            sv_link_of(a, channel)->vls != sv_link_of(b, channel)->vls)
+            !same_lanes(sv_link_of(a, channel), sv_link_of(b, channel)))
             return false;
     }
     return true;
@@ -88,15 +94,24 @@ static sv_status read_roots(sv_live *live, const sv_fabric *f, sv_node *roots, s
 static sv_status make_request(sv_live *live, const sv_fabric *f, sv_route_request *request,
                               sv_node **roots)
 {
+    unsigned offered = sv__live_lanes_offered(f);
     *request = live->options.route;
     *roots = NULL;
+    if (offered > 0 && request->vls > offered)
+        request->vls = offered;
     if (live->options.roots_path == NULL)
         return SV_OK;
     *roots = sv_alloc(live->ctx, f->num_switches, sizeof **roots);
     if (*roots == NULL)
         return SV_NO_MEMORY;
     request->roots = *roots;
-    return read_roots(live, f, *roots, &request->num_roots);
+    sv_status status = read_roots(live, f, *roots, &request->num_roots);
+    if (status == SV_IO || status == SV_BAD_INPUT) {
+        sv_warn(live->ctx, "roots are chosen without the file: %s", sv_ctx_message(live->ctx));
+        request->num_roots = 0;
+        status = SV_OK;
+    }
+    return status;
 }
 
 static void start_clock(sv_live *live)
@@ -142,12 +157,16 @@ sv_status sv__live_returned(sv_live *live, const sv_fabric *f, sv__candidate *c)
     c->engine = live->options.engine;
     if (live->home.routes == NULL || !sv__live_same(live->home.fabric, f))
         return SV_OK;
-    return sv_routes_clone(live->ctx, live->home.routes, &c->routes);
+    c->routes = live->home.routes; /* taken, not shared: clones of clones would pile up */
+    live->home.routes = NULL;
+    sv_fabric_free(live->home.fabric);
+    live->home.fabric = NULL;
+    return SV_OK;
 }
 
 sv_status sv__live_kept(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
-    c->engine = live->options.engine;
+    c->engine = "kept"; /* whose they are is not in the file */
     if (live->kept.routes == NULL || live->kept.routes->lmc != live->options.route.lmc ||
         !sv__live_same(live->kept.fabric, f))
         return SV_OK;
@@ -191,6 +210,8 @@ static sv_status repair(sv_live *live, const sv__set *from, bool proven, const s
     sv_repair_report *report = NULL;
     SV_TRY(sv_repair(live->ctx, from->fabric, from->routes, f, &wanted, &c->routes, &report));
     c->how = report->full ? SV_LIVE_ROUTED : SV_LIVE_REPAIRED;
+    if (report->full)
+        c->engine = live->options.engine;
     c->passage = report->full ? SV_PASSAGE_UNJUDGED : passage_of(report);
     c->steps = report->steps;
     if (report->full)
@@ -206,7 +227,7 @@ sv_status sv__live_repaired(sv_live *live, const sv_fabric *f, sv__candidate *c)
     bool proven = from == &live->now && live->report.whole && live->report.split == 0;
     sv_route_request request;
     sv_node *roots = NULL;
-    c->engine = live->options.engine;
+    c->engine = from == &live->now ? live->report.engine : "kept";
     if (live->options.no_repair || from->routes == NULL ||
         from->routes->lmc != live->options.route.lmc)
         return SV_OK;
@@ -252,8 +273,7 @@ sv_status sv__live_routed(sv_live *live, const sv_fabric *f, sv__candidate *c)
     return run_asked(live, f, 0, c);
 }
 
-/* Lanes that every link between switches offers; 0 where links do not tell. */
-static unsigned lanes_offered(const sv_fabric *f)
+unsigned sv__live_lanes_offered(const sv_fabric *f)
 {
     unsigned least = 0;
     for (uint32_t c = 0; c < f->num_channels; c++) {
@@ -267,7 +287,8 @@ static unsigned lanes_offered(const sv_fabric *f)
 /* weave has a better answer to a lack of room: see below. */
 sv_status sv__live_spared(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
-    unsigned lanes = live->options.route.vls > 0 ? live->options.route.vls : lanes_offered(f);
+    unsigned lanes =
+        live->options.route.vls > 0 ? live->options.route.vls : sv__live_lanes_offered(f);
     if (!live->no_room || lanes < 2 || strcmp(live->options.engine, "weave") == 0)
         return SV_OK;
     c->own_lane = lanes - 1;
@@ -279,7 +300,9 @@ static sv_status fall_back(sv_live *live, const sv_fabric *f, const char *engine
                            const char *option, sv__candidate *c)
 {
     const sv_route_request *asked = &live->options.route;
-    const sv_route_request request = {.vls = asked->vls,
+    unsigned offered = sv__live_lanes_offered(f);
+    unsigned vls = offered > 0 && asked->vls > offered ? offered : asked->vls;
+    const sv_route_request request = {.vls = vls,
                                       .lmc = asked->lmc,
                                       .sl_offset = asked->sl_offset,
                                       .sl_mode = asked->sl_mode,
