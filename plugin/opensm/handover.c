@@ -163,6 +163,25 @@ static void count_changes(plugin *p, const osm_switch_t *sw)
     }
 }
 
+/* Switches keep what they have. */
+static void keep_lft(osm_switch_t *sw)
+{
+    if (sw->lft != NULL)
+        memcpy(sw->new_lft, sw->lft, sw->lft_size);
+}
+
+void plugin_keep_lfts(plugin *p)
+{
+    cl_qmap_t *table = &p->osm->subn.sw_guid_tbl;
+    p->status.entries = p->status.blocks = 0;
+    for (cl_map_item_t *item = cl_qmap_head(table); item != cl_qmap_end(table);
+         item = cl_qmap_next(item)) {
+        osm_switch_t *sw = (osm_switch_t *)item;
+        if (sw->new_lft != NULL)
+            keep_lft(sw);
+    }
+}
+
 void plugin_fill_lfts(plugin *p)
 {
     cl_qmap_t *table = &p->osm->subn.sw_guid_tbl;
@@ -174,8 +193,12 @@ void plugin_fill_lfts(plugin *p)
         uint32_t s = guid_index_switch(p->index, osm_node_get_node_guid(sw->p_node));
         if (sw->new_lft == NULL)
             continue;
+        if (s == SV_NONE) {
+            keep_lft(sw);
+            continue;
+        }
         memset(sw->new_lft, OSM_NO_PATH, sw->lft_size);
-        for (uint32_t lid = 1; s != SV_NONE && lid <= sw->max_lid_ho && lid < sw->lft_size; lid++)
+        for (uint32_t lid = 1; lid <= sw->max_lid_ho && lid < sw->lft_size; lid++)
             if (lid <= SV_LID_MAX && p->lids[lid].destination != SV_NONE)
                 sw->new_lft[lid] = r->ports[p->lids[lid].destination][s];
         count_changes(p, sw);

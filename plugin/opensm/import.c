@@ -86,13 +86,25 @@ static uint8_t width_of(const ib_port_info_t *info)
     }
 }
 
+/* Lanes of one end: what it can do, or, if that proved wrong, what it does. A switch that takes no
+ * SL2VL tables has one. */
+static unsigned code_of(const struct import *im, const osm_physp_t *end)
+{
+    unsigned can = ib_port_info_get_vl_cap(&end->port_info);
+    unsigned does = ib_port_info_get_op_vls(&end->port_info);
+    const osm_physp_t *first = osm_node_get_physp_ptr(end->p_node, 0);
+    if (end->p_node->sw != NULL && first != NULL &&
+        !(first->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP))
+        return 1;
+    return im->p->distrust && does > 0 && does < can ? does : can;
+}
+
 /* Lanes that a cable will have: what both ends can do and OpenSM allows; one without QoS, since
- * nobody sets SL2VL tables then. */
+ * nobody sets SL2VL tables then (a dry run shows what would be with it). */
 static uint8_t lanes_of(const struct import *im, const osm_physp_t *a, const osm_physp_t *b)
 {
-    unsigned code = ib_port_info_get_vl_cap(&a->port_info);
-    unsigned other = ib_port_info_get_vl_cap(&b->port_info);
-    if (!im->subn->opt.qos)
+    unsigned code = code_of(im, a), other = code_of(im, b);
+    if (!im->subn->opt.qos && !im->p->options.dry_run)
         return 1;
     code = other < code ? other : code;
     if (code > im->subn->opt.max_op_vls)

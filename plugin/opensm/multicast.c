@@ -79,7 +79,7 @@ static ib_api_status_t build(plugin *p, uint16_t mlid, const struct members *m)
     sv_status status = sv_live_group(p->live, (unsigned)m->sl, m->at, m->count, ports);
     if (status == SV_OK) {
         set_ports(p, mlid, ports);
-        p->status.groups++;
+        p->trees[(mlid - IB_LID_MCAST_START_HO) / 64 % 0x100] |= 1ull << mlid % 64;
     } else {
         plugin_log(p, OSM_LOG_ERROR, "ERR SV05: multicast group 0x%04x (SL %d, %zu members): %s",
                    mlid, m->sl, m->count, sv_live_message(p->live));
@@ -97,6 +97,7 @@ ib_api_status_t plugin_build_tree(void *context, osm_mgrp_box_t *box)
     if (sv_live_routes(p->live) == NULL)
         return IB_ERROR;
     osm_purge_mtree(&p->osm->sm, box);
+    p->trees[(box->mlid - IB_LID_MCAST_START_HO) / 64 % 0x100] &= ~(1ull << box->mlid % 64);
     for (cl_list_item_t *item = cl_qlist_head(&box->mgrp_list);
          item != cl_qlist_end(&box->mgrp_list) && done; item = cl_qlist_next(item)) {
         osm_mgrp_t *group = cl_item_obj(item, group, list_item);

@@ -27,7 +27,8 @@ static bool refuse(struct reader *r, const char *word, const char *why)
 static bool is_number(const char *value, double most, double *number)
 {
     char *end;
-    if (value == NULL || *value < '0' || *value > '9')
+    if (value == NULL || *value < '0' || *value > '9' ||
+        strspn(value, "0123456789.") != strlen(value))
         return false;
     *number = strtod(value, &end);
     return *end == 0 && *number <= most;
@@ -197,7 +198,6 @@ bool plugin_read_options(plugin_options *o, const char *text, const osm_subn_opt
     o->live.drift_percent = 50;
     o->live.route.lmc = opt->lmc;
     o->live.route.options = o->engine_options;
-    o->live.no_multicast = opt->disable_multicast;
     if (text == NULL || strcmp(text, "(null)") == 0)
         text = "";
     if (strlen(text) >= sizeof o->text)
@@ -211,6 +211,8 @@ bool plugin_read_options(plugin_options *o, const char *text, const osm_subn_opt
         if (marked == ours && !read_word(&r, marked ? word + sizeof prefix - 1 : word))
             return false;
     }
+    if (o->live.route.vls + o->live.route.sl_offset > SV_HARDWARE_SLS)
+        return refuse(&r, "sl-offset", "with that many lanes there would be SLs above 15");
     take_roots(o, opt);
     return true;
 }

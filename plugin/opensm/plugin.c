@@ -34,10 +34,13 @@ static void take_report(plugin *p, const sv_live_report *report, sv_status statu
 {
     sv_live_status *s = &p->status;
     s->unix_time = (int64_t)time(NULL);
-    if (status == SV_OK)
+    if (status == SV_OK) {
         s->last = *report;
-    else
+    } else { /* tables are those of before, and nobody knows whether they still hold */
         s->failures++;
+        s->last.proven = s->last.whole = false;
+        s->last.passage = SV_PASSAGE_UNJUDGED;
+    }
     s->changes += status == SV_OK && report->how != SV_LIVE_SAME;
     if (report->parts_lost > 0) {
         snprintf(s->last_fault, sizeof s->last_fault, "%s", report->fabric);
@@ -58,9 +61,9 @@ static sv_status sweep(plugin *p)
     unsigned flags = 0;
     if (subn->first_time_master_sweep || subn->coming_out_of_standby)
         flags |= SV_LIVE_UNKNOWN;
-    else if (!p->in_sweep && !p->options.dry_run)
-        flags |= SV_LIVE_ANEW; /* asked for outside a sweep: somebody typed "reroute" */
-    p->in_sweep = false;
+    if (p->anew)
+        flags |= SV_LIVE_ANEW;
+    p->anew = false;
     uint64_t begun = now_ns();
     p->status.sweeps++;
     if (p->options.dry_run)
@@ -82,16 +85,12 @@ static sv_status sweep(plugin *p)
     return status;
 }
 
-/*
- * OpenSM sets lanes of ports after it sets SL2VL tables, which it cuts to the lanes that ports have
- * before: in a first sweep that may be too few. Another sweep mends that.
- */
-static void ask_again(plugin *p)
+/* Ports between switches that have fewer lanes now than SL2VL tables name. */
+static uint32_t count_short(const plugin *p)
 {
-    enum { MOST = 3 };
     const sv_fabric *f = sv_live_fabric(p->live);
     cl_qmap_t *table = &p->osm->subn.sw_guid_tbl;
-    uint32_t short_of = 0;
+    uint32_t count = 0;
     for (cl_map_item_t *item = cl_qmap_head(table); item != cl_qmap_end(table);
          item = cl_qmap_next(item)) {
         osm_node_t *node = ((osm_switch_t *)item)->p_node;
@@ -99,25 +98,54 @@ static void ask_again(plugin *p)
         for (unsigned i = 1; s != SV_NONE && i <= f->switches[s].ports; i++) {
             osm_physp_t *port = osm_node_get_physp_ptr(node, i);
             sv_channel c = sv_channel_at(f, (sv_node){s}, i);
-            if (port == NULL || c.i == SV_NONE || !sv_joins_switches(f, c))
-                continue;
-            unsigned code = ib_port_info_get_op_vls(&port->port_info);
-            short_of += plugin_lanes(code) < p->lanes;
+            if (port != NULL && c.i != SV_NONE && sv_joins_switches(f, c))
+                count += plugin_lanes(ib_port_info_get_op_vls(&port->port_info)) < p->lanes;
         }
     }
-    if (short_of == 0 || p->resweeps >= MOST) {
-        if (short_of > 0)
-            plugin_log(p, OSM_LOG_ERROR,
-                       "ERR SV08: %u ports do not take the %u lanes that tables use; set lanes= to "
-                       "what they have",
-                       short_of, p->lanes);
-        p->resweeps = short_of == 0 ? 0 : p->resweeps;
+    return count;
+}
+
+/*
+ * OpenSM sets lanes of ports after it sets SL2VL tables, which it cuts to the lanes that ports have
+ * before: in a first sweep that may be too few. Another sweep mends that. Ports that have too few
+ * after that, too, are believed: tables with fewer lanes follow.
+ */
+static void ask_again(plugin *p)
+{
+    enum { MOST = 3 };
+    uint32_t count = count_short(p);
+    if (count == 0) {
+        p->resweeps = 0;
         return;
     }
-    p->resweeps++;
-    plugin_log(p, OSM_LOG_INFO, "%u ports do not have their lanes yet: one more sweep sets them",
-               short_of);
+    if (p->resweeps < MOST) {
+        p->resweeps++;
+        plugin_log(p, OSM_LOG_INFO,
+                   "%u ports do not have their lanes yet: one more sweep sets them", count);
+    } else {
+        p->distrust = p->anew = true;
+        p->resweeps = 0;
+        plugin_log(
+            p, OSM_LOG_ERROR,
+            "ERR SV08: %u ports do not take the %u lanes that they offer: all is routed anew "
+            "with fewer",
+            count, p->lanes);
+    }
     p->osm->subn.force_heavy_sweep = TRUE;
+}
+
+/*
+ * OpenSM does not build multicast trees anew when somebody types "reroute", so old trees would stay
+ * beside new tables: a whole sweep is asked for instead.
+ */
+static int put_off(plugin *p)
+{
+    plugin_log(p, OSM_LOG_INFO, "reroute: everything is routed anew in a sweep of its own");
+    plugin_fill_lfts(p);
+    p->anew = true;
+    p->osm->subn.force_heavy_sweep = TRUE;
+    osm_sm_signal(&p->osm->sm, OSM_SIGNAL_SWEEP);
+    return 0;
 }
 
 static void log_handover(plugin *p)
@@ -126,11 +154,16 @@ static void log_handover(plugin *p)
         "what switches hold until then is not known",
         "no path changes",
         "any order of updates is safe",
-        "safe step by step; all at once packets can meet a loop for a moment",
+        "safe step by step; all at once, as OpenSM sends it, packets can circle or deadlock for "
+        "the "
+        "moment",
         "no deadlock meanwhile, but packets can circle or be dropped for a moment",
-        "safe if pairs whose SLs change are quiet for the moment",
+        "safe step by step while pairs whose SLs change are quiet; all at once, as OpenSM sends "
+        "it, "
+        "it could deadlock for the moment",
         "old and new tables together could deadlock for the moment"};
-    plugin_log(p, OSM_LOG_INFO, "handed over: %llu entries change, in %llu blocks of LFTs; %s",
+    plugin_log(p, OSM_LOG_INFO,
+               "handed over: %llu entries change, in %llu blocks of LFTs; unicast: %s",
                (unsigned long long)p->status.entries, (unsigned long long)p->status.blocks,
                passages[p->status.last.passage]);
 }
@@ -142,7 +175,17 @@ static int build_tables(void *context)
         plugin_log(p, OSM_LOG_INFO, "dry-run: the next engine of routing_engine routes");
         return -1;
     }
-    p->status.groups = 0;
+    if (p->refused[0] != 0) {
+        plugin_log(p, OSM_LOG_ERROR, "ERR SV00: %s; selvage routes nothing", p->refused);
+        return -1;
+    }
+    bool heavy = p->in_sweep;
+    p->in_sweep = false;
+    if (!heavy && sv_live_routes(p->live) != NULL && plugin_prepare(p))
+        return put_off(p);
+    if (p->osm->subn.opt.disable_multicast)
+        plugin_log(p, OSM_LOG_ERROR,
+                   "ERR SV09: disable_multicast: trees that switches still have are not proven");
     sv_status status = sweep(p);
     if (status != SV_OK && sv_live_routes(p->live) == NULL) {
         plugin_log(
@@ -156,11 +199,14 @@ static int build_tables(void *context)
         plugin_log(p, OSM_LOG_ERROR, "ERR SV01: out of memory: nothing is handed over");
         return -1;
     }
-    plugin_fill_lfts(p);
-    if (status != SV_OK)
+    if (status != SV_OK) {
+        plugin_keep_lfts(p);
         plugin_log(p, OSM_LOG_ERROR,
-                   "ERR SV04: the last proven tables stay in place, without what is new since");
-    log_handover(p);
+                   "ERR SV04: switches keep what they have: the last tables that were proven");
+    } else {
+        plugin_fill_lfts(p);
+        log_handover(p);
+    }
     if (p->osm->subn.opt.qos)
         ask_again(p);
     return 0;
@@ -217,6 +263,23 @@ static void dry_run(plugin *p)
 
 /* ---- what OpenSM calls ---- */
 
+/* OpenSM is not to route by itself when selvage does not. */
+static void guard(plugin *p, osm_opensm_t *osm)
+{
+    const char *names = osm->subn.opt.routing_engine_names, *ours;
+    if (names == NULL || strstr(names, "no_fallback") == NULL)
+        plugin_log(p, OSM_LOG_INFO,
+                   "no_fallback is assumed: OpenSM is not to route min-hop instead");
+    osm->no_fallback_routing_engine = TRUE;
+    ours = names == NULL ? NULL : strstr(names, "selvage");
+    ours = ours == NULL ? NULL : ours + strspn(ours + 7, " ,\t") + 7;
+    if (ours != NULL && *ours != 0 && strncmp(ours, "no_fallback", 11) != 0)
+        plugin_log(p, OSM_LOG_ERROR,
+                   "ERR SV10: routing_engine names \"%s\" after selvage: it would route, unproven, "
+                   "where selvage cannot",
+                   ours);
+}
+
 static int setup(struct osm_routing_engine *engine, osm_opensm_t *osm)
 {
     plugin *p = engine->context;
@@ -226,13 +289,8 @@ static int setup(struct osm_routing_engine *engine, osm_opensm_t *osm)
     engine->update_sl2vl = plugin_update_sl2vl;
     engine->update_vlarb = plugin_update_vlarb;
     engine->mcast_build_stree = plugin_build_tree;
-    p->registered = true;
-    const char *names = osm->subn.opt.routing_engine_names;
-    if (!p->options.dry_run && (names == NULL || strstr(names, "no_fallback") == NULL)) {
-        osm->no_fallback_routing_engine = TRUE;
-        plugin_log(p, OSM_LOG_INFO,
-                   "no_fallback is assumed: OpenSM is not to route min-hop instead");
-    }
+    if (!p->options.dry_run)
+        guard(p, osm);
     if (osm->subn.opt.use_ucast_cache && !p->options.dry_run) {
         osm->subn.opt.use_ucast_cache = FALSE;
         plugin_log(p, OSM_LOG_INFO,
@@ -255,51 +313,52 @@ static void destroy(plugin *p)
     free(p);
 }
 
-static bool start(plugin *p)
+/* Reads options and starts; what is wrong with them goes into p->refused. */
+static void start(plugin *p)
 {
-    const external_routing_engine_module_t module = {.name = "selvage", .setup = setup};
     const sv_host host = {.user = p, .log = plugin_log_hook};
-    char message[600];
-    if (!plugin_read_options(&p->options, p->osm->subn.opt.event_plugin_options, &p->osm->subn.opt,
-                             message, sizeof message)) {
-        plugin_log(p, OSM_LOG_ERROR, "ERR SV00: %s; selvage is not loaded", message);
-        return false;
-    }
+    char message[600] = "out of memory";
     p->status.version = p->osm->osm_version;
-    p->status.dry_run = p->options.dry_run;
     p->ctx = sv_ctx_new(&host);
-    if (p->ctx == NULL ||
-        sv_live_new(&host, &p->options.live, &p->live, message, sizeof message) != SV_OK) {
-        plugin_log(p, OSM_LOG_ERROR, "ERR SV00: event_plugin_options: %s; selvage is not loaded",
-                   p->ctx == NULL ? "out of memory" : message);
-        return false;
+    bool done = p->ctx != NULL &&
+                plugin_read_options(&p->options, p->osm->subn.opt.event_plugin_options,
+                                    &p->osm->subn.opt, message, sizeof message) &&
+                sv_live_new(&host, &p->options.live, &p->live, message, sizeof message) == SV_OK;
+    p->status.dry_run = p->options.dry_run;
+    if (done) {
+        sv_live_set_threads(p->live, p->options.threads);
+        return;
     }
-    sv_live_set_threads(p->live, p->options.threads);
-    if (osm_register_external_routing_engine(p->osm, &module, p) != CL_SUCCESS) {
-        plugin_log(p, OSM_LOG_ERROR,
-                   "ERR SV00: OpenSM does not take the engine \"selvage\": not loaded");
-        return false;
-    }
-    return true;
+    snprintf(p->refused, sizeof p->refused, "%s%s",
+             strncmp(message, "event", 5) == 0 ? "" : "event_plugin_options: ", message);
+    plugin_log(p, OSM_LOG_ERROR, "ERR SV00: %s; selvage routes nothing", p->refused);
 }
 
+/* With wrong options the engine is there all the same, and refuses: else OpenSM would fall back. */
 static void *create(osm_opensm_t *osm)
 {
+    const external_routing_engine_module_t module = {.name = "selvage", .setup = setup};
     plugin *p = calloc(1, sizeof *p);
     if (p == NULL)
         return NULL;
     p->osm = osm;
-    if (!start(p)) {
+    start(p);
+    if (osm_register_external_routing_engine(osm, &module, p) != CL_SUCCESS) {
+        plugin_log(p, OSM_LOG_ERROR,
+                   "ERR SV00: OpenSM does not take the engine \"selvage\": not loaded");
         destroy(p);
         return NULL;
     }
-    plugin_log(p, OSM_LOG_INFO, "version %s for %s, engine %s%s", sv_version(), OSM_VERSION,
-               p->options.live.engine != NULL ? p->options.live.engine : "weave",
-               p->options.dry_run ? ", dry-run" : "");
+    if (p->refused[0] == 0)
+        plugin_log(p, OSM_LOG_INFO, "version %s for %s, engine %s%s", sv_version(), OSM_VERSION,
+                   p->options.live.engine != NULL ? p->options.live.engine : "weave",
+                   p->options.dry_run ? ", dry-run" : "");
+    if (p->options.dry_run && !osm->subn.opt.qos)
+        plugin_log(p, OSM_LOG_INFO, "qos is FALSE: the dry run shows what would be with qos TRUE");
     return p;
 }
 
-static void delete (void *data)
+static void unload(void *data)
 {
     destroy(data);
 }
@@ -307,7 +366,9 @@ static void delete (void *data)
 static void report(void *data, osm_epi_event_id_t event, void *about)
 {
     plugin *p = data;
-    (void)about;
+    bool ours = p->osm->routing_engine_used != NULL && p->osm->routing_engine_used->context == p;
+    if (p->refused[0] != 0)
+        return;
     switch (event) {
     case OSM_EVENT_ID_HEAVY_SWEEP_START:
         p->in_sweep = true;
@@ -315,11 +376,14 @@ static void report(void *data, osm_epi_event_id_t event, void *about)
     case OSM_EVENT_ID_UCAST_ROUTING_DONE:
         if (p->options.dry_run) {
             dry_run(p);
-        } else if (p->osm->routing_engine_used != NULL &&
-                   p->osm->routing_engine_used->context == p) {
-            plugin_dump_sls(p);
+        } else if (ours && about == (void *)UCAST_ROUTING_HEAVY_SWEEP) {
+            plugin_dump_sls(p); /* beside what OpenSM dumps in a moment */
             plugin_write_status(p);
         }
+        break;
+    case OSM_EVENT_ID_SUBNET_UP: /* groups have their trees now */
+        if (ours && !p->options.dry_run)
+            plugin_write_status(p);
         break;
     case OSM_EVENT_ID_STATE_CHANGE:
         plugin_log(p, OSM_LOG_INFO, "this subnet manager is now %s",
@@ -334,4 +398,4 @@ static void report(void *data, osm_epi_event_id_t event, void *about)
 }
 
 __attribute__((visibility("default"))) osm_event_plugin_t osm_event_plugin = {
-    .osm_version = OSM_VERSION, .create = create, .delete = delete, .report = report};
+    .osm_version = OSM_VERSION, .create = create, .delete = unload, .report = report};

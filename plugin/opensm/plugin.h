@@ -48,10 +48,13 @@ typedef struct plugin {
 
     plugin_lid *lids; /* [SV_LID_MAX + 1], of the tables in use */
     struct guid_index *index;
-    unsigned lanes;    /* that SL2VL tables name */
-    bool registered;   /* as a routing engine that OpenSM uses */
-    bool in_sweep;     /* OpenSM looks at the whole fabric; false: somebody wants it rerouted */
-    unsigned resweeps; /* in a row, for ports that do not have their lanes yet */
+    unsigned lanes;        /* that SL2VL tables name */
+    char refused[640];     /* why the options were: nothing is routed then; empty: they were not */
+    bool in_sweep;         /* OpenSM looks at the whole fabric; false: somebody wants it rerouted */
+    bool anew;             /* that was asked for */
+    bool distrust;         /* ports do not take the lanes that they said they have */
+    uint64_t trees[0x100]; /* a bit for each multicast LID from 0xc000 on that has a tree */
+    unsigned resweeps;     /* in a row, for ports that do not have their lanes yet */
     uint64_t throttled, unhealthy; /* links left out in the last import */
 } plugin;
 
@@ -87,6 +90,9 @@ bool plugin_prepare(plugin *p);
 
 /* Fills in new_lft of all switches, and counts what that changes. */
 void plugin_fill_lfts(plugin *p);
+
+/* The same with what switches have already. */
+void plugin_keep_lfts(plugin *p);
 
 /* OpenSM's calls. */
 uint8_t plugin_path_sl(void *context, uint8_t hint, ib_net16_t slid, ib_net16_t dlid);

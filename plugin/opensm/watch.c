@@ -75,6 +75,9 @@ void plugin_log_sweep(plugin *p, const sv_live_report *r, double seconds)
 void plugin_write_status(plugin *p)
 {
     const char *json = p->options.status_path, *prometheus = p->options.prometheus_path;
+    p->status.groups = 0;
+    for (size_t i = 0; i < sizeof p->trees / sizeof p->trees[0]; i++)
+        p->status.groups += (uint64_t)__builtin_popcountll(p->trees[i]);
     if (json != NULL && sv_live_write_json(p->ctx, &p->status, json) != SV_OK)
         plugin_log(p, OSM_LOG_ERROR, "ERR SV06: %s", sv_ctx_message(p->ctx));
     if (prometheus != NULL && sv_live_write_prometheus(p->ctx, &p->status, prometheus) != SV_OK)

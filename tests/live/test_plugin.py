@@ -11,7 +11,7 @@ import json
 import os
 import random
 import re
-import signal
+import socket
 import sys
 import tempfile
 import time
@@ -248,21 +248,58 @@ class Settings(Case):
                               ("colour=blue", "no such option"), ("dry-run=yes", "no such option"),
                               ("engine=", "value is missing"), ("budget=-1", "budget is seconds"),
                               ("option=rounds", "option=NAME=VALUE"),
-                              ("option=none=1", "no option"), ("state=x", "ends in .svr"),
+                              ("option=none=1", "no option"), ("lanes=0x4", "lanes are 1 to 15"),
+                              ("lanes=8 sl-offset=12", "SLs above 15"), ("state=x", "ends in .svr"),
                               ("pin=/does/not/exist", "/does/not/exist"),
                               ("engine=updn roots=/does/not/exist", "/does/not/exist")):
             with self.subTest(options):
                 self.setUp()
                 with ibsim.simulate(self.net("mesh:1x2,hosts=1")) as sim, self.start(
-                        sim, options) as sm:
+                        sim, options, routing_engine="selvage") as sm:
                     sm.wait("ERR SV00")
                     lines = sm.lines("ERR SV00")
-                    self.assertEqual(len(lines), 1)
                     self.assertIn(said, lines[0])
-                    self.assertIn("not loaded", lines[0])
+                    self.assertIn("selvage routes nothing", lines[0])
                     # and nothing is routed by anybody else
                     sm.wait("No routing engine able")
                     self.assertEqual(sm.ups(), 0)
+
+    def test_lanes_that_are_not_there(self):
+        """Whatever asks for more lanes than ports have, what is dumped is free of deadlocks."""
+        net = self.net("torus:5x5,hosts=1")
+        for options, config, lanes in (("lanes=15", {}, 8), ("lanes=4", {"qos": "FALSE"}, 1),
+                                       ("lanes=4", {"max_op_vls": "2"}, 2)):
+            with self.subTest(options, **config):
+                self.setUp()
+                with ibsim.simulate(net) as sim, self.start(sim, options, **config) as sm:
+                    sm.wait_up()
+                    self.assertEqual(sm.status()["vls_used"], lanes)
+                    self.judge(sm, None)
+
+    def test_lanes_that_come_and_go(self):
+        """max_op_vls and qos may be changed while OpenSM runs."""
+        with ibsim.simulate(self.net("torus:5x5,hosts=1")) as sim, self.start(sim) as sm:
+            sm.wait_up()
+            self.assertEqual(sm.status()["vls_used"], 8)
+            for old, new, lanes in (("max_op_vls 5", "max_op_vls 1", 1),
+                                    ("max_op_vls 1", "max_op_vls 3", 4),
+                                    ("qos TRUE", "qos FALSE", 1), ("qos FALSE", "qos TRUE", 4)):
+                with open(sm.config) as file:
+                    text = file.read()
+                if old.startswith("max") and old not in text:
+                    text += old + "\n"
+                with open(sm.config, "w") as file:
+                    file.write(text.replace(old, new))
+                sm.sweep()
+                sm.sweep()
+                self.assertEqual(sm.status()["vls_used"], lanes, new)
+                self.judge(sm, None)
+
+    def test_an_engine_after_selvage_is_said(self):
+        with ibsim.simulate(self.net("mesh:2x2,hosts=1")) as sim, self.start(
+                sim, routing_engine="selvage,minhop") as sm:
+            sm.wait_up()
+            self.assertIn("minhop", sm.lines("ERR SV10")[0])
 
     def test_options_beside_those_of_other_plugins(self):
         with ibsim.simulate(self.net("mesh:2x2,hosts=1")) as sim, self.start(
@@ -454,7 +491,32 @@ class Multicast(Case):
                 self.setUp()
                 self.run_groups(self.net(spec), options)
 
-    def run_groups(self, net, options):
+    def test_reroute_on_the_console(self):
+        """New tables come with new trees: what is in the switches is safe whole."""
+        net = self.net("torus:4x4x3,hosts=1")
+        fabric, groups = self.make_groups(net)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        with ibsim.simulate(net, console=True) as sim, opensm.start(
+                sim, self.path("osm"), "drift=0", sa_db_file=self.path("sa.dump"),
+                console="loopback", console_port=str(port)) as sm:
+            sm.wait_up()
+            for switch, out in ((5, 2), (9, 4), (13, 3), (20, 5), (30, 6), (40, 2)):
+                node = "S-" + fabric["switches"][switch]["guid"][2:]
+                sm.settle(lambda: sim.unlink(node, out))
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as console:
+                time.sleep(0.3)
+                sm.settle(lambda: console.sendall(b"reroute\n"))
+            self.assertEqual(len(sm.lines("reroute: everything is routed anew")), 1)
+            self.assertEqual(sm.status()["how"], "routed")
+            self.compare_groups(sm, groups, fabric)
+            sim.run(SELVAGE, "discover", "--sls", "-o", self.path("now"))
+            found = selvage("check", self.path("now"), "--json")
+            self.assertEqual(found.code, 0, found.out)
+            self.assertIs(found.json["verdicts"]["multicast_and_unicast"], True)
+
+    def make_groups(self, net):
+        """Some groups with SL 0, of two members to all, in a file that OpenSM restores."""
         fabric = json.loads(ok("convert", net, "--format", "json").out)
         ports = [int(t["guid"], 16) for t in fabric["terminals"]]
         draw = random.Random(3)
@@ -465,10 +527,16 @@ class Multicast(Case):
                 file.write(GROUP % (mlid, mlid, 0, mlid, 0))
                 for member in members:
                     file.write(MEMBER % member)
+        return fabric, groups
+
+    def run_groups(self, net, options):
+        fabric, groups = self.make_groups(net)
         with ibsim.simulate(net, console=True) as sim, opensm.start(
                 sim, self.path("osm"), options, sa_db_file=self.path("sa.dump")) as sm:
             sm.wait_up()
             self.compare_groups(sm, groups, fabric)
+            sm.sweep()
+            self.assertEqual(sm.status()["multicast_groups"], len(groups))
             switch = fabric["switches"][-1]
             lost = {int(t["guid"], 16) for t in fabric["terminals"]
                     if any(switch["node"] in (c["a"], c["b"]) and t["node"] in (c["a"], c["b"])
