@@ -128,7 +128,10 @@ SV_API SV_MUST_USE sv_status sv_live_sweep(sv_live *live, sv_fabric *fabric, uns
 /* As sv_ctx_set_threads. */
 SV_API void sv_live_set_threads(sv_live *live, unsigned threads);
 
-/* The fabric and tables of the last sweep that went well, valid until the next; or NULL. */
+/*
+ * The fabric and tables of the last sweep that went well, valid until the next; or NULL. What is
+ * cloned from them must be freed before live is.
+ */
 SV_API const sv_fabric *sv_live_fabric(const sv_live *live);
 SV_API const sv_routes *sv_live_routes(const sv_live *live);
 

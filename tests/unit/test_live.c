@@ -452,6 +452,41 @@ static void test_memory_of_flaps(void **state)
     }
 }
 
+/*
+ * Whatever allocation fails, nothing leaks, and tables are either proven or not changed. (Another
+ * way may lead to tables after one ran out of memory, so a sweep need not fail.)
+ */
+static void test_out_of_memory_anywhere(void **state)
+{
+    (void)state;
+    uint64_t fail_at = 0;
+    bool failed = true;
+    while (failed) {
+        test_memory memory = {.fail_at = ++fail_at};
+        sv_host host = test_host(&memory);
+        const sv_live_options options = defaults();
+        sv_live *live = NULL;
+        sv_live_report r;
+        uint64_t(*ports)[4] = calloc(9, sizeof *ports);
+        if (sv_live_new(&host, &options, &live, message, sizeof message) == SV_OK) {
+            const char *const without[] = {NULL, "cable 3", "node 4", NULL};
+            for (int i = 0; i < 4; i++)
+                if (sv_live_sweep(live, found("torus:3x3,hosts=1", without[i]), 0, &r) == SV_OK)
+                    assert_true(r.proven);
+            const sv_node members[] = {{9}, {10}};
+            if (sv_live_routes(live) != NULL && sv_live_fabric(live)->num_switches == 9)
+                (void)!sv_live_group(live, 0, members, 2, ports);
+        }
+        sv_live_free(live);
+        free(ports);
+        assert_int_equal(memory.blocks, 0);
+        failed = memory.count >= fail_at;
+        if (fail_at > 200) /* the first ones all, then fewer and fewer */
+            fail_at += fail_at / 16;
+    }
+    assert_true(fail_at > 200);
+}
+
 static void test_groups(void **state)
 {
     (void)state;
@@ -526,6 +561,7 @@ int main(void)
         cmocka_unit_test(test_lanes_that_are_not_there),
         cmocka_unit_test(test_lids_that_move),
         cmocka_unit_test(test_memory_of_flaps),
+        cmocka_unit_test(test_out_of_memory_anywhere),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_status_files),
     };
