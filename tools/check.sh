@@ -51,7 +51,7 @@ globals() {
 
 without_options() {
     cmake -S . -B build/bare -G Ninja -DSELVAGE_WERROR=ON -DSELVAGE_METIS=OFF -DSELVAGE_JANSSON=OFF \
-        -DSELVAGE_IBNETDISC=OFF
+        -DSELVAGE_IBNETDISC=OFF -DSELVAGE_OPENSM=OFF
     cmake --build build/bare -j "$jobs"
     build/bare/selvage --version | grep -q '(threads)'
     build/bare/selvage info mesh:2x2 | grep -q 'no METIS'
