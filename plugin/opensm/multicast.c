@@ -8,9 +8,13 @@
  * Invariant: a group whose service level has no proven tree gets no ports.
  * Cost: linear in switches and members.
  */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "plugin.h"
+
+/* What an item of a list or map is part of. */
+#define HOLDER(item, type, field) ((type *)(void *)((char *)(item)-offsetof(type, field)))
 
 struct members {
     sv_node *at;
@@ -41,7 +45,7 @@ static bool add_group(const plugin *p, struct members *m, osm_mgrp_t *group)
     m->sl = m->sl == -1 || m->sl == sl ? sl : -2;
     for (cl_map_item_t *item = cl_qmap_head(&group->mcm_port_tbl);
          item != cl_qmap_end(&group->mcm_port_tbl); item = cl_qmap_next(item)) {
-        const osm_mcm_port_t *member = cl_item_obj(item, member, map_item);
+        const osm_mcm_port_t *member = HOLDER(item, osm_mcm_port_t, map_item);
         const osm_port_t *port = member->port;
         if (port == NULL || port->p_node == NULL)
             continue;
@@ -100,7 +104,7 @@ ib_api_status_t plugin_build_tree(void *context, osm_mgrp_box_t *box)
     p->trees[(box->mlid - IB_LID_MCAST_START_HO) / 64 % 0x100] &= ~(1ull << box->mlid % 64);
     for (cl_list_item_t *item = cl_qlist_head(&box->mgrp_list);
          item != cl_qlist_end(&box->mgrp_list) && done; item = cl_qlist_next(item)) {
-        osm_mgrp_t *group = cl_item_obj(item, group, list_item);
+        osm_mgrp_t *group = HOLDER(item, osm_mgrp_t, list_item);
         done = add_group(p, &m, group);
     }
     if (!done) {

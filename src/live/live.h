@@ -35,6 +35,8 @@ struct sv_live {
     sv_arena arena; /* texts of the options */
     sv_live_options options;
     uint64_t deadline_ns; /* 0: none */
+    uint64_t budget_ns;   /* that it comes from */
+    uint64_t engine_ns;   /* that an engine took last */
     bool overran;
 
     sv__set now;  /* proven; routes NULL: there are none */

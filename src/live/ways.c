@@ -114,11 +114,11 @@ static sv_status make_request(sv_live *live, const sv_fabric *f, sv_route_reques
     return status;
 }
 
-static void start_clock(sv_live *live)
+static void start_clock(sv_live *live, uint64_t budget_ns)
 {
     live->overran = false;
-    live->deadline_ns =
-        live->options.budget_ns == 0 ? 0 : sv_now_ns(live->ctx) + live->options.budget_ns;
+    live->budget_ns = budget_ns;
+    live->deadline_ns = budget_ns == 0 ? 0 : sv_now_ns(live->ctx) + budget_ns;
 }
 
 /* A computation that ran out of time is one that does not do. */
@@ -127,7 +127,7 @@ static sv_status stop_clock(sv_live *live, sv_status status, const char *who)
     live->deadline_ns = 0;
     if (status == SV_CANCELLED && live->overran)
         return sv_fail(live->ctx, SV_INFEASIBLE, "%s did not finish within %.3g s", who,
-                       (double)live->options.budget_ns / 1e9);
+                       (double)live->budget_ns / 1e9);
     return status;
 }
 
@@ -221,6 +221,15 @@ static sv_status repair(sv_live *live, const sv__set *from, bool proven, const s
     return SV_OK;
 }
 
+/* A repair that takes longer than routing everything anew is not worth it. */
+static uint64_t repair_budget(const sv_live *live)
+{
+    const uint64_t grace_ns = 1000000000;
+    uint64_t own = live->engine_ns == 0 ? 0 : 2 * live->engine_ns + grace_ns;
+    uint64_t given = live->options.budget_ns;
+    return own == 0 || (given > 0 && given < own) ? given : own;
+}
+
 sv_status sv__live_repaired(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
     const sv__set *from = live->now.routes != NULL ? &live->now : &live->kept;
@@ -231,7 +240,7 @@ sv_status sv__live_repaired(sv_live *live, const sv_fabric *f, sv__candidate *c)
     if (live->options.no_repair || from->routes == NULL ||
         from->routes->lmc != live->options.route.lmc)
         return SV_OK;
-    start_clock(live);
+    start_clock(live, repair_budget(live));
     sv_status status = make_request(live, f, &request, &roots);
     if (status == SV_OK)
         status = repair(live, from, proven, f, &request, c);
@@ -248,6 +257,7 @@ static sv_status run_engine(sv_live *live, const sv_fabric *f, const char *engin
     c->engine = engine;
     SV_TRY(sv_route(live->ctx, f, engine, request, &c->routes, &report));
     take_lids(f, c->routes);
+    live->engine_ns = report.nanoseconds;
     snprintf(live->report.note, sizeof live->report.note, "%s", report.note);
     return SV_OK;
 }
@@ -257,7 +267,7 @@ static sv_status run_asked(sv_live *live, const sv_fabric *f, unsigned vls, sv__
 {
     sv_route_request request;
     sv_node *roots = NULL;
-    start_clock(live);
+    start_clock(live, live->options.budget_ns);
     c->engine = live->options.engine;
     sv_status status = make_request(live, f, &request, &roots);
     if (vls > 0)
