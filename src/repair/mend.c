@@ -497,6 +497,17 @@ static sv_status begin(sv__mend *m)
                : SV_OK;
 }
 
+/*
+ * What cannot get there has no entries: those from before end somewhere, and a cable that came back
+ * would make them go on, in ways that nobody looked at.
+ */
+static void clear_away(sv__mend *m)
+{
+    for (uint32_t s = 0; m->carried->grown && s < m->f->num_switches; s++)
+        if (m->state[s] == SV__AWAY)
+            m->ports[s] = SV_NO_PORT;
+}
+
 sv_status sv__mend_one(sv__mend *m, uint32_t d, bool *done)
 {
     turn_to(m, d);
@@ -506,6 +517,7 @@ sv_status sv__mend_one(sv__mend *m, uint32_t d, bool *done)
         return SV_OK;
     SV_TRY(begin(m));
     find_broken(m);
+    clear_away(m);
     if (m->num_broken > 0)
         *done = mend_tree(m);
     if (!*done)

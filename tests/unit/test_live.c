@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/rng.h"
 #include "live/live.h"
 #include "support/testing.h"
 
@@ -487,6 +488,57 @@ static void test_out_of_memory_anywhere(void **state)
     assert_true(fail_at > 200);
 }
 
+/* Pulls cables, or puts some back, of a fabric at random; out: one flag a channel. */
+static void shake(const sv_fabric *f, bool *out, sv_rng *rng)
+{
+    uint32_t c = (uint32_t)sv_rng_below(rng, f->num_channels);
+    uint64_t kind = sv_rng_below(rng, 10);
+    if (kind == 0) { /* a whole switch, or its terminals with it */
+        uint32_t s = (uint32_t)sv_rng_below(rng, f->num_switches);
+        bool pull = sv_rng_below(rng, 2) == 0;
+        for (uint32_t i = 0; i < f->num_channels; i++)
+            if (f->tail[i].i == s)
+                out[i] = out[f->reverse[i].i] = pull;
+        return;
+    }
+    for (uint32_t i = 0; i < f->num_channels; i++, c = (c + 1) % f->num_channels)
+        if (kind < 6 ? out[c] : !out[c] && sv_joins_switches(f, (sv_channel){c})) {
+            out[c] = out[f->reverse[c].i] = kind >= 6;
+            return;
+        }
+}
+
+/* A long walk through failures and returns, the fabric often in pieces: repairs hold, all of them.
+ */
+static void test_random_walk(void **state)
+{
+    (void)state;
+    sv_live_options options = defaults();
+    sv_live *live = start(&options);
+    sv_fabric *whole = with_lanes("torus:4x4,hosts=1");
+    bool *out = calloc(whole->num_channels, sizeof *out);
+    sv_rng rng;
+    sv_rng_init(&rng, 11);
+    for (int i = 0; i < 400; i++) {
+        sv_mask *mask = sv_mask_new(ctx, whole);
+        sv_fabric *now = NULL;
+        for (uint64_t n = sv_rng_below(&rng, 4); n > 0 && i > 0; n--)
+            shake(whole, out, &rng);
+        for (uint32_t c = 0; c < whole->num_channels; c++)
+            if (out[c])
+                sv_mask_cable(mask, whole, (sv_channel){c});
+        OK(ctx, sv_fabric_mask(ctx, whole, mask, &now));
+        sv_mask_free(mask);
+        sv_live_report r = sweep(live, now, 0);
+        assert_true(r.whole);
+        if (strstr(r.note, "did not hold") != NULL)
+            fail_msg("step %d: %s", i, r.note);
+    }
+    free(out);
+    sv_fabric_free(whole);
+    sv_live_free(live);
+}
+
 static void test_groups(void **state)
 {
     (void)state;
@@ -562,6 +614,7 @@ int main(void)
         cmocka_unit_test(test_lids_that_move),
         cmocka_unit_test(test_memory_of_flaps),
         cmocka_unit_test(test_out_of_memory_anywhere),
+        cmocka_unit_test(test_random_walk),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_status_files),
     };
