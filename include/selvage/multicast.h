@@ -91,6 +91,15 @@ SV_API SV_MUST_USE sv_status sv_mtree_own_lane(sv_ctx *ctx, const sv_fabric *fab
                                                size_t num_others, sv_mtree **tree, unsigned *other);
 
 /*
+ * The same tree in another fabric, as a match from the tree's fabric to that tells: to keep it
+ * where it still joins everybody. INFEASIBLE if it does not. Whether it is still safe is not looked
+ * at. *result: owned by the caller. Time: linear.
+ */
+SV_API SV_MUST_USE sv_status sv_mtree_carry(sv_ctx *ctx, const sv_mtree *tree,
+                                            const sv_fabric *fabric, const sv_match *match,
+                                            sv_mtree **result);
+
+/*
  * The ports of a group: the smallest part of the tree that joins its members, and their ports.
  *
  * members: terminals, and switches (their port 0); one that is there twice counts once, a dead one

@@ -66,9 +66,40 @@ static sv_status with_groups(sv_live *live, const sv_fabric *f, sv__candidate *c
 static sv_status plant_all(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
     for (unsigned sl = 0; sl < SV_HARDWARE_SLS && !live->options.no_multicast; sl++)
-        if (live->group_sls >> sl & 1)
+        if (live->group_sls >> sl & 1 && c->trees[sl] == NULL)
             SV_TRY(plant(live, f, c, sl));
     return with_groups(live, f, c);
+}
+
+/*
+ * Repaired tables keep the trees that are in the switches, as far as these still join everybody:
+ * then no multicast table changes.
+ */
+static sv_status keep_trees(sv_live *live, const sv_fabric *f, sv__candidate *c, bool *kept)
+{
+    sv_match *match = NULL;
+    *kept = false;
+    if ((c->how != SV_LIVE_REPAIRED && c->how != SV_LIVE_REINSTALLED) || live->now.routes == NULL)
+        return SV_OK;
+    SV_TRY(sv_match_new(live->ctx, live->now.fabric, f, SV_MATCH_GUID, &match));
+    sv_status status = SV_OK;
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS && status == SV_OK; sl++)
+        if (live->group_sls >> sl & 1 && live->used.trees[sl] != NULL) {
+            status = sv_mtree_carry(live->ctx, live->used.trees[sl], f, match, &c->trees[sl]);
+            *kept |= status == SV_OK;
+            if (status == SV_INFEASIBLE)
+                status = SV_OK;
+        }
+    sv_match_free(match);
+    return status;
+}
+
+static void fell_trees(sv__candidate *c)
+{
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++) {
+        sv_mtree_free(c->trees[sl]);
+        c->trees[sl] = NULL;
+    }
 }
 
 /* ---- who could be reached ---- */
@@ -239,14 +270,13 @@ static sv_status keep_orders(sv_live *live, const sv_fabric *f, sv__candidate *c
     return SV_OK;
 }
 
-sv_status sv__live_judge(sv_live *live, const sv_fabric *fabric, sv__candidate *c, char *text,
-                         size_t size)
+/* Plants and verifies; what was planted is not what is wrong if unicast alone can deadlock. */
+static sv_status plant_and_verify(sv_live *live, const sv_fabric *fabric, sv__candidate *c)
 {
     sv_status planted = plant_all(live, fabric, c);
     if (planted != SV_OK && planted != SV_INFEASIBLE)
         return planted;
-    if (planted ==
-        SV_INFEASIBLE) { /* because unicast alone can deadlock? then that is to be said */
+    if (planted == SV_INFEASIBLE) {
         char why[200];
         snprintf(why, sizeof why, "%s", sv_ctx_message(live->ctx));
         SV_TRY(with_groups(live, fabric, c));
@@ -255,9 +285,22 @@ sv_status sv__live_judge(sv_live *live, const sv_fabric *fabric, sv__candidate *
         if (c->safe)
             return sv_fail(live->ctx, SV_INFEASIBLE, "tables of %s leave no room for multicast: %s",
                            c->engine, why);
-    } else {
-        SV_TRY(verify(live, fabric, c));
+        return SV_OK;
     }
+    return verify(live, fabric, c);
+}
+
+sv_status sv__live_judge(sv_live *live, const sv_fabric *fabric, sv__candidate *c, char *text,
+                         size_t size)
+{
+    bool kept = false;
+    SV_TRY(keep_trees(live, fabric, c, &kept));
+    sv_status status = plant_and_verify(live, fabric, c);
+    if (kept && ((status == SV_OK && !c->safe) || status == SV_INFEASIBLE)) {
+        fell_trees(c);
+        status = plant_and_verify(live, fabric, c);
+    }
+    SV_TRY(status);
     explain(live, fabric, c, text, size);
     if (!c->safe)
         return SV_OK;

@@ -568,6 +568,38 @@ static void test_groups(void **state)
     sv_live_free(live);
 }
 
+/* A tree stays as it is when a cable fails that is none of its own. */
+static void test_trees_stay(void **state)
+{
+    (void)state;
+    uint32_t stayed = 0;
+    for (uint32_t cable = 0; cable < 32; cable++) {
+        char without[32];
+        sv_live_options options = defaults();
+        sv_live *live = start(&options);
+        uint64_t before[16][4], after[16][4];
+        sv_node all[16];
+        for (uint32_t t = 0; t < 16; t++)
+            all[t] = (sv_node){16 + t};
+        sweep(live, found("torus:4x4,hosts=1", NULL), 0);
+        assert_int_equal(sv_live_group(live, 0, all, 16, before), SV_OK);
+        snprintf(without, sizeof without, "cable %u", cable);
+        sv_live_report r = sweep(live, found("torus:4x4,hosts=1", without), 0);
+        assert_int_equal(sv_live_group(live, 0, all, 16, after), SV_OK);
+        bool own = false; /* a port of the tree has no cable any more */
+        for (uint32_t s = 0; s < 16; s++)
+            for (unsigned port = 1; port <= 5; port++)
+                own |= before[s][0] >> port & 1 &&
+                       sv_channel_at(sv_live_fabric(live), (sv_node){s}, port).i == SV_NONE;
+        if (r.how == SV_LIVE_REPAIRED && !own)
+            stayed += memcmp(before, after, sizeof before) == 0;
+        if (own)
+            assert_memory_not_equal(before, after, sizeof before);
+        sv_live_free(live);
+    }
+    assert_true(stayed >= 5); /* of 17 cables; with others, new paths need turns against the tree */
+}
+
 static void test_status_files(void **state)
 {
     (void)state;
@@ -616,6 +648,7 @@ int main(void)
         cmocka_unit_test(test_out_of_memory_anywhere),
         cmocka_unit_test(test_random_walk),
         cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_trees_stay),
         cmocka_unit_test(test_status_files),
     };
     return cmocka_run_group_tests(tests, begin, end);
