@@ -14,6 +14,7 @@
 
 #include "base/bitset.h"
 #include "base/text.h"
+#include "fabric/derive.h"
 #include "live/live.h"
 
 void sv__live_candidate_release(sv__candidate *c)
@@ -104,30 +105,12 @@ static void fell_trees(sv__candidate *c)
 
 /* ---- who could be reached ---- */
 
-/* Terminals and switches of one piece of the fabric. */
-struct piece {
-    uint64_t terminals, switches;
-};
-
-static struct piece flood(const sv_fabric *f, uint32_t v, uint64_t *seen, uint32_t *stack)
+static uint64_t count_bits(const uint64_t *set, uint32_t length)
 {
-    struct piece p = {0};
-    uint32_t length = 0;
-    stack[length++] = v;
-    sv_bit_set(seen, v);
-    while (length > 0) {
-        sv_node at = {stack[--length]};
-        if (sv_is_switch(f, at))
-            p.switches++;
-        else
-            p.terminals++;
-        SV_FOR_HOPS (f, at, hop)
-            if (!sv_bit(seen, hop->to.i)) {
-                sv_bit_set(seen, hop->to.i);
-                stack[length++] = hop->to.i;
-            }
-    }
-    return p;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < length; i++)
+        count += sv_bit(set, i);
+    return count;
 }
 
 /* Pairs of each kind that no tables could join. */
@@ -135,7 +118,7 @@ static sv_status count_split(sv_ctx *ctx, const sv_fabric *f, unsigned lmc,
                              uint64_t split[SV_PAIRS_COUNT])
 {
     sv_arena arena;
-    uint64_t t = f->live_terminals, s = f->live_switches;
+    uint64_t t = f->live_terminals, s = f->live_switches, switches = 0;
     memset(split, 0, SV_PAIRS_COUNT * sizeof *split);
     sv_arena_init(&arena, ctx);
     uint64_t *seen = sv_bitset_new(&arena, sv_num_nodes(f));
@@ -143,11 +126,13 @@ static sv_status count_split(sv_ctx *ctx, const sv_fabric *f, unsigned lmc,
     for (uint32_t v = 0; seen != NULL && stack != NULL && v < sv_num_nodes(f); v++) {
         if (!sv_node_alive(f, (sv_node){v}) || sv_bit(seen, v))
             continue;
-        struct piece p = flood(f, v, seen, stack);
-        split[SV_PAIRS_TERMINAL_TERMINAL] += p.terminals * (t - p.terminals) << lmc;
-        split[SV_PAIRS_TERMINAL_SWITCH] += p.terminals * (s - p.switches);
-        split[SV_PAIRS_SWITCH_TERMINAL] += p.switches * (t - p.terminals) << lmc;
-        split[SV_PAIRS_SWITCH_SWITCH] += p.switches * (s - p.switches);
+        uint64_t terminals = sv_flood(f, (sv_node){v}, false, seen, stack), before = switches;
+        switches = count_bits(seen, f->num_switches);
+        uint64_t here = switches - before;
+        split[SV_PAIRS_TERMINAL_TERMINAL] += terminals * (t - terminals) << lmc;
+        split[SV_PAIRS_TERMINAL_SWITCH] += terminals * (s - here);
+        split[SV_PAIRS_SWITCH_TERMINAL] += here * (t - terminals) << lmc;
+        split[SV_PAIRS_SWITCH_SWITCH] += here * (s - here);
     }
     sv_status status = seen == NULL || stack == NULL ? SV_NO_MEMORY : SV_OK;
     sv_arena_release(&arena);

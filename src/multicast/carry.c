@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/ctx.h"
+#include "fabric/derive.h"
 #include "fabric/store.h"
 #include "multicast/multicast.h"
 
@@ -28,24 +29,13 @@ static uint32_t count_pieces(sv_ctx *ctx, const sv_fabric *f)
     sv_arena arena;
     uint32_t pieces = 0;
     sv_arena_init(&arena, ctx);
-    uint64_t *seen = sv_bitset_new(&arena, f->num_switches);
-    uint32_t *stack = SV_ARENA_NEW(&arena, uint32_t, (size_t)f->num_switches + 1);
-    for (uint32_t v = 0; seen != NULL && stack != NULL && v < f->num_switches; v++) {
-        uint32_t depth = 0;
-        if (!sv_node_alive(f, (sv_node){v}) || sv_bit(seen, v))
-            continue;
-        pieces++;
-        stack[depth++] = v;
-        sv_bit_set(seen, v);
-        while (depth > 0) {
-            sv_node at = {stack[--depth]};
-            SV_FOR_HOPS (f, at, hop)
-                if (sv_is_switch(f, hop->to) && !sv_bit(seen, hop->to.i)) {
-                    sv_bit_set(seen, hop->to.i);
-                    stack[depth++] = hop->to.i;
-                }
+    uint64_t *seen = sv_bitset_new(&arena, sv_num_nodes(f));
+    uint32_t *stack = SV_ARENA_NEW(&arena, uint32_t, sv_num_nodes(f));
+    for (uint32_t v = 0; seen != NULL && stack != NULL && v < f->num_switches; v++)
+        if (sv_node_alive(f, (sv_node){v}) && !sv_bit(seen, v)) {
+            sv_flood(f, (sv_node){v}, true, seen, stack);
+            pieces++;
         }
-    }
     if (seen == NULL || stack == NULL)
         pieces = SV_NONE;
     sv_arena_release(&arena);

@@ -129,16 +129,8 @@ def judge(sm, fabric, what):
 
 def entries(path):
     """The set of (switch, LID, port) of an opensm-lfts.dump."""
-    found, switch = set(), None
-    with open(path) as file:
-        for line in file:
-            head = re.match(r"Unicast lids .* guid (0x\w+)", line)
-            entry = re.match(r"(0x\w+) (\d+) #", line)
-            if head:
-                switch = int(head[1], 16)
-            elif entry:
-                found.add((switch, int(entry[1], 16), int(entry[2])))
-    return found
+    return {(switch, lid, port) for switch, at in ibsim.tables(path).items()
+            for lid, port in at.items()}
 
 
 def read_back(sm, sim, path):

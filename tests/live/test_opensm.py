@@ -11,6 +11,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support import ibsim  # noqa: E402
 from support.command import ok, real, selvage  # noqa: E402
+from support.ibsim import tables  # noqa: E402
 
 LOADED = [("torus:4x4x3,hosts=4", "updn", 0), ("torus:4x4x3,hosts=4", "sssp", 1),
           ("kary:k=4,n=3,hosts=4", "minhop", 0), ("dragonfly:a=4,p=2,h=2,g=9", "dnup", 2),
@@ -36,20 +37,6 @@ AGREED = [("torus:4x4x3,hosts=4", {"updn": True, "dnup": True, "dor": False, "mi
                                "dfsssp": True, "lash": True, "nue": True}),
           ("hyperx:4x3,hosts=2", {"updn": True, "dor": True, "sssp": None, "nue": True}),
           ("kautz:d=2,k=3,hosts=1", {"updn": True, "dnup": True})]
-
-
-def tables(path):
-    """{switch: {LID: port}} of an opensm-lfts.dump."""
-    result = {}
-    with open(path) as file:
-        for line in file:
-            switch = re.match(r"Unicast lids .* guid (0x\w+)", line)
-            entry = re.match(r"(0x\w+) (\d+) #", line)
-            if switch:
-                at = result.setdefault(switch[1], {})
-            elif entry:
-                at[int(entry[1], 16)] = int(entry[2])
-    return result
 
 
 class Case(unittest.TestCase):

@@ -20,6 +20,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support import ibsim, opensm  # noqa: E402
 from support.command import SELVAGE, ok, real, selvage  # noqa: E402
+from support.ibsim import tables  # noqa: E402
 
 # Fabric, what fails before the start, and the options of the plugin.
 RUNS = [("torus:4x4x3,hosts=4", ["--switches", "1"], "engine=weave"),
@@ -45,20 +46,6 @@ RUNS = [("torus:4x4x3,hosts=4", ["--switches", "1"], "engine=weave"),
         ("torus:4x4x3,hosts=2", [], "traffic=all lanes=2")]
 DISCOVER = "discover" in selvage("--help").out
 REAL = ["mlnx-small-lab", "psmn-x5"]
-
-
-def tables(path):
-    """{switch: {LID: port}} of an opensm-lfts.dump, without entries that lead nowhere."""
-    result = {}
-    with open(path) as file:
-        for line in file:
-            switch = re.match(r"Unicast lids .* guid (0x\w+)", line)
-            entry = re.match(r"(0x\w+) (\d+) #", line)
-            if switch:
-                at = result.setdefault(int(switch[1], 16), {})
-            elif entry:
-                at[int(entry[1], 16)] = int(entry[2])
-    return result
 
 
 class Case(unittest.TestCase):

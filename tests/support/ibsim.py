@@ -6,6 +6,7 @@ its process id. Programs that are not installed raise Missing; tests then skip, 
 """
 import itertools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -199,6 +200,20 @@ def simulate(net, console=False):
     nodes = len(fabric["switches"]) + len(fabric["adapters"])
     hosts = ["H-" + a["guid"][2:] for a in fabric["adapters"][:2]]
     return Simulator(net, hosts[0], nodes, len(fabric["switches"]), ports, hosts[-1], console)
+
+
+def tables(path):
+    """{switch: {LID: port}} of an opensm-lfts.dump; switches by GUID."""
+    result, at = {}, None
+    with open(path) as file:
+        for line in file:
+            switch = re.match(r"Unicast lids .* guid (0x\w+)", line)
+            entry = re.match(r"(0x\w+) (\d+) #", line)
+            if switch:
+                at = result.setdefault(int(switch[1], 16), {})
+            elif entry:
+                at[int(entry[1], 16)] = int(entry[2])
+    return result
 
 
 def ibdmchk(directory, psl=None, multicast=None):
