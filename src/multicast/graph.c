@@ -185,11 +185,33 @@ static uint32_t vertex(const sv__mgraph *g, uint32_t entry, unsigned lane)
 
 /* ---- the tree at hand ---- */
 
+/* The number of a lane of an entry in the orders of the tables; SV_NONE: it has none. */
+static uint32_t order_of(const sv__mgraph *g, uint32_t entry, unsigned lane)
+{
+    const sv_routes *r = g->m->routes;
+    const sv_fabric *f = g->m->fabric;
+    uint32_t c = g->m->core.entries[entry].channel;
+    return lane >= r->order_lanes ? SV_NONE : sv_route_order(r, f->tail[c], f->port[c])[lane];
+}
+
+/*
+ * Repairs of unicast tables keep to the orders that these have. A tree that does so, too, goes with
+ * whatever they come to.
+ */
+static bool ascends(const sv__mgraph *g, uint32_t in, unsigned lane_in, uint32_t out,
+                    unsigned lane_out)
+{
+    uint32_t to = order_of(g, out, lane_out);
+    return to != SV_NONE && order_of(g, in, lane_in) < to;
+}
+
 /* A turn that the tree needs; *fits becomes false if it closes a cycle. */
 static sv_status add_turn(sv__mgraph *g, uint32_t in, unsigned lane_in, uint32_t out,
                           unsigned lane_out, bool *fits)
 {
     sv__mturn turn = {vertex(g, in, lane_in), vertex(g, out, lane_out)};
+    if (g->m->by_orders && !ascends(g, in, lane_in, out, lane_out))
+        *fits = false;
     if (!*fits || g->cdg.lanes[sv_cdg_turn(&g->cdg, turn.in, turn.out)] != 0)
         return SV_OK;
     *fits = sv_cdg_add(&g->cdg, 0, turn.in, turn.out);

@@ -26,6 +26,7 @@ typedef struct sv__mcast {
     uint64_t joined[SV_MOST_LANES]; /* lanes between which packets change, either way */
     sv_core core;
     uint32_t *entry_of; /* [channels]: SV_NONE if it does not join switches */
+    bool by_orders;     /* turns of a tree must ascend in the orders that tables have */
 } sv__mcast;
 
 /*

@@ -118,7 +118,7 @@ static bool may_change(const sv__mcast *m, unsigned sl)
 }
 
 /* A tree for sl, which gets the lanes of another SL if need be. */
-static sv_status make_room(const sv__mcast *m, sv_routes *r, unsigned sl, sv_mtree **tree,
+static sv_status make_room(sv__mcast *m, sv_routes *r, unsigned sl, sv_mtree **tree,
                            unsigned *other)
 {
     uint8_t list[SV_MOST_SLS] = {(uint8_t)sl};
@@ -126,7 +126,13 @@ static sv_status make_room(const sv__mcast *m, sv_routes *r, unsigned sl, sv_mtr
     bool uses = used >> sl & 1;
     unsigned count = 1 + (may_change(m, sl) ? list_others(m, sl, used, list + 1) : 0), chosen = sl;
     sv_mtree *made = NULL;
-    sv_status status = look_around(m, list, count, 0, &made, &chosen);
+    sv_status status = SV_INFEASIBLE;
+    m->by_orders = r->orders != NULL; /* such a tree outlasts repairs */
+    if (m->by_orders)
+        status = look_around(m, list, count, 0, &made, &chosen);
+    m->by_orders = false;
+    if (status == SV_INFEASIBLE)
+        status = look_around(m, list, count, 0, &made, &chosen);
     if (status == SV_INFEASIBLE)
         status = look_around(m, list, count, count, &made, &chosen);
     if (status == SV_INFEASIBLE && count > 1)

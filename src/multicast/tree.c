@@ -78,6 +78,17 @@ sv_status sv__mtree_try(const sv__mcast *m, unsigned sl, unsigned searches, sv_m
     return status;
 }
 
+/* A tree along the orders of the tables if there is one, since that outlasts repairs; else any. */
+static sv_status try_both(sv__mcast *m, unsigned sl, sv_mtree **tree)
+{
+    sv_status status = SV_INFEASIBLE;
+    m->by_orders = m->routes->orders != NULL;
+    if (m->by_orders)
+        status = sv__mtree_try(m, sl, 0, tree);
+    m->by_orders = false;
+    return status == SV_INFEASIBLE ? sv__mtree_try(m, sl, 1, tree) : status;
+}
+
 sv_status sv_mtree_new(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
                        sv_traffic traffic, unsigned sl, const sv_mtree *const *others,
                        size_t num_others, sv_mtree **tree)
@@ -87,7 +98,7 @@ sv_status sv_mtree_new(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *ro
     sv_arena_init(&arena, ctx);
     sv_status status = sv__mcast_init(&m, &arena, fabric, routes, traffic, sl, others, num_others);
     if (status == SV_OK)
-        status = sv__mtree_try(&m, sl, 1, tree);
+        status = try_both(&m, sl, tree);
     sv_arena_release(&arena);
     return status;
 }
