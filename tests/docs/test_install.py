@@ -62,7 +62,8 @@ class Install(unittest.TestCase):
 
     def test_everything_is_there(self):
         for pattern in ("bin/selvage", "include/selvage/selvage.h", "lib*/**/libselvage.a",
-                        "lib*/**/libselvage.so", "lib*/**/libselvage_discover.a", "share/man/man1/selvage.1"):
+                        "lib*/**/libselvage.so", "lib*/**/libselvage_discover.a",
+                        "lib*/**/libselvage_osm.so", "share/man/man1/selvage.1"):
             self.assertTrue(glob.glob(os.path.join(self.prefix, pattern), recursive=True), pattern)
         self.assertIn("selvage", run(os.path.join(self.prefix, "bin", "selvage"), "--version"))
 
