@@ -6,9 +6,9 @@
  * proven tables, these are handed over, and OpenSM sends what changed.
  *
  * Whatever happens, OpenSM must not go on with tables that nobody proved. If nothing new can be
- * proven the last proven tables are handed over again, for as much of the fabric as they know; if
- * there are none, OpenSM is told that routing failed, and no_fallback keeps it from min-hop:
- * switches keep what they have, and OpenSM tries again.
+ * proven, not even the last proven tables without what is gone, switches keep the entries that they
+ * have; if nothing ever was, OpenSM is told that routing failed, no_fallback keeps it from min-hop,
+ * and it tries again.
  *
  * With dry-run, tables are made after each sweep beside those of another engine, and what they
  * would change is logged.
@@ -154,14 +154,12 @@ static void log_handover(plugin *p)
         "what switches hold until then is not known",
         "no path changes",
         "any order of updates is safe",
-        "safe step by step; all at once, as OpenSM sends it, packets can circle or deadlock for "
-        "the "
+        "safe step by step; all at once, as OpenSM sends it, packets can circle or deadlock for a "
         "moment",
         "no deadlock meanwhile, but packets can circle or be dropped for a moment",
         "safe step by step while pairs whose SLs change are quiet; all at once, as OpenSM sends "
-        "it, "
-        "it could deadlock for the moment",
-        "old and new tables together could deadlock for the moment"};
+        "it, it could deadlock for a moment",
+        "old and new tables together could deadlock for a moment"};
     plugin_log(p, OSM_LOG_INFO,
                "handed over: %llu entries change, in %llu blocks of LFTs; unicast: %s",
                (unsigned long long)p->status.entries, (unsigned long long)p->status.blocks,

@@ -293,6 +293,13 @@ sv_status sv__live_judge(sv_live *live, const sv_fabric *fabric, sv__candidate *
     return sv_routes_load(live->ctx, fabric, c->routes, NULL, &c->load);
 }
 
+sv_status sv__live_verify_again(sv_live *live, const sv_fabric *fabric, sv__candidate *c)
+{
+    SV_TRY(with_groups(live, fabric, c));
+    SV_TRY(verify(live, fabric, c));
+    return c->safe ? SV_OK : sv_fail(live->ctx, SV_INFEASIBLE, "a copy of tables is not as good");
+}
+
 sv_status sv__live_add_tree(sv_live *live, unsigned sl)
 {
     const sv_fabric *f = live->now.fabric;

@@ -218,10 +218,11 @@ struct way {
 };
 
 static const struct way ways[] = {
-    {sv__live_pinned, SV_LIVE_PINNED},      {sv__live_returned, SV_LIVE_RETURNED},
-    {sv__live_kept, SV_LIVE_RETURNED},      {sv__live_repaired, SV_LIVE_REPAIRED},
-    {sv__live_routed, SV_LIVE_ROUTED},      {sv__live_fell_back, SV_LIVE_FELL_BACK},
-    {sv__live_simplest, SV_LIVE_FELL_BACK}, {sv__live_reinstalled, SV_LIVE_REINSTALLED}};
+    {sv__live_pinned, SV_LIVE_PINNED},          {sv__live_returned, SV_LIVE_RETURNED},
+    {sv__live_kept, SV_LIVE_RETURNED},          {sv__live_repaired, SV_LIVE_REPAIRED},
+    {sv__live_routed, SV_LIVE_ROUTED},          {sv__live_spared, SV_LIVE_ROUTED},
+    {sv__live_fell_back, SV_LIVE_FELL_BACK},    {sv__live_simplest, SV_LIVE_FELL_BACK},
+    {sv__live_reinstalled, SV_LIVE_REINSTALLED}};
 
 enum { NUM_WAYS = sizeof ways / sizeof ways[0] };
 
@@ -312,10 +313,9 @@ static sv_status reconsider(sv_live *live, const sv_fabric *f, unsigned flags, s
     sv_status status = SV_OK;
     if (other.routes != NULL)
         status = sv__live_passage(live, f, flags, &other);
-    bool take =
-        status == SV_OK && other.routes != NULL && other.whole_reach &&
-        (drifted ? other.load.max < best->load.max && (!careful || other.passage <= best->passage)
-                 : other.passage < SV_PASSAGE_QUIET);
+    bool take = status == SV_OK && other.routes != NULL && other.whole_reach &&
+                (drifted ? other.load.max < best->load.max && (!careful || is_safe(other.passage))
+                         : is_safe(other.passage));
     if (take) {
         sv__candidate spare = *best;
         *best = other;
@@ -404,7 +404,7 @@ static sv_status check_size(sv_live *live, const sv_fabric *f)
 
 /*
  * Tables of a repair share rows, and so memory, with those before, and these with theirs. Every now
- * and then they are copied whole, so that the oldest can go.
+ * and then they are copied whole, so that the oldest can go. A copy is proven as anything else is.
  */
 static sv_status unshare(sv_live *live, sv_fabric *f, sv__candidate *c)
 {
@@ -418,12 +418,10 @@ static sv_status unshare(sv_live *live, sv_fabric *f, sv__candidate *c)
     if (++live->shared < MOST)
         return SV_OK;
     SV_TRY(sv__live_carry(live->ctx, &set, f, &copy));
-    sv_routes_free(c->whole);
     sv_routes_free(c->routes);
-    c->whole = NULL;
     c->routes = copy;
     live->shared = 0;
-    return SV_OK;
+    return sv__live_verify_again(live, f, c);
 }
 
 static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, sv_live_report *report)

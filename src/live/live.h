@@ -65,6 +65,9 @@ sv_status sv__live_judge(sv_live *live, const sv_fabric *fabric, sv__candidate *
 /* The same again, with one more tree: the candidate changes only if that is proven, too. */
 sv_status sv__live_add_tree(sv_live *live, unsigned sl);
 
+/* Proves a candidate once more, with the trees that it has; INFEASIBLE if that fails now. */
+sv_status sv__live_verify_again(sv_live *live, const sv_fabric *fabric, sv__candidate *c);
+
 void sv__live_candidate_release(sv__candidate *c);
 
 /* ---- passage.c ---- */

@@ -568,6 +568,55 @@ static void test_groups(void **state)
     sv_live_free(live);
 }
 
+/* Engines whose lanes are full get one less, and multicast packets that one: nobody else routes. */
+static void test_a_lane_for_multicast(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"torus:5x5,hosts=1", "torus:6x6,hosts=1",
+                                        "dragonfly:a=4,p=2,h=2,g=9", "kautz:d=2,k=4,hosts=1"};
+    uint32_t spared = 0;
+    for (int i = 0; i < 4; i++) {
+        sv_live_options options = defaults();
+        options.engine = "nue";
+        options.route.vls = 2;
+        sv_live *live = start(&options);
+        sv_live_report r = sweep(live, with_lanes(specs[i]), 0);
+        assert_string_equal(r.engine, "nue");
+        assert_int_equal(r.how, SV_LIVE_ROUTED);
+        spared += strstr(r.problem, "no room for multicast") != NULL;
+        sv_live_free(live);
+    }
+    assert_true(spared > 0);
+}
+
+/* With careful, nothing changes back in a way that could deadlock if there is another way. */
+static void test_careful(void **state)
+{
+    (void)state;
+    uint32_t other = 0;
+    for (uint32_t cable = 0; cable < 32; cable++) {
+        char without[32];
+        snprintf(without, sizeof without, "cable %u", cable);
+        for (int careful = 0; careful < 2; careful++) {
+            sv_live_options options = defaults();
+            options.careful = careful == 1;
+            sv_live *live = start(&options);
+            sweep(live, found("torus:4x4,hosts=1", NULL), 0);
+            sweep(live, found("torus:4x4,hosts=1", without), 0);
+            sv_live_report r = sweep(live, found("torus:4x4,hosts=1", NULL), 0);
+            if (careful == 0)
+                assert_int_equal(r.how, SV_LIVE_RETURNED);
+            if (r.how == SV_LIVE_REPAIRED) {
+                other++;
+                assert_true(r.passage == SV_PASSAGE_NONE || r.passage == SV_PASSAGE_ANY_ORDER ||
+                            r.passage == SV_PASSAGE_LOSSY);
+            }
+            sv_live_free(live);
+        }
+    }
+    assert_true(other > 0);
+}
+
 /* A tree stays as it is when a cable fails that is none of its own. */
 static void test_trees_stay(void **state)
 {
@@ -648,6 +697,8 @@ int main(void)
         cmocka_unit_test(test_out_of_memory_anywhere),
         cmocka_unit_test(test_random_walk),
         cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_a_lane_for_multicast),
+        cmocka_unit_test(test_careful),
         cmocka_unit_test(test_trees_stay),
         cmocka_unit_test(test_status_files),
     };
