@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "fabric/derive.h"
 #include "plugin.h"
 
 struct import {
@@ -68,24 +69,6 @@ static sv_speed speed_of(const osm_physp_t *port, const osm_physp_t *first)
     }
 }
 
-static uint8_t width_of(const ib_port_info_t *info)
-{
-    switch (info->link_width_active) {
-    case 1:
-        return 1;
-    case 2:
-        return 4;
-    case 4:
-        return 8;
-    case 8:
-        return 12;
-    case 16:
-        return 2;
-    default:
-        return 0;
-    }
-}
-
 /* Lanes of one end: what it can do, or, if that proved wrong, what it does. A switch that takes no
  * SL2VL tables has one. */
 static unsigned code_of(const struct import *im, const osm_physp_t *end)
@@ -120,7 +103,7 @@ static sv_link link_of(const struct import *im, osm_physp_t *a, const osm_physp_
     if (osm_node_get_type(a->p_node) != IB_NODE_TYPE_SWITCH || first == NULL)
         first = a;
     return (sv_link){.mtu_bytes = mtu < 6 ? bytes[mtu] : 0,
-                     .width = width_of(&a->port_info),
+                     .width = sv_width_of_code(a->port_info.link_width_active),
                      .speed = (uint8_t)speed_of(a, first),
                      .vls = lanes_of(im, a, b)};
 }

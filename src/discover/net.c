@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "discover/net.h"
+#include "fabric/derive.h"
 #include "formats/draft.h"
 
 /* Of PortInfo's CapabilityMask. */
@@ -132,24 +133,6 @@ static sv_status add_device(struct scan *s, const ibnd_node_t *n)
 
 /* ---- cables ---- */
 
-static uint8_t width_of(const uint8_t *info)
-{
-    switch (field(info, IB_PORT_LINK_WIDTH_ACTIVE_F)) {
-    case 1:
-        return 1;
-    case 2:
-        return 4;
-    case 4:
-        return 8;
-    case 8:
-        return 12;
-    case 16:
-        return 2;
-    default:
-        return 0;
-    }
-}
-
 /* capable: the port whose capabilities count, port 0 of a switch. vendors: what they add. */
 static uint8_t speed_of(const uint8_t *info, const uint8_t *capable, const uint8_t *vendors)
 {
@@ -179,7 +162,7 @@ static sv_link link_of(const ibnd_port_t *p)
     bool is_switch = n->type == IB_NODE_SWITCH && n->ports[0] != NULL;
     unsigned mtu = field(p->info, IB_PORT_NEIGHBOR_MTU_F);
     return (sv_link){.mtu_bytes = mtu >= 1 && mtu <= 5 ? (uint16_t)(128u << mtu) : 0,
-                     .width = width_of(p->info),
+                     .width = sv_width_of_code(field(p->info, IB_PORT_LINK_WIDTH_ACTIVE_F)),
                      .speed =
                          speed_of(p->info, is_switch ? n->ports[0]->info : p->info, p->ext_info),
                      .vls = lanes_of(field(p->info, IB_PORT_VL_CAP_F))};

@@ -32,4 +32,23 @@ uint32_t *sv_switch_levels(sv_arena *arena, const sv_fabric *fabric, uint32_t *h
 uint32_t sv_flood(const sv_fabric *fabric, sv_node from, bool switches_only, uint64_t *seen,
                   uint32_t *stack);
 
+/* The lanes of a cable that InfiniBand's LinkWidthActive stands for; 0 if nothing. */
+static inline uint8_t sv_width_of_code(unsigned code)
+{
+    switch (code) {
+    case 1:
+        return 1;
+    case 2:
+        return 4;
+    case 4:
+        return 8;
+    case 8:
+        return 12;
+    case 16:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
 #endif
