@@ -11,7 +11,7 @@ import sys
 
 # In include order: a folder may include headers of folders before it, and its own.
 ORDER = ["base", "fabric", "topology", "faults", "jobmap", "cdg", "routes", "formats", "discover",
-         "lanes", "routing", "verify", "multicast", "repair", "metrics", "live", "select", "simulate",
+         "lanes", "structure", "routing", "verify", "multicast", "repair", "metrics", "select", "live", "simulate",
          "adapt", "update", "jobs", "study", "report"]
 # verify/ judges what others computed, so it may know nothing of them.
 ONLY = {"verify": {"base", "fabric", "routes"}}

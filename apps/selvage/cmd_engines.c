@@ -12,6 +12,7 @@ static const struct trait {
     {SV_ENGINE_MINIMAL, "minimal", "shortest paths"},
     {SV_ENGINE_LANES, "lanes", "several lanes"},
     {SV_ENGINE_ROOTS, "roots", "heeds --roots"},
+    {SV_ENGINE_HOSTS, "hosts", "heeds --order, --cn-guids and --io-guids"},
 };
 
 enum { NUM_TRAITS = sizeof traits / sizeof traits[0] };

@@ -11,7 +11,7 @@
 #define NOT_GIVEN UINT64_MAX
 
 struct route {
-    const char *input, *output, *engine, *roots, *sl, *repair;
+    const char *input, *output, *engine, *roots, *order, *cn, *io, *sl, *repair;
     app_list options;
     uint64_t vls, lmc, sl_offset, seed;
     bool json, no_check, full, proven;
@@ -38,9 +38,22 @@ static sv_status read_roots(struct app *app, const char *path, const sv_fabric *
     return status;
 }
 
-/* What the engine is asked for. *roots: to be released. */
+static sv_status read_order(struct app *app, const char *path, const sv_fabric *fabric,
+                            sv_node *hosts, size_t *count)
+{
+    sv_file file;
+    uint32_t unknown = 0;
+    SV_TRY(sv_file_open(&file, app->ctx, path));
+    sv_status status = sv_hosts_read(app->ctx, fabric, &file.source, hosts, count, &unknown);
+    sv_file_close(&file);
+    if (status == SV_OK && unknown > 0)
+        sv_warn(app->ctx, "%s: %u GUID(s) are no host of the fabric", path, unknown);
+    return status;
+}
+
+/* What the engine is asked for. *roots, *hosts: to be released. */
 static sv_status make_request(struct app *app, const struct route *o, const sv_fabric *fabric,
-                              sv_route_request *request, sv_node **roots)
+                              sv_route_request *request, sv_node **roots, sv_node **hosts)
 {
     *request = (sv_route_request){.vls = o->vls == NOT_GIVEN ? 0 : (unsigned)o->vls,
                                   .lmc = o->lmc == NOT_GIVEN ? 0 : (unsigned)o->lmc,
@@ -49,6 +62,13 @@ static sv_status make_request(struct app *app, const struct route *o, const sv_f
                                   .seed = o->seed,
                                   .options = o->options.at,
                                   .num_options = o->options.length};
+    if (o->order != NULL) {
+        *hosts = sv_alloc(app->ctx, fabric->num_terminals, sizeof **hosts);
+        if (*hosts == NULL)
+            return SV_NO_MEMORY;
+        request->hosts = *hosts;
+        SV_TRY(read_order(app, o->order, fabric, *hosts, &request->num_hosts));
+    }
     if (o->roots == NULL)
         return SV_OK;
     *roots = sv_alloc(app->ctx, fabric->num_switches, sizeof **roots);
@@ -64,6 +84,9 @@ static void print_text(sv_text *out, const struct route *o, const sv_fabric *f, 
                   report->note[0] != 0 ? ", " : "", report->note, report->vls_used,
                   report->vls_used == 1 ? "" : "s", report->sls_used,
                   report->sls_used == 1 ? "" : "s", (double)report->nanoseconds / 1e9);
+    if (report->structure.kind != NULL)
+        sv_text_print(out, "structure      %s: %s\n", report->structure.kind,
+                      report->structure.words);
     sv_text_print(out, "tables         %u switch%s, %u destinations\n", f->live_switches,
                   f->live_switches == 1 ? "" : "es",
                   f->live_switches + (f->live_terminals << r->lmc));
@@ -77,6 +100,29 @@ static void print_text(sv_text *out, const struct route *o, const sv_fabric *f, 
         sv_text_print(out, "written        %s\n", o->output);
     else
         sv_text_print(out, "written        nothing: give -o DIR, or -o FILE.svr\n");
+}
+
+static void json_structure(sv_json *j, const sv_structure *found)
+{
+    if (found->kind == NULL) {
+        sv_json_null(j, "structure");
+        return;
+    }
+    sv_json_begin_object(j, "structure");
+    sv_json_text(j, "kind", found->kind);
+    sv_json_text(j, "words", found->words);
+    for (uint32_t i = 0; i < found->num_facts; i++) {
+        const sv_structure_fact *fact = &found->facts[i];
+        if (!fact->list) {
+            sv_json_number(j, fact->name, fact->values[0]);
+            continue;
+        }
+        sv_json_begin_row(j, fact->name, '[');
+        for (uint32_t k = 0; k < fact->count; k++)
+            sv_json_number(j, NULL, fact->values[k]);
+        sv_json_end(j, ']');
+    }
+    sv_json_end(j, '}');
 }
 
 static void print_json(sv_text *out, const struct route *o, const sv_fabric *f, const sv_routes *r,
@@ -94,6 +140,7 @@ static void print_json(sv_text *out, const struct route *o, const sv_fabric *f, 
     sv_json_real(&j, "route_seconds", (double)report->nanoseconds / 1e9, 6);
     sv_json_number(&j, "fallbacks", report->fallbacks);
     sv_json_number(&j, "components", report->components);
+    json_structure(&j, &report->structure);
     sv_json_number(&j, "switches", f->live_switches);
     sv_json_number(&j, "destinations", f->live_switches + ((uint64_t)f->live_terminals << r->lmc));
     app_json_multicast(&j, &o->multicast);
@@ -268,12 +315,13 @@ static sv_status run(struct app *app, struct route *o, const sv_fabric *fabric, 
                      sv_verification **found)
 {
     sv_route_request request;
-    sv_node *roots = NULL;
-    sv_status status = make_request(app, o, fabric, &request, &roots);
+    sv_node *roots = NULL, *hosts = NULL;
+    sv_status status = make_request(app, o, fabric, &request, &roots, &hosts);
     if (status == SV_OK)
         status = o->repair != NULL ? repair(app, o, fabric, &request, routes, found)
                                    : route_anew(app, o, fabric, &request, routes, found);
     sv_release(app->ctx, roots);
+    sv_release(app->ctx, hosts);
     return status;
 }
 
@@ -297,8 +345,8 @@ static int check_line(struct app *app, struct route *o)
         return app_usage_error(app, "--full leaves nothing for --proven");
     if (o->output != NULL && strcmp(o->output, "-") == 0)
         return app_usage_error(app, "tables are a directory or a .svr file, not a stream");
-    const char *const inputs[] = {o->input, o->roots};
-    return app_one_stream(app, "input", inputs, 2);
+    const char *const inputs[] = {o->input, o->roots, o->order, o->cn, o->io};
+    return app_one_stream(app, "input", inputs, 5);
 }
 
 int cmd_route(struct app *app, int argc, char **argv)
@@ -320,6 +368,11 @@ int cmd_route(struct app *app, int argc, char **argv)
         {"sl-offset", 0, OPTION_NUMBER, &o.sl_offset, "N",
          "use service levels from N on (default 0)"},
         {"roots", 0, OPTION_TEXT, &o.roots, "FILE", "GUIDs of root switches (root_guid_file)"},
+        {"order", 0, OPTION_TEXT, &o.order, "FILE",
+         "port GUIDs of hosts in the order to route them (guid_routing_order_file)"},
+        {"cn-guids", 0, OPTION_TEXT, &o.cn, "FILE",
+         "only these port GUIDs compute (as for opensm)"},
+        {"io-guids", 0, OPTION_TEXT, &o.io, "FILE", "these port GUIDs do I/O (as for opensm)"},
         {"option", 0, OPTION_LIST, &o.options, "NAME=VALUE", "an option of the engine"},
         {"seed", 0, OPTION_NUMBER, &o.seed, "N", "where the engine draws lots (default 1)"},
         {"multicast", 0, OPTION_FLAG, &o.multicast.wanted, NULL,
@@ -351,7 +404,7 @@ int cmd_route(struct app *app, int argc, char **argv)
     sv_fabric *fabric = NULL;
     sv_routes *routes = NULL;
     sv_verification *found = NULL;
-    sv_status status = app_load(app, o.input, &fabric);
+    sv_status status = app_load_roles(app, o.input, o.cn, o.io, &fabric);
     if (status == SV_OK)
         status = run(app, &o, fabric, &routes, &found);
     sv_verification_free(found);

@@ -97,6 +97,15 @@ SV_API SV_MUST_USE sv_status sv_roots_read(sv_ctx *ctx, const sv_fabric *fabric,
                                            const sv_source *source, sv_node *roots, size_t *count,
                                            uint32_t *unknown);
 
+/*
+ * Reads the terminals whose port GUIDs a file lists, as in OpenSM's guid_routing_order_file, into
+ * hosts[num_terminals], each once, in the order of the file; *count is how many there are. GUIDs
+ * that are no live terminal's are counted in *unknown (may be NULL). Time: linear, expected.
+ */
+SV_API SV_MUST_USE sv_status sv_hosts_read(sv_ctx *ctx, const sv_fabric *fabric,
+                                           const sv_source *source, sv_node *hosts, size_t *count,
+                                           uint32_t *unknown);
+
 /* ---- tables ---- */
 
 /*

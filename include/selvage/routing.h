@@ -19,7 +19,9 @@ typedef enum sv_engine_trait {
     SV_ENGINE_MINIMAL = 4,       /* all paths are as short as can be */
     SV_ENGINE_LANES = 8,         /* uses more than one lane */
     SV_ENGINE_ROOTS = 16,        /* heeds a list of roots */
-    SV_ENGINE_SL_MODES = 32      /* has all of sv_sl_mode, not only the first */
+    SV_ENGINE_SL_MODES = 32,     /* has all of sv_sl_mode, not only the first */
+    SV_ENGINE_ONE_SL = 64,       /* several lanes with one SL: fits all modes */
+    SV_ENGINE_HOSTS = 128        /* heeds an order of the terminals, and what they are for */
 } sv_engine_trait;
 
 /* What the service level of a packet may depend on. */
@@ -54,10 +56,30 @@ typedef struct sv_route_request {
     sv_sl_mode sl_mode; /* engines that use one lane, and one SL, meet all of them */
     const sv_node *roots; /* of engines that heed them; NULL: found by themselves */
     size_t num_roots;
+    const sv_node *hosts; /* terminals in the order they are to be routed, the rest after them; of
+                             engines that heed it; NULL: as the engine finds best */
+    size_t num_hosts;
     uint64_t seed;
     const char *const *options; /* "name=value" */
     size_t num_options;
 } sv_route_request;
+
+enum { SV_MOST_FACTS = 8, SV_MOST_FACT_VALUES = 16 };
+
+/* Something counted of a structure: "groups" 9, or "size" 4, 4, 3. */
+typedef struct sv_structure_fact {
+    const char *name;
+    uint32_t values[SV_MOST_FACT_VALUES], count;
+    bool list; /* several values, even if it has one */
+} sv_structure_fact;
+
+/* What a fabric looks like to an engine that is made for one kind. */
+typedef struct sv_structure {
+    const char *kind; /* "fat tree", "torus", "mesh", "dragonfly"; NULL: the engine did not look */
+    char words[200];  /* the same for people: "9 groups of 4 switches, each pair 1 cable" */
+    sv_structure_fact facts[SV_MOST_FACTS];
+    uint32_t num_facts;
+} sv_structure;
 
 typedef struct sv_route_report {
     unsigned vls_needed, vls_used, sls_used;
@@ -65,7 +87,8 @@ typedef struct sv_route_report {
     uint64_t nanoseconds; /* of the engine alone */
     uint32_t components;  /* that the fabric falls into (with terminals) */
     bool no_lids;         /* there are more destinations than LIDs */
-    char note[200];       /* what else is worth saying, or empty */
+    sv_structure structure;
+    char note[200]; /* what else is worth saying, or empty */
 } sv_route_report;
 
 /*

@@ -1,6 +1,7 @@
 /*
  * guids.c: OpenSM's GUID files: one GUID a line. Roots are switches, by node GUID; compute and I/O
- * nodes are adapters' ports, by port GUID (opensm's manual page).
+ * nodes, and hosts in the order they are to be routed, are adapters' ports, by port GUID (opensm's
+ * manual page).
  *
  * Roots are the switches farthest from the terminals, which in a tree are its top level. Where
  * every switch has terminals there is no top; then the root is a centre of the switch graph: the
@@ -197,5 +198,45 @@ sv_status sv_roots_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *s
     struct roots r = {roots, 0, fabric->num_switches};
     SV_TRY(read_list(ctx, fabric, source, true, add_root, &r, unknown));
     *count = r.length;
+    return SV_OK;
+}
+
+struct hosts {
+    const sv_fabric *fabric;
+    sv_node *nodes;
+    size_t length;
+    bool *listed; /* [terminals] */
+    uint32_t dead;
+};
+
+static sv_status add_host(sv_lines *lines, uint32_t terminal, void *arg)
+{
+    (void)lines;
+    struct hosts *h = arg;
+    sv_node node = {h->fabric->num_switches + terminal};
+    if (!sv_node_alive(h->fabric, node))
+        h->dead++;
+    else if (!h->listed[terminal])
+        h->nodes[h->length++] = node;
+    h->listed[terminal] = true;
+    return SV_OK;
+}
+
+sv_status sv_hosts_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *source,
+                        sv_node *hosts, size_t *count, uint32_t *unknown)
+{
+    struct hosts h = {.fabric = fabric,
+                      .nodes = hosts,
+                      .listed = sv_alloc(ctx, fabric->num_terminals, sizeof *h.listed)};
+    if (h.listed == NULL)
+        return SV_NO_MEMORY;
+    memset(h.listed, 0, fabric->num_terminals * sizeof *h.listed);
+    sv_status status = read_list(ctx, fabric, source, false, add_host, &h, unknown);
+    sv_release(ctx, h.listed);
+    if (status != SV_OK)
+        return status;
+    if (unknown != NULL)
+        *unknown += h.dead;
+    *count = h.length;
     return SV_OK;
 }

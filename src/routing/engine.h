@@ -35,6 +35,13 @@ typedef struct sv__engine {
 extern const sv__engine sv__engine_minhop, sv__engine_sssp, sv__engine_updn, sv__engine_dnup,
     sv__engine_dor, sv__engine_dfsssp, sv__engine_lash, sv__engine_nue, sv__engine_weave;
 
+/* Says what an engine made for one kind of fabric took this one for; words as for printf. */
+void sv__found(sv__job *job, const char *kind, const char *words, ...) SV_PRINTF(3, 4);
+
+/* Adds a number to what was found, or a list of them (the first 16 count). */
+void sv__fact(sv__job *job, const char *name, uint32_t value);
+void sv__fact_list(sv__job *job, const char *name, const uint32_t *values, uint32_t count);
+
 /* The value of an option ("first" of "break=first"), or NULL. */
 const char *sv__job_option(const sv__job *job, const char *name);
 

@@ -22,7 +22,7 @@ const sv_engine_info *sv_engine_at(size_t i)
 
 static sv_status find_engine(sv_ctx *ctx, const char *name, const sv__engine **engine)
 {
-    char known[200] = "";
+    char known[400] = "";
     size_t used = 0;
     for (size_t i = 0; i < NUM_ENGINES; i++) {
         if (strcmp(engines[i]->about.name, name) == 0) {
@@ -64,10 +64,13 @@ static sv_status check_options(sv_ctx *ctx, const sv_engine_info *about,
     }
     if (request->num_roots > 0 && !(about->traits & SV_ENGINE_ROOTS))
         return sv_fail(ctx, SV_BAD_INPUT, "engine %s knows no roots (updn does)", about->name);
+    if (request->num_hosts > 0 && !(about->traits & SV_ENGINE_HOSTS))
+        return sv_fail(ctx, SV_BAD_INPUT, "engine %s knows no order of hosts (ftree does)",
+                       about->name);
     if ((unsigned)request->sl_mode >= SV_SLS_COUNT)
         return sv_fail(ctx, SV_BAD_INPUT, "there is no such mode of service levels");
     if (request->sl_mode != SV_SLS_PAIR && about->traits & SV_ENGINE_LANES &&
-        !(about->traits & SV_ENGINE_SL_MODES))
+        !(about->traits & (SV_ENGINE_SL_MODES | SV_ENGINE_ONE_SL)))
         return sv_fail(ctx, SV_BAD_INPUT,
                        "engine %s chooses service levels by source and destination only",
                        about->name);

@@ -17,9 +17,39 @@
  */
 #include "routing/engine.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "lanes/lanes.h"
+
+void sv__found(sv__job *job, const char *kind, const char *words, ...)
+{
+    va_list arguments;
+    sv_structure *found = &job->report->structure;
+    *found = (sv_structure){.kind = kind};
+    va_start(arguments, words);
+    vsnprintf(found->words, sizeof found->words, words, arguments);
+    va_end(arguments);
+}
+
+void sv__fact_list(sv__job *job, const char *name, const uint32_t *values, uint32_t count)
+{
+    sv_structure *found = &job->report->structure;
+    if (found->num_facts == SV_MOST_FACTS)
+        return;
+    sv_structure_fact *fact = &found->facts[found->num_facts++];
+    *fact = (sv_structure_fact){.name = name, .list = true};
+    while (fact->count < count && fact->count < SV_MOST_FACT_VALUES) {
+        fact->values[fact->count] = values[fact->count];
+        fact->count++;
+    }
+}
+
+void sv__fact(sv__job *job, const char *name, uint32_t value)
+{
+    sv__fact_list(job, name, &value, 1);
+    job->report->structure.facts[job->report->structure.num_facts - 1].list = false;
+}
 
 sv_status sv__end_row(sv__job *job, uint32_t d, uint8_t **row, sv_node *home)
 {

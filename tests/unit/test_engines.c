@@ -49,6 +49,9 @@ static void requests_are_checked(void **state)
           "there is no engine \"warp\" (there are minhop, sssp, updn, dnup, dor, ");
     FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT,
           "engine sssp knows no roots");
+    request = (sv_route_request){.hosts = &root, .num_hosts = 1};
+    FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT,
+          "engine sssp knows no order of hosts");
     request = (sv_route_request){.options = no_value, .num_options = 1};
     FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT, "is not NAME=VALUE");
     request.options = unknown;

@@ -780,6 +780,16 @@ static void guid_files(void **state)
     OK(ctx, sv_fabric_with_roles(ctx, f, roles, &g));
     char *io = written(g, SV_FORMAT_IO_GUIDS);
     assert_string_equal(io, "0x02005e1b00000021\n");
+    /* An order of hosts: each once, those that are not there counted. */
+    const char *order = "0x02005e1b00000021\n0x02005e1b00000011\n0x02005e1b00000021\n0x7\n";
+    memory = (sv_memory){order, strlen(order)};
+    sv_node hosts[2];
+    size_t count = 0;
+    OK(ctx, sv_hosts_read(ctx, f, &source, hosts, &count, &unknown));
+    assert_int_equal(count, 2);
+    assert_int_equal(unknown, 1);
+    assert_int_equal(hosts[0].i, f->num_switches + 1);
+    assert_int_equal(hosts[1].i, f->num_switches);
     memory = (sv_memory){"0x5\nhello\n", 10};
     FAILS(ctx, sv_roles_read(ctx, f, &source, SV_ROLE_IO, roles, NULL), SV_BAD_INPUT,
           "list:2: 'hello' is not a GUID");
