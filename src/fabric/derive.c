@@ -100,20 +100,26 @@ static bool looks_like_leaf(const sv_fabric *f, sv_node s, const uint32_t *level
 uint32_t *sv_switch_levels(sv_arena *arena, const sv_fabric *f, uint32_t *highest)
 {
     uint32_t *level = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
+    if (level == NULL)
+        return NULL;
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        level[s] = sv_has_hosts(f, (sv_node){s}) ? 0 : SV_NONE;
+    return sv_levels_above(arena, f, level, highest) ? level : NULL;
+}
+
+bool sv_levels_above(sv_arena *arena, const sv_fabric *f, uint32_t *level, uint32_t *highest)
+{
     uint32_t *queue = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
     struct likeness like = {.neighbour_of = SV_ARENA_NEW(arena, uint32_t, f->num_switches),
                             .seen_from = SV_ARENA_NEW(arena, uint32_t, f->num_switches),
                             .count = SV_ARENA_NEW(arena, uint32_t, f->num_switches)};
-    if (level == NULL || queue == NULL || like.neighbour_of == NULL || like.seen_from == NULL ||
-        like.count == NULL)
-        return NULL;
+    if (queue == NULL || like.neighbour_of == NULL || like.seen_from == NULL || like.count == NULL)
+        return false;
     for (uint32_t s = 0; s < f->num_switches; s++)
         like.neighbour_of[s] = like.seen_from[s] = SV_NONE;
-    for (uint32_t s = 0; s < f->num_switches; s++)
-        level[s] = sv_has_hosts(f, (sv_node){s}) ? 0 : SV_NONE;
     *highest = spread_levels(f, level, queue);
     if (*highest < 2)
-        return level;
+        return true;
     uint32_t found = 0;
     for (uint32_t s = 0; s < f->num_switches; s++)
         if (level[s] == 2 && looks_like_leaf(f, (sv_node){s}, level, &like))
@@ -122,7 +128,7 @@ uint32_t *sv_switch_levels(sv_arena *arena, const sv_fabric *f, uint32_t *highes
         level[queue[i]] = 0;
     if (found > 0)
         *highest = spread_levels(f, level, queue);
-    return level;
+    return true;
 }
 
 uint32_t sv_flood(const sv_fabric *f, sv_node from, bool switches_only, uint64_t *seen,

@@ -24,6 +24,9 @@ bool sv_has_hosts(const sv_fabric *fabric, sv_node s);
  */
 uint32_t *sv_switch_levels(sv_arena *arena, const sv_fabric *fabric, uint32_t *highest);
 
+/* The same where the caller knows leaves: level is 0 for those before. false: no memory. */
+bool sv_levels_above(sv_arena *arena, const sv_fabric *fabric, uint32_t *level, uint32_t *highest);
+
 /*
  * Marks in seen (one bit a node) all that can be reached from a node over live hops, and returns
  * how many terminals are among them. With switches_only, terminals are not entered. stack holds a
