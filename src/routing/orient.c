@@ -376,20 +376,35 @@ static sv_status guess(struct orient *o, uint32_t *place, uint32_t *found)
     return SV_OK;
 }
 
+static sv_status init(struct orient *o, sv__job *job, const sv_core *core)
+{
+    uint32_t n = core->num_switches;
+    *o = (struct orient){.job = job,
+                         .core = core,
+                         .rank = SV_ARENA_NEW(job->arena, uint32_t, n),
+                         .queue = SV_ARENA_NEW(job->arena, uint32_t, (size_t)n + 1),
+                         .mark = SV_ARENA_NEW(job->arena, uint32_t, n),
+                         .block = SV_ARENA_NEW(job->arena, uint32_t, n),
+                         .in_block = sv_bitset_new(job->arena, n)};
+    bool there = o->rank != NULL && o->queue != NULL && o->mark != NULL && o->block != NULL &&
+                 o->in_block != NULL;
+    return there ? SV_OK : SV_NO_MEMORY;
+}
+
+sv_status sv__orient_ranks(sv__job *job, const sv_core *core, const uint32_t *rank, uint32_t *place)
+{
+    struct orient o;
+    SV_TRY(init(&o, job, core));
+    memcpy(o.rank, rank, core->num_switches * sizeof *rank);
+    return order_by_rank(&o, place);
+}
+
 sv_status sv__orient(sv__job *job, const sv_core *core, sv__ranking ranking, const sv_node *roots,
                      size_t num_roots, uint32_t *place, uint32_t *found)
 {
     uint32_t n = core->num_switches;
-    struct orient o = {.job = job,
-                       .core = core,
-                       .rank = SV_ARENA_NEW(job->arena, uint32_t, n),
-                       .queue = SV_ARENA_NEW(job->arena, uint32_t, (size_t)n + 1),
-                       .mark = SV_ARENA_NEW(job->arena, uint32_t, n),
-                       .block = SV_ARENA_NEW(job->arena, uint32_t, n),
-                       .in_block = sv_bitset_new(job->arena, n)};
-    if (o.rank == NULL || o.queue == NULL || o.mark == NULL || o.block == NULL ||
-        o.in_block == NULL)
-        return SV_NO_MEMORY;
+    struct orient o;
+    SV_TRY(init(&o, job, core));
     if (num_roots > 0) {
         memset(o.rank, 0xff, n * sizeof *o.rank);
         *found = 0;
@@ -409,4 +424,51 @@ sv_status sv__orient(sv__job *job, const sv_core *core, sv__ranking ranking, con
         SV_TRY(rank_from_middle(&o));
     }
     return order_by_rank(&o, place);
+}
+
+/* ---- ways ---- */
+
+/* All switches that reach a home going down only, by distance. */
+static uint32_t search_down(const sv_core *core, const uint32_t *place, uint32_t home,
+                            uint32_t *order, uint32_t *hops, bool *down)
+{
+    uint32_t head = 0, tail = 0;
+    memset(hops, 0xff, core->num_switches * sizeof *hops);
+    memset(down, 0, core->num_switches * sizeof *down);
+    hops[home] = 0;
+    down[home] = true;
+    order[tail++] = home;
+    while (head < tail) {
+        uint32_t s = order[head++];
+        for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
+            uint32_t from = core->neighbour[e];
+            if (place[from] > place[s] || hops[from] != SV_NONE)
+                continue;
+            hops[from] = hops[s] + 1;
+            down[from] = true;
+            order[tail++] = from;
+        }
+    }
+    return tail;
+}
+
+uint32_t sv__updn_search(const sv_core *core, const uint32_t *place, const uint32_t *by_place,
+                         uint32_t live, uint32_t home, uint32_t *order, uint32_t *hops, bool *down)
+{
+    uint32_t tail = search_down(core, place, home, order, hops, down);
+    /* The rest in order, so that all that lies above has its distance already. */
+    for (uint32_t i = 0; i < live; i++) {
+        uint32_t s = by_place[i];
+        if (hops[s] != SV_NONE)
+            continue;
+        for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
+            uint32_t up = core->neighbour[e];
+            if (place[up] < i && hops[up] != SV_NONE &&
+                (hops[s] == SV_NONE || hops[up] + 1 < hops[s]))
+                hops[s] = hops[up] + 1;
+        }
+        if (hops[s] != SV_NONE)
+            order[tail++] = s;
+    }
+    return tail;
 }

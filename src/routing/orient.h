@@ -23,4 +23,24 @@ typedef enum sv__ranking {
 sv_status sv__orient(sv__job *job, const sv_core *core, sv__ranking ranking, const sv_node *roots,
                      size_t num_roots, uint32_t *place, uint32_t *found);
 
+/* The same from ranks that the caller knows: rank[switch] below the number of switches. */
+sv_status sv__orient_ranks(sv__job *job, const sv_core *core, const uint32_t *rank,
+                           uint32_t *place);
+
+/*
+ * Who reaches a home, up first and then down: all such switches into order, next hops before those
+ * who take them; hops (SV_NONE: no way) and whether they go down only. by_place: the live switches
+ * in order. Returns how many. Time: O(channels).
+ */
+uint32_t sv__updn_search(const sv_core *core, const uint32_t *place, const uint32_t *by_place,
+                         uint32_t live, uint32_t home, uint32_t *order, uint32_t *hops, bool *down);
+
+/* Whether a hop one step closer may be taken: who can go down all the way must, others go up. */
+static inline bool sv__updn_allows(const uint32_t *place, const bool *down, uint32_t from,
+                                   uint32_t to)
+{
+    bool goes_down = place[to] > place[from];
+    return down[from] ? goes_down && down[to] : !goes_down;
+}
+
 #endif

@@ -17,7 +17,6 @@
  * Cost: O(channels) a destination; finding roots O(switches × channels).
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "routing/orient.h"
 #include "routing/sssp.h"
@@ -29,59 +28,16 @@ struct updn {
     uint32_t live;
 };
 
-/* All switches that reach a home going down only, by distance. */
-static uint32_t search_down(const struct updn *u, uint32_t home, uint32_t *order, uint32_t *hops,
-                            bool *down)
-{
-    const sv_core *core = &u->x.core;
-    uint32_t head = 0, tail = 0;
-    memset(hops, 0xff, core->num_switches * sizeof *hops);
-    memset(down, 0, core->num_switches * sizeof *down);
-    hops[home] = 0;
-    down[home] = true;
-    order[tail++] = home;
-    while (head < tail) {
-        uint32_t s = order[head++];
-        for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
-            uint32_t from = core->entries[e].from;
-            if (u->place[from] > u->place[s] || hops[from] != SV_NONE)
-                continue;
-            hops[from] = hops[s] + 1;
-            down[from] = true;
-            order[tail++] = from;
-        }
-    }
-    return tail;
-}
-
-/* And the rest, in order, so that all that lies above has its distance already. */
 static uint32_t search(void *engine, uint32_t home, uint32_t *order, uint32_t *hops, bool *down)
 {
     const struct updn *u = engine;
-    const sv_core *core = &u->x.core;
-    uint32_t tail = search_down(u, home, order, hops, down);
-    for (uint32_t i = 0; i < u->live; i++) {
-        uint32_t s = u->by_place[i];
-        if (hops[s] != SV_NONE)
-            continue;
-        for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
-            uint32_t up = core->entries[e].from;
-            if (u->place[up] < i && hops[up] != SV_NONE &&
-                (hops[s] == SV_NONE || hops[up] + 1 < hops[s]))
-                hops[s] = hops[up] + 1;
-        }
-        if (hops[s] != SV_NONE)
-            order[tail++] = s;
-    }
-    return tail;
+    return sv__updn_search(&u->x.core, u->place, u->by_place, u->live, home, order, hops, down);
 }
 
-/* Who can go down all the way must; everybody else goes up. */
 static bool allow(void *engine, const bool *down, uint32_t from, uint32_t to)
 {
     const struct updn *u = engine;
-    bool goes_down = u->place[to] > u->place[from];
-    return down[from] ? goes_down && down[to] : !goes_down;
+    return sv__updn_allows(u->place, down, from, to);
 }
 
 static sv_status route(sv__job *job, sv__ranking ranking)

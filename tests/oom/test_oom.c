@@ -447,6 +447,15 @@ static void routing(void **state)
         t.engine = engines[i];
         test_out_of_memory(engines[i], route_it, &t);
     }
+    /* Those for one kind of fabric, on one of it. */
+    const char *kinds[][2] = {{"ftree", "kary:k=2,n=2,hosts=1"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        t.engine = kinds[i][0];
+        sv_fabric *of_kind = test_fabric(ctx, kinds[i][1]);
+        t.f = of_kind;
+        test_out_of_memory(kinds[i][0], route_it, &t);
+        sv_fabric_free(of_kind);
+    }
     /* One that needs two lanes, and every way to get them. */
     const char *ways[] = {"lanes=joint", "lanes=weakest", "lanes=online"};
     sv_fabric *ring = test_fabric(ctx, "torus:5,hosts=1");
