@@ -77,6 +77,10 @@ int app_usage_error(struct app *app, const char *format, ...) SV_PRINTF(2, 3);
 /* The exit code of a status; its message has then been printed. */
 int app_exit(struct app *app, sv_status status);
 
+/* What engine auto tried. */
+void app_print_selection(sv_text *out, const sv_selection *selection);
+void app_json_selection(sv_json *json, const sv_selection *selection);
+
 /* A file, "-" or a spec string. */
 sv_status app_load(struct app *app, const char *argument, sv_fabric **fabric);
 

@@ -19,7 +19,7 @@ enum { NUM_TRAITS = sizeof traits / sizeof traits[0] };
 
 static void print_text(sv_text *out, const sv_engine_info *e)
 {
-    sv_text_print(out, "%-8s %s\n         from %s;", e->name, e->summary, e->source);
+    sv_text_print(out, "%-9s %s\n         from %s;", e->name, e->summary, e->source);
     const char *comma = "";
     for (int i = 0; i < NUM_TRAITS; i++)
         if (e->traits & traits[i].bit) {
@@ -77,5 +77,8 @@ int cmd_engines(struct app *app, int argc, char **argv)
             print_text(&out, sv_engine_at(i));
     if (json)
         sv_json_end(&j, ']');
+    else
+        sv_text_print(&out, "auto      tries those that fit the fabric and takes the best: "
+                            "selvage route --engine auto\n");
     return app_exit(app, app_print_end(app, &out));
 }

@@ -16,6 +16,7 @@ struct route {
     uint64_t vls, lmc, sl_offset, seed;
     bool json, no_check, full, proven;
     app_multicast multicast;
+    sv_selection tried; /* of engine auto */
     sv_traffic traffic;
     sv_sl_mode sl_mode;
 };
@@ -80,6 +81,8 @@ static sv_status make_request(struct app *app, const struct route *o, const sv_f
 static void print_text(sv_text *out, const struct route *o, const sv_fabric *f, const sv_routes *r,
                        const sv_route_report *report, const sv_verification *found)
 {
+    if (o->tried.count > 0)
+        app_print_selection(out, &o->tried);
     sv_text_print(out, "engine         %s%s%s: %u lane%s, %u service level%s, %.3f s\n", o->engine,
                   report->note[0] != 0 ? ", " : "", report->note, report->vls_used,
                   report->vls_used == 1 ? "" : "s", report->sls_used,
@@ -141,6 +144,8 @@ static void print_json(sv_text *out, const struct route *o, const sv_fabric *f, 
     sv_json_number(&j, "fallbacks", report->fallbacks);
     sv_json_number(&j, "components", report->components);
     json_structure(&j, &report->structure);
+    if (o->tried.count > 0)
+        app_json_selection(&j, &o->tried);
     sv_json_number(&j, "switches", f->live_switches);
     sv_json_number(&j, "destinations", f->live_switches + ((uint64_t)f->live_terminals << r->lmc));
     app_json_multicast(&j, &o->multicast);
@@ -215,7 +220,12 @@ static sv_status compute(struct app *app, struct route *o, const sv_fabric *fabr
                          sv_route_report *report)
 {
     char why[300];
-    SV_TRY(sv_route(app->ctx, fabric, o->engine, request, routes, report));
+    if (strcmp(o->engine, "auto") == 0) {
+        SV_TRY(sv_route_auto(app->ctx, fabric, request, o->traffic, routes, report, &o->tried));
+        o->engine = o->tried.candidates[o->tried.chosen].engine;
+    } else {
+        SV_TRY(sv_route(app->ctx, fabric, o->engine, request, routes, report));
+    }
     if (!o->multicast.wanted)
         return SV_OK;
     sv_status status = app_add_multicast(app, fabric, *routes, o->traffic, &o->multicast);
@@ -341,6 +351,9 @@ static int check_line(struct app *app, struct route *o)
                                o->sl);
     if ((o->full || o->proven) && o->repair == NULL)
         return app_usage_error(app, "--full and --proven are for --repair");
+    if (o->repair != NULL && strcmp(o->engine, "auto") == 0)
+        return app_usage_error(app, "--repair needs the engine that is to route what cannot be "
+                                    "mended, not auto");
     if (o->full && o->proven)
         return app_usage_error(app, "--full leaves nothing for --proven");
     if (o->output != NULL && strcmp(o->output, "-") == 0)
@@ -357,7 +370,8 @@ int cmd_route(struct app *app, int argc, char **argv)
                       .seed = 1,
                       .traffic = SV_TRAFFIC_MANAGED};
     const app_option options[] = {
-        {"engine", 'e', OPTION_TEXT, &o.engine, "ENGINE", "see selvage engines (default weave)"},
+        {"engine", 'e', OPTION_TEXT, &o.engine, "ENGINE",
+         "see selvage engines; auto tries those that fit (default weave)"},
         {"output", 'o', OPTION_TEXT, &o.output, "DIR",
          "where to write: a directory as OpenSM dumps it, or FILE.svr"},
         {"vls", 0, OPTION_NUMBER, &o.vls, "N",
@@ -393,6 +407,7 @@ int cmd_route(struct app *app, int argc, char **argv)
         "the tables in OLD: what still works stays, and it is said how to change the rest.",
         "selvage route torus:4x4x3,hosts=4 -o tables\n"
         "selvage route now.txt --repair tables -o new\n"
+        "selvage route kary:k=4,n=3,hosts=4 --engine auto\n"
         "selvage route fabric.txt --engine sssp --json",
         options};
     int code = app_parse(app, &usage, argc, argv, &o.input, 1, 1);

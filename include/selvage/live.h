@@ -26,7 +26,7 @@ extern "C" {
 typedef struct sv_live sv_live;
 
 typedef struct sv_live_options {
-    const char *engine;     /* NULL: weave */
+    const char *engine;     /* NULL: weave; "auto": sv_route_auto */
     sv_route_request route; /* what it is told; roots come from roots_path */
     const char *roots_path; /* GUIDs of root switches, read in every sweep; NULL: none */
     const char *pin_path;   /* tables to be used whenever they are valid; NULL: none */

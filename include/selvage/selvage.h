@@ -15,6 +15,7 @@
 #include <selvage/repair.h>
 #include <selvage/routes.h>
 #include <selvage/routing.h>
+#include <selvage/select.h>
 #include <selvage/topology.h>
 #include <selvage/verify.h>
 

@@ -108,7 +108,10 @@ static sv_status try_engine(sv_live *live)
         request.roots = &root;
         request.num_roots = 1;
     }
-    sv_status status = sv_route(live->ctx, fabric, live->options.engine, &request, &routes, NULL);
+    const char *used;
+    sv_route_report report;
+    sv_status status =
+        sv__live_route(live, fabric, live->options.engine, &request, &used, &routes, &report);
     sv_routes_free(routes);
     sv_fabric_free(fabric);
     return status == SV_INFEASIBLE ? SV_OK : status;

@@ -93,6 +93,11 @@ typedef sv_status sv__live_way(sv_live *live, const sv_fabric *fabric, sv__candi
 sv__live_way sv__live_pinned, sv__live_returned, sv__live_kept, sv__live_repaired, sv__live_routed,
     sv__live_spared, sv__live_fell_back, sv__live_simplest, sv__live_reinstalled;
 
+/* sv_route, or sv_route_auto for an engine of that name; *used: whose tables they are then. */
+sv_status sv__live_route(sv_live *live, const sv_fabric *fabric, const char *engine,
+                         const sv_route_request *request, const char **used, sv_routes **routes,
+                         sv_route_report *report);
+
 /* Whether two fabrics are the same: nodes, cables, LIDs, lanes. */
 bool sv__live_same(const sv_fabric *a, const sv_fabric *b);
 

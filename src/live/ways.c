@@ -6,6 +6,7 @@
  * Cost: as the engine or the repair; the rest is linear in the tables.
  */
 #include <selvage/formats.h>
+#include <selvage/select.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -203,15 +204,15 @@ static sv_passage passage_of(const sv_repair_report *report)
 static sv_status repair(sv_live *live, const sv__set *from, bool proven, const sv_fabric *f,
                         const sv_route_request *request, sv__candidate *c)
 {
-    const sv_repair_request wanted = {.engine = live->options.engine,
-                                      .route = request,
-                                      .traffic = live->options.traffic,
-                                      .proven = proven};
+    /* Whatever auto has chosen, a repair that fails wants an engine that takes any fabric. */
+    const char *mender = strcmp(live->options.engine, "auto") == 0 ? "weave" : live->options.engine;
+    const sv_repair_request wanted = {
+        .engine = mender, .route = request, .traffic = live->options.traffic, .proven = proven};
     sv_repair_report *report = NULL;
     SV_TRY(sv_repair(live->ctx, from->fabric, from->routes, f, &wanted, &c->routes, &report));
     c->how = report->full ? SV_LIVE_ROUTED : SV_LIVE_REPAIRED;
     if (report->full)
-        c->engine = live->options.engine;
+        c->engine = mender;
     c->passage = report->full ? SV_PASSAGE_UNJUDGED : passage_of(report);
     c->steps = report->steps;
     if (report->full)
@@ -250,12 +251,32 @@ sv_status sv__live_repaired(sv_live *live, const sv_fabric *f, sv__candidate *c)
 
 /* ---- engines ---- */
 
+sv_status sv__live_route(sv_live *live, const sv_fabric *f, const char *engine,
+                         const sv_route_request *request, const char **used, sv_routes **routes,
+                         sv_route_report *report)
+{
+    if (strcmp(engine, "auto") != 0)
+        return sv_route(live->ctx, f, engine, request, routes, report);
+    uint64_t begin = sv_now_ns(live->ctx);
+    sv_selection *tried = sv_alloc(live->ctx, 1, sizeof *tried);
+    if (tried == NULL)
+        return SV_NO_MEMORY;
+    sv_status status =
+        sv_route_auto(live->ctx, f, request, live->options.traffic, routes, report, tried);
+    if (status == SV_OK) {
+        *used = tried->candidates[tried->chosen].engine;
+        report->nanoseconds = sv_now_ns(live->ctx) - begin; /* what it takes to route so again */
+    }
+    sv_release(live->ctx, tried);
+    return status;
+}
+
 static sv_status run_engine(sv_live *live, const sv_fabric *f, const char *engine,
                             const sv_route_request *request, sv__candidate *c)
 {
     sv_route_report report;
     c->engine = engine;
-    SV_TRY(sv_route(live->ctx, f, engine, request, &c->routes, &report));
+    SV_TRY(sv__live_route(live, f, engine, request, &c->engine, &c->routes, &report));
     take_lids(f, c->routes);
     live->engine_ns = report.nanoseconds;
     snprintf(live->report.note, sizeof live->report.note, "%s", report.note);

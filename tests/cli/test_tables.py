@@ -143,6 +143,24 @@ class Route(Base):
             self.assertRegex(file.read(), r"^(\* \d+ 5\n)+$")
         self.assertEqual(ok("check", tables, "--json").json["vls_used"], 1)
 
+    def test_auto(self):
+        text = ok("route", "kary:k=4,n=3,hosts=4", "--engine", "auto").out
+        self.assertRegex(text, r"tried +lanes +SLs +busiest +hops +seconds\n")
+        self.assertRegex(text, r"\n  ftree +1 +1 +60 +3\.4286 .*taken: best of those that do it")
+        self.assertRegex(text, r"\n  weave .*ftree has fewer routes on its busiest channel")
+        self.assertIn("\nengine         ftree: 1 lane", text)
+        made = ok("route", "torus:5x5,hosts=2", "--engine", "auto", "--json", "-o",
+                  self.path("auto")).json
+        tried = {c["engine"]: c for c in made["candidates"]}
+        self.assertIn("this is no tree", tried["ftree"]["why"])
+        self.assertEqual(tried[made["engine"]]["status"], "chosen")
+        metrics = ok("metrics", self.path("auto"), "--json").json
+        self.assertEqual(metrics["efi"]["max"], tried[made["engine"]]["efi_max"])
+        self.expect_error(2, "not auto", "route", "mesh:2x2", "--engine", "auto", "--repair",
+                          self.path("auto"))
+        self.expect_error(3, 'auto passes no options on: "a=b"', "route", "mesh:2", "-e", "auto",
+                          "--option", "a=b")
+
     def test_wrong_command_lines(self):
         self.expect_error(3, 'there is no engine "warp"', "route", "mesh:2", "-e", "warp")
         self.expect_error(2, "--lmc is 0 to 7", "route", "mesh:2", "--lmc", "8")
@@ -836,7 +854,8 @@ class Files(Base):
 class Engines(Base):
     def test_list(self):
         names = [engine["name"] for engine in json.loads(ok("engines", "--json").out)]
-        self.assertEqual(names, ["minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave"])
+        self.assertEqual(names, ["minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave",
+                                 "ftree"])
         for name in names:
             self.assertIn("\n" + name, "\n" + ok("engines").out)
 

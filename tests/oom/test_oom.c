@@ -435,6 +435,15 @@ static sv_status repair_it(sv_ctx *ctx, void *arg)
     return status;
 }
 
+static sv_status route_auto(sv_ctx *ctx, void *arg)
+{
+    const struct tables *t = arg;
+    sv_routes *routes = NULL;
+    sv_status status = sv_route_auto(ctx, t->f, NULL, SV_TRAFFIC_MANAGED, &routes, NULL, NULL);
+    sv_routes_free(routes);
+    return status;
+}
+
 static void routing(void **state)
 {
     (void)state;
@@ -456,6 +465,8 @@ static void routing(void **state)
         test_out_of_memory(kinds[i][0], route_it, &t);
         sv_fabric_free(of_kind);
     }
+    t.f = f;
+    test_out_of_memory("auto", route_auto, &t);
     /* One that needs two lanes, and every way to get them. */
     const char *ways[] = {"lanes=joint", "lanes=weakest", "lanes=online"};
     sv_fabric *ring = test_fabric(ctx, "torus:5,hosts=1");

@@ -186,6 +186,21 @@ static void test_what_is_not_proven_is_not_used(void **state)
     sv_live_free(live);
 }
 
+/* auto takes what suits the fabric; what it cannot mend is routed anew. */
+static void test_auto(void **state)
+{
+    (void)state;
+    sv_live_options options = defaults();
+    options.engine = "auto";
+    sv_live *live = start(&options);
+    sv_live_report r = sweep(live, found("kary:k=4,n=2,hosts=4", NULL), 0);
+    assert_int_equal(r.how, SV_LIVE_ROUTED);
+    assert_string_equal(r.engine, "ftree");
+    r = sweep(live, found("kary:k=4,n=2,hosts=4", "cable 0"), 0);
+    assert_int_equal(r.problem[0], 0);
+    sv_live_free(live);
+}
+
 static void test_an_engine_that_cannot(void **state)
 {
     (void)state;
@@ -685,6 +700,7 @@ int main(void)
         cmocka_unit_test(test_without_repair),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_what_is_not_proven_is_not_used),
+        cmocka_unit_test(test_auto),
         cmocka_unit_test(test_an_engine_that_cannot),
         cmocka_unit_test(test_time_budget),
         cmocka_unit_test(test_pin),
