@@ -77,6 +77,10 @@ int app_usage_error(struct app *app, const char *format, ...) SV_PRINTF(2, 3);
 /* The exit code of a status; its message has then been printed. */
 int app_exit(struct app *app, sv_status status);
 
+/* Hosts in tree order, into a file. INFEASIBLE: the engine was not one for trees. */
+sv_status app_write_order(struct app *app, const sv_fabric *fabric, const sv_route_request *request,
+                          const sv_route_report *report, const char *engine, const char *path);
+
 /* What engine auto tried. */
 void app_print_selection(sv_text *out, const sv_selection *selection);
 void app_json_selection(sv_json *json, const sv_selection *selection);

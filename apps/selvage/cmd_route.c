@@ -11,7 +11,7 @@
 #define NOT_GIVEN UINT64_MAX
 
 struct route {
-    const char *input, *output, *engine, *roots, *order, *cn, *io, *sl, *repair;
+    const char *input, *output, *engine, *roots, *order, *order_out, *cn, *io, *sl, *repair;
     app_list options;
     uint64_t vls, lmc, sl_offset, seed;
     bool json, no_check, full, proven;
@@ -245,6 +245,8 @@ static sv_status route_anew(struct app *app, struct route *o, const sv_fabric *f
     SV_TRY(compute(app, o, fabric, request, routes, &report));
     if (report.no_lids && o->output == NULL)
         sv_warn(app->ctx, "more destinations than LIDs: only a .svr file can hold these tables");
+    if (o->order_out != NULL)
+        SV_TRY(app_write_order(app, fabric, request, &report, o->engine, o->order_out));
     SV_TRY(conclude(app, o, fabric, *routes, found));
     SV_TRY(app_print_begin(app, &out));
     if (o->json)
@@ -356,6 +358,8 @@ static int check_line(struct app *app, struct route *o)
                                     "mended, not auto");
     if (o->full && o->proven)
         return app_usage_error(app, "--full leaves nothing for --proven");
+    if (o->order_out != NULL && o->repair != NULL)
+        return app_usage_error(app, "--order-out is for routing anew");
     if (o->output != NULL && strcmp(o->output, "-") == 0)
         return app_usage_error(app, "tables are a directory or a .svr file, not a stream");
     const char *const inputs[] = {o->input, o->roots, o->order, o->cn, o->io};
@@ -384,6 +388,8 @@ int cmd_route(struct app *app, int argc, char **argv)
         {"roots", 0, OPTION_TEXT, &o.roots, "FILE", "GUIDs of root switches (root_guid_file)"},
         {"order", 0, OPTION_TEXT, &o.order, "FILE",
          "port GUIDs of hosts in the order to route them (guid_routing_order_file)"},
+        {"order-out", 0, OPTION_TEXT, &o.order_out, "FILE",
+         "write hosts in the order in which shifts do not contend (ftree, dmodk)"},
         {"cn-guids", 0, OPTION_TEXT, &o.cn, "FILE",
          "only these port GUIDs compute (as for opensm)"},
         {"io-guids", 0, OPTION_TEXT, &o.io, "FILE", "these port GUIDs do I/O (as for opensm)"},

@@ -276,8 +276,9 @@ static void serve_along(struct ftree *x, uint32_t s, uint32_t *tail)
 }
 
 /*
- * Those that nobody served: each by the cable with the fewest hosts. Not those above the home,
- * which hosts send nothing to: if they counted, all ways down would always look the same.
+ * Those that nobody served: each by the cable with the fewest routes. What no host sends anything
+ * over, because it stands above the home or aside of all chains, has its way once for the home: if
+ * it counted, all ways down would always look the same.
  */
 static uint32_t serve_rest(struct ftree *x, uint32_t tail)
 {
@@ -285,7 +286,10 @@ static uint32_t serve_rest(struct ftree *x, uint32_t tail)
         uint32_t s = x->order[i];
         if (x->served[s] == x->stamp || x->ancestor[s])
             continue;
-        serve_along(x, s, &tail);
+        if (x->core.terminals[s] > 0)
+            serve_along(x, s, &tail);
+        else if (x->base[s] == SV_NO_PORT)
+            x->base[s] = x->core.entries[least_used(x, s)].port;
     }
     return tail;
 }
@@ -347,9 +351,9 @@ static sv_status fill_row(struct ftree *x, uint32_t d, uint32_t offset, uint32_t
         return SV_OK;
     turn_to(x, home.i);
     uint8_t out = row[home.i];
+    *laid = lay(x, offset);
     memcpy(row, x->base, x->core.num_switches);
     row[home.i] = out;
-    *laid = lay(x, offset);
     for (uint32_t i = 1; i < *laid; i++)
         row[x->queue[i]] = x->core.entries[x->taken[x->queue[i]]].port;
     return SV_OK;

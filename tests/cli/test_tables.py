@@ -4,61 +4,16 @@ exit codes, messages with their place, nothing lost, nothing half-written.
 import json
 import os
 import re
-import shutil
 import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.command import SELVAGE, ok, selvage  # noqa: E402
-
-FILES = {"opensm-subnet.lst", "opensm-lfts.dump", "opensm.fdbs", "opensm-sl2vl.dump", "opensm.psl",
-         "opensm.mcfdbs", "opensm-qos.conf", "selvage.orders"}
-
-
-class Base(unittest.TestCase):
-    def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="selvage-tables-")
-        self.addCleanup(shutil.rmtree, self.directory)
-
-    def path(self, name):
-        return os.path.join(self.directory, name)
-
-    def route(self, spec="torus:3x3,hosts=1", name="tables", *options):
-        """Tables of updn, which uses one lane, unless options say something else."""
-        engine = () if "-e" in options or "--engine" in options else ("-e", "updn")
-        ok("route", spec, "-o", self.path(name), *engine, *options)
-        return self.path(name)
-
-    def edit(self, path, pattern, replacement, count=1):
-        with open(path) as file:
-            text = file.read()
-        changed = re.sub(pattern, replacement, text, count=count, flags=re.M)
-        self.assertNotEqual(text, changed)
-        with open(path, "w") as file:
-            file.write(changed)
-
-    def edit_all(self, tables, *changes):
-        """Changes of text in all files of a directory."""
-        for name in FILES:
-            path = os.path.join(tables, name)
-            with open(path) as file:
-                text = file.read()
-            for old, new in changes:
-                text = text.replace(old, new)
-            with open(path, "w") as file:
-                file.write(text)
-
-    def expect_error(self, code, text, *arguments):
-        result = selvage(*arguments)
-        self.assertEqual(result.code, code, result.err + result.out)
-        self.assertIn(text, result.err)
-        self.assertEqual(len(result.err.splitlines()), 1, result.err)
-        self.assertEqual(result.out, "")
+from support.tables import FILES, Base  # noqa: E402
 
 
 class Route(Base):
@@ -142,24 +97,6 @@ class Route(Base):
         with open(os.path.join(tables, "opensm.psl")) as file:
             self.assertRegex(file.read(), r"^(\* \d+ 5\n)+$")
         self.assertEqual(ok("check", tables, "--json").json["vls_used"], 1)
-
-    def test_auto(self):
-        text = ok("route", "kary:k=4,n=3,hosts=4", "--engine", "auto").out
-        self.assertRegex(text, r"tried +lanes +SLs +busiest +hops +seconds\n")
-        self.assertRegex(text, r"\n  ftree +1 +1 +60 +3\.4286 .*taken: best of those that do it")
-        self.assertRegex(text, r"\n  weave .*ftree has fewer routes on its busiest channel")
-        self.assertIn("\nengine         ftree: 1 lane", text)
-        made = ok("route", "torus:5x5,hosts=2", "--engine", "auto", "--json", "-o",
-                  self.path("auto")).json
-        tried = {c["engine"]: c for c in made["candidates"]}
-        self.assertIn("this is no tree", tried["ftree"]["why"])
-        self.assertEqual(tried[made["engine"]]["status"], "chosen")
-        metrics = ok("metrics", self.path("auto"), "--json").json
-        self.assertEqual(metrics["efi"]["max"], tried[made["engine"]]["efi_max"])
-        self.expect_error(2, "not auto", "route", "mesh:2x2", "--engine", "auto", "--repair",
-                          self.path("auto"))
-        self.expect_error(3, 'auto passes no options on: "a=b"', "route", "mesh:2", "-e", "auto",
-                          "--option", "a=b")
 
     def test_wrong_command_lines(self):
         self.expect_error(3, 'there is no engine "warp"', "route", "mesh:2", "-e", "warp")

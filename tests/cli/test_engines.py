@@ -1,0 +1,66 @@
+"""The command's engines for one kind of fabric, and auto, from outside."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support.command import ok, real  # noqa: E402
+from support.tables import Base  # noqa: E402
+
+
+class Trees(Base):
+    def test_order_of_hosts(self):
+        order = self.path("order")
+        ok("route", "kary:k=2,n=2,hosts=2", "--engine", "ftree", "--order-out", order)
+        with open(order) as file:
+            lines = file.read().splitlines()
+        self.assertEqual([line.split(" # ")[1] for line in lines],
+                         ["host0", "host1", "host2", "host3"])
+        with open(order, "w") as file:
+            file.write("\n".join(reversed(lines)) + "\n0x99\n")
+        again = self.path("again")
+        result = ok("route", "kary:k=2,n=2,hosts=2", "--engine", "ftree", "--order", order,
+                    "--order-out", again)
+        self.assertIn("1 GUID(s) are no host of the fabric", result.err)
+        with open(again) as file:
+            self.assertEqual(file.read().splitlines(), list(reversed(lines)))
+        self.expect_error(4, "--order-out: weave has no order of hosts", "route", "mesh:2",
+                          "--order-out", order)
+        self.expect_error(3, "engine weave knows no order of hosts", "route",
+                          "kary:k=2,n=2,hosts=2", "--order", again)
+
+    def test_real_trees(self):
+        trees = {"director-tabs-eaten": [160, 160, 80], "selene-storage": [64, 64, 32],
+                 "psmn-x5": [7, 4], "ut-rocket-fdr10": [6, 2], "topograph-dgx-ndr": [31, 9]}
+        for name, levels in trees.items():
+            path = real("ibnetdiscover", name + ".ibnetdiscover")
+            if path is None:
+                self.skipTest("the real fabrics are not here")
+            made = ok("route", path, "--engine", "ftree", "--json").json
+            self.assertEqual(made["structure"]["switches_by_level"], levels, name)
+            self.assertTrue(made["check"]["connected"] and made["check"]["deadlock_free"], name)
+            self.assertEqual(made["check"]["unreachable"]["terminal_switch"], 0, name)
+
+
+class Auto(Base):
+    def test_auto(self):
+        text = ok("route", "kary:k=4,n=3,hosts=4", "--engine", "auto").out
+        self.assertRegex(text, r"tried +lanes +SLs +busiest +hops +seconds\n")
+        self.assertRegex(text, r"\n  ftree +1 +1 +60 +3\.4286 .*taken: best of those that do it")
+        self.assertRegex(text, r"\n  weave .*ftree has fewer routes on its busiest channel")
+        self.assertIn("\nengine         ftree: 1 lane", text)
+        made = ok("route", "torus:5x5,hosts=2", "--engine", "auto", "--json", "-o",
+                  self.path("auto")).json
+        tried = {c["engine"]: c for c in made["candidates"]}
+        self.assertIn("this is no tree", tried["ftree"]["why"])
+        self.assertEqual(tried[made["engine"]]["status"], "chosen")
+        metrics = ok("metrics", self.path("auto"), "--json").json
+        self.assertEqual(metrics["efi"]["max"], tried[made["engine"]]["efi_max"])
+        self.expect_error(2, "not auto", "route", "mesh:2x2", "--engine", "auto", "--repair",
+                          self.path("auto"))
+        self.expect_error(3, 'auto passes no options on: "a=b"', "route", "mesh:2", "-e", "auto",
+                          "--option", "a=b")
+
+
+if __name__ == "__main__":
+    unittest.main()
