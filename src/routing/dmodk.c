@@ -73,6 +73,31 @@ static sv_status look_around(sv__dmodk *k)
     return SV_OK;
 }
 
+/* Whether some terminals' switches have no way by levels to the home that was looked at. */
+static bool is_apart(const sv__dmodk_home *h)
+{
+    const sv__dmodk *k = h->k;
+    for (uint32_t i = 0; i < h->num_stuck; i++)
+        if (k->core.terminals[h->stuck[i]] > 0)
+            return true;
+    for (uint32_t i = 0; h->few && i < k->tree.num_leaves; i++)
+        if (k->foot.part[k->tree.leaves[i]] == h->part &&
+            sv__dmodk_kind(h, k->tree.leaves[i]) == SV__FAR)
+            return true;
+    return false;
+}
+
+/* Whether cables within a level are the only way between some hosts. */
+static bool needs_sideways(const sv__dmodk *k)
+{
+    for (uint32_t i = 0; k->tree.sideways > 0 && i < k->tree.num_leaves; i++) {
+        sv__dmodk_home_look(&k->homes[0], k->tree.leaves[i]);
+        if (is_apart(&k->homes[0]))
+            return true;
+    }
+    return false;
+}
+
 /* The rows of a home: of the switch itself and its terminals. */
 static sv_status route_home(sv_ctx *ctx, unsigned worker, uint64_t piece, void *arg)
 {
@@ -85,6 +110,8 @@ static sv_status route_home(sv_ctx *ctx, unsigned worker, uint64_t piece, void *
     if (!sv_node_alive(f, home))
         return SV_OK;
     sv__dmodk_home_look(h, home.i);
+    if (k->core.terminals[home.i] > 0 && is_apart(h))
+        h->fallbacks += k->core.terminals[home.i] << r->lmc;
     sv__dmodk_row(h, k->ordinal[home.i], r->ports[r->first[home.i]]);
     r->ports[r->first[home.i]][home.i] = 0;
     SV_FOR_HOPS (f, home, hop) {
@@ -99,29 +126,31 @@ static sv_status route_home(sv_ctx *ctx, unsigned worker, uint64_t piece, void *
     return SV_OK;
 }
 
-/* Room for all rows. */
-static sv_status own_rows(sv__job *job)
+static sv_status make_rows(sv__dmodk *k)
 {
+    sv__job *job = k->job;
     for (uint32_t d = 0; d < job->routes->num_destinations; d++) {
         sv_node to = job->routes->node[d];
         if (sv_node_alive(job->fabric, to) && sv__home_of(job, d) != SV_NONE &&
             sv_routes_row(job->ctx, job->routes, d) == NULL)
             return SV_NO_MEMORY;
     }
+    SV_TRY(sv_parallel(job->ctx, "routing", k->core.num_switches, route_home, k));
+    for (unsigned i = 0; i < k->threads; i++)
+        job->report->fallbacks += k->homes[i].fallbacks;
     return SV_OK;
 }
 
-static sv_status make_rows(sv__dmodk *k)
+/* Scratch for each thread. */
+static sv_status make_homes(sv__dmodk *k)
 {
-    sv__job *job = k->job;
-    uint32_t n = k->core.num_switches;
-    unsigned threads = sv_ctx_threads(job->ctx, n);
-    k->homes = SV_ARENA_NEW(job->arena, sv__dmodk_home, threads);
+    k->threads = sv_ctx_threads(k->job->ctx, k->core.num_switches);
+    k->homes = SV_ARENA_NEW(k->job->arena, sv__dmodk_home, k->threads);
     if (k->homes == NULL)
         return SV_NO_MEMORY;
-    for (unsigned i = 0; i < threads; i++)
-        SV_TRY(sv__dmodk_home_init(&k->homes[i], k, job->arena));
-    return sv_parallel(job->ctx, "routing", n, route_home, k);
+    for (unsigned i = 0; i < k->threads; i++)
+        SV_TRY(sv__dmodk_home_init(&k->homes[i], k, k->job->arena));
+    return SV_OK;
 }
 
 static void tell(sv__dmodk *k)
@@ -145,10 +174,24 @@ static void tell(sv__dmodk *k)
     sv__fact(k->job, "cables", t->cables);
     sv__fact(k->job, "sideways", t->sideways);
     sv__fact(k->job, "skipping", t->skipping);
-    if (k->foot.odd != SV_NONE)
-        snprintf(k->job->report->note, sizeof k->job->report->note,
-                 "an odd tree (at switch '%s'): routed up and down from one summit",
-                 sv_node_name(k->job->fabric, (sv_node){k->foot.odd}));
+}
+
+/* What no closed form fits. */
+static sv_status route_odd(sv__dmodk *k, bool sideways)
+{
+    const sv_fabric *f = k->job->fabric;
+    char *note = k->job->report->note;
+    if (sideways)
+        snprintf(note, sizeof k->job->report->note,
+                 "hosts joined by cables within a level ('%s' and '%s'): up and down one order",
+                 sv_node_name(f, (sv_node){k->tree.odd_a}),
+                 sv_node_name(f, (sv_node){k->tree.odd_b}));
+    else
+        snprintf(note, sizeof k->job->report->note,
+                 "an odd tree around '%s': up and down one order",
+                 sv_node_name(f, (sv_node){k->foot.odd}));
+    k->job->report->fallbacks = k->job->routes->num_destinations;
+    return sv__dmodk_by_order(k);
 }
 
 static sv_status route(sv__job *job)
@@ -165,8 +208,9 @@ static sv_status route(sv__job *job)
     SV_TRY(sv__dmodk_indices(&k));
     SV_TRY(look_around(&k));
     tell(&k);
-    SV_TRY(own_rows(job));
-    return k.foot.odd != SV_NONE ? sv__dmodk_by_order(&k) : make_rows(&k);
+    SV_TRY(make_homes(&k));
+    bool sideways = needs_sideways(&k);
+    return sideways || k.foot.odd != SV_NONE ? route_odd(&k, sideways) : make_rows(&k);
 }
 
 const sv__engine sv__engine_dmodk = {

@@ -42,6 +42,7 @@ typedef struct sv__dmodk {
     uint64_t *index;              /* [terminals] */
     uint32_t *ordinal;            /* [switches]: within their level */
     struct sv__dmodk_home *homes; /* one for each thread */
+    unsigned threads;
 } sv__dmodk;
 
 /* What is where, seen from a home. */
@@ -71,8 +72,10 @@ typedef struct sv__dmodk_home {
     /* Switches whose cable for a slot leads nowhere, by level and slot. */
     sv__dmodk_item *items;
     uint32_t num_items, **first_item;
-    uint8_t *row;    /* what all destinations with the same higher digits share */
-    uint64_t row_of; /* the digits above the base of row */
+    uint8_t *blank;     /* SV_NO_PORT in other components, else 0 */
+    uint8_t *row;       /* what all destinations with the same higher digits share */
+    uint64_t fallbacks; /* destinations that some hosts reach over the foot only */
+    uint64_t row_of;    /* the digits above the base of row */
 } sv__dmodk_home;
 
 /* Levels, slots and indices. Needs core, tree and foot. */
@@ -98,7 +101,7 @@ static inline unsigned sv__dmodk_kind(const sv__dmodk_home *h, uint32_t s)
 /* Fills a row but for the home's own entry. */
 void sv__dmodk_row(sv__dmodk_home *h, uint64_t index, uint8_t *row);
 
-/* Up and down the order of the foot, by search: for what is too odd a tree. */
+/* Up and down the order of the foot, balanced as sssp: for what is too odd a tree. */
 sv_status sv__dmodk_by_order(sv__dmodk *k);
 
 #endif

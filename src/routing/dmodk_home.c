@@ -29,6 +29,7 @@ sv_status sv__dmodk_home_init(sv__dmodk_home *h, const sv__dmodk *k, sv_arena *a
     uint32_t n = k->core.num_switches;
     *h = (sv__dmodk_home){.k = k,
                           .home = SV_NONE,
+                          .part = SV_NONE,
                           .seen = SV_ARENA_NEW(arena, uint32_t, n),
                           .kind = SV_ARENA_NEW(arena, uint8_t, n),
                           .count = SV_ARENA_NEW(arena, uint32_t, n),
@@ -41,6 +42,7 @@ sv_status sv__dmodk_home_init(sv__dmodk_home *h, const sv__dmodk *k, sv_arena *a
                           .late = SV_ARENA_NEW(arena, uint32_t, n),
                           .items = SV_ARENA_NEW(arena, sv__dmodk_item, 2 * (size_t)k->up_first[n]),
                           .first_item = SV_ARENA_NEW(arena, uint32_t *, k->levels),
+                          .blank = SV_ARENA_NEW(arena, uint8_t, n),
                           .row = SV_ARENA_NEW(arena, uint8_t, n)};
     if (h->seen == NULL || h->kind == NULL || h->count == NULL || h->hops == NULL ||
         h->above == NULL || h->reached == NULL || h->stuck == NULL || h->near == NULL ||
@@ -214,7 +216,11 @@ void sv__dmodk_home_look(sv__dmodk_home *h, uint32_t home)
 {
     const sv__dmodk *k = h->k;
     h->home = home;
-    h->part = k->foot.part[home];
+    if (h->part != k->foot.part[home]) {
+        h->part = k->foot.part[home];
+        for (uint32_t s = 0; s < k->core.num_switches; s++)
+            h->blank[s] = k->foot.part[s] == h->part ? 0 : SV_NO_PORT;
+    }
     h->epoch++;
     h->row_of = UINT64_MAX;
     if (h->num_items > 0)
@@ -328,20 +334,33 @@ static void mend_level(const sv__dmodk_home *h, uint32_t level, uint64_t index, 
             row[h->items[i].s] = pick_up(h, h->items[i].s, index);
 }
 
+/* One row laid over another, eight switches at a time. */
+static void lay_over(uint8_t *row, const uint8_t *base, const uint8_t *over, uint32_t n)
+{
+    uint32_t s = 0;
+    for (; s + 8 <= n; s += 8) {
+        uint64_t a, b;
+        memcpy(&a, base + s, 8);
+        memcpy(&b, over + s, 8);
+        a |= b;
+        memcpy(row + s, &a, 8);
+    }
+    for (; s < n; s++)
+        row[s] = base[s] | over[s];
+}
+
 /* What destinations share that differ in the lowest digit only; lower levels stay 0. */
 static void lay_base(sv__dmodk_home *h, uint64_t index)
 {
     const sv__dmodk *k = h->k;
     uint32_t n = k->core.num_switches;
     uint8_t *row = h->row;
-    for (uint32_t s = 0; s < n; s++)
-        row[s] = k->foot.part[s] == h->part ? 0 : SV_NO_PORT;
+    memcpy(row, h->blank, n);
     for (uint32_t l = k->base + 1; l < k->levels; l++) {
         if (k->level[l].slots == 0)
             continue;
         const uint8_t *up = k->level[l].up[index / k->level[l].divisor % k->level[l].slots];
-        for (uint32_t s = 0; s < n; s++)
-            row[s] |= up[s];
+        lay_over(row, row, up, n);
     }
     for (uint32_t l = k->base + 1; l < k->levels; l++)
         if (k->level[l].slots > 0)
@@ -357,8 +376,7 @@ static void lay_base(sv__dmodk_home *h, uint64_t index)
 static void lay_few(const sv__dmodk_home *h, uint64_t index, uint8_t *row)
 {
     const sv__dmodk *k = h->k;
-    for (uint32_t s = 0; s < k->core.num_switches; s++)
-        row[s] = k->foot.part[s] == h->part ? k->to_foot[s] : SV_NO_PORT;
+    lay_over(row, h->blank, k->to_foot, k->core.num_switches);
     for (uint32_t i = 0; i < h->num_reached; i++) {
         uint32_t s = h->reached[i];
         row[s] = h->count[s] == 1 ? k->core.entries[h->only[s]].port : pick_up(h, s, index);
@@ -376,9 +394,7 @@ static void lay_low(const sv__dmodk_home *h, uint64_t index, uint8_t *row)
     if (l->slots == 0) {
         memcpy(row, h->row, n);
     } else {
-        const uint8_t *up = l->up[index / l->divisor % l->slots], *base = h->row;
-        for (uint32_t s = 0; s < n; s++)
-            row[s] = base[s] | up[s];
+        lay_over(row, h->row, l->up[index / l->divisor % l->slots], n);
         mend_level(h, k->base, index, row);
     }
     for (uint32_t i = 0; i < k->num_cellar; i++) {
