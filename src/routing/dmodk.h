@@ -67,8 +67,11 @@ typedef struct sv__dmodk_home {
     uint32_t *reached, num_reached; /* few: who else has a way */
     uint32_t *stuck, num_stuck;     /* not few: who has none; those of lower levels first */
     uint32_t num_stuck_low;
-    uint32_t *late, num_late; /* of above: what differs from row to row */
-    bool over_foot;           /* the summit has none either */
+    uint32_t *late, num_late;   /* of above: what differs from row to row */
+    bool over_foot;             /* the summit has none either */
+    uint32_t *bound, num_bound; /* narrow ones of the foot that have to keep to its tree */
+    uint8_t *bound_port;
+    bool several; /* some above have several children to send down to */
     /* Switches whose cable for a slot leads nowhere, by level and slot. */
     sv__dmodk_item *items;
     uint32_t num_items, **first_item;

@@ -40,14 +40,16 @@ sv_status sv__dmodk_home_init(sv__dmodk_home *h, const sv__dmodk *k, sv_arena *a
                           .near = SV_ARENA_NEW(arena, uint32_t, n),
                           .only = SV_ARENA_NEW(arena, uint32_t, n),
                           .late = SV_ARENA_NEW(arena, uint32_t, n),
+                          .bound = SV_ARENA_NEW(arena, uint32_t, k->foot.num_narrow),
+                          .bound_port = SV_ARENA_NEW(arena, uint8_t, k->foot.num_narrow),
                           .items = SV_ARENA_NEW(arena, sv__dmodk_item, 2 * (size_t)k->up_first[n]),
                           .first_item = SV_ARENA_NEW(arena, uint32_t *, k->levels),
                           .blank = SV_ARENA_NEW(arena, uint8_t, n),
                           .row = SV_ARENA_NEW(arena, uint8_t, n)};
     if (h->seen == NULL || h->kind == NULL || h->count == NULL || h->hops == NULL ||
         h->above == NULL || h->reached == NULL || h->stuck == NULL || h->near == NULL ||
-        h->only == NULL || h->late == NULL || h->items == NULL || h->first_item == NULL ||
-        h->row == NULL)
+        h->only == NULL || h->late == NULL || h->bound == NULL || h->bound_port == NULL ||
+        h->items == NULL || h->first_item == NULL || h->row == NULL)
         return SV_NO_MEMORY;
     for (uint32_t l = 0; l < k->levels; l++) {
         if ((h->first_item[l] = SV_ARENA_NEW(arena, uint32_t, k->level[l].slots)) == NULL)
@@ -71,6 +73,7 @@ static uint32_t look_up(sv__dmodk_home *h)
 {
     const sv__dmodk *k = h->k;
     uint32_t roots = 0;
+    h->several = false;
     h->num_above = 0;
     h->above[h->num_above++] = h->home;
     set_kind(h, h->home, SV__ABOVE);
@@ -82,6 +85,7 @@ static uint32_t look_up(sv__dmodk_home *h)
             uint32_t up = k->core.neighbour[k->ups[u]];
             if (h->seen[up] == h->epoch) {
                 h->count[up] += h->hops[up] == h->hops[s] + 1;
+                h->several = h->several || k->core.neighbour[h->only[up]] != s;
                 continue;
             }
             set_kind(h, up, SV__ABOVE);
@@ -212,6 +216,48 @@ static void list_late(sv__dmodk_home *h)
         }
 }
 
+/* Whether packets for the home may go up to a switch. */
+static bool has_way(const sv__dmodk_home *h, uint32_t s)
+{
+    unsigned kind = sv__dmodk_kind(h, s);
+    return h->few ? kind != SV__FAR : kind != SV__NO_WAY;
+}
+
+/* Whether packets come to a narrow switch along the ways to the foot; *out: where they may go on.
+ */
+static bool is_bound(const sv__dmodk_home *h, uint32_t s, uint32_t *out)
+{
+    const sv__dmodk *k = h->k;
+    const sv_core *core = &k->core;
+    bool bound = false;
+    *out = SV_NONE;
+    for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
+        uint32_t to = core->neighbour[e], way = k->foot.way[to];
+        if (!sv__foot_owns(&k->foot, core, e))
+            continue;
+        if (has_way(h, to) && *out == SV_NONE && k->level_of[to] > k->level_of[s])
+            *out = e;
+        bound = bound || (!has_way(h, to) && way != SV_NONE && core->neighbour[way] == s);
+    }
+    return bound;
+}
+
+static void look_at_foot(sv__dmodk_home *h)
+{
+    const sv__dmodk *k = h->k;
+    uint32_t summit = k->foot.summit[h->part];
+    h->num_bound = 0;
+    h->over_foot = !has_way(h, summit);
+    for (uint32_t i = 0; i < k->foot.num_narrow; i++) {
+        uint32_t s = k->foot.narrow[i], out;
+        if (s == h->home || k->foot.part[s] != h->part || !has_way(h, s) || !is_bound(h, s, &out))
+            continue;
+        h->over_foot = h->over_foot || (s == summit && out == SV_NONE);
+        h->bound_port[h->num_bound] = out == SV_NONE ? k->to_foot[s] : k->core.port[out];
+        h->bound[h->num_bound++] = s;
+    }
+}
+
 void sv__dmodk_home_look(sv__dmodk_home *h, uint32_t home)
 {
     const sv__dmodk *k = h->k;
@@ -237,19 +283,10 @@ void sv__dmodk_home_look(sv__dmodk_home *h, uint32_t home)
         look_beside(h);
     }
     list_late(h);
-    uint32_t summit = k->foot.summit[h->part];
-    unsigned kind = sv__dmodk_kind(h, summit);
-    h->over_foot = h->few ? kind == SV__FAR : kind == SV__NO_WAY;
+    look_at_foot(h);
 }
 
 /* ---- ports ---- */
-
-/* Whether packets for the home may go up to a switch. */
-static bool has_way(const sv__dmodk_home *h, uint32_t s)
-{
-    unsigned kind = sv__dmodk_kind(h, s);
-    return h->few ? kind != SV__FAR : kind != SV__NO_WAY;
-}
 
 /* The port up of a switch that is not above the home but has a way. */
 static uint8_t pick_up(const sv__dmodk_home *h, uint32_t s, uint64_t index)
@@ -334,6 +371,33 @@ static void mend_level(const sv__dmodk_home *h, uint32_t level, uint64_t index, 
             row[h->items[i].s] = pick_up(h, h->items[i].s, index);
 }
 
+/*
+ * Where there are several children to send down to, the one that a climb from the home would take:
+ * so that packets from everywhere come down the same way, as in trees that have but one.
+ */
+static void lay_chain(const sv__dmodk_home *h, uint64_t index, uint8_t *row)
+{
+    const sv__dmodk *k = h->k;
+    for (uint32_t s = h->home; k->up_first[s] < k->up_first[s + 1];) {
+        const sv__dmodk_level *l = &k->level[k->level_of[s]];
+        uint32_t first = k->up_first[s], end = k->up_first[s + 1], next = SV_NONE;
+        uint64_t digits = index / l->divisor;
+        uint8_t slot = k->slot_up[s][digits % l->slots];
+        uint64_t up =
+            slot != SV__NO_SLOT ? slot : (digits / l->slots + k->ordinal[s]) % (end - first);
+        next = k->core.neighbour[k->ups[first + up]];
+        for (uint32_t u = first, run; u < end; u += run) {
+            uint32_t to = k->core.neighbour[k->ups[u]];
+            for (run = 1; u + run < end && k->core.neighbour[k->ups[u + run]] == to;)
+                run++;
+            uint32_t cable = k->ups[u + digits / l->parents % run];
+            if (h->hops[to] == h->hops[s] + 1 && s != h->home)
+                row[to] = k->core.entries[cable].port;
+        }
+        s = next;
+    }
+}
+
 /* One row laid over another, eight switches at a time. */
 static void lay_over(uint8_t *row, const uint8_t *base, const uint8_t *over, uint32_t n)
 {
@@ -407,6 +471,8 @@ static void lay_low(const sv__dmodk_home *h, uint64_t index, uint8_t *row)
         row[h->stuck[i]] = k->to_foot[h->stuck[i]];
     for (uint32_t i = 0; i < h->num_late; i++)
         row[h->late[i]] = pick_down(h, h->late[i], index);
+    if (h->several)
+        lay_chain(h, index, row);
 }
 
 void sv__dmodk_row(sv__dmodk_home *h, uint64_t index, uint8_t *row)
@@ -421,6 +487,8 @@ void sv__dmodk_row(sv__dmodk_home *h, uint64_t index, uint8_t *row)
         h->row_of = high;
         lay_low(h, index, row);
     }
+    for (uint32_t i = 0; i < h->num_bound; i++)
+        row[h->bound[i]] = h->bound_port[i];
     if (h->over_foot)
         lay_foot(h, row);
 }

@@ -11,10 +11,12 @@
  * one and leaves to an earlier one. Ways by levels pass a switch from child to parent, child to
  * child or parent to child. So no switch may have two children that come earlier, or a child and a
  * parent. In a tree without failures no switch has two children above the same foot, and it holds.
- * The order is grown such that it goes on to hold: a switch is put into it, behind all that is
- * there, only if it is no valley there. Roots that are not above the foot are joined where a switch
- * has a parent in the order and parents outside. If all fails they are joined anyhow, and odd says
- * that there is a valley.
+ * (Leaves are two in one: their cables of the foot's tree stand where the order has them, all
+ * others last. No way by levels leads through a leaf; what comes to one over the tree has to leave
+ * by the tree, see narrow.) The order is grown such that it goes on to hold: a switch is put into
+ * it, behind all that is there, only if it is no valley there. Roots that are not above the foot
+ * are joined where a switch has a parent in the order and parents outside. If all fails they are
+ * joined anyhow, and odd says that there is a valley.
  *
  * Invariants: each switch but the summit has a neighbour before it (way); the growing part of the
  * order (block) comes first, the rest by level from above.
@@ -33,19 +35,27 @@ struct grow {
     sv__foot *foot;
     uint32_t *block, length; /* in order */
     uint64_t *inside;        /* those in block */
+    uint64_t *leaf;          /* those without children */
     uint32_t *cursor;        /* [switches]: the next entry a climb looks at */
     uint32_t *stack, *mark;  /* [switches] */
     uint32_t stamp;
 };
 
-/* Whether a switch would be a valley: too many of its neighbours are in the block. */
-static bool is_valley(const struct grow *g, uint32_t s)
+/* Whether a switch has no children: nobody's way by levels leads through it. */
+static bool is_leaf(const struct grow *g, uint32_t s)
+{
+    return sv_bit(g->leaf, s);
+}
+
+/* Whether a switch would be a valley if it came next: too many neighbours are in the block. */
+static bool is_valley(const struct grow *g, uint32_t s, uint32_t from)
 {
     uint32_t child = SV_NONE;
     bool parent = false;
     for (uint32_t e = g->core->first[s]; e < g->core->first[s + 1]; e++) {
         uint32_t to = g->core->neighbour[e];
-        if (!sv_bit(g->inside, to) || g->level[to] == g->level[s])
+        if (!sv_bit(g->inside, to) || g->level[to] == g->level[s] ||
+            (is_leaf(g, to) && to != from && g->level[to] < g->level[s]))
             continue;
         if (g->level[to] > g->level[s])
             parent = true;
@@ -82,7 +92,7 @@ static void climb(struct grow *g, uint32_t from)
             continue;
         }
         uint32_t up = core->neighbour[e];
-        if (g->level[up] <= g->level[s] || sv_bit(g->inside, up) || is_valley(g, up))
+        if (g->level[up] <= g->level[s] || sv_bit(g->inside, up) || is_valley(g, up, s))
             continue;
         append(g, up, core->back[e]);
         g->cursor[up] = core->first[up];
@@ -142,6 +152,18 @@ static uint32_t choose_foot(struct grow *g, const uint32_t *members, uint32_t co
     return best;
 }
 
+/* Whether nothing beside a switch is in the block, but for leaves. */
+static bool is_free(const struct grow *g, uint32_t s)
+{
+    for (uint32_t e = g->core->first[s]; e < g->core->first[s + 1]; e++) {
+        uint32_t to = g->core->neighbour[e];
+        if (sv_bit(g->inside, to) && g->level[to] != g->level[s] &&
+            !(is_leaf(g, to) && g->level[to] < g->level[s]))
+            return false;
+    }
+    return true;
+}
+
 /* The entry of a cable up into the block, if what lies above but outside may follow; or SV_NONE. */
 static uint32_t may_join(const struct grow *g, uint32_t s)
 {
@@ -151,7 +173,7 @@ static uint32_t may_join(const struct grow *g, uint32_t s)
         uint32_t to = g->core->neighbour[e];
         bool in = sv_bit(g->inside, to);
         if (g->level[to] <= g->level[s]) {
-            if (in && g->level[to] < g->level[s])
+            if (in && g->level[to] < g->level[s] && !is_leaf(g, to))
                 return SV_NONE; /* it would be a valley */
             continue;
         }
@@ -159,11 +181,10 @@ static uint32_t may_join(const struct grow *g, uint32_t s)
             into = e;
         if (in)
             continue;
-        for (uint32_t k = g->core->first[to]; k < g->core->first[to + 1]; k++)
-            if (sv_bit(g->inside, g->core->neighbour[k]) &&
-                g->level[g->core->neighbour[k]] != g->level[to])
-                return SV_NONE;
-        outside = true;
+        if (is_free(g, to))
+            outside = true;
+        else if (!is_leaf(g, s))
+            return SV_NONE; /* that one would be a valley */
     }
     return outside ? into : SV_NONE;
 }
@@ -271,7 +292,8 @@ static uint32_t find_valley(const struct grow *g)
         bool parent = false, two = false;
         for (uint32_t e = g->core->first[s]; e < g->core->first[s + 1]; e++) {
             uint32_t to = g->core->neighbour[e];
-            if (place[to] > place[s] || level[to] == level[s])
+            if (place[to] > place[s] || level[to] == level[s] ||
+                (level[to] < level[s] && is_leaf(g, to) && !sv__foot_owns(g->foot, g->core, e)))
                 continue;
             if (level[to] > level[s])
                 parent = true;
@@ -284,6 +306,15 @@ static uint32_t find_valley(const struct grow *g)
             return s;
     }
     return SV_NONE;
+}
+
+/* Whether a switch has cables up that are not of the foot's tree. */
+static bool is_narrow(const struct grow *g, uint32_t s)
+{
+    for (uint32_t e = g->core->first[s]; e < g->core->first[s + 1]; e++)
+        if (g->level[g->core->neighbour[e]] > g->level[s] && !sv__foot_owns(g->foot, g->core, e))
+            return true;
+    return false;
 }
 
 sv_status sv__foot_find(sv__foot *foot, sv__job *job, const sv_core *core, const uint32_t *level)
@@ -299,18 +330,26 @@ sv_status sv__foot_find(sv__foot *foot, sv__job *job, const sv_core *core, const
                      .foot = foot,
                      .block = SV_ARENA_NEW(arena, uint32_t, n),
                      .inside = sv_bitset_new(arena, n),
+                     .leaf = sv_bitset_new(arena, n),
                      .cursor = SV_ARENA_NEW(arena, uint32_t, n),
                      .stack = SV_ARENA_NEW(arena, uint32_t, (size_t)n + 1),
                      .mark = SV_ARENA_NEW(arena, uint32_t, n)};
     uint32_t *members = SV_ARENA_NEW(arena, uint32_t, n), *hops = SV_ARENA_NEW(arena, uint32_t, n);
     if (foot->place == NULL || foot->way == NULL || foot->part == NULL || foot->summit == NULL ||
-        g.block == NULL || g.inside == NULL || g.cursor == NULL || g.stack == NULL ||
-        g.mark == NULL || members == NULL || hops == NULL)
+        g.block == NULL || g.inside == NULL || g.leaf == NULL || g.cursor == NULL ||
+        g.stack == NULL || g.mark == NULL || members == NULL || hops == NULL)
         return SV_NO_MEMORY;
     memset(foot->place, 0xff, n * sizeof *foot->place);
     memset(foot->way, 0xff, n * sizeof *foot->way);
     memset(foot->part, 0xff, n * sizeof *foot->part);
     memset(hops, 0xff, n * sizeof *hops);
+    for (uint32_t s = 0; s < n; s++) {
+        bool leaf = true;
+        for (uint32_t e = core->first[s]; leaf && e < core->first[s + 1]; e++)
+            leaf = level[core->neighbour[e]] >= level[s];
+        if (leaf)
+            sv_bit_set(g.leaf, s);
+    }
     for (uint32_t s = 0; s < n; s++) {
         if (!sv_node_alive(job->fabric, (sv_node){s}) || foot->part[s] != SV_NONE)
             continue;
@@ -323,5 +362,11 @@ sv_status sv__foot_find(sv__foot *foot, sv__job *job, const sv_core *core, const
     }
     SV_TRY(place_rest(&g, arena));
     foot->odd = find_valley(&g);
+    foot->narrow = SV_ARENA_NEW(arena, uint32_t, g.length);
+    if (foot->narrow == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t i = 0; i < g.length; i++)
+        if (is_leaf(&g, g.block[i]) && is_narrow(&g, g.block[i]))
+            foot->narrow[foot->num_narrow++] = g.block[i];
     return SV_OK;
 }
