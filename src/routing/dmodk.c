@@ -129,12 +129,7 @@ static sv_status route_home(sv_ctx *ctx, unsigned worker, uint64_t piece, void *
 static sv_status make_rows(sv__dmodk *k)
 {
     sv__job *job = k->job;
-    for (uint32_t d = 0; d < job->routes->num_destinations; d++) {
-        sv_node to = job->routes->node[d];
-        if (sv_node_alive(job->fabric, to) && sv__home_of(job, d) != SV_NONE &&
-            sv_routes_row(job->ctx, job->routes, d) == NULL)
-            return SV_NO_MEMORY;
-    }
+    SV_TRY(sv__routes_raw_rows(job->ctx, job->fabric, job->routes));
     SV_TRY(sv_parallel(job->ctx, "routing", k->core.num_switches, route_home, k));
     for (unsigned i = 0; i < k->threads; i++)
         job->report->fallbacks += k->homes[i].fallbacks;

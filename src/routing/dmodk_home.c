@@ -288,33 +288,26 @@ void sv__dmodk_home_look(sv__dmodk_home *h, uint32_t home)
 
 /* ---- ports ---- */
 
-/* The port up of a switch that is not above the home but has a way. */
+/* The port up of a switch that is not above the home but has a way: its slot, or the next. */
 static uint8_t pick_up(const sv__dmodk_home *h, uint32_t s, uint64_t index)
 {
     const sv__dmodk *k = h->k;
     const sv__dmodk_level *l = &k->level[k->level_of[s]];
     const uint32_t *ups = k->ups + k->up_first[s];
-    uint32_t count = k->up_first[s + 1] - k->up_first[s], fit = 0, near = 0;
+    uint32_t count = k->up_first[s + 1] - k->up_first[s];
     uint64_t digits = index / l->divisor;
-    uint8_t slot = k->slot_up[s][digits % l->slots];
-    uint64_t lot = digits / l->slots + k->ordinal[s];
-    if (h->seen[s] != h->epoch) /* all of them will do */
-        return k->core.port[ups[slot != SV__NO_SLOT ? slot : lot % count]];
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t up = k->core.neighbour[ups[i]];
-        fit += has_way(h, up);
-        near += sv__dmodk_kind(h, up) == SV__ABOVE;
-    }
-    if (slot != SV__NO_SLOT) {
-        uint32_t up = k->core.neighbour[ups[slot]];
-        if (near > 0 ? sv__dmodk_kind(h, up) == SV__ABOVE : has_way(h, up))
-            return k->core.port[ups[slot]];
-    }
-    uint32_t left = (uint32_t)(lot % (near > 0 ? near : fit));
-    for (uint32_t i = 0;; i++) {
-        uint32_t up = k->core.neighbour[ups[i]];
-        if ((near > 0 ? sv__dmodk_kind(h, up) == SV__ABOVE : has_way(h, up)) && left-- == 0)
-            return k->core.port[ups[i]];
+    uint32_t up = k->slot_up[s][digits % l->slots];
+    bool near = !h->few && h->near[s] == h->epoch, all = h->seen[s] != h->epoch;
+    bool slot = up != SV__NO_SLOT;
+    for (uint32_t tries = 0;; tries++) {
+        if (tries > 0 || slot) {
+            uint32_t to = k->core.neighbour[ups[up]];
+            if (all || (near ? sv__dmodk_kind(h, to) == SV__ABOVE : has_way(h, to)))
+                return k->core.port[ups[up]];
+        }
+        /* Its slot does not do: begin where the higher digits say. */
+        up = tries > 0 ? up + 1 : (uint32_t)((digits / l->slots + k->ordinal[s]) % count);
+        up = up == count ? 0 : up;
     }
 }
 
