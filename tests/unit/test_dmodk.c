@@ -239,12 +239,257 @@ static void shifts_do_not_meet(void **state)
     }
 }
 
+/* ---- decorated trees ---- */
+
+/* A tree with room: its parts again, in a builder, each switch with some more ports. */
+static sv_builder *copied(const sv_fabric *f)
+{
+    sv_builder *b = sv_builder_new(ctx);
+    const sv_link link = {.width = 4, .speed = SV_SPEED_HDR};
+    for (uint32_t s = 0; s < f->num_switches; s++) {
+        sv_switch_info about = f->switches[s];
+        about.ports = (uint16_t)(about.ports + 8);
+        sv_builder_add_switch(b, &about, NULL);
+    }
+    for (uint32_t a = 0; a < f->num_adapters; a++)
+        sv_builder_add_adapter(b, &f->adapters[a], NULL);
+    for (uint32_t t = 0; t < f->num_terminals; t++)
+        sv_builder_add_terminal(b, &f->terminals[t], NULL);
+    for (uint32_t c = 0; c < f->num_channels; c++) {
+        sv_node ends[2] = {f->tail[c], f->head[c]};
+        sv_end made[2];
+        if (!sv_is_cable(f, (sv_channel){c}))
+            continue;
+        for (int i = 0; i < 2; i++) {
+            bool terminal = !sv_is_switch(f, ends[i]);
+            uint32_t channel = i == 0 ? c : f->reverse[c].i;
+            made[i] = (sv_end){.terminal = terminal,
+                               .index = terminal ? ends[i].i - f->num_switches : ends[i].i,
+                               .port = f->port[channel]};
+        }
+        sv_builder_add_cable(b, made[0], made[1], &link);
+    }
+    return b;
+}
+
+/* Adds hosts to a switch, at its last ports. */
+static void add_hosts(sv_builder *b, uint32_t s, uint32_t ports, uint32_t count)
+{
+    const sv_link link = {.width = 4, .speed = SV_SPEED_HDR};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t adapter, terminal;
+        sv_adapter_info about = {.name = "more", .guid = 0x900000 + s * 64 + i, .ports = 1};
+        sv_builder_add_adapter(b, &about, &adapter);
+        sv_terminal_info end = {.guid = about.guid + 0x900000, .adapter = adapter, .port = 1};
+        sv_builder_add_terminal(b, &end, &terminal);
+        sv_builder_add_cable(b, (sv_end){.index = s, .port = (uint16_t)(ports - i)},
+                             (sv_end){.terminal = true, .index = terminal, .port = 1}, &link);
+    }
+}
+
+/* Hangs a switch with hosts on others. */
+static void hang(sv_builder *b, const sv_fabric *f, const uint32_t *on, uint32_t count)
+{
+    const sv_link link = {.width = 4, .speed = SV_SPEED_HDR};
+    const sv_switch_info about = {.name = "management", .guid = 0x880000, .ports = 24};
+    uint32_t s;
+    sv_builder_add_switch(b, &about, &s);
+    add_hosts(b, s, 24, 3);
+    for (uint32_t i = 0; i < count; i++)
+        sv_builder_add_cable(
+            b, (sv_end){.index = s, .port = (uint16_t)(1 + i)},
+            (sv_end){.index = on[i], .port = (uint16_t)(f->switches[on[i]].ports + 1)}, &link);
+}
+
+/* I/O hosts on roots and in the middle, a management switch below leaves or beside roots. */
+static void hosts_may_be_anywhere(void **state)
+{
+    (void)state;
+    const char *specs[] = {"kary:k=4,n=2,hosts=4", "kary:k=3,n=3,hosts=3",
+                           "xgft:h=2,m=4/4,w=3/2,hosts=5,r=2"};
+    uint64_t seed = 11;
+    for (uint32_t i = 0; i < 3 * 32; i++) {
+        sv_fabric *tree = test_fabric(ctx, specs[i % 3]), *whole = NULL;
+        uint32_t n = tree->num_switches, on[2] = {0, n - 1};
+        sv_builder *b = copied(tree);
+        if (i & 4)
+            add_hosts(b, n - 1, tree->switches[n - 1].ports + 8u, 2);
+        if (i & 8)
+            add_hosts(b, n - 5, tree->switches[n - 5].ports + 8u, 3);
+        if (i & 16)
+            hang(b, tree, i & 32 ? on : on + 1, i & 32 && i & 64 ? 2 : 1);
+        OK(ctx, sv_builder_finish(b, &whole));
+        sv_fabric *f = broken(whole, &seed, i < 24 ? 0 : 60, i < 48 ? 0 : 20);
+        routed(f, 0, specs[i % 3]);
+        sv_fabric_free(f);
+        sv_fabric_free(whole);
+        sv_fabric_free(tree);
+    }
+}
+
+/* ---- what can be asked for ---- */
+
+static void addresses_take_different_ways(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "kary:k=4,n=3,hosts=4");
+    sv_routes *r = test_routed(ctx, f, "dmodk", 2);
+    judge(f, r, "four addresses");
+    for (uint32_t t = 0; t < f->num_terminals; t++) {
+        uint32_t to = r->first[f->num_switches + t];
+        uint32_t elsewhere = (r->home[t] + 5) % 16; /* a leaf that it is not on */
+        for (uint32_t k = 0; k < 4; k++)
+            for (uint32_t l = 0; l < k; l++)
+                assert_int_not_equal(r->ports[to + k][elsewhere], r->ports[to + l][elsewhere]);
+    }
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+static bool same_tables(const sv_routes *a, const sv_routes *b)
+{
+    for (uint32_t d = 0; d < a->num_destinations; d++)
+        if (memcmp(a->ports[d], b->ports[d], a->num_switches) != 0)
+            return false;
+    return true;
+}
+
+static void threads_do_not_show(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    sv_fabric *whole = test_fabric(ctx, "kary:k=6,n=3,hosts=6,r=2");
+    sv_fabric *f = broken(whole, &seed, 20, 10);
+    sv_routes *r[3];
+    for (unsigned i = 0; i < 3; i++) {
+        sv_ctx_set_threads(ctx, 1 + 2 * i);
+        r[i] = test_routed(ctx, f, "dmodk", 1);
+        assert_true(same_tables(r[0], r[i]));
+    }
+    sv_ctx_set_threads(ctx, 0);
+    for (unsigned i = 0; i < 3; i++)
+        sv_routes_free(r[i]);
+    sv_fabric_free(f);
+    sv_fabric_free(whole);
+}
+
+/* Backwards: shifts do not meet then either, and the tables are others. */
+static void an_order_is_heeded(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "kary:k=4,n=2,hosts=4");
+    sv_routes *plain = test_routed(ctx, f, "dmodk", 0), *r = NULL;
+    sv_node hosts[16];
+    for (uint32_t i = 0; i < 16; i++)
+        hosts[i] = (sv_node){f->num_switches + 15 - i};
+    sv_route_request request = {.hosts = hosts, .num_hosts = 16};
+    OK(ctx, sv_route(ctx, f, "dmodk", &request, &r, NULL));
+    judge(f, r, "backwards");
+    assert_false(same_tables(plain, r));
+    uint32_t *flows = malloc(f->num_channels * sizeof *flows);
+    for (uint32_t shift = 1; shift < 16; shift++)
+        assert_int_equal(most_flows(f, r, shift, flows), 1);
+    free(flows);
+    sv_routes_free(r);
+    /* A leaf whose second host does I/O: the others take the places one after the other. */
+    sv_role roles[16] = {0};
+    sv_fabric *with = NULL;
+    roles[1] = SV_ROLE_IO;
+    OK(ctx, sv_fabric_with_roles(ctx, f, roles, &with));
+    r = test_routed(ctx, with, "dmodk", 0);
+    uint32_t first = r->first[f->num_switches], port = r->ports[first][1];
+    assert_int_equal(r->ports[first + 2][1], port + 1);
+    assert_int_equal(r->ports[first + 3][1], port + 2);
+    sv_routes_free(r);
+    sv_routes_free(plain);
+    sv_fabric_free(with);
+    sv_fabric_free(f);
+}
+
+static void roots_are_heeded(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "kary:k=3,n=3,hosts=3");
+    sv_routes *plain = test_routed(ctx, f, "dmodk", 0), *r = NULL;
+    sv_node roots[9];
+    for (uint32_t i = 0; i < 9; i++)
+        roots[i] = (sv_node){18 + i};
+    sv_route_request request = {.roots = roots, .num_roots = 9};
+    OK(ctx, sv_route(ctx, f, "dmodk", &request, &r, NULL));
+    assert_true(same_tables(plain, r));
+    sv_routes_free(r);
+    for (uint32_t i = 1; i <= 9; i++) { /* any will do, or be refused */
+        r = NULL;
+        for (uint32_t k = 0; k < i; k++)
+            roots[k] = (sv_node){(7 * k + i) % 27};
+        request.num_roots = i;
+        sv_status status = sv_route(ctx, f, "dmodk", &request, &r, NULL);
+        if (status == SV_OK)
+            judge(f, r, "silly roots");
+        else
+            assert_int_equal(status, SV_INFEASIBLE);
+        sv_routes_free(r);
+    }
+    sv_routes_free(plain);
+    sv_fabric_free(f);
+}
+
+/* A host that fails takes no other's place: the tables of the rest stay as they are. */
+static void dead_hosts_keep_their_places(void **state)
+{
+    (void)state;
+    sv_fabric *whole = test_fabric(ctx, "kary:k=4,n=2,hosts=4"), *f = NULL;
+    sv_mask *mask = sv_mask_new(ctx, whole);
+    sv_mask_node(mask, (sv_node){whole->num_switches + 5});
+    OK(ctx, sv_fabric_mask(ctx, whole, mask, &f));
+    sv_routes *a = test_routed(ctx, whole, "dmodk", 0), *b = test_routed(ctx, f, "dmodk", 0);
+    for (uint32_t t = 0; t < whole->num_terminals; t++) {
+        uint32_t d = a->first[whole->num_switches + t];
+        if (t != 5)
+            assert_memory_equal(a->ports[d], b->ports[d], a->num_switches);
+    }
+    sv_routes_free(a);
+    sv_routes_free(b);
+    sv_mask_free(mask);
+    sv_fabric_free(f);
+    sv_fabric_free(whole);
+}
+
+static void it_says_what_it_found(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "xgft:h=2,m=6/6,w=3/3,hosts=12");
+    sv_route_report report;
+    sv_routes *r = NULL;
+    OK(ctx, sv_route(ctx, f, "dmodk", NULL, &r, &report));
+    assert_string_equal(report.structure.kind, "fat tree");
+    assert_string_equal(report.structure.words, "3 levels of 9, 18, 36 switches, 432 hosts");
+    assert_string_equal(report.structure.facts[1].name, "switches");
+    assert_int_equal(report.structure.facts[1].count, 3);
+    assert_int_equal(report.structure.facts[1].values[2], 36);
+    assert_int_equal(report.fallbacks, 0);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+    r = NULL;
+    f = test_fabric(ctx, "torus:4x4,hosts=1");
+    FAILS(ctx, sv_route(ctx, f, "dmodk", NULL, &r, NULL), SV_INFEASIBLE, "dmodk: this is no tree");
+    assert_null(r);
+    sv_fabric_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shifts_do_not_meet),
         cmocka_unit_test(broken_trees_stay_safe),
         cmocka_unit_test(broken_systems_stay_safe),
+        cmocka_unit_test(hosts_may_be_anywhere),
+        cmocka_unit_test(addresses_take_different_ways),
+        cmocka_unit_test(threads_do_not_show),
+        cmocka_unit_test(an_order_is_heeded),
+        cmocka_unit_test(roots_are_heeded),
+        cmocka_unit_test(dead_hosts_keep_their_places),
+        cmocka_unit_test(it_says_what_it_found),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
