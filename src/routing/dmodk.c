@@ -73,26 +73,30 @@ static sv_status look_around(sv__dmodk *k)
     return SV_OK;
 }
 
-/* Whether some terminals' switches have no way by levels to the home that was looked at. */
-static bool is_apart(const sv__dmodk_home *h)
+/* Whether some switches with terminals, on levels up to one, have no way by levels to the home. */
+static bool is_apart(const sv__dmodk_home *h, uint32_t highest)
 {
     const sv__dmodk *k = h->k;
     for (uint32_t i = 0; i < h->num_stuck; i++)
-        if (k->core.terminals[h->stuck[i]] > 0)
+        if (k->core.terminals[h->stuck[i]] > 0 && k->level_of[h->stuck[i]] <= highest)
             return true;
-    for (uint32_t i = 0; h->few && i < k->tree.num_leaves; i++)
-        if (k->foot.part[k->tree.leaves[i]] == h->part &&
-            sv__dmodk_kind(h, k->tree.leaves[i]) == SV__FAR)
+    for (uint32_t i = 0; h->few && i < k->tree.num_leaves; i++) {
+        uint32_t s = k->tree.leaves[i];
+        if (k->foot.part[s] == h->part && sv__dmodk_kind(h, s) == SV__FAR &&
+            k->level_of[s] <= highest)
             return true;
+    }
     return false;
 }
 
-/* Whether cables within a level are the only way between some hosts. */
+/* Whether cables within a level are the only way between some hosts; roots with hosts are apart. */
 static bool needs_sideways(const sv__dmodk *k)
 {
     for (uint32_t i = 0; k->tree.sideways > 0 && i < k->tree.num_leaves; i++) {
+        if (k->level_of[k->tree.leaves[i]] > k->base)
+            continue;
         sv__dmodk_home_look(&k->homes[0], k->tree.leaves[i]);
-        if (is_apart(&k->homes[0]))
+        if (is_apart(&k->homes[0], k->base))
             return true;
     }
     return false;
@@ -110,7 +114,7 @@ static sv_status route_home(sv_ctx *ctx, unsigned worker, uint64_t piece, void *
     if (!sv_node_alive(f, home))
         return SV_OK;
     sv__dmodk_home_look(h, home.i);
-    if (k->core.terminals[home.i] > 0 && is_apart(h))
+    if (k->core.terminals[home.i] > 0 && is_apart(h, k->levels))
         h->fallbacks += k->core.terminals[home.i] << r->lmc;
     sv__dmodk_row(h, k->ordinal[home.i], r->ports[r->first[home.i]]);
     r->ports[r->first[home.i]][home.i] = 0;

@@ -447,6 +447,15 @@ static void routing(void **state)
         t.engine = engines[i];
         test_out_of_memory(engines[i], route_it, &t);
     }
+    /* Those that want a tree: with what is worked around, and one too odd to be. */
+    const char *trees[] = {"xgft:h=2,m=2/2,w=1/2,hosts=2", "taurus"};
+    for (int i = 0; i < 2; i++) {
+        sv_fabric *tree = test_fabric(ctx, trees[i]);
+        t.f = tree;
+        t.engine = "dmodk";
+        test_out_of_memory(t.engine, route_it, &t);
+        sv_fabric_free(tree);
+    }
     /* One that needs two lanes, and every way to get them. */
     const char *ways[] = {"lanes=joint", "lanes=weakest", "lanes=online"};
     sv_fabric *ring = test_fabric(ctx, "torus:5,hosts=1");
