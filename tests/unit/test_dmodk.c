@@ -72,6 +72,10 @@ static void judge(const sv_fabric *f, const sv_routes *r, const char *what)
         if (found->unreachable[k] != apart[k])
             fail_msg("%s: of pairs of kind %d %llu cannot talk instead of %llu", what, k,
                      (unsigned long long)found->unreachable[k], (unsigned long long)apart[k]);
+    for (uint32_t d = 0; d < r->num_destinations; d++)
+        for (uint32_t s = 0; s < f->num_switches; s++)
+            if (part[s] != part[r->node[d].i] && r->ports[d][s] != SV_NO_PORT)
+                fail_msg("%s: switch %u knows a way to where there is none", what, s);
     for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
         if (found->deadlock_free[k] != SV_VERDICT_YES)
             fail_msg("%s: traffic %d can deadlock", what, k);
@@ -282,19 +286,20 @@ static void add_hosts(sv_builder *b, uint32_t s, uint32_t ports, uint32_t count)
         sv_builder_add_adapter(b, &about, &adapter);
         sv_terminal_info end = {.guid = about.guid + 0x900000, .adapter = adapter, .port = 1};
         sv_builder_add_terminal(b, &end, &terminal);
-        sv_builder_add_cable(b, (sv_end){.index = s, .port = (uint16_t)(ports - i)},
+        sv_builder_add_cable(b, (sv_end){.index = s, .port = (uint16_t)(ports - count + 1 + i)},
                              (sv_end){.terminal = true, .index = terminal, .port = 1}, &link);
     }
 }
 
 /* Hangs a switch with hosts on others. */
-static void hang(sv_builder *b, const sv_fabric *f, const uint32_t *on, uint32_t count)
+static void hang(sv_builder *b, const sv_fabric *f, const uint32_t *on, uint32_t count,
+                 uint32_t hosts)
 {
     const sv_link link = {.width = 4, .speed = SV_SPEED_HDR};
     const sv_switch_info about = {.name = "management", .guid = 0x880000, .ports = 24};
     uint32_t s;
     sv_builder_add_switch(b, &about, &s);
-    add_hosts(b, s, 24, 3);
+    add_hosts(b, s, 24, hosts);
     for (uint32_t i = 0; i < count; i++)
         sv_builder_add_cable(
             b, (sv_end){.index = s, .port = (uint16_t)(1 + i)},
@@ -317,7 +322,7 @@ static void hosts_may_be_anywhere(void **state)
         if (i & 8)
             add_hosts(b, n - 5, tree->switches[n - 5].ports + 8u, 3);
         if (i & 16)
-            hang(b, tree, i & 32 ? on : on + 1, i & 32 && i & 64 ? 2 : 1);
+            hang(b, tree, i & 32 ? on : on + 1, i & 32 && i & 64 ? 2 : 1, i & 1 ? 1 : 3);
         OK(ctx, sv_builder_finish(b, &whole));
         sv_fabric *f = broken(whole, &seed, i < 24 ? 0 : 60, i < 48 ? 0 : 20);
         routed(f, 0, specs[i % 3]);
@@ -325,6 +330,51 @@ static void hosts_may_be_anywhere(void **state)
         sv_fabric_free(whole);
         sv_fabric_free(tree);
     }
+}
+
+/* Adds a cable between the next free ports of two switches. */
+static void join(sv_builder *b, uint16_t *used, uint32_t a, uint32_t c)
+{
+    const sv_link link = {.width = 4, .speed = SV_SPEED_HDR};
+    sv_builder_add_cable(b, (sv_end){.index = a, .port = ++used[a]},
+                         (sv_end){.index = c, .port = ++used[c]}, &link);
+}
+
+/*
+ * Roots that several switches of a subtree hang on, as real trees have them: two subtrees of four
+ * leaves and four switches, the first two of which (and the last two) hang on the same four roots.
+ * The numbers of the second subtree's switches run backwards.
+ */
+static void wide_roots_keep_flows_apart(void **state)
+{
+    (void)state;
+    sv_builder *b = sv_builder_new(ctx);
+    uint16_t used[24] = {0};
+    sv_fabric *f = NULL;
+    for (uint32_t s = 0; s < 24; s++) { /* leaves 0 …, middle 8 …, roots 16 … */
+        char name[16];
+        snprintf(name, sizeof name, "s%u", s);
+        const sv_switch_info about = {.name = name, .guid = 0x1000 + s, .ports = 8};
+        sv_builder_add_switch(b, &about, NULL);
+    }
+    for (uint32_t s = 0; s < 8; s++)
+        add_hosts(b, s, 8, 4);
+    for (uint32_t s = 0; s < 8; s++)
+        for (uint32_t k = 0; k < 4; k++)
+            join(b, used, s, 8 + s / 4 * 4 + k);
+    for (uint32_t m = 0; m < 8; m++)
+        for (uint32_t k = 0; k < 4; k++)
+            join(b, used, 8 + m, 16 + (m < 4 ? m / 2 : (7 - m) / 2) * 4 + k);
+    OK(ctx, sv_builder_finish(b, &f));
+    sv_routes *r = test_routed(ctx, f, "dmodk", 0);
+    judge(f, r, "wide roots");
+    uint32_t *flows = malloc(f->num_channels * sizeof *flows);
+    for (uint32_t shift = 1; shift < 32; shift++)
+        if (most_flows(f, r, shift, flows) > 1)
+            fail_msg("flows meet with shift %u", shift);
+    free(flows);
+    sv_routes_free(r);
+    sv_fabric_free(f);
 }
 
 /* ---- what can be asked for ---- */
@@ -484,6 +534,7 @@ int main(void)
         cmocka_unit_test(broken_trees_stay_safe),
         cmocka_unit_test(broken_systems_stay_safe),
         cmocka_unit_test(hosts_may_be_anywhere),
+        cmocka_unit_test(wide_roots_keep_flows_apart),
         cmocka_unit_test(addresses_take_different_ways),
         cmocka_unit_test(threads_do_not_show),
         cmocka_unit_test(an_order_is_heeded),
