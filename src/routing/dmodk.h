@@ -41,6 +41,7 @@ typedef struct sv__dmodk {
     uint8_t *to_foot;             /* [switches]: port towards the summit, or SV_NO_PORT */
     uint64_t *index;              /* [terminals] */
     uint32_t *ordinal;            /* [switches]: within their level */
+    uint32_t *sibling;            /* [switches]: among those that share parents */
     struct sv__dmodk_home *homes; /* one for each thread */
     unsigned threads;
 } sv__dmodk;

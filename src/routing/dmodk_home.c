@@ -306,7 +306,7 @@ static uint8_t pick_up(const sv__dmodk_home *h, uint32_t s, uint64_t index)
                 return k->core.port[ups[up]];
         }
         /* Its slot does not do: begin where the higher digits say. */
-        up = tries > 0 ? up + 1 : (uint32_t)((digits / l->slots + k->ordinal[s]) % count);
+        up = tries > 0 ? up + 1 : (uint32_t)((digits / l->slots + k->sibling[s]) % count);
         up = up == count ? 0 : up;
     }
 }
@@ -377,7 +377,7 @@ static void lay_chain(const sv__dmodk_home *h, uint64_t index, uint8_t *row)
         uint64_t digits = index / l->divisor;
         uint8_t slot = k->slot_up[s][digits % l->slots];
         uint64_t up =
-            slot != SV__NO_SLOT ? slot : (digits / l->slots + k->ordinal[s]) % (end - first);
+            slot != SV__NO_SLOT ? slot : (digits / l->slots + k->sibling[s]) % (end - first);
         next = k->core.neighbour[k->ups[first + up]];
         for (uint32_t u = first, run; u < end; u += run) {
             uint32_t to = k->core.neighbour[k->ups[u]];

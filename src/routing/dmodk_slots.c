@@ -122,6 +122,7 @@ static void find_groups(struct sorter *x, uint32_t level)
             x->tally[head] = s;
         }
         x->group[s] = x->tally[head];
+        k->sibling[s] = (uint32_t)x->members[head]++;
     }
 }
 
@@ -259,11 +260,9 @@ static sv_status slots_of(struct sorter *x, uint32_t level, uint32_t *parents)
     find_groups(x, level);
     for (uint32_t s = 0; s < n; s++) {
         parents[s] = k->level_of[s] == level ? sort_ups(x, s) : 0;
-        if (parents[s] > 0) {
+        if (parents[s] > 0)
             x->pairs[head_of(x->head, s)] += parents[s];
-            x->members[head_of(x->head, s)]++;
-            count++;
-        }
+        count += parents[s] > 0;
     }
     usual_width(x, level, parents);
     uint8_t *slots = SV_ARENA_NEW(k->job->arena, uint8_t, (size_t)count * k->level[level].slots);
@@ -297,9 +296,11 @@ sv_status sv__dmodk_slots(sv__dmodk *k)
     k->level = SV_ARENA_NEW(arena, sv__dmodk_level, k->levels);
     k->slot_up = SV_ARENA_NEW(arena, uint8_t *, n);
     k->up_slot = SV_ARENA_NEW(arena, uint8_t, k->core.num_entries);
+    k->sibling = SV_ARENA_NEW(arena, uint32_t, n);
     if (x.head == NULL || x.group == NULL || x.rank == NULL || x.mark == NULL || x.width == NULL ||
         x.pairs == NULL || x.members == NULL || x.parents == NULL || x.tally == NULL ||
-        parents == NULL || k->level == NULL || k->slot_up == NULL || k->up_slot == NULL)
+        parents == NULL || k->level == NULL || k->slot_up == NULL || k->up_slot == NULL ||
+        k->sibling == NULL)
         return SV_NO_MEMORY;
     for (uint32_t s = 0; s < n; s++)
         x.group[s] = s;

@@ -243,6 +243,25 @@ static void shifts_do_not_meet(void **state)
     }
 }
 
+/* Ways up and down by levels are as short as any: what has a parent above the home goes there. */
+static void ways_are_short(void **state)
+{
+    (void)state;
+    const char *specs[] = {"kary:k=4,n=3,hosts=4", "xgft:h=2,m=6/6,w=3/3,hosts=12",
+                           "tsubame2:rail=1", "tsubame2:rail=2"};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        sv_fabric *f = test_fabric(ctx, specs[i]);
+        sv_load best, mine;
+        sv_routes *a = test_routed(ctx, f, "sssp", 0), *b = test_routed(ctx, f, "dmodk", 0);
+        OK(ctx, sv_routes_load(ctx, f, a, NULL, &best));
+        OK(ctx, sv_routes_load(ctx, f, b, NULL, &mine));
+        assert_float_equal(mine.hops_avg, best.hops_avg, 1e-9);
+        sv_routes_free(b);
+        sv_routes_free(a);
+        sv_fabric_free(f);
+    }
+}
+
 /* ---- decorated trees ---- */
 
 /* A tree with room: its parts again, in a builder, each switch with some more ports. */
@@ -533,6 +552,7 @@ int main(void)
         cmocka_unit_test(shifts_do_not_meet),
         cmocka_unit_test(broken_trees_stay_safe),
         cmocka_unit_test(broken_systems_stay_safe),
+        cmocka_unit_test(ways_are_short),
         cmocka_unit_test(hosts_may_be_anywhere),
         cmocka_unit_test(wide_roots_keep_flows_apart),
         cmocka_unit_test(addresses_take_different_ways),
