@@ -18,6 +18,7 @@ typedef struct sv__dmodk_level {
     uint32_t parents, cables; /* of a switch, usually; cables: to each of them */
     uint32_t slots;           /* parents * cables; 0: nothing is above */
     uint64_t divisor;         /* of the index */
+    bool mixed;               /* most have but some of the parents that they share */
     uint8_t **up;             /* [slots]: a row with the ports of this level, else 0 */
     uint32_t *lame;           /* switches that have no cable for a slot */
     uint32_t *lame_first;     /* [slots + 1] */

@@ -167,12 +167,15 @@ static void usual_width(struct sorter *x, uint32_t level, const uint32_t *parent
     sv__dmodk *k = x->k;
     sv__dmodk_level *l = &k->level[level];
     uint32_t n = k->core.num_switches;
+    int64_t balance = 0;
     memset(x->tally, 0, ((size_t)n + 256) * sizeof *x->tally);
     for (uint32_t s = 0; s < n; s++)
         if (k->level_of[s] == level && parents[s] > 0) {
             uint32_t head = head_of(x->head, s);
             x->tally[is_regular(x, head) ? x->width[head] : parents[s]]++;
+            balance += is_regular(x, head) ? 1 : -1;
         }
+    l->mixed = balance < 0;
     l->parents = most_common(x->tally, n + 1);
     memset(x->tally, 0, ((size_t)n + 256) * sizeof *x->tally);
     for (uint32_t s = 0; s < n; s++)
@@ -377,6 +380,33 @@ static sv_status places(const sv__dmodk *k, const uint32_t *seat, uint32_t *size
     return SV_OK;
 }
 
+/*
+ * Where leaves share some parents with these and some with those, consecutive leaves need not be
+ * consecutive below any parent, and higher digits would pile up. There hosts count anew below the
+ * parent that they are reached through.
+ */
+static sv_status count_below_parents(sv__dmodk *k)
+{
+    const sv_fabric *f = k->job->fabric;
+    const sv__dmodk_level *l = &k->level[k->base];
+    uint32_t *below = SV_ARENA_NEW(k->job->arena, uint32_t, k->core.num_switches);
+    bool wanted = l->mixed && l->cables == 1 && k->job->request->num_hosts == 0;
+    if (below == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t i = 0; i < k->tree.num_hosts && wanted; i++) {
+        uint32_t t = k->tree.hosts[i] - f->num_switches;
+        uint32_t at = sv_switch_of(f, (sv_node){k->tree.hosts[i]}).i;
+        if (k->level_of[at] != k->base || k->up_first[at] == k->up_first[at + 1])
+            continue;
+        uint64_t slot = k->index[t] % l->slots;
+        uint8_t up = k->slot_up[at][slot];
+        if (up != SV__NO_SLOT)
+            k->index[t] = slot + (uint64_t)l->slots *
+                                     below[k->core.neighbour[k->ups[k->up_first[at] + up]]]++;
+    }
+    return SV_OK;
+}
+
 sv_status sv__dmodk_indices(sv__dmodk *k)
 {
     const sv_fabric *f = k->job->fabric;
@@ -412,5 +442,5 @@ sv_status sv__dmodk_indices(sv__dmodk *k)
         if (k->index[t] == UINT64_MAX)
             k->index[t] = count++;
     }
-    return SV_OK;
+    return count_below_parents(k);
 }
