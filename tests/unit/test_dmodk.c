@@ -262,6 +262,29 @@ static void ways_are_short(void **state)
     }
 }
 
+/* What failures displace is spread: the busiest channel is no worse than sssp's. */
+static void displaced_routes_are_spread(void **state)
+{
+    (void)state;
+    const char *specs[] = {"kary:k=8,n=3,hosts=8", "kary:k=16,n=2,hosts=16",
+                           "xgft:h=2,m=12/12,w=12/12,hosts=12"};
+    uint64_t seed = 9;
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        sv_fabric *whole = test_fabric(ctx, specs[i]), *f = broken(whole, &seed, 10, 0);
+        sv_load best, mine;
+        sv_routes *a = test_routed(ctx, f, "sssp", 0), *b = test_routed(ctx, f, "dmodk", 0);
+        OK(ctx, sv_routes_load(ctx, f, a, NULL, &best));
+        OK(ctx, sv_routes_load(ctx, f, b, NULL, &mine));
+        print_message("%s: %llu, sssp %llu\n", specs[i], (unsigned long long)mine.max,
+                      (unsigned long long)best.max);
+        assert_true(mine.max <= best.max);
+        sv_routes_free(b);
+        sv_routes_free(a);
+        sv_fabric_free(f);
+        sv_fabric_free(whole);
+    }
+}
+
 /* ---- decorated trees ---- */
 
 /* A tree with room: its parts again, in a builder, each switch with some more ports. */
@@ -553,6 +576,7 @@ int main(void)
         cmocka_unit_test(broken_trees_stay_safe),
         cmocka_unit_test(broken_systems_stay_safe),
         cmocka_unit_test(ways_are_short),
+        cmocka_unit_test(displaced_routes_are_spread),
         cmocka_unit_test(hosts_may_be_anywhere),
         cmocka_unit_test(wide_roots_keep_flows_apart),
         cmocka_unit_test(addresses_take_different_ways),
