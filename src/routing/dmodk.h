@@ -87,12 +87,6 @@ typedef struct sv__dmodk_home {
 sv_status sv__dmodk_slots(sv__dmodk *k);
 sv_status sv__dmodk_indices(sv__dmodk *k);
 
-/* What is left of an index on a level. */
-static inline uint64_t sv__dmodk_digits(const sv__dmodk *k, uint32_t level, uint64_t index)
-{
-    return index / k->level[level].divisor;
-}
-
 sv_status sv__dmodk_home_init(sv__dmodk_home *h, const sv__dmodk *k, sv_arena *arena);
 
 /* Finds out who has a way to a home. NO_MEMORY never: the rooms are large enough. */
