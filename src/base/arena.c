@@ -52,19 +52,23 @@ static void *alloc_alone(sv_arena *arena, size_t bytes)
         chunk->next = arena->chunks->next;
         arena->chunks->next = chunk;
     }
-    return memset(chunk->bytes, 0, bytes);
+    return chunk->bytes;
 }
 
-void *sv_arena_alloc(sv_arena *arena, size_t count, size_t size)
+/* What a request takes. */
+static size_t rounded(size_t bytes)
+{
+    bytes = (bytes + alignof(max_align_t) - 1) & ~(size_t)(alignof(max_align_t) - 1);
+    return bytes == 0 ? alignof(max_align_t) : bytes;
+}
+
+void *sv_arena_raw(sv_arena *arena, size_t count, size_t size)
 {
     if (size != 0 && count > (SIZE_MAX / 4) / size) {
         sv_fail(arena->ctx, SV_NO_MEMORY, "out of memory: %zu times %zu bytes", count, size);
         return NULL;
     }
-    size_t bytes = count * size;
-    bytes = (bytes + alignof(max_align_t) - 1) & ~(size_t)(alignof(max_align_t) - 1);
-    if (bytes == 0)
-        bytes = alignof(max_align_t);
+    size_t bytes = rounded(count * size);
     if (arena->chunks == NULL || arena->size - arena->used < bytes) {
         if (bytes > FIRST_CHUNK / 4)
             return alloc_alone(arena, bytes);
@@ -81,7 +85,13 @@ void *sv_arena_alloc(sv_arena *arena, size_t count, size_t size)
     }
     void *block = arena->chunks->bytes + arena->used;
     arena->used += bytes;
-    return memset(block, 0, bytes);
+    return block;
+}
+
+void *sv_arena_alloc(sv_arena *arena, size_t count, size_t size)
+{
+    void *block = sv_arena_raw(arena, count, size);
+    return block == NULL ? NULL : memset(block, 0, rounded(count * size));
 }
 
 char *sv_arena_text(sv_arena *arena, const char *text, size_t length)

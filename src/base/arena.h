@@ -21,6 +21,9 @@ void sv_arena_release(sv_arena *arena);
 /* count * size bytes of zeroes, aligned for anything, or NULL with NO_MEMORY in the context. */
 void *sv_arena_alloc(sv_arena *arena, size_t count, size_t size);
 
+/* The same with anything in it: for what is large, and filled by several threads. */
+void *sv_arena_raw(sv_arena *arena, size_t count, size_t size);
+
 /* A copy of length bytes of text, terminated. NULL as sv_arena_alloc. */
 char *sv_arena_text(sv_arena *arena, const char *text, size_t length);
 

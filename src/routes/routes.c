@@ -249,6 +249,22 @@ uint8_t *sv_routes_row(sv_ctx *ctx, sv_routes *r, uint32_t destination)
     return own_row(ctx, r, r->own_ports, r->ports, destination, r->num_switches);
 }
 
+sv_status sv__routes_raw_rows(sv_ctx *ctx, const sv_fabric *f, sv_routes *r)
+{
+    for (uint32_t d = 0; d < r->num_destinations; d++) {
+        sv_node to = r->node[d];
+        bool homeless = !sv_is_switch(f, to) && r->home[to.i - f->num_switches] == SV_NONE;
+        if (sv_bit(r->own_ports, d) || homeless || !sv_node_alive(f, to))
+            continue;
+        uint8_t *row = sv_arena_raw(&r->store->arena, (size_t)r->num_switches + 1, 1);
+        if (row == NULL)
+            return sv_fail(ctx, SV_NO_MEMORY, "%s", sv_ctx_message(&r->store->ctx));
+        sv_bit_set(r->own_ports, d);
+        r->ports[d] = row;
+    }
+    return SV_OK;
+}
+
 uint8_t *sv_routes_sl_row(sv_ctx *ctx, sv_routes *r, uint32_t destination)
 {
     return own_row(ctx, r, r->own_sls, r->sls, destination, sv__routes_sl_row_length(r));

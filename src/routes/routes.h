@@ -16,6 +16,12 @@ size_t sv__routes_sl_rows(const sv_routes *routes);
 /* How long each of them is. */
 size_t sv__routes_sl_row_length(const sv_routes *routes);
 
+/*
+ * Rows of their own for all live destinations, with anything in them: the caller fills all
+ * entries. NO_MEMORY, or SV_OK. Time: O(destinations).
+ */
+sv_status sv__routes_raw_rows(sv_ctx *ctx, const sv_fabric *fabric, sv_routes *routes);
+
 /* The first place from one on where two rows differ, or their length. Eight at a time. */
 static inline uint32_t sv__rows_differ(const uint8_t *a, const uint8_t *b, uint32_t from,
                                        uint32_t length)

@@ -457,7 +457,10 @@ static void routing(void **state)
         test_out_of_memory(engines[i], route_it, &t);
     }
     /* Those for one kind of fabric, on one of it. */
-    const char *kinds[][2] = {{"ftree", "kary:k=2,n=2,hosts=1"}};
+    const char *kinds[][2] = {
+        {"ftree", "kary:k=2,n=2,hosts=1"},
+        {"dmodk", "xgft:h=2,m=2/2,w=1/2,hosts=2"}, /* with what is worked around */
+        {"dmodk", "taurus"} /* too odd for that */};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         t.engine = kinds[i][0];
         sv_fabric *of_kind = test_fabric(ctx, kinds[i][1]);

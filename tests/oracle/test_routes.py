@@ -24,6 +24,7 @@ SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 
 CHECKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_proof.py")
 ENGINES = "minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave"
 DEADLOCK_FREE = "updn", "dnup", "nue", "weave"
+TREES = "dmodk",  # trees only, free of deadlock
 LAYERED = "dfsssp", "lash"  # free of deadlock, but for packets between switches without terminals
 MODES = "pair", "reversible", "destination", "one"
 MINIMAL = "minhop", "sssp", "dor", "dfsssp", "lash"
@@ -296,6 +297,31 @@ class Engines(Case):
                         least = hops if least is None else least
                         self.assertAlmostEqual(hops, least)
                 shutil.rmtree(directory, ignore_errors=True)
+
+
+    def test_trees_or_refused(self):
+        """Engines for trees: all promises, or exit code 4 and a place."""
+        routed = 0
+        for trial in range(SEED, SEED + TRIALS):
+            rng = random.Random("trees %d" % trial)
+            fabric = random_fabric(rng, self.folder)
+            directory = self.path("trees%d" % trial)
+            engine = rng.choice(TREES)
+            with self.subTest(self.keep(trial), engine=engine):
+                done = selvage("route", fabric, "--engine", engine, "-o", directory, "--no-check",
+                               "--lmc", str(rng.choice((0, 1))))
+                if done.code == 4:
+                    self.assertRegex(done.err, engine + ": this is no tree.*'")
+                    continue
+                self.assertEqual(done.code, 0, done.err)
+                routed += 1
+                wanted = oracle.verify(oracle.load(directory))
+                self.assertEqual(wanted["loops"], 0)
+                split = ok_or_no("check", directory, "--json")["split_pairs"]
+                self.assertEqual(wanted["unreachable"]["terminal_terminal"], split)
+                self.assertTrue(all(wanted[v] for v in VERDICTS), wanted["cycle"])
+            shutil.rmtree(directory, ignore_errors=True)
+        self.assertGreater(routed, TRIALS // 8)
 
 
 def ok_or_no(*arguments):
