@@ -445,7 +445,8 @@ static sv_status route_terminals(struct ftree *x, const char *align)
         return SV_NO_MEMORY;
     for (size_t i = 0; i < request->num_hosts; i++) {
         sv_node host = request->hosts[i];
-        if (sv_is_switch(f, host) || !sv_node_alive(f, host) || sv_switch_of(f, host).i == SV_NONE)
+        if (sv_is_switch(f, host) || !sv_node_alive(f, host) ||
+            sv_switch_of(f, host).i == SV_NONE || listed[host.i - f->num_switches])
             continue;
         q.hosts[q.count++] = host.i;
         listed[host.i - f->num_switches] = true;

@@ -118,6 +118,48 @@ static void hosts_anywhere_and_switches_hung_on(void **state)
     sv_fabric_free(f);
 }
 
+/* Two trees side by side, one with four hosts on a leaf, one with one. */
+static const char two_trees[] =
+    "Switch 8 \"S-1\" # \"spine1\"\n[1] \"S-11\"[1]\n[2] \"S-12\"[1]\n"
+    "Switch 8 \"S-2\" # \"spine2\"\n[1] \"S-11\"[2]\n[2] \"S-12\"[2]\n"
+    "Switch 8 \"S-11\" # \"leaf1\"\n[1] \"S-1\"[1]\n[2] \"S-2\"[1]\n[3] \"H-31\"[1]\n"
+    "[4] \"H-32\"[1]\n[5] \"H-33\"[1]\n[6] \"H-34\"[1]\n"
+    "Switch 8 \"S-12\" # \"leaf2\"\n[1] \"S-1\"[2]\n[2] \"S-2\"[2]\n[3] \"H-41\"[1]\n"
+    "[4] \"H-42\"[1]\n[5] \"H-43\"[1]\n[6] \"H-44\"[1]\n"
+    "Switch 8 \"S-3\" # \"other-leaf1\"\n[1] \"S-5\"[1]\n[2] \"S-6\"[1]\n[3] \"H-51\"[1]\n"
+    "Switch 8 \"S-4\" # \"other-leaf2\"\n[1] \"S-5\"[2]\n[2] \"S-6\"[2]\n[3] \"H-61\"[1]\n"
+    "Switch 8 \"S-5\" # \"other-spine1\"\n[1] \"S-3\"[1]\n[2] \"S-4\"[1]\n"
+    "Switch 8 \"S-6\" # \"other-spine2\"\n[1] \"S-3\"[2]\n[2] \"S-4\"[2]\n"
+    "Ca 1 \"H-31\" # \"h1\"\n[1] \"S-11\"[3]\nCa 1 \"H-32\" # \"h2\"\n[1] \"S-11\"[4]\n"
+    "Ca 1 \"H-33\" # \"h3\"\n[1] \"S-11\"[5]\nCa 1 \"H-34\" # \"h4\"\n[1] \"S-11\"[6]\n"
+    "Ca 1 \"H-41\" # \"h5\"\n[1] \"S-12\"[3]\nCa 1 \"H-42\" # \"h6\"\n[1] \"S-12\"[4]\n"
+    "Ca 1 \"H-43\" # \"h7\"\n[1] \"S-12\"[5]\nCa 1 \"H-44\" # \"h8\"\n[1] \"S-12\"[6]\n"
+    "Ca 1 \"H-51\" # \"h9\"\n[1] \"S-3\"[3]\nCa 1 \"H-61\" # \"h10\"\n[1] \"S-4\"[3]\n";
+
+/* Leaves of one part do not have to be as full as those of another; nor roots named in each. */
+static void parts_have_levels_of_their_own(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(ctx, two_trees);
+    const sv_node root = {switch_named(f, "spine1")};
+    for (size_t roots = 0; roots <= 1; roots++) {
+        sv_arena arena;
+        sv_fat_tree tree;
+        find(&arena, f, &root, roots, &tree);
+        assert_int_equal(tree.cables, 8);
+        assert_int_equal(tree.sideways, 0);
+        uint32_t top = tree.level[switch_named(f, "spine1")];
+        assert_int_equal(top, tree.levels - 1);
+        assert_int_equal(tree.level[switch_named(f, "leaf1")], top - 1);
+        assert_int_equal(tree.level[switch_named(f, "other-leaf1")], top - 1);
+        assert_int_equal(tree.level[switch_named(f, "other-leaf2")], top - 1);
+        assert_int_equal(tree.level[switch_named(f, "other-spine1")], top);
+        assert_int_equal(tree.level[switch_named(f, "other-spine2")], top);
+        sv_arena_release(&arena);
+    }
+    sv_fabric_free(f);
+}
+
 /* Whatever the numbers of the switches are, hosts of a subtree stand side by side. */
 static void tree_order_keeps_subtrees_together(void **state)
 {
@@ -293,6 +335,10 @@ static void what_is_no_tree_is_refused(void **state)
           "ftree: this is no tree: 32 of 32 cables between switches join two of one level, for "
           "example 'sw0-0' and 'sw3-0', as all switches have hosts");
     sv_fabric_free(f);
+    f = test_fabric(ctx, "torus:4x4,hosts=0");
+    FAILS(ctx, sv_route(ctx, f, "ftree", NULL, &r, NULL), SV_INFEASIBLE,
+          "ftree: no switch has hosts, so there are no levels");
+    sv_fabric_free(f);
     f = test_fabric(ctx, "kary:k=2,n=2,hosts=1");
     const char *wrong[] = {"align=maybe"};
     const sv_route_request request = {.options = wrong, .num_options = 1};
@@ -330,6 +376,29 @@ static void kinds_of_hosts_share_the_ways(void **state)
     sv_fabric_free(f);
 }
 
+/* A host that is listed again and again is routed where it is listed first. */
+static void orders_may_repeat_hosts(void **state)
+{
+    (void)state;
+    enum { MANY = 10000 };
+    sv_fabric *f = test_fabric(ctx, "kary:k=4,n=2,hosts=4");
+    sv_routes *once = NULL, *often = NULL;
+    sv_node *order = calloc(MANY, sizeof *order);
+    assert_non_null(order);
+    for (uint32_t i = 0; i < MANY; i++)
+        order[i].i = f->num_switches + (i < 3 ? 5 * i : 5);
+    sv_route_request request = {.hosts = order, .num_hosts = 3};
+    OK(ctx, sv_route(ctx, f, "ftree", &request, &once, NULL));
+    request.num_hosts = MANY;
+    OK(ctx, sv_route(ctx, f, "ftree", &request, &often, NULL));
+    for (uint32_t d = 0; d < once->num_destinations; d++)
+        assert_memory_equal(once->ports[d], often->ports[d], f->num_switches);
+    free(order);
+    sv_routes_free(once);
+    sv_routes_free(often);
+    sv_fabric_free(f);
+}
+
 /* The addresses of a host are reached over different roots. */
 static void addresses_take_different_roots(void **state)
 {
@@ -351,12 +420,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_of_regular_trees),
         cmocka_unit_test(hosts_anywhere_and_switches_hung_on),
+        cmocka_unit_test(parts_have_levels_of_their_own),
         cmocka_unit_test(tree_order_keeps_subtrees_together),
         cmocka_unit_test(every_shift_of_a_full_tree_is_free_of_contention),
         cmocka_unit_test(broken_trees_are_proven),
         cmocka_unit_test(odd_trees_are_proven),
         cmocka_unit_test(what_is_no_tree_is_refused),
         cmocka_unit_test(kinds_of_hosts_share_the_ways),
+        cmocka_unit_test(orders_may_repeat_hosts),
         cmocka_unit_test(addresses_take_different_roots),
     };
     return cmocka_run_group_tests(tests, begin, end);
