@@ -98,15 +98,41 @@ static uint32_t leaves_below(struct finder *x, const uint32_t *level, uint32_t s
     return leaves;
 }
 
+/* Where the levels of each switch's component begin if all levels of all components are listed. */
+static void number_parts(struct finder *x, const uint32_t *level, uint32_t *part)
+{
+    uint32_t n = x->core->num_switches, next = 0;
+    memset(part, 0xff, n * sizeof *part);
+    for (uint32_t s = 0; s < n; s++) {
+        uint32_t head = 0, tail = 0, highest = 0;
+        if (level[s] == SV_NONE || part[s] != SV_NONE)
+            continue;
+        part[s] = next;
+        x->queue[tail++] = s;
+        while (head < tail) {
+            uint32_t at = x->queue[head++];
+            highest = level[at] > highest ? level[at] : highest;
+            for (uint32_t e = x->core->first[at]; e < x->core->first[at + 1]; e++)
+                if (part[x->core->neighbour[e]] == SV_NONE) {
+                    part[x->core->neighbour[e]] = next;
+                    x->queue[tail++] = x->core->neighbour[e];
+                }
+        }
+        next += highest + 1; /* a switch is on each: no more than there are switches */
+    }
+}
+
 /* Puts switches with hosts that see few leaves, for their level, below their neighbours. */
 static sv_status hang_below(struct finder *x, const uint32_t *level, uint32_t highest)
 {
     uint32_t n = x->core->num_switches;
     uint64_t *seen = sv_bitset_new(x->arena, n);
-    uint32_t *most = SV_ARENA_NEW(x->arena, uint32_t, (size_t)highest + 1);
+    uint32_t *part = SV_ARENA_NEW(x->arena, uint32_t, n);
+    uint32_t *most = SV_ARENA_NEW(x->arena, uint32_t, n);
     uint32_t *below = SV_ARENA_NEW(x->arena, uint32_t, n);
-    if (seen == NULL || most == NULL || below == NULL)
+    if (seen == NULL || part == NULL || most == NULL || below == NULL)
         return SV_NO_MEMORY;
+    number_parts(x, level, part);
     bool any = false;
     for (uint32_t s = 0; s < n; s++)
         any = any || (x->hosts[s] > 0 && level[s] != 0 && level[s] != SV_NONE);
@@ -114,11 +140,12 @@ static sv_status hang_below(struct finder *x, const uint32_t *level, uint32_t hi
         if (level[s] == 0 || level[s] == SV_NONE)
             continue;
         below[s] = leaves_below(x, level, s, seen);
-        most[level[s]] = below[s] > most[level[s]] ? below[s] : most[level[s]];
+        uint32_t *here = &most[part[s] + level[s]];
+        *here = below[s] > *here ? below[s] : *here;
     }
     for (uint32_t l = 1; any && l <= highest; l++)
         for (uint32_t s = 0; s < n; s++) {
-            if (level[s] != l || x->hosts[s] == 0 || 2 * below[s] >= most[l])
+            if (level[s] != l || x->hosts[s] == 0 || 2 * below[s] >= most[part[s] + l])
                 continue;
             int32_t least = INT32_MAX;
             for (uint32_t e = x->core->first[s]; e < x->core->first[s + 1]; e++)

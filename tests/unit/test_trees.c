@@ -118,45 +118,81 @@ static void hosts_anywhere_and_switches_hung_on(void **state)
     sv_fabric_free(f);
 }
 
-/* Two trees side by side, one with four hosts on a leaf, one with one. */
-static const char two_trees[] =
-    "Switch 8 \"S-1\" # \"spine1\"\n[1] \"S-11\"[1]\n[2] \"S-12\"[1]\n"
-    "Switch 8 \"S-2\" # \"spine2\"\n[1] \"S-11\"[2]\n[2] \"S-12\"[2]\n"
-    "Switch 8 \"S-11\" # \"leaf1\"\n[1] \"S-1\"[1]\n[2] \"S-2\"[1]\n[3] \"H-31\"[1]\n"
-    "[4] \"H-32\"[1]\n[5] \"H-33\"[1]\n[6] \"H-34\"[1]\n"
-    "Switch 8 \"S-12\" # \"leaf2\"\n[1] \"S-1\"[2]\n[2] \"S-2\"[2]\n[3] \"H-41\"[1]\n"
-    "[4] \"H-42\"[1]\n[5] \"H-43\"[1]\n[6] \"H-44\"[1]\n"
-    "Switch 8 \"S-3\" # \"other-leaf1\"\n[1] \"S-5\"[1]\n[2] \"S-6\"[1]\n[3] \"H-51\"[1]\n"
-    "Switch 8 \"S-4\" # \"other-leaf2\"\n[1] \"S-5\"[2]\n[2] \"S-6\"[2]\n[3] \"H-61\"[1]\n"
-    "Switch 8 \"S-5\" # \"other-spine1\"\n[1] \"S-3\"[1]\n[2] \"S-4\"[1]\n"
-    "Switch 8 \"S-6\" # \"other-spine2\"\n[1] \"S-3\"[2]\n[2] \"S-4\"[2]\n"
-    "Ca 1 \"H-31\" # \"h1\"\n[1] \"S-11\"[3]\nCa 1 \"H-32\" # \"h2\"\n[1] \"S-11\"[4]\n"
-    "Ca 1 \"H-33\" # \"h3\"\n[1] \"S-11\"[5]\nCa 1 \"H-34\" # \"h4\"\n[1] \"S-11\"[6]\n"
-    "Ca 1 \"H-41\" # \"h5\"\n[1] \"S-12\"[3]\nCa 1 \"H-42\" # \"h6\"\n[1] \"S-12\"[4]\n"
-    "Ca 1 \"H-43\" # \"h7\"\n[1] \"S-12\"[5]\nCa 1 \"H-44\" # \"h8\"\n[1] \"S-12\"[6]\n"
-    "Ca 1 \"H-51\" # \"h9\"\n[1] \"S-3\"[3]\nCa 1 \"H-61\" # \"h10\"\n[1] \"S-4\"[3]\n";
+static void print_host(test_buffer *b, uint32_t id, uint32_t on, uint32_t port)
+{
+    b->length += (size_t)sprintf(b->text + b->length, "Ca 1 \"H-%x\" # \"h%x\"\n[1] \"S-%x\"[%u]\n",
+                                 id, id, on, port);
+}
+
+/* A tree of two levels, as text, with hosts on leaves and io on the first spine. Switches are
+ * called tag, tag + 1, …, spines first. */
+static void print_tree(test_buffer *b, uint32_t tag, uint32_t spines, uint32_t leaves,
+                       uint32_t hosts, uint32_t io)
+{
+    for (uint32_t i = 0; i < spines + leaves; i++) {
+        bool leaf = i >= spines;
+        uint32_t ends = leaf ? spines : leaves, more = leaf ? hosts : i == 0 ? io : 0;
+        b->length +=
+            (size_t)sprintf(b->text + b->length, "Switch 36 \"S-%x\" # \"%x\"\n", tag + i, tag + i);
+        for (uint32_t k = 0; k < ends; k++)
+            b->length +=
+                (size_t)sprintf(b->text + b->length, "[%u] \"S-%x\"[%u]\n", k + 1,
+                                tag + k + (leaf ? 0 : spines), 1 + (leaf ? i - spines : i));
+        for (uint32_t k = 0; k < more; k++)
+            b->length += (size_t)sprintf(b->text + b->length, "[%u] \"H-%x\"[1]\n", ends + k + 1,
+                                         (tag + i) * 64 + k);
+    }
+    for (uint32_t i = 0; i < spines + leaves; i++)
+        for (uint32_t k = 0; k < (i >= spines ? hosts : i == 0 ? io : 0); k++)
+            print_host(b, (tag + i) * 64 + k, tag + i, (i >= spines ? spines : leaves) + k + 1);
+}
 
 /* Leaves of one part do not have to be as full as those of another; nor roots named in each. */
 static void parts_have_levels_of_their_own(void **state)
 {
     (void)state;
-    sv_fabric *f = test_read(ctx, two_trees);
-    const sv_node root = {switch_named(f, "spine1")};
+    static char text[1 << 12];
+    test_buffer b = {.text = text};
+    print_tree(&b, 0x100, 2, 2, 4, 0);
+    print_tree(&b, 0x200, 2, 2, 1, 0);
+    sv_fabric *f = test_read(ctx, text);
+    const sv_node root = {switch_named(f, "100")};
     for (size_t roots = 0; roots <= 1; roots++) {
         sv_arena arena;
         sv_fat_tree tree;
         find(&arena, f, &root, roots, &tree);
         assert_int_equal(tree.cables, 8);
         assert_int_equal(tree.sideways, 0);
-        uint32_t top = tree.level[switch_named(f, "spine1")];
+        uint32_t top = tree.level[switch_named(f, "100")];
         assert_int_equal(top, tree.levels - 1);
-        assert_int_equal(tree.level[switch_named(f, "leaf1")], top - 1);
-        assert_int_equal(tree.level[switch_named(f, "other-leaf1")], top - 1);
-        assert_int_equal(tree.level[switch_named(f, "other-leaf2")], top - 1);
-        assert_int_equal(tree.level[switch_named(f, "other-spine1")], top);
-        assert_int_equal(tree.level[switch_named(f, "other-spine2")], top);
+        assert_int_equal(tree.level[switch_named(f, "102")], top - 1);
+        assert_int_equal(tree.level[switch_named(f, "202")], top - 1);
+        assert_int_equal(tree.level[switch_named(f, "203")], top - 1);
+        assert_int_equal(tree.level[switch_named(f, "200")], top);
+        assert_int_equal(tree.level[switch_named(f, "201")], top);
         sv_arena_release(&arena);
     }
+    sv_fabric_free(f);
+}
+
+/* How many leaves a spine sees is compared with spines of its own part, not with larger trees. */
+static void small_parts_keep_their_roots(void **state)
+{
+    (void)state;
+    static char text[1 << 16];
+    test_buffer b = {.text = text};
+    print_tree(&b, 0x100, 3, 12, 4, 1);
+    print_tree(&b, 0x200, 2, 4, 4, 1);
+    sv_fabric *f = test_read(ctx, text);
+    sv_arena arena;
+    sv_fat_tree tree;
+    find(&arena, f, NULL, 0, &tree);
+    assert_int_equal(tree.levels, 2);
+    assert_int_equal(tree.level[switch_named(f, "100")], 1);
+    assert_int_equal(tree.level[switch_named(f, "200")], 1);
+    assert_int_equal(tree.level[switch_named(f, "201")], 1);
+    assert_int_equal(tree.level[switch_named(f, "202")], 0);
+    sv_arena_release(&arena);
     sv_fabric_free(f);
 }
 
@@ -421,6 +457,7 @@ int main(void)
         cmocka_unit_test(levels_of_regular_trees),
         cmocka_unit_test(hosts_anywhere_and_switches_hung_on),
         cmocka_unit_test(parts_have_levels_of_their_own),
+        cmocka_unit_test(small_parts_keep_their_roots),
         cmocka_unit_test(tree_order_keeps_subtrees_together),
         cmocka_unit_test(every_shift_of_a_full_tree_is_free_of_contention),
         cmocka_unit_test(broken_trees_are_proven),
