@@ -61,6 +61,17 @@ class Auto(Base):
         self.expect_error(3, 'auto passes no options on: "a=b"', "route", "mesh:2", "-e", "auto",
                           "--option", "a=b")
 
+    def test_roots_and_orders_go_to_those_who_heed_them(self):
+        """Also when weave, which does not, is asked again for room for a multicast tree."""
+        spec = "random:switches=40,links=90,total=60,seed=1"
+        for option, guid in ("--roots", "0x02005e1a00000001"), ("--order", "0x02005e1b00000011"):
+            with open(self.path("guids"), "w") as file:
+                file.write(guid + "\n")
+            made = ok("route", spec, "--vls", "2", "-e", "auto", "--multicast", option,
+                      self.path("guids"), "--json").json
+            self.assertEqual(made["engine"], "weave")
+            self.assertIs(made["multicast"]["routed_again"], True)
+
 
 if __name__ == "__main__":
     unittest.main()
