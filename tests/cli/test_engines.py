@@ -29,6 +29,17 @@ class Trees(Base):
         self.expect_error(3, "engine weave knows no order of hosts", "route",
                           "kary:k=2,n=2,hosts=2", "--order", again)
 
+    def test_order_has_only_hosts_that_compute(self):
+        """Whoever is listed for routing: I/O nodes have no ranks."""
+        for name, guids in ("order", [0x02005e1b00000021, 0x02005e1b00000011]), \
+                ("io", [0x02005e1b00000021]):
+            with open(self.path(name), "w") as file:
+                file.writelines("0x%x\n" % guid for guid in guids)
+        ok("route", "kary:k=2,n=2,hosts=2", "--engine", "ftree", "--order", self.path("order"),
+           "--io-guids", self.path("io"), "--order-out", self.path("ranks"))
+        with open(self.path("ranks")) as file:
+            self.assertEqual([line.split()[2] for line in file], ["host0", "host2", "host3"])
+
     def test_real_trees(self):
         trees = {"director-tabs-eaten": [160, 160, 80], "selene-storage": [64, 64, 32],
                  "psmn-x5": [7, 4], "ut-rocket-fdr10": [6, 2], "topograph-dgx-ndr": [31, 9]}
