@@ -195,6 +195,17 @@ static bool can_leave_room(const struct route *o)
     return strcmp(o->engine, "weave") == 0 && o->options.length < APP_MOST_LIST;
 }
 
+/* What auto tells its engines is only what they heed. */
+static void leave_out_unheeded(const struct route *o, sv_route_request *asked)
+{
+    const sv_engine_info *engine;
+    for (size_t i = 0; o->tried.count > 0 && (engine = sv_engine_at(i)) != NULL; i++)
+        if (strcmp(engine->name, o->engine) == 0) {
+            asked->num_roots = engine->traits & SV_ENGINE_ROOTS ? asked->num_roots : 0;
+            asked->num_hosts = engine->traits & SV_ENGINE_HOSTS ? asked->num_hosts : 0;
+        }
+}
+
 /* Once more, with room for a tree, or a lane less so that it has one for itself. */
 static sv_status compute_again(struct app *app, struct route *o, const sv_fabric *fabric,
                                const sv_route_request *request, sv_routes **routes,
@@ -202,6 +213,7 @@ static sv_status compute_again(struct app *app, struct route *o, const sv_fabric
 {
     sv_route_request asked = *request;
     o->multicast.again = true;
+    leave_out_unheeded(o, &asked);
     if (can_leave_room(o)) {
         o->options.at[asked.num_options++] = "multicast=yes";
     } else {

@@ -8,13 +8,15 @@
 #include "selvage/app.h"
 #include "structure/tree.h"
 
+/* Hosts that compute only. */
 static void write_host(sv_text *out, const sv_fabric *f, sv_node host)
 {
-    sv_text_print(out, "0x%016llx # %s\n", (unsigned long long)sv_node_guid(f, host),
-                  sv_node_name(f, host));
+    if (sv_terminal_of(f, host)->role == SV_ROLE_COMPUTE && sv_switch_of(f, host).i != SV_NONE)
+        sv_text_print(out, "0x%016llx # %s\n", (unsigned long long)sv_node_guid(f, host),
+                      sv_node_name(f, host));
 }
 
-/* Those that the request names first, then the rest that compute. */
+/* Those that the request names first, then the rest. */
 static sv_status write_hosts(struct app *app, const sv_fabric *f, const sv_route_request *request,
                              const sv_fat_tree *tree, bool *listed, const char *path)
 {
@@ -28,7 +30,7 @@ static sv_status write_hosts(struct app *app, const sv_fabric *f, const sv_route
     }
     for (uint32_t i = 0; i < tree->num_hosts; i++) {
         sv_node host = {tree->hosts[i]};
-        if (!listed[host.i - f->num_switches] && sv_terminal_of(f, host)->role == SV_ROLE_COMPUTE)
+        if (!listed[host.i - f->num_switches])
             write_host(&out, f, host);
     }
     sv_status status = sv_text_finish(&out);

@@ -27,7 +27,7 @@ typedef struct sv_live sv_live;
 
 typedef struct sv_live_options {
     const char *engine;     /* NULL: weave; "auto": sv_route_auto */
-    sv_route_request route; /* what it is told; roots come from roots_path */
+    sv_route_request route; /* what it is told; roots come from roots_path, no order of hosts */
     const char *roots_path; /* GUIDs of root switches, read in every sweep; NULL: none */
     const char *pin_path;   /* tables to be used whenever they are valid; NULL: none */
     const char *state_path; /* an .svr file that keeps the last proven tables; NULL: none */

@@ -80,6 +80,8 @@ static sv_status keep_options(sv_live *live, const sv_live_options *given)
     o->state_path = keep_text(live, given->state_path, &failed);
     o->route.roots = NULL;
     o->route.num_roots = 0;
+    o->route.hosts = NULL; /* numbers of one fabric mean nothing in the next */
+    o->route.num_hosts = 0;
     o->route.options = list;
     for (size_t i = 0; i < count && list != NULL; i++)
         list[i] = keep_text(live, given->route.options[i], &failed);

@@ -205,9 +205,12 @@ static sv_status repair(sv_live *live, const sv__set *from, bool proven, const s
                         const sv_route_request *request, sv__candidate *c)
 {
     /* Whatever auto has chosen, a repair that fails wants an engine that takes any fabric. */
-    const char *mender = strcmp(live->options.engine, "auto") == 0 ? "weave" : live->options.engine;
+    bool chosen = strcmp(live->options.engine, "auto") == 0;
+    const char *mender = chosen ? "weave" : live->options.engine;
+    sv_route_request told = *request;
+    told.num_roots = chosen ? 0 : told.num_roots; /* weave heeds none */
     const sv_repair_request wanted = {
-        .engine = mender, .route = request, .traffic = live->options.traffic, .proven = proven};
+        .engine = mender, .route = &told, .traffic = live->options.traffic, .proven = proven};
     sv_repair_report *report = NULL;
     SV_TRY(sv_repair(live->ctx, from->fabric, from->routes, f, &wanted, &c->routes, &report));
     c->how = report->full ? SV_LIVE_ROUTED : SV_LIVE_REPAIRED;

@@ -16,10 +16,11 @@
  *
  * Each leaf may be treated as if it had as many hosts as the fullest (align), so that hosts with
  * the same number on their leaf are reached by the same cables everywhere. Where leaves have no
- * more hosts than cables up, that keeps shifts free of contention although some hosts are missing
- * (a 10-ary 3-tree with 750 hosts: 1 flow on a cable at most instead of 2); where they have more,
- * it only makes loads less even. I/O nodes, and hosts that are neither compute nor I/O nodes, have
- * counts of their own: they share the cables evenly among themselves.
+ * more hosts than cables up, that can keep shifts free of contention although some hosts are
+ * missing (a 10-ary 3-tree with 750 hosts: 1 flow on a cable at most instead of 2; a 6-ary one with
+ * 162: 2 either way); where they have more, it only makes loads less even. I/O nodes, and hosts
+ * that are neither compute nor I/O nodes, have counts of their own: they share the cables evenly
+ * among themselves.
  *
  * Cost: O(channels) for each switch with destinations, O(switches) for each destination.
  */
@@ -445,7 +446,8 @@ static sv_status route_terminals(struct ftree *x, const char *align)
         return SV_NO_MEMORY;
     for (size_t i = 0; i < request->num_hosts; i++) {
         sv_node host = request->hosts[i];
-        if (sv_is_switch(f, host) || !sv_node_alive(f, host) || sv_switch_of(f, host).i == SV_NONE)
+        if (sv_is_switch(f, host) || !sv_node_alive(f, host) ||
+            sv_switch_of(f, host).i == SV_NONE || listed[host.i - f->num_switches])
             continue;
         q.hosts[q.count++] = host.i;
         listed[host.i - f->num_switches] = true;

@@ -5,10 +5,11 @@
  * are counted from the leaves, because failures take more from the top: a root that lost its cable
  * to one part of the tree still stands as high above the leaves as before. But real trees have
  * hosts elsewhere, too: I/O nodes on roots, a management switch hung on a leaf or a root. So leaves
- * are, to begin with, switches with at least half as many hosts as the switch of the median host,
- * and what looks like one of them (sv_levels_above). Other switches with hosts stand where their
- * distance puts them, unless they see less than half of the leaves that others of that level see
- * below them: then they hang below their neighbours.
+ * are, to begin with, switches with at least half as many hosts as the switch of the median host
+ * (of its component, if none there has that many), and what looks like one of them
+ * (sv_levels_above). Other switches with hosts stand where their distance puts them, unless they
+ * see less than half of the leaves that others of that level see below them: then they hang below
+ * their neighbours.
  *
  * A switch hung on a root ends up above it. This does no harm: the ways there lead up, the ways
  * back down, and nobody else's turn there.
@@ -17,7 +18,7 @@
  * nested; leaves are sorted by the subtrees they are in, the largest first, each numbered by its
  * first leaf.
  *
- * Cost: O(channels) for each level.
+ * Cost: O(channels) for each level; with hosts above the leaves, for each switch above them.
  */
 #include "structure/tree.h"
 
@@ -45,20 +46,25 @@ static void count_hosts(struct finder *x)
                 x->f->adapters[sv_terminal_of(x->f, hop->to)->adapter].kind != SV_ADAPTER_SPECIAL;
 }
 
-/* How many hosts the switch of the median host has: half of all hosts have that many or more. */
-static sv_status median_hosts(struct finder *x, uint32_t *median)
+/*
+ * How many hosts the switch of the median host has, of the switches that nothing has reached yet:
+ * half of all hosts have that many or more. 0: there are no hosts.
+ */
+static sv_status median_hosts(struct finder *x, const uint32_t *reached, uint32_t *median)
 {
     uint32_t most = 0;
     uint64_t all = 0, above = 0;
-    for (uint32_t s = 0; s < x->core->num_switches; s++) {
-        most = x->hosts[s] > most ? x->hosts[s] : most;
-        all += x->hosts[s];
-    }
+    for (uint32_t s = 0; s < x->core->num_switches; s++)
+        if (reached[s] == SV_NONE) {
+            most = x->hosts[s] > most ? x->hosts[s] : most;
+            all += x->hosts[s];
+        }
     uint64_t *with = SV_ARENA_NEW(x->arena, uint64_t, (size_t)most + 1);
     if (with == NULL)
         return SV_NO_MEMORY;
     for (uint32_t s = 0; s < x->core->num_switches; s++)
-        with[x->hosts[s]] += x->hosts[s];
+        if (reached[s] == SV_NONE)
+            with[x->hosts[s]] += x->hosts[s];
     for (*median = most; *median > 1 && 2 * above < all; --*median)
         above += with[*median];
     if (*median < most && 2 * above >= all)
@@ -92,15 +98,41 @@ static uint32_t leaves_below(struct finder *x, const uint32_t *level, uint32_t s
     return leaves;
 }
 
+/* Where the levels of each switch's component begin if all levels of all components are listed. */
+static void number_parts(struct finder *x, const uint32_t *level, uint32_t *part)
+{
+    uint32_t n = x->core->num_switches, next = 0;
+    memset(part, 0xff, n * sizeof *part);
+    for (uint32_t s = 0; s < n; s++) {
+        uint32_t head = 0, tail = 0, highest = 0;
+        if (level[s] == SV_NONE || part[s] != SV_NONE)
+            continue;
+        part[s] = next;
+        x->queue[tail++] = s;
+        while (head < tail) {
+            uint32_t at = x->queue[head++];
+            highest = level[at] > highest ? level[at] : highest;
+            for (uint32_t e = x->core->first[at]; e < x->core->first[at + 1]; e++)
+                if (part[x->core->neighbour[e]] == SV_NONE) {
+                    part[x->core->neighbour[e]] = next;
+                    x->queue[tail++] = x->core->neighbour[e];
+                }
+        }
+        next += highest + 1; /* a switch is on each: no more than there are switches */
+    }
+}
+
 /* Puts switches with hosts that see few leaves, for their level, below their neighbours. */
 static sv_status hang_below(struct finder *x, const uint32_t *level, uint32_t highest)
 {
     uint32_t n = x->core->num_switches;
     uint64_t *seen = sv_bitset_new(x->arena, n);
-    uint32_t *most = SV_ARENA_NEW(x->arena, uint32_t, (size_t)highest + 1);
+    uint32_t *part = SV_ARENA_NEW(x->arena, uint32_t, n);
+    uint32_t *most = SV_ARENA_NEW(x->arena, uint32_t, n);
     uint32_t *below = SV_ARENA_NEW(x->arena, uint32_t, n);
-    if (seen == NULL || most == NULL || below == NULL)
+    if (seen == NULL || part == NULL || most == NULL || below == NULL)
         return SV_NO_MEMORY;
+    number_parts(x, level, part);
     bool any = false;
     for (uint32_t s = 0; s < n; s++)
         any = any || (x->hosts[s] > 0 && level[s] != 0 && level[s] != SV_NONE);
@@ -108,11 +140,12 @@ static sv_status hang_below(struct finder *x, const uint32_t *level, uint32_t hi
         if (level[s] == 0 || level[s] == SV_NONE)
             continue;
         below[s] = leaves_below(x, level, s, seen);
-        most[level[s]] = below[s] > most[level[s]] ? below[s] : most[level[s]];
+        uint32_t *here = &most[part[s] + level[s]];
+        *here = below[s] > *here ? below[s] : *here;
     }
     for (uint32_t l = 1; any && l <= highest; l++)
         for (uint32_t s = 0; s < n; s++) {
-            if (level[s] != l || x->hosts[s] == 0 || 2 * below[s] >= most[l])
+            if (level[s] != l || x->hosts[s] == 0 || 2 * below[s] >= most[part[s] + l])
                 continue;
             int32_t least = INT32_MAX;
             for (uint32_t e = x->core->first[s]; e < x->core->first[s + 1]; e++)
@@ -123,16 +156,40 @@ static sv_status hang_below(struct finder *x, const uint32_t *level, uint32_t hi
     return SV_OK;
 }
 
+/*
+ * Leaves get level 0. Components whose switches all have too few hosts are looked at again without
+ * the others: at least half of the hosts are dealt with each time.
+ */
+static sv_status mark_leaves(struct finder *x, uint32_t *level)
+{
+    uint32_t n = x->core->num_switches, median;
+    uint32_t *reached = SV_ARENA_NEW(x->arena, uint32_t, n);
+    if (reached == NULL)
+        return SV_NO_MEMORY;
+    memset(level, 0xff, n * sizeof *level);
+    memset(reached, 0xff, n * sizeof *reached);
+    for (;;) {
+        uint32_t tail = 0;
+        SV_TRY(median_hosts(x, reached, &median));
+        if (median == 0)
+            return SV_OK;
+        for (uint32_t s = 0; s < n; s++)
+            if (reached[s] == SV_NONE && x->hosts[s] > 0 && 2 * x->hosts[s] >= median) {
+                level[s] = reached[s] = 0;
+                x->queue[tail++] = s;
+            }
+        sv_core_spread(x->core, reached, x->queue, 0, tail);
+    }
+}
+
 /* Heights from the leaves up. */
 static sv_status rise(struct finder *x)
 {
-    uint32_t n = x->core->num_switches, median, highest;
+    uint32_t n = x->core->num_switches, highest;
     uint32_t *level = SV_ARENA_NEW(x->arena, uint32_t, n);
     if (level == NULL)
         return SV_NO_MEMORY;
-    SV_TRY(median_hosts(x, &median));
-    for (uint32_t s = 0; s < n; s++)
-        level[s] = x->hosts[s] > 0 && 2 * x->hosts[s] >= median ? 0 : SV_NONE;
+    SV_TRY(mark_leaves(x, level));
     if (!sv_levels_above(x->arena, x->f, level, &highest))
         return SV_NO_MEMORY;
     for (uint32_t s = 0; s < n; s++)
@@ -140,10 +197,11 @@ static sv_status rise(struct finder *x)
     return hang_below(x, level, highest);
 }
 
-/* Heights from the roots down: 0, -1, … */
+/* Heights from the roots down; components without roots keep theirs, the tops side by side. */
 static sv_status descend(struct finder *x, const sv_node *roots, size_t num_roots)
 {
     uint32_t n = x->core->num_switches, tail = 0;
+    int32_t top = 0;
     uint32_t *rank = SV_ARENA_NEW(x->arena, uint32_t, n);
     if (rank == NULL)
         return SV_NO_MEMORY;
@@ -156,7 +214,11 @@ static sv_status descend(struct finder *x, const sv_node *roots, size_t num_root
         }
     sv_core_spread(x->core, rank, x->queue, 0, tail);
     for (uint32_t s = 0; s < n; s++)
-        x->height[s] = rank[s] == SV_NONE ? INT32_MAX : -(int32_t)rank[s];
+        if (rank[s] == SV_NONE && x->height[s] != INT32_MAX && x->height[s] > top)
+            top = x->height[s];
+    for (uint32_t s = 0; s < n; s++)
+        if (rank[s] != SV_NONE)
+            x->height[s] = top - (int32_t)rank[s];
     return SV_OK;
 }
 
@@ -301,7 +363,8 @@ sv_status sv_fat_tree_find(sv_fat_tree *tree, sv_arena *arena, const sv_fabric *
     if (tree->level == NULL || x.hosts == NULL || x.height == NULL || x.queue == NULL)
         return SV_NO_MEMORY;
     count_hosts(&x);
-    SV_TRY(num_roots > 0 ? descend(&x, roots, num_roots) : rise(&x));
+    SV_TRY(rise(&x));
+    SV_TRY(descend(&x, roots, num_roots));
     SV_TRY(number_levels(&x));
     judge_cables(&x);
     SV_TRY(order_leaves(&x));
@@ -310,6 +373,11 @@ sv_status sv_fat_tree_find(sv_fat_tree *tree, sv_arena *arena, const sv_fabric *
 
 sv_status sv_fat_tree_fits(sv_ctx *ctx, const sv_fat_tree *t, const sv_fabric *f, const char *who)
 {
+    bool levels = false;
+    for (uint32_t l = 0; l < t->levels; l++)
+        levels = levels || t->count[l] > 0;
+    if (!levels && f->live_switches > 1)
+        return sv_fail(ctx, SV_INFEASIBLE, "%s: no switch has hosts, so there are no levels", who);
     if (8 * (uint64_t)t->sideways <= t->cables)
         return SV_OK;
     return sv_fail(ctx, SV_INFEASIBLE,

@@ -22,8 +22,9 @@ typedef struct sv_fat_tree {
 } sv_fat_tree;
 
 /*
- * roots: the switches on top; NULL to find them. All from the arena. Anything has levels; whether
- * it is a tree sv_fat_tree_fits says. NO_MEMORY only. Time: linear, times levels.
+ * roots: the switches on top; NULL to find them, as is done in components that none of them is in.
+ * All from the arena. Anything with hosts has levels; whether it is a tree sv_fat_tree_fits says.
+ * NO_MEMORY only. Time: linear, times levels; with hosts above the leaves times switches.
  */
 sv_status sv_fat_tree_find(sv_fat_tree *tree, sv_arena *arena, const sv_fabric *fabric,
                            const sv_core *core, const sv_node *roots, size_t num_roots);

@@ -29,6 +29,17 @@ class Trees(Base):
         self.expect_error(3, "engine weave knows no order of hosts", "route",
                           "kary:k=2,n=2,hosts=2", "--order", again)
 
+    def test_order_has_only_hosts_that_compute(self):
+        """Whoever is listed for routing: I/O nodes have no ranks."""
+        for name, guids in ("order", [0x02005e1b00000021, 0x02005e1b00000011]), \
+                ("io", [0x02005e1b00000021]):
+            with open(self.path(name), "w") as file:
+                file.writelines("0x%x\n" % guid for guid in guids)
+        ok("route", "kary:k=2,n=2,hosts=2", "--engine", "ftree", "--order", self.path("order"),
+           "--io-guids", self.path("io"), "--order-out", self.path("ranks"))
+        with open(self.path("ranks")) as file:
+            self.assertEqual([line.split()[2] for line in file], ["host0", "host2", "host3"])
+
     def test_real_trees(self):
         trees = {"director-tabs-eaten": [160, 160, 80], "selene-storage": [64, 64, 32],
                  "psmn-x5": [7, 4], "ut-rocket-fdr10": [6, 2], "topograph-dgx-ndr": [31, 9]}
@@ -60,6 +71,17 @@ class Auto(Base):
                           self.path("auto"))
         self.expect_error(3, 'auto passes no options on: "a=b"', "route", "mesh:2", "-e", "auto",
                           "--option", "a=b")
+
+    def test_roots_and_orders_go_to_those_who_heed_them(self):
+        """Also when weave, which does not, is asked again for room for a multicast tree."""
+        spec = "random:switches=40,links=90,total=60,seed=1"
+        for option, guid in ("--roots", "0x02005e1a00000001"), ("--order", "0x02005e1b00000011"):
+            with open(self.path("guids"), "w") as file:
+                file.write(guid + "\n")
+            made = ok("route", spec, "--vls", "2", "-e", "auto", "--multicast", option,
+                      self.path("guids"), "--json").json
+            self.assertEqual(made["engine"], "weave")
+            self.assertIs(made["multicast"]["routed_again"], True)
 
 
 if __name__ == "__main__":

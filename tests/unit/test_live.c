@@ -201,6 +201,48 @@ static void test_auto(void **state)
     sv_live_free(live);
 }
 
+/* Roots are for engines that heed them: not for weave, when it routes what a repair cannot. */
+static void test_auto_with_roots(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/selvage-test-XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    assert_non_null(file);
+    fprintf(file, "0x02005e1a00000005\n");
+    fclose(file);
+    sv_live_options options = defaults();
+    options.engine = "auto";
+    options.roots_path = path;
+    options.route.sl_mode = SV_SLS_ONE;
+    sv_live *live = start(&options);
+    for (int cable = 0; cable < 8; cable++) {
+        char broken[20];
+        snprintf(broken, sizeof broken, "cable %d", cable);
+        sv_live_report r = sweep(live, found("kary:k=4,n=2,hosts=4", broken), 0);
+        assert_string_equal(r.problem, "");
+    }
+    unlink(path);
+    sv_live_free(live);
+}
+
+/* Numbers of nodes are of one fabric; sweeps see many. */
+static void test_orders_of_hosts_are_not_kept(void **state)
+{
+    (void)state;
+    sv_live_options options = defaults();
+    sv_node *gone = malloc(sizeof *gone);
+    assert_non_null(gone);
+    gone->i = 1u << 30;
+    options.engine = "ftree";
+    options.route.hosts = gone;
+    options.route.num_hosts = 1;
+    sv_live *live = start(&options);
+    free(gone);
+    sv_live_report r = sweep(live, found("kary:k=4,n=2,hosts=4", NULL), 0);
+    assert_string_equal(r.problem, "");
+    sv_live_free(live);
+}
+
 static void test_an_engine_that_cannot(void **state)
 {
     (void)state;
@@ -701,6 +743,8 @@ int main(void)
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_what_is_not_proven_is_not_used),
         cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_auto_with_roots),
+        cmocka_unit_test(test_orders_of_hosts_are_not_kept),
         cmocka_unit_test(test_an_engine_that_cannot),
         cmocka_unit_test(test_time_budget),
         cmocka_unit_test(test_pin),

@@ -118,6 +118,84 @@ static void hosts_anywhere_and_switches_hung_on(void **state)
     sv_fabric_free(f);
 }
 
+static void print_host(test_buffer *b, uint32_t id, uint32_t on, uint32_t port)
+{
+    b->length += (size_t)sprintf(b->text + b->length, "Ca 1 \"H-%x\" # \"h%x\"\n[1] \"S-%x\"[%u]\n",
+                                 id, id, on, port);
+}
+
+/* A tree of two levels, as text, with hosts on leaves and io on the first spine. Switches are
+ * called tag, tag + 1, …, spines first. */
+static void print_tree(test_buffer *b, uint32_t tag, uint32_t spines, uint32_t leaves,
+                       uint32_t hosts, uint32_t io)
+{
+    for (uint32_t i = 0; i < spines + leaves; i++) {
+        bool leaf = i >= spines;
+        uint32_t ends = leaf ? spines : leaves, more = leaf ? hosts : i == 0 ? io : 0;
+        b->length +=
+            (size_t)sprintf(b->text + b->length, "Switch 36 \"S-%x\" # \"%x\"\n", tag + i, tag + i);
+        for (uint32_t k = 0; k < ends; k++)
+            b->length +=
+                (size_t)sprintf(b->text + b->length, "[%u] \"S-%x\"[%u]\n", k + 1,
+                                tag + k + (leaf ? 0 : spines), 1 + (leaf ? i - spines : i));
+        for (uint32_t k = 0; k < more; k++)
+            b->length += (size_t)sprintf(b->text + b->length, "[%u] \"H-%x\"[1]\n", ends + k + 1,
+                                         (tag + i) * 64 + k);
+    }
+    for (uint32_t i = 0; i < spines + leaves; i++)
+        for (uint32_t k = 0; k < (i >= spines ? hosts : i == 0 ? io : 0); k++)
+            print_host(b, (tag + i) * 64 + k, tag + i, (i >= spines ? spines : leaves) + k + 1);
+}
+
+/* Leaves of one part do not have to be as full as those of another; nor roots named in each. */
+static void parts_have_levels_of_their_own(void **state)
+{
+    (void)state;
+    static char text[1 << 12];
+    test_buffer b = {.text = text};
+    print_tree(&b, 0x100, 2, 2, 4, 0);
+    print_tree(&b, 0x200, 2, 2, 1, 0);
+    sv_fabric *f = test_read(ctx, text);
+    const sv_node root = {switch_named(f, "100")};
+    for (size_t roots = 0; roots <= 1; roots++) {
+        sv_arena arena;
+        sv_fat_tree tree;
+        find(&arena, f, &root, roots, &tree);
+        assert_int_equal(tree.cables, 8);
+        assert_int_equal(tree.sideways, 0);
+        uint32_t top = tree.level[switch_named(f, "100")];
+        assert_int_equal(top, tree.levels - 1);
+        assert_int_equal(tree.level[switch_named(f, "102")], top - 1);
+        assert_int_equal(tree.level[switch_named(f, "202")], top - 1);
+        assert_int_equal(tree.level[switch_named(f, "203")], top - 1);
+        assert_int_equal(tree.level[switch_named(f, "200")], top);
+        assert_int_equal(tree.level[switch_named(f, "201")], top);
+        sv_arena_release(&arena);
+    }
+    sv_fabric_free(f);
+}
+
+/* How many leaves a spine sees is compared with spines of its own part, not with larger trees. */
+static void small_parts_keep_their_roots(void **state)
+{
+    (void)state;
+    static char text[1 << 16];
+    test_buffer b = {.text = text};
+    print_tree(&b, 0x100, 3, 12, 4, 1);
+    print_tree(&b, 0x200, 2, 4, 4, 1);
+    sv_fabric *f = test_read(ctx, text);
+    sv_arena arena;
+    sv_fat_tree tree;
+    find(&arena, f, NULL, 0, &tree);
+    assert_int_equal(tree.levels, 2);
+    assert_int_equal(tree.level[switch_named(f, "100")], 1);
+    assert_int_equal(tree.level[switch_named(f, "200")], 1);
+    assert_int_equal(tree.level[switch_named(f, "201")], 1);
+    assert_int_equal(tree.level[switch_named(f, "202")], 0);
+    sv_arena_release(&arena);
+    sv_fabric_free(f);
+}
+
 /* Whatever the numbers of the switches are, hosts of a subtree stand side by side. */
 static void tree_order_keeps_subtrees_together(void **state)
 {
@@ -293,6 +371,10 @@ static void what_is_no_tree_is_refused(void **state)
           "ftree: this is no tree: 32 of 32 cables between switches join two of one level, for "
           "example 'sw0-0' and 'sw3-0', as all switches have hosts");
     sv_fabric_free(f);
+    f = test_fabric(ctx, "torus:4x4,hosts=0");
+    FAILS(ctx, sv_route(ctx, f, "ftree", NULL, &r, NULL), SV_INFEASIBLE,
+          "ftree: no switch has hosts, so there are no levels");
+    sv_fabric_free(f);
     f = test_fabric(ctx, "kary:k=2,n=2,hosts=1");
     const char *wrong[] = {"align=maybe"};
     const sv_route_request request = {.options = wrong, .num_options = 1};
@@ -330,6 +412,29 @@ static void kinds_of_hosts_share_the_ways(void **state)
     sv_fabric_free(f);
 }
 
+/* A host that is listed again and again is routed where it is listed first. */
+static void orders_may_repeat_hosts(void **state)
+{
+    (void)state;
+    enum { MANY = 10000 };
+    sv_fabric *f = test_fabric(ctx, "kary:k=4,n=2,hosts=4");
+    sv_routes *once = NULL, *often = NULL;
+    sv_node *order = calloc(MANY, sizeof *order);
+    assert_non_null(order);
+    for (uint32_t i = 0; i < MANY; i++)
+        order[i].i = f->num_switches + (i < 3 ? 5 * i : 5);
+    sv_route_request request = {.hosts = order, .num_hosts = 3};
+    OK(ctx, sv_route(ctx, f, "ftree", &request, &once, NULL));
+    request.num_hosts = MANY;
+    OK(ctx, sv_route(ctx, f, "ftree", &request, &often, NULL));
+    for (uint32_t d = 0; d < once->num_destinations; d++)
+        assert_memory_equal(once->ports[d], often->ports[d], f->num_switches);
+    free(order);
+    sv_routes_free(once);
+    sv_routes_free(often);
+    sv_fabric_free(f);
+}
+
 /* The addresses of a host are reached over different roots. */
 static void addresses_take_different_roots(void **state)
 {
@@ -351,12 +456,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_of_regular_trees),
         cmocka_unit_test(hosts_anywhere_and_switches_hung_on),
+        cmocka_unit_test(parts_have_levels_of_their_own),
+        cmocka_unit_test(small_parts_keep_their_roots),
         cmocka_unit_test(tree_order_keeps_subtrees_together),
         cmocka_unit_test(every_shift_of_a_full_tree_is_free_of_contention),
         cmocka_unit_test(broken_trees_are_proven),
         cmocka_unit_test(odd_trees_are_proven),
         cmocka_unit_test(what_is_no_tree_is_refused),
         cmocka_unit_test(kinds_of_hosts_share_the_ways),
+        cmocka_unit_test(orders_may_repeat_hosts),
         cmocka_unit_test(addresses_take_different_roots),
     };
     return cmocka_run_group_tests(tests, begin, end);
