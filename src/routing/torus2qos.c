@@ -1,0 +1,628 @@
+/*
+ * torus2qos.c: engine torus2qos: dimension order with datelines on meshes and tori (thesis 3.3.7,
+ * OpenSM's manual page torus-2QoS(8)).
+ *
+ * Idea: a packet goes along x, then y, then z, each the shorter way round. Turns go from lower to
+ * higher dimensions only, so packets can wait for each other in a circle only within one ring.
+ * There a dateline lies between the last coordinate and the first. A bit of the SL for each
+ * dimension says whether the path crosses its dateline; the switch's tables turn the bit of the
+ * dimension that the packet goes on in into one of two lanes. What crosses is never longer than
+ * half the ring, so neither lane has a circle. Rings of up to three need no bit: nothing goes two
+ * steps in them.
+ *
+ * SLs follow from coordinates alone: no failure changes them.
+ *
+ * A ring that lost a cable is a line: packets go the other way round, on any lane. What that does
+ * not help, missing switches and lines cut in two, is for torus_detour.c: detours with turns
+ * against the order, on two more lanes.
+ *
+ * Balance: halfway round an even ring both ways are as short. Which one is taken depends on the
+ * destination's address and on where in the ring the packet is, so that both directions carry the
+ * same. Parallel cables are dealt out among the addresses of a switch.
+ *
+ * Two levels of service: SLs from 8 on are the second level, on lanes of its own (4 … 7).
+ *
+ * Structure is found by structure/torus.c, without a configuration; with one (config=FILE, OpenSM's
+ * torus-2QoS.conf) it is checked, and axes and datelines are what it says.
+ *
+ * Cost: one table row is some memory copies; O(destinations × switches) in all.
+ */
+#include "routing/torus2qos.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+
+struct options {
+    unsigned levels, level; /* how many there are; on which paths are */
+    sv_torus_conf conf;
+    bool has_conf;
+};
+
+struct engine {
+    sv__job *job;
+    struct options options;
+    sv_bundles g;
+    sv_tori tori;
+    sv__grid *grids; /* one a piece */
+    unsigned width;  /* lanes for datelines: 1 or 2 */
+    unsigned lanes;  /* of one level */
+    unsigned second; /* the first lane of the second level */
+    bool parallel;   /* there are parallel cables */
+    /* Of one switch as a home: rows for both variants, and scratch by point. */
+    uint8_t *ports[2], *sls[2], *ways, *point_sls;
+    bool ready[2];
+};
+
+/* ---- ways ---- */
+
+/* The shorter way round from one coordinate to another, whatever has failed. */
+static uint8_t wanted_way(const sv__grid *x, uint32_t d, uint32_t from, uint32_t to, unsigned tie)
+{
+    uint32_t n = x->t->size[d];
+    bool back = to < from;
+    if (x->t->wraps[d]) {
+        uint32_t forth = to >= from ? to - from : to + n - from;
+        back = 2 * forth > n || (2 * forth == n && ((from % (n / 2) + tie) & 1));
+    }
+    return (uint8_t)(2 * d + back);
+}
+
+/* What decides in a dimension when both ways are as short: destination, variant, other axes. */
+static unsigned tie_of(const sv__grid *x, uint32_t target, unsigned variant, uint32_t d)
+{
+    for (uint32_t e = 0; e < x->t->dims; e++)
+        variant += e == d ? 0 : sv__grid_coordinate(x, target, e);
+    return variant & 1;
+}
+
+/* A way out of a point that is on a broken line, in the first dimension that differs. */
+static uint8_t open_way(const sv__grid *x, uint32_t point, uint32_t d, uint32_t to, unsigned tie)
+{
+    uint32_t n = x->t->size[d], from = sv__grid_coordinate(x, point, d);
+    uint8_t way = wanted_way(x, d, from, to, tie);
+    for (int k = 0; k < 2; k++, way ^= 1) {
+        uint32_t steps = way % 2 == (to < from) ? (to < from ? from - to : to - from)
+                         : x->t->wraps[d]       ? n - (to < from ? from - to : to - from)
+                                                : SV_NONE;
+        if (x->run[point][way] >= steps)
+            return way;
+    }
+    return SV__WAY_BLOCKED;
+}
+
+/* Whether a line counts for a target: packets are on it only once the dimensions before are done.
+ */
+static bool is_on_the_way(const sv__grid *x, const sv__torus_line *line, uint32_t target)
+{
+    for (uint32_t i = 0; x->order[i] != line->d; i++)
+        if (sv__grid_coordinate(x, line->point, x->order[i]) !=
+            sv__grid_coordinate(x, target, x->order[i]))
+            return false;
+    return true;
+}
+
+static bool mend_lines(const sv__grid *x, uint32_t target, unsigned variant, uint8_t *ways)
+{
+    bool blocked = false;
+    for (uint32_t i = 0; i < x->num_broken; i++) {
+        const sv__torus_line *line = &x->broken[i];
+        if (!is_on_the_way(x, line, target))
+            continue;
+        uint32_t to = sv__grid_coordinate(x, target, line->d), stride = x->t->stride[line->d];
+        unsigned tie = tie_of(x, target, variant, line->d);
+        for (uint32_t c = 0, point = line->point; c < x->t->size[line->d]; c++, point += stride)
+            if (c != to && x->t->at[point] != SV_NONE) {
+                ways[point] = open_way(x, point, line->d, to, tie);
+                blocked |= ways[point] == SV__WAY_BLOCKED;
+            }
+    }
+    return blocked;
+}
+
+/* One dimension of some points that agree in those before; the last dimension counts fastest. */
+static void fill_ways(const sv__grid *x, uint32_t target, unsigned variant, uint8_t *ways)
+{
+    for (uint32_t d = 0, base = 0; d < x->t->dims; d++) {
+        uint32_t to = sv__grid_coordinate(x, target, d), stride = x->t->stride[d];
+        unsigned tie = tie_of(x, target, variant, d);
+        for (uint32_t c = 0; c < x->t->size[d]; c++)
+            if (c != to)
+                memset(ways + base + c * stride, wanted_way(x, d, c, to, tie), stride);
+        base += to * stride;
+    }
+}
+
+/* The same for any order of dimensions. */
+static void fill_ways_in_order(const sv__grid *x, uint32_t target, unsigned variant, uint8_t *ways)
+{
+    unsigned tie[SV_TORUS_DIMS];
+    for (uint32_t d = 0; d < x->t->dims; d++)
+        tie[d] = tie_of(x, target, variant, d);
+    for (uint32_t p = 0; p < x->t->points; p++)
+        for (uint32_t i = 0; i < x->t->dims; i++) {
+            uint32_t d = x->order[i], from = sv__grid_coordinate(x, p, d);
+            uint32_t to = sv__grid_coordinate(x, target, d);
+            if (from == to)
+                continue;
+            ways[p] = wanted_way(x, d, from, to, tie[d]);
+            break;
+        }
+}
+
+bool sv__grid_ways(const sv__grid *x, uint32_t target, unsigned variant, uint8_t *ways)
+{
+    bool natural = true;
+    for (uint32_t d = 0; d < x->t->dims; d++)
+        natural &= x->order[d] == d;
+    if (natural)
+        fill_ways(x, target, variant, ways);
+    else
+        fill_ways_in_order(x, target, variant, ways);
+    ways[target] = SV__WAY_HOME;
+    return mend_lines(x, target, variant, ways);
+}
+
+void sv__grid_sls(const sv__grid *x, uint32_t target, unsigned variant, uint8_t *sls)
+{
+    uint32_t length = 1;
+    sls[0] = 0;
+    for (uint32_t d = x->t->dims; d-- > 0; length *= x->t->size[d]) {
+        uint32_t to = sv__grid_coordinate(x, target, d);
+        unsigned tie = tie_of(x, target, variant, d);
+        for (uint32_t c = x->t->size[d]; c-- > 0;) {
+            bool back = wanted_way(x, d, c, to, tie) % 2;
+            bool crosses = x->bit[d] != SV__NO_BIT && c != to && (back ? to > c : to < c);
+            uint8_t bit = (uint8_t)(crosses ? 1u << x->bit[d] : 0);
+            for (uint32_t i = 0; i < length; i++)
+                sls[c * length + i] = sls[i] | bit;
+        }
+    }
+}
+
+/* ---- what there is ---- */
+
+/* The bundle behind each way out of each point. */
+static sv_status find_bundles(sv__grid *x)
+{
+    const sv_torus *t = x->t;
+    x->way = sv_arena_alloc(x->job->arena, t->points, sizeof *x->way);
+    x->run = sv_arena_alloc(x->job->arena, t->points, sizeof *x->run);
+    if (x->way == NULL || x->run == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t p = 0; p < t->points; p++)
+        for (uint8_t way = 0; way < 2 * t->dims; way++) {
+            uint32_t s = t->at[p], next = sv__grid_step(x, p, way);
+            x->way[p][way] = SV_NONE;
+            if (s == SV_NONE || next == SV_NONE || t->at[next] == SV_NONE)
+                continue;
+            for (uint32_t b = x->g->first[s]; b < x->g->first[s + 1]; b++)
+                if (x->g->to[b] == t->at[next])
+                    x->way[p][way] = b;
+        }
+    return SV_OK;
+}
+
+/* How far one can go along a line from each of its points; true: it is whole. */
+static bool measure_line(sv__grid *x, uint32_t point, uint32_t d)
+{
+    uint32_t n = x->t->size[d], stride = x->t->stride[d];
+    bool whole = true;
+    for (unsigned back = 0; back < 2; back++) {
+        uint32_t run = 0;
+        /* Twice around, so that runs across the beginning are known. */
+        for (uint32_t i = 0; i < 2 * n; i++) {
+            uint32_t c = back ? i % n : n - 1 - i % n, p = point + c * stride;
+            run = x->way[p][2 * d + back] == SV_NONE ? 0 : run + 1;
+            run = run > n ? n : run;
+            x->run[p][2 * d + back] = run;
+            bool edge = !x->t->wraps[d] && c == (back ? 0 : n - 1);
+            whole &= run > 0 || edge;
+        }
+    }
+    return whole;
+}
+
+static sv_status find_lines(sv__grid *x)
+{
+    const sv_torus *t = x->t;
+    uint32_t most = 0;
+    for (uint32_t d = 0; d < t->dims; d++)
+        most += t->points / t->size[d];
+    x->broken = SV_ARENA_NEW(x->job->arena, sv__torus_line, most);
+    if (x->broken == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t d = 0; d < t->dims; d++)
+        for (uint32_t p = 0; p < t->points; p++)
+            if (sv__grid_coordinate(x, p, d) == 0 && t->size[d] > 1 && !measure_line(x, p, d))
+                x->broken[x->num_broken++] = (sv__torus_line){p, d};
+    return SV_OK;
+}
+
+/* Bits of SLs; rings of three or less need none. */
+static sv_status give_bits(const struct engine *e, sv__grid *x)
+{
+    const sv_torus *t = x->t;
+    uint8_t most = e->options.levels == 2 ? 3 : 4, used = 0;
+    for (uint32_t d = 0; d < t->dims; d++) {
+        x->bit[d] = SV__NO_BIT;
+        if (t->wraps[d] && t->size[d] > 3)
+            x->bit[d] = t->dims <= 3 ? (uint8_t)d : used++;
+        x->ties |= t->wraps[d] && t->size[d] % 2 == 0;
+    }
+    if (used > most)
+        return sv_fail(e->job->ctx, SV_INFEASIBLE,
+                       "a torus of %u rings of four or more in as many dimensions needs 2^%u "
+                       "service levels: there are no more than 2^%u (around switch '%s')",
+                       used, used, most, sv_node_name(e->job->fabric, (sv_node){t->at[0]}));
+    return SV_OK;
+}
+
+static sv_status grid_init(struct engine *e, sv__grid *x, const sv_torus *t)
+{
+    *x = (sv__grid){.job = e->job, .g = &e->g, .t = t};
+    for (uint8_t d = 0; d < t->dims; d++)
+        x->order[d] = x->place[d] = d;
+    SV_TRY(give_bits(e, x));
+    SV_TRY(find_bundles(x));
+    SV_TRY(find_lines(x));
+    uint8_t *ways = SV_ARENA_NEW(e->job->arena, uint8_t, t->points);
+    bool blocked = false;
+    if (ways == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t p = 0; p < t->points && x->num_broken > 0 && !blocked; p++)
+        blocked = t->at[p] != SV_NONE && sv__grid_ways(x, p, 0, ways);
+    return blocked ? sv__grid_detour(x) : SV_OK;
+}
+
+/* ---- rows ---- */
+
+static bool has_bits(const sv__grid *x)
+{
+    for (uint32_t d = 0; d < x->t->dims; d++)
+        if (x->bit[d] != SV__NO_BIT)
+            return true;
+    return false;
+}
+
+/* Ports and SLs to a switch, one variant, into e->ports and e->sls. */
+static void make_rows(struct engine *e, const sv__grid *x, uint32_t target, unsigned variant)
+{
+    const sv_torus *t = x->t;
+    const uint8_t *ways = e->ways;
+    uint8_t base = (uint8_t)(e->options.level * 8);
+    uint32_t n = e->g.num_switches;
+    if (x->detours != NULL)
+        ways = x->detours + ((size_t)target * 2 + variant) * t->points;
+    else
+        sv__grid_ways(x, target, variant, e->ways);
+    sv__grid_sls(x, target, variant, e->point_sls);
+    if (e->tori.count > 1 || t->switches < n) {
+        memset(e->ports[variant], SV_NO_PORT, n);
+        memset(e->sls[variant], base, n);
+    }
+    for (uint32_t p = 0; p < t->points; p++) {
+        uint32_t s = t->at[p];
+        if (s == SV_NONE)
+            continue;
+        e->sls[variant][s] = (uint8_t)(e->point_sls[p] + base);
+        if (p != target)
+            e->ports[variant][s] = e->g.ports[e->g.first_port[x->way[p][ways[p]]]];
+    }
+    e->ready[variant] = true;
+}
+
+/* The row again with the cables of each bundle that are the turn of an address. */
+static void deal_cables(const struct engine *e, const sv__grid *x, uint32_t target,
+                        unsigned variant, uint32_t turn, uint8_t *row)
+{
+    const sv_torus *t = x->t;
+    const uint8_t *ways = e->ways;
+    if (x->detours != NULL)
+        ways = x->detours + ((size_t)target * 2 + variant) * t->points;
+    else
+        sv__grid_ways(x, target, variant, e->ways);
+    for (uint32_t p = 0; p < t->points; p++) {
+        if (t->at[p] == SV_NONE || p == target)
+            continue;
+        uint32_t b = x->way[p][ways[p]], first = e->g.first_port[b];
+        row[t->at[p]] = e->g.ports[first + turn % (e->g.first_port[b + 1] - first)];
+    }
+}
+
+/* The row of one destination. rank: which of the addresses of its switch it is. */
+static sv_status route_one(struct engine *e, const sv__grid *x, uint32_t d, uint32_t target,
+                           uint32_t rank)
+{
+    sv__job *job = e->job;
+    sv_node home;
+    uint8_t *row;
+    unsigned variant = x->ties ? (rank ^ rank >> 1) & 1 : 0;
+    SV_TRY(sv__end_row(job, d, &row, &home));
+    if (row == NULL)
+        return SV_OK;
+    uint8_t own = row[home.i];
+    if (!e->ready[variant])
+        make_rows(e, x, target, variant);
+    memcpy(row, e->ports[variant], e->g.num_switches);
+    if (e->parallel) {
+        uint32_t turn = rank;
+        for (uint32_t i = 0; i < x->t->dims; i++)
+            turn += sv__grid_coordinate(x, target, i);
+        deal_cables(e, x, target, variant, turn, row);
+    }
+    row[home.i] = own;
+    if (job->routes->sl_form != SV_SL_BY_SWITCH)
+        return SV_OK;
+    uint8_t *sls = sv_routes_sl_row(job->ctx, job->routes, d);
+    if (sls == NULL)
+        return SV_NO_MEMORY;
+    memcpy(sls, e->sls[variant], e->g.num_switches);
+    return SV_OK;
+}
+
+/* Where a port comes in the order that a configuration gives; those it does not name come last. */
+static uint32_t place_in_order(const sv_torus_conf *conf, unsigned port)
+{
+    for (uint32_t i = 0; i < conf->num_port_order; i++)
+        if (conf->port_order[i] == port)
+            return i;
+    return 256 + port;
+}
+
+/*
+ * The first rank of a terminal's addresses among those of its switch. Dead terminals count, too, so
+ * that a failure changes nobody else's.
+ */
+static uint32_t rank_of(const struct engine *e, uint32_t s, unsigned port, sv_channel begin)
+{
+    const sv_fabric *f = e->job->fabric;
+    uint32_t rank = 0, place = place_in_order(&e->options.conf, port);
+    for (uint32_t c = begin.i; c < f->num_channels && f->tail[c].i == s; c++)
+        rank +=
+            !sv_is_switch(f, f->head[c]) && place_in_order(&e->options.conf, f->port[c]) < place;
+    return rank << e->job->routes->lmc;
+}
+
+/* All destinations of a switch: itself, and the addresses of its terminals. */
+static sv_status route_home(struct engine *e, const sv__grid *x, uint32_t target, sv_channel begin)
+{
+    const sv_routes *r = e->job->routes;
+    const sv_fabric *f = e->job->fabric;
+    uint32_t s = x->t->at[target];
+    e->ready[0] = e->ready[1] = false;
+    SV_TRY(route_one(e, x, r->first[s], target, 0));
+    SV_FOR_HOPS (f, (sv_node){s}, hop) {
+        if (sv_is_switch(f, hop->to))
+            continue;
+        uint32_t rank = rank_of(e, s, f->port[hop->channel.i], begin);
+        for (uint32_t d = r->first[hop->to.i]; d < r->first[hop->to.i + 1]; d++)
+            SV_TRY(route_one(e, x, d, target, rank++));
+    }
+    return SV_OK;
+}
+
+static sv_status route_all(struct engine *e)
+{
+    sv__job *job = e->job;
+    const sv_fabric *f = job->fabric;
+    uint32_t n = f->num_switches, points = 1;
+    for (uint32_t i = 0; i < e->tori.count; i++)
+        points = e->tori.pieces[i].points > points ? e->tori.pieces[i].points : points;
+    for (int v = 0; v < 2; v++) {
+        e->ports[v] = SV_ARENA_NEW(job->arena, uint8_t, n);
+        e->sls[v] = SV_ARENA_NEW(job->arena, uint8_t, n);
+        if (e->ports[v] == NULL || e->sls[v] == NULL)
+            return SV_NO_MEMORY;
+    }
+    e->ways = SV_ARENA_NEW(job->arena, uint8_t, points);
+    e->point_sls = SV_ARENA_NEW(job->arena, uint8_t, points);
+    if (e->ways == NULL || e->point_sls == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t s = 0, c = 0; s < n; s++) {
+        while (c < f->num_channels && f->tail[c].i < s)
+            c++;
+        if (s % 64 == 0)
+            SV_TRY(sv_progress(job->ctx, "routing", s, n));
+        if (e->tori.piece[s] != SV_NONE)
+            SV_TRY(route_home(e, &e->grids[e->tori.piece[s]], e->tori.point[s], (sv_channel){c}));
+    }
+    return SV_OK;
+}
+
+/* ---- lanes ---- */
+
+/* The lane of each SL on a way in dimension d; turned: against the order. */
+static sv_lanes lanes_of(const struct engine *e, uint8_t bit, bool turned)
+{
+    sv_lanes lanes;
+    for (unsigned sl = 0; sl < SV_MOST_SLS; sl++) {
+        unsigned level = e->options.levels == 2 ? sl / 8 % 2 : 0;
+        unsigned crosses = bit == SV__NO_BIT ? 0 : sl >> bit & 1;
+        lanes.of_sl[sl] = (uint8_t)(level * e->second + crosses + (turned ? e->width : 0));
+    }
+    return lanes;
+}
+
+/* The table of each port pair of a switch that leads out on some way. */
+static sv_status set_switch(struct engine *e, const sv__grid *x, uint32_t point,
+                            const uint32_t (*tables)[2])
+{
+    sv__job *job = e->job;
+    const sv_fabric *f = job->fabric;
+    sv_node s = {x->t->at[point]};
+    uint8_t way_in[256];
+    memset(way_in, 255, sizeof way_in);
+    for (uint8_t way = 0; way < 2 * x->t->dims; way++)
+        for (uint32_t b = x->way[point][way], i = b == SV_NONE ? 0 : e->g.first_port[b];
+             b != SV_NONE && i < e->g.first_port[b + 1]; i++)
+            way_in[e->g.ports[i]] = way ^ 1; /* what comes in there goes the other way */
+    for (uint8_t way = 0; way < 2 * x->t->dims; way++)
+        for (uint32_t b = x->way[point][way], i = b == SV_NONE ? 0 : e->g.first_port[b];
+             b != SV_NONE && i < e->g.first_port[b + 1]; i++) {
+            unsigned out = e->g.ports[i];
+            SV_TRY(sv_routes_set_lanes(job->ctx, f, job->routes, s, 0, out, tables[way / 2][0]));
+            SV_FOR_HOPS (f, s, hop) {
+                unsigned in = f->port[hop->channel.i];
+                bool turned =
+                    x->illegal && way_in[in] != 255 && sv__grid_illegal(x, way_in[in], way);
+                SV_TRY(sv_routes_set_lanes(job->ctx, f, job->routes, s, in, out,
+                                           tables[way / 2][turned]));
+            }
+        }
+    return SV_OK;
+}
+
+static sv_status set_lanes(struct engine *e)
+{
+    sv__job *job = e->job;
+    sv_routes *r = job->routes;
+    if (e->options.levels == 2) { /* on the way into and out of hosts: one lane a level */
+        sv_lanes ends;
+        for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
+            ends.of_sl[sl] = (uint8_t)(sl / 8 % 2);
+        uint32_t table = sv_routes_lane_table(job->ctx, r, &ends);
+        if (table == SV_NONE)
+            return SV_NO_MEMORY;
+        for (uint32_t v = 0; v < sv_num_nodes(job->fabric); v++)
+            r->lanes_of[v] = (uint16_t)table;
+    }
+    for (uint32_t i = 0; i < e->tori.count; i++) {
+        const sv__grid *x = &e->grids[i];
+        uint32_t tables[SV_TORUS_DIMS][2];
+        for (uint32_t d = 0; d < x->t->dims; d++)
+            for (int turned = 0; turned < 2; turned++) {
+                sv_lanes lanes = lanes_of(e, x->bit[d], turned);
+                tables[d][turned] = sv_routes_lane_table(job->ctx, r, &lanes);
+                if (tables[d][turned] == SV_NONE)
+                    return SV_NO_MEMORY;
+                if (!x->illegal)
+                    tables[d][1] = tables[d][0], turned = 2;
+            }
+        for (uint32_t p = 0; p < x->t->points; p++)
+            if (x->t->at[p] != SV_NONE)
+                SV_TRY(set_switch(e, x, p, (const uint32_t(*)[2])tables));
+    }
+    return SV_OK;
+}
+
+/* How many lanes there have to be, and whether there are. */
+static sv_status count_lanes(struct engine *e)
+{
+    sv__job *job = e->job;
+    unsigned sls = 1;
+    bool illegal = false;
+    e->width = 1;
+    for (uint32_t i = 0; i < e->tori.count; i++) {
+        const sv__grid *x = &e->grids[i];
+        e->width = has_bits(x) ? 2 : e->width;
+        illegal |= x->illegal;
+        for (uint32_t d = 0; d < x->t->dims; d++)
+            if (x->bit[d] != SV__NO_BIT && 2u << x->bit[d] > sls)
+                sls = 2u << x->bit[d];
+    }
+    e->lanes = e->width * (illegal ? 2 : 1);
+    unsigned needed = e->lanes;
+    if (e->options.levels == 2) {
+        e->second = job->vls >= 8 ? SV__TORUS_LANES : e->lanes;
+        needed += e->second;
+        sls = e->options.level == 1 || e->options.levels == 2 ? 16 : sls;
+    }
+    job->report->vls_needed = job->report->vls_used = needed;
+    job->report->sls_used = sls;
+    if (needed > job->vls)
+        return sv_fail(job->ctx, SV_INFEASIBLE, "this torus needs %u lanes%s%s: there are %u",
+                       needed, illegal ? ", for detours around what is missing" : "",
+                       e->options.levels == 2 ? ", for two levels of service" : "", job->vls);
+    return SV_OK;
+}
+
+/* ---- the engine ---- */
+
+static sv_status read_options(struct engine *e)
+{
+    sv__job *job = e->job;
+    const char *qos = sv__job_option(job, "qos"), *level = sv__job_option(job, "level");
+    const char *config = sv__job_option(job, "config");
+    e->options.levels = 1;
+    if (qos != NULL && strcmp(qos, "1") != 0 && strcmp(qos, "2") != 0)
+        return sv_fail(job->ctx, SV_BAD_INPUT, "qos is 1 or 2, not \"%s\"", qos);
+    e->options.levels = qos != NULL && qos[0] == '2' ? 2 : 1;
+    if (level != NULL && strcmp(level, "0") != 0 &&
+        (strcmp(level, "1") != 0 || e->options.levels == 1))
+        return sv_fail(job->ctx, SV_BAD_INPUT, "level is 0, or 1 with qos=2, not \"%s\"", level);
+    e->options.level = level != NULL && level[0] == '1';
+    if (config == NULL)
+        return SV_OK;
+    sv_file file;
+    SV_TRY(sv_file_open(&file, job->ctx, config));
+    sv_status status = sv_torus_conf_read(job->ctx, job->arena, &file.source, &e->options.conf);
+    sv_file_close(&file);
+    e->options.has_conf = true;
+    return status;
+}
+
+static void tell(struct engine *e)
+{
+    const sv_torus *t = &e->tori.pieces[0];
+    uint32_t wraps[SV_TORUS_DIMS], sizes[SV_TORUS_DIMS], rings = 0, dims = 0;
+    char text[120] = "";
+    size_t used = 0;
+    for (uint32_t d = 0; d < t->dims; d++) {
+        if (t->size[d] == 1 && t->points > 1)
+            continue;
+        sizes[dims] = t->size[d];
+        wraps[dims++] = t->wraps[d];
+        rings += t->wraps[d];
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%u%s", dims > 1 ? " x " : "",
+                                 t->size[d], t->wraps[d] ? " (ring)" : "");
+        used = used < sizeof text ? used : sizeof text - 1;
+    }
+    sv__found(e->job, rings > 0 ? "torus" : "mesh", "%s switches, %u missing; %u links missing%s",
+              text, t->points - t->switches, t->missing_links,
+              e->tori.count > 1 ? "; and smaller pieces" : "");
+    sv__fact_list(e->job, "size", sizes, dims);
+    sv__fact_list(e->job, "wraps", wraps, dims);
+    sv__fact(e->job, "missing_switches", t->points - t->switches);
+    sv__fact(e->job, "missing_links", t->missing_links);
+    if (e->tori.count > 1)
+        sv__fact(e->job, "pieces", e->tori.count);
+}
+
+static sv_status route(sv__job *job)
+{
+    struct engine e = {.job = job};
+    SV_TRY(read_options(&e));
+    SV_TRY(sv_bundles_init(&e.g, job->arena, job->fabric));
+    SV_TRY(sv_tori_find(job->ctx, job->arena, job->fabric, &e.g,
+                        e.options.has_conf ? &e.options.conf : NULL, &e.tori));
+    if (e.tori.count == 0)
+        return SV_OK;
+    tell(&e);
+    e.grids = SV_ARENA_NEW(job->arena, sv__grid, e.tori.count);
+    if (e.grids == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t i = 0; i < e.tori.count; i++)
+        SV_TRY(grid_init(&e, &e.grids[i], &e.tori.pieces[i]));
+    for (uint32_t b = 0; b < e.g.count; b++)
+        e.parallel |= e.g.first_port[b + 1] - e.g.first_port[b] > 1;
+    SV_TRY(count_lanes(&e));
+    if (e.width > 1)
+        SV_TRY(sv_routes_set_sl_form(job->ctx, job->routes, SV_SL_BY_SWITCH));
+    else
+        job->routes->sl = (uint8_t)(e.options.level * 8);
+    SV_TRY(set_lanes(&e));
+    return route_all(&e);
+}
+
+static const sv_engine_option options[] = {
+    {"config", "FILE", "OpenSM's torus-2QoS.conf: checked; its seeds say where axes point"},
+    {"qos", "1|2", "levels of service: with 2, SLs 8 to 15 have lanes of their own"},
+    {"level", "0|1", "with qos=2: which level the SLs of paths are of"},
+    {NULL, NULL, NULL}};
+
+const sv__engine sv__engine_torus2qos = {
+    {"torus2qos", "meshes and tori: dimension order, datelines as lanes, detours around failures",
+     "thesis 3.3.7", SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES, options},
+    route};
