@@ -64,7 +64,7 @@ static uint8_t wanted_way(const sv__grid *x, uint32_t d, uint32_t from, uint32_t
     bool back = to < from;
     if (x->t->wraps[d]) {
         uint32_t forth = to >= from ? to - from : to + n - from;
-        back = 2 * forth > n || (2 * forth == n && ((from % (n / 2) + tie) & 1));
+        back = 2 * forth > n || (2 * forth == n && ((from % (n / 2) + (n == 4 ? 0 : tie)) & 1));
     }
     return (uint8_t)(2 * d + back);
 }
@@ -240,20 +240,20 @@ static sv_status find_lines(sv__grid *x)
     return SV_OK;
 }
 
-/* Bits of SLs; rings of three or less need none. */
+/* Bits of SLs; rings of four or less need none. */
 static sv_status give_bits(const struct engine *e, sv__grid *x)
 {
     const sv_torus *t = x->t;
     uint8_t most = e->options.levels == 2 ? 3 : 4, used = 0;
     for (uint32_t d = 0; d < t->dims; d++) {
         x->bit[d] = SV__NO_BIT;
-        if (t->wraps[d] && t->size[d] > 3)
+        if (t->wraps[d] && t->size[d] > 4)
             x->bit[d] = t->dims <= 3 ? (uint8_t)d : used++;
-        x->ties |= t->wraps[d] && t->size[d] % 2 == 0;
+        x->ties |= t->wraps[d] && t->size[d] % 2 == 0 && t->size[d] > 4;
     }
     if (used > most)
         return sv_fail(e->job->ctx, SV_INFEASIBLE,
-                       "a torus of %u rings of four or more in as many dimensions needs 2^%u "
+                       "a torus of %u dimensions with rings of five or more needs 2^%u "
                        "service levels: there are no more than 2^%u (around switch '%s')",
                        used, used, most, sv_node_name(e->job->fabric, (sv_node){t->at[0]}));
     return SV_OK;

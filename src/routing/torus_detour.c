@@ -69,8 +69,8 @@ static bool goes_straight(const sv__grid *x, uint32_t point, uint8_t way, unsign
     bool whole = x->t->wraps[d] && x->run[point][way] >= n;
     if (!whole)
         return true;
-    if (n <= 3)
-        return false;
+    if (n <= 4) /* forwards from 0 to 2 and back so, backwards between 1 and 3 */
+        return n == 4 && c % 2 != way % 2;
     if (way % 2)
         c = n - 1 - c;
     /* From c - 1 over c to c + 1. */
