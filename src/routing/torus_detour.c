@@ -17,8 +17,9 @@
  * equals that in the earliest dimension is taken, which brings the turn close to what is missing.
  * All SLs stay what they were.
  *
- * If some point cannot be taken in, all is tried again with the dimensions in another order (SLs do
- * not depend on it), until there is none left.
+ * If some point cannot be taken in, all is tried again, the destination that this was about first;
+ * after some tries with the dimensions in another order (SLs do not depend on it), until there is
+ * none left.
  *
  * Cost: O(turns) for the graph; for each destination with points that have no way O(points), and
  * points without a way × their number.
@@ -28,7 +29,7 @@
 #include "cdg/cdg.h"
 #include "routing/torus2qos.h"
 
-enum { HOP = 8, AGAINST = 12, NO_COST = UINT32_MAX };
+enum { HOP = 8, AGAINST = 12, TRIES = 8, NO_COST = UINT32_MAX };
 
 struct detour {
     sv__grid *x;
@@ -43,6 +44,7 @@ struct detour {
         uint32_t in, out;
     } * added; /* by the path at hand */
     uint32_t num_added;
+    uint32_t *targets;      /* [points]: in which order they are looked at */
     uint32_t stuck, target; /* who could not be helped */
 };
 
@@ -263,12 +265,13 @@ static sv_status attempt(struct detour *q, bool *good)
     sv__grid *x = q->x;
     x->illegal = false;
     SV_TRY(start_graph(q, good));
-    for (uint32_t p = 0; p < x->t->points && *good; p++)
+    for (uint32_t i = 0; i < x->t->points && *good; i++) {
+        uint32_t p = q->targets[i];
         for (unsigned variant = 0; variant < 2 && *good && x->t->at[p] != SV_NONE; variant++) {
             if (variant == 1 && !x->ties)
                 continue;
-            if (p % 64 == 0)
-                SV_TRY(sv_progress(x->job->ctx, "detours", p, x->t->points));
+            if (i % 64 == 0)
+                SV_TRY(sv_progress(x->job->ctx, "detours", i, x->t->points));
             q->ways = x->detours + ((size_t)p * 2 + variant) * x->t->points;
             q->target = p;
             if (!sv__grid_ways(x, p, variant, q->ways))
@@ -276,6 +279,7 @@ static sv_status attempt(struct detour *q, bool *good)
             sv__grid_sls(x, p, variant, q->sls);
             *good = take_in(q, find_stranded(q, p));
         }
+    }
     return SV_OK;
 }
 
@@ -302,6 +306,16 @@ static bool next_order(sv__grid *x)
     return true;
 }
 
+/* Puts the destination that could not be helped in front. */
+static void look_first(struct detour *q)
+{
+    uint32_t i = 0;
+    while (q->targets[i] != q->target)
+        i++;
+    memmove(q->targets + 1, q->targets, i * sizeof *q->targets);
+    q->targets[0] = q->target;
+}
+
 static sv_status init(struct detour *q, sv__grid *x)
 {
     sv_arena *arena = x->job->arena;
@@ -312,11 +326,14 @@ static sv_status init(struct detour *q, sv__grid *x)
                          .refused = SV_ARENA_NEW(arena, uint16_t, points),
                          .list = SV_ARENA_NEW(arena, uint32_t, points),
                          .stack = SV_ARENA_NEW(arena, uint32_t, points),
-                         .added = SV_ARENA_NEW(arena, struct turn, points)};
+                         .added = SV_ARENA_NEW(arena, struct turn, points),
+                         .targets = SV_ARENA_NEW(arena, uint32_t, points)};
     x->detours = SV_ARENA_NEW(arena, uint8_t, 2 * (size_t)points * points);
     if (q->sls == NULL || q->cost == NULL || q->refused == NULL || q->list == NULL ||
-        q->stack == NULL || q->added == NULL || x->detours == NULL)
+        q->stack == NULL || q->added == NULL || q->targets == NULL || x->detours == NULL)
         return SV_NO_MEMORY;
+    for (uint32_t p = 0; p < points; p++)
+        q->targets[p] = p;
     SV_TRY(sv_bundles_core(x->g, arena, &q->core));
     SV_TRY(sv_core_widen(&q->core, arena, SV__TORUS_LANES, &q->wide));
     return sv_cdg_init(&q->cdg, arena, &q->wide);
@@ -328,13 +345,17 @@ sv_status sv__grid_detour(sv__grid *x)
     bool good = false;
     uint32_t stuck = SV_NONE, target = SV_NONE;
     SV_TRY(init(&q, x));
-    do {
-        SV_TRY(attempt(&q, &good));
-        if (stuck == SV_NONE) {
-            stuck = q.stuck;
-            target = q.target;
+    do
+        for (uint32_t k = 0; k < TRIES && !good; k++) {
+            SV_TRY(attempt(&q, &good));
+            if (stuck == SV_NONE) {
+                stuck = q.stuck;
+                target = q.target;
+            }
+            if (!good)
+                look_first(&q);
         }
-    } while (!good && next_order(x));
+    while (!good && next_order(x));
     if (good)
         return SV_OK;
     const sv_fabric *f = x->job->fabric;

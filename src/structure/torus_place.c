@@ -4,8 +4,9 @@
  * A switch next to failures may be in no square at all: the corner of a mesh, say, beside a failed
  * cable. It goes where it is one step from all its neighbours that have a place. If there are
  * several such points, that is taken where the fewest cables are missing, within the bounds of the
- * rest if possible; the switches with the fewest choices go first. A mesh may grow by that, and
- * become a ring when the last switch is next to the first.
+ * rest if possible; the switches with the fewest choices go first, and a choice that leaves another
+ * switch without any is taken back (some thousand times). A mesh may grow by that, and become a
+ * ring when the last switch is next to the first.
  *
  * In the end every cable must be one step in one dimension. That is all a routing needs: whatever
  * was guessed on the way, coordinates are right if this holds.
@@ -21,10 +22,11 @@ struct box {
     sv__raw *x;
     int32_t least[SV_TORUS_DIMS];
     uint32_t length[SV_TORUS_DIMS];
-    uint32_t *who; /* switch at each point, with some room around: SV_NONE: nobody */
+    uint32_t *who;  /* switch at each point, with some room around: SV_NONE: nobody */
+    uint32_t stuck; /* the last that had no place */
 };
 
-enum { OUTSIDE = 1000, IMPOSSIBLE = 1000000 };
+enum { OUTSIDE = 1000, IMPOSSIBLE = 1000000, TRIES = 2000 };
 
 /* The point of some coordinates; SV_NONE: beyond all bounds. */
 static size_t point_of(const struct box *b, const int32_t *at)
@@ -64,12 +66,10 @@ static sv_status box_init(struct box *b, sv__raw *x)
         if (!x->placed[s])
             continue;
         size_t point = point_of(b, x->at[s]);
-        if (b->who[point] != SV_NONE)
-            return sv_fail(x->ctx, SV_INFEASIBLE,
-                           "no mesh or torus: switches '%s' and '%s' would have the same "
-                           "coordinates",
-                           sv__raw_name(x, b->who[point]), sv__raw_name(x, s));
-        b->who[point] = s;
+        if (b->who[point] == SV_NONE)
+            b->who[point] = s;
+        else
+            x->placed[s] = false;
     }
     return SV_OK;
 }
@@ -110,7 +110,7 @@ static bool are_cabled(const sv_bundles *g, uint32_t a, uint32_t b)
     return false;
 }
 
-/* Moves a point a step; false: beyond a ring's bounds there is nothing, it comes round. */
+/* Moves a point a step; in a ring it comes round. */
 static void step(const sv__raw *x, int32_t *at, uint32_t d, int32_t by)
 {
     at[d] += by;
@@ -146,32 +146,40 @@ static uint32_t judge(const struct box *b, uint32_t u, const int32_t *at)
     return bad;
 }
 
-/* The best point for a switch that has a neighbour with a place, how bad it is, and how many are.
+/* A point where a switch may be. */
+struct candidate {
+    int32_t at[SV_TORUS_DIMS];
+    uint32_t bad;
+};
+
+enum { MOST_CANDIDATES = 2 * SV_TORUS_DIMS };
+
+/*
+ * The points where a switch may be, the best first; returns how many. SV_NONE: none of its
+ * neighbours has a place, it may be anywhere.
  */
-static uint32_t best_point(const struct box *b, uint32_t u, int32_t *best, uint32_t *choices)
+static uint32_t list_points(const struct box *b, uint32_t u, struct candidate *list)
 {
     const sv__raw *x = b->x;
-    uint32_t beside = SV_NONE, least = IMPOSSIBLE;
-    *choices = 0;
+    uint32_t beside = SV_NONE, count = 0;
     for (uint32_t i = x->g->first[u]; i < x->g->first[u + 1]; i++)
         if (x->placed[x->g->to[i]])
             beside = x->g->to[i];
     if (beside == SV_NONE)
-        return IMPOSSIBLE;
-    for (uint32_t d = 0; d < x->dims; d++)
-        for (int32_t by = -1; by <= 1; by += 2) {
-            int32_t at[SV_TORUS_DIMS] = {0};
-            memcpy(at, x->at[beside], sizeof at);
-            step(x, at, d, by);
-            uint32_t bad = judge(b, u, at);
-            if (bad < least) {
-                memcpy(best, at, sizeof at);
-                least = bad;
-                *choices = 0;
-            }
-            *choices += bad == least && bad < IMPOSSIBLE;
-        }
-    return least;
+        return SV_NONE;
+    for (uint32_t way = 0; way < 2 * x->dims; way++) {
+        struct candidate c = {{0}, 0};
+        memcpy(c.at, x->at[beside], sizeof c.at);
+        step(x, c.at, way / 2, way % 2 ? 1 : -1);
+        c.bad = judge(b, u, c.at);
+        if (c.bad == IMPOSSIBLE)
+            continue;
+        uint32_t k = count++;
+        for (; k > 0 && list[k - 1].bad > c.bad; k--)
+            list[k] = list[k - 1];
+        list[k] = c;
+    }
+    return count;
 }
 
 /* The bounds as they are with a switch in its place. */
@@ -192,28 +200,69 @@ static void settle(struct box *b, uint32_t u, const int32_t *at)
     }
 }
 
-/* Places the switch with the fewest choices; false: none has any. */
-static bool place_one(struct box *b, const uint32_t *left, uint32_t count)
+/* The switch with the fewest choices, SV_NONE: all have a place. Equals: the one that fits best. */
+static uint32_t most_certain(const struct box *b, const uint32_t *left, uint32_t count,
+                             struct candidate *list, uint32_t *choices)
 {
-    sv__raw *x = b->x;
-    int32_t at[SV_TORUS_DIMS] = {0}, best[SV_TORUS_DIMS] = {0};
+    struct candidate own[MOST_CANDIDATES];
     uint32_t chosen = SV_NONE;
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t choices;
-        if (x->placed[left[i]])
+        if (b->x->placed[left[i]])
             continue;
-        uint32_t bad = best_point(b, left[i], at, &choices);
-        uint64_t key = (uint64_t)choices << 32 | bad;
-        if (bad < IMPOSSIBLE && key < least) {
+        uint32_t found = list_points(b, left[i], own);
+        uint32_t as_good = 0;
+        while (found != SV_NONE && as_good < found && own[as_good].bad == own[0].bad)
+            as_good++;
+        if (found == SV_NONE)
+            continue;
+        uint64_t key = found == 0 ? 0 : (uint64_t)as_good << 32 | own[0].bad;
+        if (key < least) {
             least = key;
             chosen = left[i];
-            memcpy(best, at, sizeof best);
+            *choices = found;
+            memcpy(list, own, sizeof own);
         }
     }
-    if (chosen != SV_NONE)
-        settle(b, chosen, best);
-    return chosen != SV_NONE;
+    return chosen;
+}
+
+/* Places all that are left, each where it fits best, and elsewhere if others then fit nowhere. */
+static bool place_all(struct box *b, const uint32_t *left, uint32_t count, uint32_t *budget)
+{
+    sv__raw *x = b->x;
+    struct candidate list[MOST_CANDIDATES];
+    sv__raw before = *x;
+    uint32_t choices = 0, u = most_certain(b, left, count, list, &choices);
+    if (u == SV_NONE)
+        return true;
+    b->stuck = u;
+    for (uint32_t i = 0; i<choices && * budget> 0; i++) {
+        --*budget;
+        settle(b, u, list[i].at);
+        if (place_all(b, left, count, budget))
+            return true;
+        *x = before;
+        x->placed[u] = false;
+        b->who[point_of(b, list[i].at)] = SV_NONE;
+    }
+    return false;
+}
+
+/* Takes the places of switches away that contradict each other; they are looked for again. */
+static void clear_doubts(struct box *b)
+{
+    sv__raw *x = b->x;
+    const sv_bundles *g = x->g;
+    uint32_t unused;
+    for (uint32_t m = 0; m < x->count; m++)
+        for (uint32_t s = x->members[m], i = g->first[s]; i < g->first[s + 1]; i++) {
+            uint32_t t = g->to[i];
+            if (!x->placed[s] || !x->placed[t] || one_step(x, x->at[s], x->at[t], &unused))
+                continue;
+            b->who[point_of(b, x->at[s])] = b->who[point_of(b, x->at[t])] = SV_NONE;
+            x->placed[s] = x->placed[t] = false;
+        }
 }
 
 /* Cables between the two ends of lines make them rings. */
@@ -242,25 +291,22 @@ sv_status sv__torus_place(sv__raw *x)
     uint32_t *left = SV_ARENA_NEW(x->arena, uint32_t, x->count), count = 0;
     if (left == NULL)
         return SV_NO_MEMORY;
+    SV_TRY(box_init(&b, x));
+    clear_doubts(&b);
     for (uint32_t m = 0; m < x->count; m++)
         if (!x->placed[x->members[m]])
             left[count++] = x->members[m];
-    if (count > 64 && count > x->count / 4)
+    if (count == x->count || (count > 64 && count > x->count / 4))
         return sv_fail(x->ctx, SV_INFEASIBLE,
                        "no mesh or torus: %u of %u switches, '%s' for one, are in no place that "
                        "squares of cables tell",
                        count, x->count, sv__raw_name(x, left[0]));
-    SV_TRY(box_init(&b, x));
     SV_TRY(check_steps(x));
-    for (uint32_t i = 0; i < count; i++)
-        if (!place_one(&b, left, count)) {
-            uint32_t s = 0;
-            while (x->placed[left[s]])
-                s++;
-            return sv_fail(x->ctx, SV_INFEASIBLE,
-                           "no mesh or torus: switch '%s' is next to switches that have no free "
-                           "point between them",
-                           sv__raw_name(x, left[s]));
-        }
+    uint32_t budget = TRIES + 2 * count;
+    if (!place_all(&b, left, count, &budget))
+        return sv_fail(x->ctx, SV_INFEASIBLE,
+                       "no mesh or torus: switch '%s' is next to switches that have no free point "
+                       "between them",
+                       sv__raw_name(x, b.stuck));
     return check_steps(x);
 }
