@@ -249,6 +249,31 @@ static bool place_all(struct box *b, const uint32_t *left, uint32_t count, uint3
     return false;
 }
 
+/*
+ * A slab that failures cut in two may have been counted twice, as the first and as the last of what
+ * is a ring: cables lead from the one to what is beside the other. Then they are one.
+ */
+static void fold_ends(sv__raw *x, uint32_t d)
+{
+    const sv_bundles *g = x->g;
+    int32_t low = x->low[d], high = x->high[d];
+    bool twice = false;
+    if (x->closed[d] || high - low < 3)
+        return;
+    for (uint32_t m = 0; m < x->count; m++)
+        for (uint32_t s = x->members[m], i = g->first[s]; i < g->first[s + 1]; i++) {
+            int32_t a = x->at[s][d], b = x->at[g->to[i]][d];
+            twice |= (a == low && b == high - 1) || (a == low + 1 && b == high);
+        }
+    if (!twice)
+        return;
+    x->closed[d] = true;
+    x->high[d]--;
+    for (uint32_t m = 0; m < x->count; m++)
+        if (x->at[x->members[m]][d] == high)
+            x->at[x->members[m]][d] = low;
+}
+
 /* Takes the places of switches away that contradict each other; they are looked for again. */
 static void clear_doubts(struct box *b)
 {
@@ -291,6 +316,8 @@ sv_status sv__torus_place(sv__raw *x)
     uint32_t *left = SV_ARENA_NEW(x->arena, uint32_t, x->count), count = 0;
     if (left == NULL)
         return SV_NO_MEMORY;
+    for (uint32_t d = 0; d < x->dims; d++)
+        fold_ends(x, d);
     SV_TRY(box_init(&b, x));
     clear_doubts(&b);
     for (uint32_t m = 0; m < x->count; m++)
