@@ -32,6 +32,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bitset.h"
 #include "base/file.h"
 
 struct options {
@@ -53,6 +54,7 @@ struct engine {
     /* Of one switch as a home: rows for both variants, and scratch by point. */
     uint8_t *ports[2], *sls[2], *ways, *point_sls;
     bool ready[2];
+    uint32_t first[2]; /* the destination whose row of SLs the others share */
 };
 
 /* ---- ways ---- */
@@ -189,7 +191,8 @@ static sv_status find_bundles(sv__grid *x)
     const sv_torus *t = x->t;
     x->way = sv_arena_alloc(x->job->arena, t->points, sizeof *x->way);
     x->run = sv_arena_alloc(x->job->arena, t->points, sizeof *x->run);
-    if (x->way == NULL || x->run == NULL)
+    x->port = sv_arena_alloc(x->job->arena, t->points, sizeof *x->port);
+    if (x->way == NULL || x->run == NULL || x->port == NULL)
         return SV_NO_MEMORY;
     for (uint32_t p = 0; p < t->points; p++)
         for (uint8_t way = 0; way < 2 * t->dims; way++) {
@@ -198,8 +201,10 @@ static sv_status find_bundles(sv__grid *x)
             if (s == SV_NONE || next == SV_NONE || t->at[next] == SV_NONE)
                 continue;
             for (uint32_t b = x->g->first[s]; b < x->g->first[s + 1]; b++)
-                if (x->g->to[b] == t->at[next])
+                if (x->g->to[b] == t->at[next]) {
                     x->way[p][way] = b;
+                    x->port[p][way] = x->g->ports[x->g->first_port[b]];
+                }
         }
     return SV_OK;
 }
@@ -308,9 +313,10 @@ static void make_rows(struct engine *e, const sv__grid *x, uint32_t target, unsi
             continue;
         e->sls[variant][s] = (uint8_t)(e->point_sls[p] + base);
         if (p != target)
-            e->ports[variant][s] = e->g.ports[e->g.first_port[x->way[p][ways[p]]]];
+            e->ports[variant][s] = x->port[p][ways[p]];
     }
     e->ready[variant] = true;
+    e->first[variant] = SV_NONE;
 }
 
 /* The row again with the cables of each bundle that are the turn of an address. */
@@ -355,10 +361,16 @@ static sv_status route_one(struct engine *e, const sv__grid *x, uint32_t d, uint
     row[home.i] = own;
     if (job->routes->sl_form != SV_SL_BY_SWITCH)
         return SV_OK;
+    if (e->first[variant] != SV_NONE) { /* the same row; who changes it copies it first */
+        job->routes->sls[d] = job->routes->sls[e->first[variant]];
+        sv_bit_clear(job->routes->own_sls, e->first[variant]);
+        return SV_OK;
+    }
     uint8_t *sls = sv_routes_sl_row(job->ctx, job->routes, d);
     if (sls == NULL)
         return SV_NO_MEMORY;
     memcpy(sls, e->sls[variant], e->g.num_switches);
+    e->first[variant] = d;
     return SV_OK;
 }
 
@@ -436,8 +448,8 @@ static sv_status route_all(struct engine *e)
 /* The lane of each SL on a way in dimension d; turned: against the order. */
 static sv_lanes lanes_of(const struct engine *e, uint8_t bit, bool turned)
 {
-    sv_lanes lanes;
-    for (unsigned sl = 0; sl < SV_MOST_SLS; sl++) {
+    sv_lanes lanes = {{0}};
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++) {
         unsigned level = e->options.levels == 2 ? sl / 8 % 2 : 0;
         unsigned crosses = bit == SV__NO_BIT ? 0 : sl >> bit & 1;
         lanes.of_sl[sl] = (uint8_t)(level * e->second + crosses + (turned ? e->width : 0));
@@ -479,8 +491,8 @@ static sv_status set_lanes(struct engine *e)
     sv__job *job = e->job;
     sv_routes *r = job->routes;
     if (e->options.levels == 2) { /* on the way into and out of hosts: one lane a level */
-        sv_lanes ends;
-        for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
+        sv_lanes ends = {{0}};
+        for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
             ends.of_sl[sl] = (uint8_t)(sl / 8 % 2);
         uint32_t table = sv_routes_lane_table(job->ctx, r, &ends);
         if (table == SV_NONE)

@@ -33,6 +33,7 @@ typedef struct sv__grid {
     uint8_t bit[SV_TORUS_DIMS];   /* of an SL: crosses the dateline; SV__NO_BIT: none needed */
     bool ties;                    /* some rings are even: two ways are the shortest */
     uint32_t (*way)[SV__WAYS];    /* [points]: bundle, or SV_NONE */
+    uint8_t (*port)[SV__WAYS];    /* [points]: the first port of the bundle */
     uint32_t (*run)[SV__WAYS];    /* [points]: steps that can be made that way */
     sv__torus_line *broken;
     uint32_t num_broken;

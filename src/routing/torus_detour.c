@@ -29,7 +29,9 @@
 #include "cdg/cdg.h"
 #include "routing/torus2qos.h"
 
-enum { HOP = 8, AGAINST = 12, TRIES = 8, NO_COST = UINT32_MAX };
+#define NO_COST UINT32_MAX
+
+enum { HOP = 8, AGAINST = 12, TRIES = 8 };
 
 struct detour {
     sv__grid *x;

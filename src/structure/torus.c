@@ -20,7 +20,7 @@
  *
  * Without any square: a chain or a ring is told by its switches having one or two neighbours.
  *
- * Cost: O(switches × neighbours^4) steps, each tiny; some passes over all squares.
+ * Cost: O(switches × neighbours²) and some passes over all squares.
  * Source: Cartesian products of graphs, their unique prime factors (Sabidussi, Vizing); the
  * parallel-cables relation is Djoković's.
  */
@@ -39,6 +39,10 @@ struct finder {
     uint8_t *dim;     /* of walls: its dimension, or NO_DIM */
     uint16_t *met;    /* of walls: dimensions it meets, one bit each */
     uint32_t *slab, *slab_size, *tail, *head, (*beside)[2], *weight; /* of order_slabs */
+    struct meeting {
+        uint32_t a, b; /* bundles, later walls, that are sides of a square */
+    } * meetings;
+    size_t num_meetings, room;
     bool changed;
     sv_status status;
 };
@@ -87,44 +91,76 @@ static void join(struct finder *q, uint32_t a, uint32_t b)
     }
 }
 
-/* A square: from one switch by two ways of two bundles to another. */
-typedef void square_fn(struct finder *q, uint32_t a1, uint32_t a2, uint32_t b1, uint32_t b2);
+/* Notes that two bundles are sides of a square, next to each other. */
+static sv_status note_meeting(struct finder *q, uint32_t a, uint32_t b)
+{
+    if (q->num_meetings == q->room) {
+        size_t room = 2 * q->room + 4 * (size_t)q->x->count;
+        struct meeting *more = SV_ARENA_NEW(q->x->arena, struct meeting, room);
+        if (more == NULL)
+            return SV_NO_MEMORY;
+        if (q->num_meetings > 0)
+            memcpy(more, q->meetings, q->num_meetings * sizeof *more);
+        q->meetings = more;
+        q->room = room;
+    }
+    q->meetings[q->num_meetings++] = (struct meeting){a, b};
+    return SV_OK;
+}
 
-static void each_square(struct finder *q, square_fn *fn)
+/*
+ * All squares: from a switch v, two ways of two bundles to the same other switch. Each is found
+ * once from each of two opposite corners.
+ */
+static sv_status find_squares(struct finder *q)
 {
     const sv_bundles *g = q->g;
-    uint32_t one[MOST_WAYS], two[MOST_WAYS];
+    uint32_t one[MOST_WAYS], two[MOST_WAYS], older[MOST_WAYS];
+    uint32_t *latest = q->slab; /* [switches]: the last way to each; not needed for slabs yet */
+    for (uint32_t m = 0; m < q->x->count; m++)
+        latest[q->x->members[m]] = SV_NONE;
     for (uint32_t m = 0; m < q->x->count; m++) {
         uint32_t v = q->x->members[m], ways = 0;
         for (uint32_t a = g->first[v]; a < g->first[v + 1]; a++)
             for (uint32_t b = g->first[g->to[a]]; b < g->first[g->to[a] + 1]; b++) {
-                if (g->to[b] <= v)
+                uint32_t w = g->to[b];
+                if (w <= v)
                     continue;
-                for (uint32_t k = 0; k < ways; k++)
-                    if (g->to[two[k]] == g->to[b])
-                        fn(q, one[k], two[k], a, b);
+                for (uint32_t k = latest[w]; k != SV_NONE; k = older[k]) {
+                    join(q, one[k], b);
+                    join(q, a, two[k]);
+                    SV_TRY(note_meeting(q, one[k], a));
+                }
                 one[ways] = a;
-                two[ways++] = b;
+                two[ways] = b;
+                older[ways] = latest[w];
+                latest[w] = ways++;
             }
+        for (uint32_t k = 0; k < ways; k++)
+            latest[g->to[two[k]]] = SV_NONE;
+    }
+    return q->status;
+}
+
+/* From now on meetings are of walls; each tells the other which dimension it is not of. */
+static void name_walls(struct finder *q)
+{
+    uint8_t unused;
+    for (size_t i = 0; i < q->num_meetings; i++) {
+        q->meetings[i].a = wall_of(q, q->meetings[i].a, &unused);
+        q->meetings[i].b = wall_of(q, q->meetings[i].b, &unused);
     }
 }
 
-static void join_square(struct finder *q, uint32_t a1, uint32_t a2, uint32_t b1, uint32_t b2)
+static void meet(struct finder *q)
 {
-    join(q, a1, b2);
-    join(q, b1, a2);
-}
-
-static void meet_square(struct finder *q, uint32_t a1, uint32_t a2, uint32_t b1, uint32_t b2)
-{
-    uint8_t unused;
-    uint32_t a = wall_of(q, a1, &unused), b = wall_of(q, b1, &unused);
-    (void)a2;
-    (void)b2;
-    if (q->dim[a] != NO_DIM)
-        q->met[b] |= (uint16_t)(1u << q->dim[a]);
-    if (q->dim[b] != NO_DIM)
-        q->met[a] |= (uint16_t)(1u << q->dim[b]);
+    for (size_t i = 0; i < q->num_meetings; i++) {
+        uint32_t a = q->meetings[i].a, b = q->meetings[i].b;
+        if (q->dim[a] != NO_DIM)
+            q->met[b] |= (uint16_t)(1u << q->dim[a]);
+        if (q->dim[b] != NO_DIM)
+            q->met[a] |= (uint16_t)(1u << q->dim[b]);
+    }
 }
 
 /* Cables that are parallel, but leave the same switch: there is no such grid. */
@@ -178,7 +214,7 @@ static void eliminate(struct finder *q)
 static sv_status find_dimensions(struct finder *q)
 {
     sv__raw *x = q->x;
-    for (uint32_t wall; (wall = new_dimension(q)) != SV_NONE; each_square(q, meet_square)) {
+    for (uint32_t wall; (wall = new_dimension(q)) != SV_NONE; meet(q)) {
         if (x->dims == SV_TORUS_DIMS)
             return sv_fail(x->ctx, SV_INFEASIBLE,
                            "no mesh or torus of at most %d dimensions (rings of four count twice): "
@@ -191,7 +227,7 @@ static sv_status find_dimensions(struct finder *q)
         q->changed = false;
         eliminate(q);
         if (q->changed)
-            each_square(q, meet_square);
+            meet(q);
     } while (q->changed);
     return SV_OK;
 }
@@ -332,9 +368,10 @@ static sv_status find_walls(struct finder *q, int32_t *where)
             q->width[b] = 1;
             q->dim[b] = NO_DIM;
         }
-    each_square(q, join_square);
-    SV_TRY(q->status);
+    q->num_meetings = 0;
+    SV_TRY(find_squares(q));
     SV_TRY(check_walls(q));
+    name_walls(q);
     SV_TRY(find_dimensions(q));
     if (x->dims == 0) {
         uint32_t s = x->members[0];
