@@ -191,12 +191,14 @@ static sv_status find_bundles(sv__grid *x)
     const sv_torus *t = x->t;
     x->way = sv_arena_alloc(x->job->arena, t->points, sizeof *x->way);
     x->run = sv_arena_alloc(x->job->arena, t->points, sizeof *x->run);
+    x->next = sv_arena_alloc(x->job->arena, t->points, sizeof *x->next);
     x->port = sv_arena_alloc(x->job->arena, t->points, sizeof *x->port);
-    if (x->way == NULL || x->run == NULL || x->port == NULL)
+    if (x->next == NULL || x->way == NULL || x->run == NULL || x->port == NULL)
         return SV_NO_MEMORY;
     for (uint32_t p = 0; p < t->points; p++)
         for (uint8_t way = 0; way < 2 * t->dims; way++) {
-            uint32_t s = t->at[p], next = sv__grid_step(x, p, way);
+            uint32_t s = t->at[p], next = sv_torus_step(t, p, way / 2, way % 2);
+            x->next[p][way] = next;
             x->way[p][way] = SV_NONE;
             if (s == SV_NONE || next == SV_NONE || t->at[next] == SV_NONE)
                 continue;

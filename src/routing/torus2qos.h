@@ -33,6 +33,7 @@ typedef struct sv__grid {
     uint8_t bit[SV_TORUS_DIMS];   /* of an SL: crosses the dateline; SV__NO_BIT: none needed */
     bool ties;                    /* some rings are even: two ways are the shortest */
     uint32_t (*way)[SV__WAYS];    /* [points]: bundle, or SV_NONE */
+    uint32_t (*next)[SV__WAYS];   /* [points]: the point behind it, or SV_NONE */
     uint8_t (*port)[SV__WAYS];    /* [points]: the first port of the bundle */
     uint32_t (*run)[SV__WAYS];    /* [points]: steps that can be made that way */
     sv__torus_line *broken;
@@ -50,7 +51,7 @@ static inline uint32_t sv__grid_coordinate(const sv__grid *x, uint32_t point, ui
 /* The point behind a way. */
 static inline uint32_t sv__grid_step(const sv__grid *x, uint32_t point, uint8_t way)
 {
-    return sv_torus_step(x->t, point, way / 2, way % 2);
+    return x->next[point][way];
 }
 
 /* Whether a turn from one way into another is against the order of dimensions. */

@@ -40,6 +40,8 @@ struct detour {
     uint8_t *sls;      /* of the destination at hand, by point */
     uint8_t *ways;     /* to it */
     uint32_t *cost;    /* [points]: NO_COST: has no way yet */
+    uint32_t *offer;   /* [points]: the least it could have */
+    uint8_t *by;       /* [points]: going which way */
     uint16_t *refused; /* [points]: ways that closed a circle, one bit each */
     uint32_t *list, *stack;
     struct turn {
@@ -228,35 +230,52 @@ static bool turns_against(const struct detour *q, uint32_t point)
     return false;
 }
 
+/* The cheapest way that a point has now; of equals the earliest dimension. */
+static void find_offer(struct detour *q, uint32_t point)
+{
+    const sv__grid *x = q->x;
+    q->offer[point] = NO_COST;
+    for (uint32_t k = 0; k < 2 * x->t->dims; k++) {
+        uint8_t way = (uint8_t)(2 * x->order[k / 2] + k % 2);
+        uint32_t cost = price(q, point, way);
+        if (cost < q->offer[point]) {
+            q->offer[point] = cost;
+            q->by[point] = way;
+        }
+    }
+}
+
+/* A point has its way: what is beside it may have a better one now. */
+static void settle(struct detour *q, uint32_t point)
+{
+    sv__grid *x = q->x;
+    q->ways[point] = q->by[point];
+    q->cost[point] = q->offer[point];
+    x->illegal |= turns_against(q, point);
+    for (uint8_t way = 0; way < 2 * x->t->dims; way++)
+        if (x->way[point][way] != SV_NONE && q->cost[sv__grid_step(x, point, way)] == NO_COST)
+            find_offer(q, sv__grid_step(x, point, way));
+}
+
 /* Takes in the stranded points; false: some cannot be. */
 static bool take_in(struct detour *q, uint32_t stranded)
 {
-    sv__grid *x = q->x;
+    for (uint32_t i = 0; i < stranded; i++)
+        find_offer(q, q->list[i]);
     while (stranded > 0) {
-        uint32_t least = NO_COST, which = 0;
-        uint8_t best = 0;
-        for (uint32_t i = 0; i < stranded; i++)
-            for (uint32_t k = 0; k < x->t->dims; k++)
-                for (unsigned back = 0; back < 2; back++) {
-                    uint8_t way = (uint8_t)(2 * x->order[k] + back);
-                    uint32_t cost = price(q, q->list[i], way);
-                    if (cost < least) {
-                        least = cost;
-                        which = i;
-                        best = way;
-                    }
-                }
-        q->stuck = q->list[which];
-        if (least == NO_COST)
+        uint32_t which = 0;
+        for (uint32_t i = 1; i < stranded; i++)
+            which = q->offer[q->list[i]] < q->offer[q->list[which]] ? i : which;
+        uint32_t point = q->stuck = q->list[which];
+        if (q->offer[point] == NO_COST)
             return false;
-        if (!add_path(q, q->stuck, best)) {
-            q->refused[q->stuck] |= (uint16_t)(1u << best);
-            continue;
+        if (add_path(q, point, q->by[point])) {
+            settle(q, point);
+            q->list[which] = q->list[--stranded];
+        } else {
+            q->refused[point] |= (uint16_t)(1u << q->by[point]);
+            find_offer(q, point);
         }
-        q->ways[q->stuck] = best;
-        q->cost[q->stuck] = least;
-        x->illegal |= turns_against(q, q->stuck);
-        q->list[which] = q->list[--stranded];
     }
     return true;
 }
@@ -325,14 +344,17 @@ static sv_status init(struct detour *q, sv__grid *x)
     *q = (struct detour){.x = x,
                          .sls = SV_ARENA_NEW(arena, uint8_t, points),
                          .cost = SV_ARENA_NEW(arena, uint32_t, points),
+                         .offer = SV_ARENA_NEW(arena, uint32_t, points),
+                         .by = SV_ARENA_NEW(arena, uint8_t, points),
                          .refused = SV_ARENA_NEW(arena, uint16_t, points),
                          .list = SV_ARENA_NEW(arena, uint32_t, points),
                          .stack = SV_ARENA_NEW(arena, uint32_t, points),
                          .added = SV_ARENA_NEW(arena, struct turn, points),
                          .targets = SV_ARENA_NEW(arena, uint32_t, points)};
     x->detours = SV_ARENA_NEW(arena, uint8_t, 2 * (size_t)points * points);
-    if (q->sls == NULL || q->cost == NULL || q->refused == NULL || q->list == NULL ||
-        q->stack == NULL || q->added == NULL || q->targets == NULL || x->detours == NULL)
+    if (q->sls == NULL || q->cost == NULL || q->offer == NULL || q->by == NULL ||
+        q->refused == NULL || q->list == NULL || q->stack == NULL || q->added == NULL ||
+        q->targets == NULL || x->detours == NULL)
         return SV_NO_MEMORY;
     for (uint32_t p = 0; p < points; p++)
         q->targets[p] = p;
