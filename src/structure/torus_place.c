@@ -8,6 +8,9 @@
  * switch without any is taken back (some thousand times). A mesh may grow by that, and become a
  * ring when the last switch is next to the first.
  *
+ * Small pieces with many failures may not come out so. They are fitted, switch by switch, into
+ * boxes of points: the smallest first, with as few rings as can be.
+ *
  * In the end every cable must be one step in one dimension. That is all a routing needs: whatever
  * was guessed on the way, coordinates are right if this holds.
  *
@@ -24,9 +27,10 @@ struct box {
     uint32_t length[SV_TORUS_DIMS];
     uint32_t *who;  /* switch at each point, with some room around: SV_NONE: nobody */
     uint32_t stuck; /* the last that had no place */
+    uint32_t spare; /* cables that may still be missing */
 };
 
-enum { OUTSIDE = 1000, IMPOSSIBLE = 1000000, TRIES = 2000 };
+enum { OUTSIDE = 1000, IMPOSSIBLE = 1000000, TRIES = 2000, SMALL = 100 };
 
 /* The point of some coordinates; SV_NONE: beyond all bounds. */
 static size_t point_of(const struct box *b, const int32_t *at)
@@ -238,10 +242,15 @@ static bool place_all(struct box *b, const uint32_t *left, uint32_t count, uint3
         return true;
     b->stuck = u;
     for (uint32_t i = 0; i<choices && * budget> 0; i++) {
+        uint32_t missing = list[i].bad % OUTSIDE;
+        if (missing > b->spare)
+            break;
         --*budget;
+        b->spare -= missing;
         settle(b, u, list[i].at);
         if (place_all(b, left, count, budget))
             return true;
+        b->spare += missing;
         *x = before;
         x->placed[u] = false;
         b->who[point_of(b, list[i].at)] = SV_NONE;
@@ -310,9 +319,114 @@ static sv_status check_steps(sv__raw *x)
     return SV_OK;
 }
 
-sv_status sv__torus_place(sv__raw *x)
+/* ---- boxes ---- */
+
+/* A search for a box of points that small fabrics with many failures fit into. */
+struct hunt {
+    struct box b;
+    uint32_t seed, cables, budget;
+};
+
+/* Fits all switches into a box whose sizes and rings x tells. */
+static bool fit(struct hunt *h, uint32_t points)
 {
-    struct box b = {.x = x};
+    sv__raw *x = h->b.x;
+    bool rings = true;
+    for (uint32_t d = 0; d < x->dims; d++) {
+        h->b.least[d] = 0;
+        h->b.length[d] = (uint32_t)sv__raw_size(x, d);
+        rings &= x->closed[d] || h->b.length[d] == 2;
+    }
+    /* Where everything is a ring or a pair, one point is as good as another. */
+    for (uint32_t p = 0; p < (rings ? 1 : points) && h->budget > 0; p++) {
+        sv__raw before = *x;
+        int32_t at[SV_TORUS_DIMS] = {0};
+        uint32_t rest = p, steps = 0;
+        for (uint32_t d = x->dims; d-- > 0; rest /= h->b.length[d]) {
+            at[d] = (int32_t)(rest % h->b.length[d]);
+            steps += points / h->b.length[d] * (h->b.length[d] - !x->closed[d]);
+        }
+        memset(h->b.who, 0xff, points * sizeof *h->b.who);
+        for (uint32_t m = 0; m < x->count; m++)
+            x->placed[x->members[m]] = false;
+        h->b.spare = steps - h->cables;
+        settle(&h->b, h->seed, at);
+        uint32_t budget = h->budget < 300 ? h->budget : 300, spent = budget;
+        if (place_all(&h->b, x->members, x->count, &budget))
+            return true;
+        h->budget -= spent - budget + 1 < h->budget ? spent - budget + 1 : h->budget;
+        *x = before;
+    }
+    return false;
+}
+
+/* Every choice of rings for a box, those with the fewest first; must have room for all cables. */
+static bool fit_rings(struct hunt *h, uint32_t points)
+{
+    sv__raw *x = h->b.x;
+    for (uint32_t wanted = 0; wanted <= x->dims; wanted++)
+        for (uint32_t mask = 0; mask < 1u << x->dims; mask++) {
+            uint32_t rings = 0, steps = 0;
+            bool good = true;
+            for (uint32_t d = 0; d < x->dims; d++) {
+                uint32_t size = (uint32_t)sv__raw_size(x, d);
+                x->closed[d] = mask >> d & 1;
+                good &= !x->closed[d] || size > 2;
+                rings += x->closed[d];
+                steps += points / size * (size - !x->closed[d]);
+            }
+            if (good && rings == wanted && steps >= h->cables && 3 * h->cables >= 2 * steps &&
+                fit(h, points))
+                return true;
+        }
+    return false;
+}
+
+/* Every box of some points, sizes from d on descending. */
+static bool fit_boxes(struct hunt *h, uint32_t d, uint32_t left, uint32_t points)
+{
+    sv__raw *x = h->b.x;
+    if (d == x->dims)
+        return left == 1 && fit_rings(h, points);
+    for (uint32_t size = d > 0 ? (uint32_t)sv__raw_size(x, d - 1) : left; size >= 2; size--) {
+        if (left % size != 0)
+            continue;
+        x->low[d] = 0;
+        x->high[d] = (int32_t)size - 1;
+        if (fit_boxes(h, d + 1, left / size, points))
+            return true;
+    }
+    return false;
+}
+
+/* Places all switches of a small piece in the smallest box that takes them; false: none was found.
+ */
+static sv_status hunt(sv__raw *x, bool *found)
+{
+    uint32_t most = x->count + (x->count < 12 ? 3 : x->count / 4);
+    struct hunt h = {.b = {.x = x, .who = SV_ARENA_NEW(x->arena, uint32_t, most)},
+                     .seed = x->members[0],
+                     .budget = 8000};
+    const sv_bundles *g = x->g;
+    *found = false;
+    if (h.b.who == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t m = 0; m < x->count; m++) {
+        uint32_t s = x->members[m];
+        h.cables += g->first[s + 1] - g->first[s];
+        if (g->first[s + 1] - g->first[s] > g->first[h.seed + 1] - g->first[h.seed])
+            h.seed = s;
+    }
+    h.cables /= 2;
+    for (uint32_t points = x->count; points <= most && !*found && x->count <= SMALL; points++)
+        *found = fit_boxes(&h, 0, points, points);
+    return SV_OK;
+}
+
+/* Places what walls and slabs left over; INFEASIBLE if that does not fit. */
+static sv_status place_rest(sv__raw *x)
+{
+    struct box b = {.x = x, .spare = UINT32_MAX};
     uint32_t *left = SV_ARENA_NEW(x->arena, uint32_t, x->count), count = 0;
     if (left == NULL)
         return SV_NO_MEMORY;
@@ -336,4 +450,14 @@ sv_status sv__torus_place(sv__raw *x)
                        "between them",
                        sv__raw_name(x, b.stuck));
     return check_steps(x);
+}
+
+sv_status sv__torus_place(sv__raw *x)
+{
+    bool found;
+    sv_status status = place_rest(x);
+    if (status != SV_INFEASIBLE || x->count > SMALL)
+        return status;
+    SV_TRY(hunt(x, &found));
+    return found ? check_steps(x) : SV_INFEASIBLE;
 }
