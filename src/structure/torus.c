@@ -279,6 +279,52 @@ static void make_slabs(struct finder *q, uint32_t d)
         }
 }
 
+/* The two slabs beside a switch in a dimension; false: it has not both. */
+static bool sides_of(struct finder *q, uint32_t s, uint32_t d, uint32_t *sides)
+{
+    const sv_bundles *g = q->g;
+    uint32_t count = 0;
+    uint8_t unused;
+    for (uint32_t b = g->first[s]; b < g->first[s + 1]; b++)
+        if (q->dim[wall_of(q, b, &unused)] == d && count < 2)
+            sides[count++] = slab_of(q, g->to[b]);
+    return count == 2 && sides[0] != sides[1];
+}
+
+/*
+ * A slab has two sides. If what is beside one of its switches on one side is the same slab as for
+ * another, then so it is on the other side: this joins slabs that failures cut in two.
+ */
+static bool join_sides(struct finder *q, uint32_t d)
+{
+    bool joined = false;
+    for (uint32_t m = 0; m < q->x->count; m++)
+        q->beside[q->x->members[m]][0] = SV_NONE;
+    for (uint32_t m = 0; m < q->x->count; m++) {
+        uint32_t sides[2], s = q->x->members[m];
+        if (!sides_of(q, s, d, sides))
+            continue;
+        uint32_t *known = q->beside[slab_of(q, s)];
+        if (known[0] == SV_NONE) {
+            known[0] = sides[0];
+            known[1] = sides[1];
+            continue;
+        }
+        known[0] = slab_of(q, known[0]);
+        known[1] = slab_of(q, known[1]);
+        for (int k = 0; k < 4; k++) {
+            uint32_t a = sides[k % 2], b = sides[1 - k % 2];
+            uint32_t same = known[k / 2], other = known[1 - k / 2];
+            if (a != same || b == other || b == same || other == a)
+                continue;
+            merge(q, b, other);
+            joined = true;
+            break;
+        }
+    }
+    return joined;
+}
+
 /* Notes that two slabs are next to each other; the two with the widest walls between them count. */
 static void next_to(struct finder *q, uint32_t a, uint32_t b, uint32_t width)
 {
@@ -337,6 +383,8 @@ static sv_status order_slabs(struct finder *q, uint32_t d, int32_t *where)
     sv__raw *x = q->x;
     uint32_t largest = SV_NONE;
     make_slabs(q, d);
+    while (join_sides(q, d))
+        ;
     SV_TRY(join_slabs(q, d));
     for (uint32_t m = 0; m < x->count; m++) {
         uint32_t s = x->members[m];

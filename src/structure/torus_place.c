@@ -241,7 +241,7 @@ static bool place_all(struct box *b, const uint32_t *left, uint32_t count, uint3
     if (u == SV_NONE)
         return true;
     b->stuck = u;
-    for (uint32_t i = 0; i<choices && * budget> 0; i++) {
+    for (uint32_t i = 0; *budget > 0 && i < choices; i++) {
         uint32_t missing = list[i].bad % OUTSIDE;
         if (missing > b->spare)
             break;
