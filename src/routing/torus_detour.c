@@ -31,7 +31,10 @@
 
 #define NO_COST UINT32_MAX
 
-enum { HOP = 8, AGAINST = 12, TRIES = 8 };
+enum { HOP = 8, TRIES = 12 };
+
+/* What a turn against the order costs, in one try and the next. */
+static const uint32_t turn_costs[] = {12, 40, 12, 2};
 
 struct detour {
     sv__grid *x;
@@ -48,6 +51,7 @@ struct detour {
         uint32_t in, out;
     } * added; /* by the path at hand */
     uint32_t num_added;
+    uint32_t against;       /* what a turn against the order costs */
     uint32_t *targets;      /* [points]: in which order they are looked at */
     uint32_t stuck, target; /* who could not be helped */
 };
@@ -180,7 +184,7 @@ static uint32_t price(const struct detour *q, uint32_t point, uint8_t way)
     uint32_t cost = q->cost[next] + HOP;
     uint8_t on = q->ways[next];
     if (on != SV__WAY_HOME && sv__grid_illegal(x, way, on))
-        cost += AGAINST;
+        cost += q->against;
     return way == q->ways[point] ? cost : cost + 1;
 }
 
@@ -371,6 +375,7 @@ sv_status sv__grid_detour(sv__grid *x)
     SV_TRY(init(&q, x));
     do
         for (uint32_t k = 0; k < TRIES && !good; k++) {
+            q.against = turn_costs[k % 4];
             SV_TRY(attempt(&q, &good));
             if (stuck == SV_NONE) {
                 stuck = q.stuck;
