@@ -31,10 +31,18 @@
 
 #define NO_COST UINT32_MAX
 
-enum { HOP = 8, TRIES = 12 };
+enum { HOP = 8, SHUNNED = 400 };
 
-/* What a turn against the order costs, in one try and the next. */
-static const uint32_t turn_costs[] = {12, 40, 12, 2};
+/*
+ * How detours are chosen, in one try and the next: what a turn against the order costs, and which
+ * direction is shunned (2: neither). Detours that all go round on the same side do not get into
+ * circles with each other as easily.
+ */
+static const struct manner {
+    uint32_t against, shun;
+} manners[] = {{12, 2}, {12, 1}, {12, 0}, {40, 2}, {12, 1}, {12, 0}, {2, 2}, {40, 1}, {40, 0}};
+
+enum { NUM_MANNERS = sizeof manners / sizeof manners[0], TRIES = 2 * NUM_MANNERS };
 
 struct detour {
     sv__grid *x;
@@ -51,7 +59,7 @@ struct detour {
         uint32_t in, out;
     } * added; /* by the path at hand */
     uint32_t num_added;
-    uint32_t against;       /* what a turn against the order costs */
+    struct manner manner;
     uint32_t *targets;      /* [points]: in which order they are looked at */
     uint32_t stuck, target; /* who could not be helped */
 };
@@ -184,8 +192,10 @@ static uint32_t price(const struct detour *q, uint32_t point, uint8_t way)
     uint32_t cost = q->cost[next] + HOP;
     uint8_t on = q->ways[next];
     if (on != SV__WAY_HOME && sv__grid_illegal(x, way, on))
-        cost += q->against;
-    return way == q->ways[point] ? cost : cost + 1;
+        cost += q->manner.against;
+    if (way == q->ways[point])
+        return cost;
+    return cost + 1 + (way % 2 == q->manner.shun ? SHUNNED : 0);
 }
 
 /* Takes back what a path added. */
@@ -375,7 +385,7 @@ sv_status sv__grid_detour(sv__grid *x)
     SV_TRY(init(&q, x));
     do
         for (uint32_t k = 0; k < TRIES && !good; k++) {
-            q.against = turn_costs[k % 4];
+            q.manner = manners[k % NUM_MANNERS];
             SV_TRY(attempt(&q, &good));
             if (stuck == SV_NONE) {
                 stuck = q.stuck;
