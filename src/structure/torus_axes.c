@@ -336,7 +336,7 @@ static sv_status conf_axis(struct axes *a, const sv_torus_conf *conf, const sv_t
     snprintf(what, sizeof what, "%c has %u switches in a %s", letter, axis.size,
              axis.wraps ? "ring" : "line");
     /* A line may be part of a ring of which switches or cables are gone. */
-    if (axis.wraps ? axis.size != radix || !rings : axis.size > radix)
+    if (axis.wraps ? axis.size != radix || !rings : axis.size > radix || radix > 2 * axis.size)
         return differs(a, conf, what);
     int32_t here = raw_coordinate(x, &axis, from), there = raw_coordinate(x, &axis, to);
     axis.turn = sign * (there == (here + 1) % (int32_t)axis.size ? 1 : -1);
@@ -392,9 +392,10 @@ static sv_status fill(const struct axes *a, sv_tori *tori, sv_torus *t)
         t->size[d] = a->list[d].size;
         t->wraps[d] = a->list[d].wraps;
         points *= t->size[d];
-        if (points > UINT32_MAX / 16)
-            return sv_fail(x->ctx, SV_INFEASIBLE, "a torus around '%s' of more than 2^28 points",
-                           sv__raw_name(x, x->members[0]));
+        if (points > (uint64_t)x->count * 256)
+            return sv_fail(x->ctx, SV_INFEASIBLE,
+                           "no mesh or torus: %u switches around '%s' on more than %llu points",
+                           x->count, sv__raw_name(x, x->members[0]), (unsigned long long)points);
     }
     t->points = (uint32_t)points;
     t->at = SV_ARENA_NEW(x->arena, uint32_t, points);
