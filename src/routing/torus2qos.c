@@ -492,6 +492,8 @@ static sv_status set_lanes(struct engine *e)
 {
     sv__job *job = e->job;
     sv_routes *r = job->routes;
+    if (job->report->vls_needed == 1)
+        return SV_OK;
     if (e->options.levels == 2) { /* on the way into and out of hosts: one lane a level */
         sv_lanes ends = {{0}};
         for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)

@@ -35,6 +35,8 @@ struct finder {
     const sv_bundles *g;
     uint32_t *parent; /* [bundles]: of those that stand for their cables: union-find */
     uint8_t *flip;    /* whether it points the other way than its parent */
+    uint32_t *wall;   /* [bundles]: once they are complete: the wall of each */
+    uint8_t *against; /* and whether it points the other way */
     uint32_t *width;  /* [bundles]: of walls, by root: cables */
     uint8_t *dim;     /* of walls: its dimension, or NO_DIM */
     uint16_t *met;    /* of walls: dimensions it meets, one bit each */
@@ -142,16 +144,20 @@ static sv_status find_squares(struct finder *q)
     return q->status;
 }
 
-/* From now on meetings are of walls; each tells the other which dimension it is not of. */
+/* Walls are complete: from now on each bundle knows its own, and meetings are of walls. */
 static void name_walls(struct finder *q)
 {
-    uint8_t unused;
+    const sv_bundles *g = q->g;
+    for (uint32_t m = 0; m < q->x->count; m++)
+        for (uint32_t s = q->x->members[m], b = g->first[s]; b < g->first[s + 1]; b++)
+            q->wall[b] = wall_of(q, b, &q->against[b]);
     for (size_t i = 0; i < q->num_meetings; i++) {
-        q->meetings[i].a = wall_of(q, q->meetings[i].a, &unused);
-        q->meetings[i].b = wall_of(q, q->meetings[i].b, &unused);
+        q->meetings[i].a = q->wall[q->meetings[i].a];
+        q->meetings[i].b = q->wall[q->meetings[i].b];
     }
 }
 
+/* Each wall tells those that it meets which dimension they are not of. */
 static void meet(struct finder *q)
 {
     for (size_t i = 0; i < q->num_meetings; i++) {
@@ -167,12 +173,11 @@ static void meet(struct finder *q)
 static sv_status check_walls(struct finder *q)
 {
     const sv_bundles *g = q->g;
-    uint8_t unused;
     for (uint32_t m = 0; m < q->x->count; m++) {
         uint32_t s = q->x->members[m];
         for (uint32_t a = g->first[s]; a < g->first[s + 1]; a++)
             for (uint32_t b = g->first[s]; b < a; b++)
-                if (wall_of(q, a, &unused) == wall_of(q, b, &unused))
+                if (q->wall[a] == q->wall[b])
                     return contradiction(q, s, g->to[b], g->to[a]);
     }
     return SV_OK;
@@ -255,7 +260,6 @@ static void merge(struct finder *q, uint32_t a, uint32_t b)
 static void make_slabs(struct finder *q, uint32_t d)
 {
     const sv_bundles *g = q->g;
-    uint8_t against;
     for (uint32_t m = 0; m < q->x->count; m++) {
         uint32_t s = q->x->members[m];
         q->slab[s] = s;
@@ -265,10 +269,10 @@ static void make_slabs(struct finder *q, uint32_t d)
     }
     for (uint32_t m = 0; m < q->x->count; m++)
         for (uint32_t s = q->x->members[m], b = g->first[s]; b < g->first[s + 1]; b++) {
-            uint32_t wall = wall_of(q, b, &against);
+            uint32_t wall = q->wall[b];
             if (q->dim[wall] != NO_DIM && q->dim[wall] != d)
                 merge(q, s, g->to[b]);
-            if (q->dim[wall] != d || against)
+            if (q->dim[wall] != d || q->against[b])
                 continue;
             if (q->tail[wall] == SV_NONE) {
                 q->tail[wall] = s;
@@ -284,9 +288,8 @@ static bool sides_of(struct finder *q, uint32_t s, uint32_t d, uint32_t *sides)
 {
     const sv_bundles *g = q->g;
     uint32_t count = 0;
-    uint8_t unused;
     for (uint32_t b = g->first[s]; b < g->first[s + 1]; b++)
-        if (q->dim[wall_of(q, b, &unused)] == d && count < 2)
+        if (q->dim[q->wall[b]] == d && count < 2)
             sides[count++] = slab_of(q, g->to[b]);
     return count == 2 && sides[0] != sides[1];
 }
@@ -418,8 +421,8 @@ static sv_status find_walls(struct finder *q, int32_t *where)
         }
     q->num_meetings = 0;
     SV_TRY(find_squares(q));
-    SV_TRY(check_walls(q));
     name_walls(q);
+    SV_TRY(check_walls(q));
     SV_TRY(find_dimensions(q));
     if (x->dims == 0) {
         uint32_t s = x->members[0];
@@ -523,6 +526,8 @@ static sv_status init(struct finder *q, sv__raw *x, int32_t **where)
     q->g = x->g;
     q->parent = SV_ARENA_NEW(x->arena, uint32_t, bundles);
     q->flip = SV_ARENA_NEW(x->arena, uint8_t, bundles);
+    q->wall = SV_ARENA_NEW(x->arena, uint32_t, bundles);
+    q->against = SV_ARENA_NEW(x->arena, uint8_t, bundles);
     q->width = SV_ARENA_NEW(x->arena, uint32_t, bundles);
     q->dim = SV_ARENA_NEW(x->arena, uint8_t, bundles);
     q->met = SV_ARENA_NEW(x->arena, uint16_t, bundles);
@@ -535,8 +540,9 @@ static sv_status init(struct finder *q, sv__raw *x, int32_t **where)
     x->at = sv_arena_alloc(x->arena, n, sizeof *x->at);
     x->placed = SV_ARENA_NEW(x->arena, bool, n);
     *where = SV_ARENA_NEW(x->arena, int32_t, n);
-    bool good = q->parent && q->flip && q->width && q->dim && q->met && q->tail && q->head &&
-                q->slab && q->slab_size && q->beside && q->weight && x->at && x->placed && *where;
+    bool good = q->parent && q->flip && q->wall && q->against && q->width && q->dim && q->met &&
+                q->tail && q->head && q->slab && q->slab_size && q->beside && q->weight && x->at &&
+                x->placed && *where;
     return good ? SV_OK : SV_NO_MEMORY;
 }
 
