@@ -35,6 +35,7 @@ struct finder {
     const sv_bundles *g;
     uint32_t *parent; /* [bundles]: of those that stand for their cables: union-find */
     uint8_t *flip;    /* whether it points the other way than its parent */
+    uint32_t *walls, num_walls;
     uint32_t *wall;   /* [bundles]: once they are complete: the wall of each */
     uint8_t *against; /* and whether it points the other way */
     uint32_t *width;  /* [bundles]: of walls, by root: cables */
@@ -149,8 +150,11 @@ static void name_walls(struct finder *q)
 {
     const sv_bundles *g = q->g;
     for (uint32_t m = 0; m < q->x->count; m++)
-        for (uint32_t s = q->x->members[m], b = g->first[s]; b < g->first[s + 1]; b++)
+        for (uint32_t s = q->x->members[m], b = g->first[s]; b < g->first[s + 1]; b++) {
             q->wall[b] = wall_of(q, b, &q->against[b]);
+            if (q->wall[b] == b)
+                q->walls[q->num_walls++] = b;
+        }
     for (size_t i = 0; i < q->num_meetings; i++) {
         q->meetings[i].a = q->wall[q->meetings[i].a];
         q->meetings[i].b = q->wall[q->meetings[i].b];
@@ -186,34 +190,30 @@ static sv_status check_walls(struct finder *q)
 /* The widest wall that meets all dimensions known so far; SV_NONE: none does. */
 static uint32_t new_dimension(struct finder *q)
 {
-    const sv_bundles *g = q->g;
     uint16_t all = (uint16_t)((1u << q->x->dims) - 1);
     uint32_t best = SV_NONE;
-    for (uint32_t m = 0; m < q->x->count; m++)
-        for (uint32_t s = q->x->members[m], b = g->first[s]; b < g->first[s + 1]; b++)
-            if (b < g->back[b] && q->parent[b] == b && q->width[b] > 1 && q->dim[b] == NO_DIM &&
-                q->met[b] == all && (best == SV_NONE || q->width[b] > q->width[best]))
-                best = b;
+    for (uint32_t i = 0; i < q->num_walls; i++) {
+        uint32_t b = q->walls[i];
+        if (q->width[b] > 1 && q->dim[b] == NO_DIM && q->met[b] == all &&
+            (best == SV_NONE || q->width[b] > q->width[best]))
+            best = b;
+    }
     return best;
 }
 
 /* Walls whose dimension follows by elimination. */
 static void eliminate(struct finder *q)
 {
-    const sv_bundles *g = q->g;
-    uint32_t dims = q->x->dims;
-    uint16_t all = (uint16_t)((1u << dims) - 1);
-    for (uint32_t m = 0; m < q->x->count; m++)
-        for (uint32_t s = q->x->members[m], b = g->first[s]; b < g->first[s + 1]; b++) {
-            if (b > g->back[b] || q->parent[b] != b || q->dim[b] != NO_DIM)
-                continue;
-            uint16_t left = all & (uint16_t)~q->met[b];
-            if (left == 0 || (left & (left - 1)) != 0)
-                continue;
-            for (q->dim[b] = 0; left > 1; left >>= 1)
-                q->dim[b]++;
-            q->changed = true;
-        }
+    uint16_t all = (uint16_t)((1u << q->x->dims) - 1);
+    for (uint32_t i = 0; i < q->num_walls; i++) {
+        uint32_t b = q->walls[i];
+        uint16_t left = all & (uint16_t)~q->met[b];
+        if (q->dim[b] != NO_DIM || left == 0 || (left & (left - 1)) != 0)
+            continue;
+        for (q->dim[b] = 0; left > 1; left >>= 1)
+            q->dim[b]++;
+        q->changed = true;
+    }
 }
 
 static sv_status find_dimensions(struct finder *q)
@@ -346,22 +346,21 @@ static void next_to(struct finder *q, uint32_t a, uint32_t b, uint32_t width)
 
 static sv_status join_slabs(struct finder *q, uint32_t d)
 {
-    const sv_bundles *g = q->g;
     for (uint32_t m = 0; m < q->x->count; m++)
         q->beside[q->x->members[m]][0] = q->beside[q->x->members[m]][1] = SV_NONE;
-    for (uint32_t m = 0; m < q->x->count; m++)
-        for (uint32_t s = q->x->members[m], b = g->first[s]; b < g->first[s + 1]; b++) {
-            if (b > g->back[b] || q->parent[b] != b || q->dim[b] != d)
-                continue;
-            uint32_t tail = slab_of(q, q->tail[b]), head = slab_of(q, q->head[b]);
-            if (tail == head)
-                return sv_fail(q->x->ctx, SV_INFEASIBLE,
-                               "no mesh or torus: the cable from '%s' to '%s' joins switches that "
-                               "other cables say have the same coordinate",
-                               sv__raw_name(q->x, q->tail[b]), sv__raw_name(q->x, q->head[b]));
-            next_to(q, tail, head, q->width[b]);
-            next_to(q, head, tail, q->width[b]);
-        }
+    for (uint32_t i = 0; i < q->num_walls; i++) {
+        uint32_t b = q->walls[i];
+        if (q->dim[b] != d)
+            continue;
+        uint32_t tail = slab_of(q, q->tail[b]), head = slab_of(q, q->head[b]);
+        if (tail == head)
+            return sv_fail(q->x->ctx, SV_INFEASIBLE,
+                           "no mesh or torus: the cable from '%s' to '%s' joins switches that "
+                           "other cables say have the same coordinate",
+                           sv__raw_name(q->x, q->tail[b]), sv__raw_name(q->x, q->head[b]));
+        next_to(q, tail, head, q->width[b]);
+        next_to(q, head, tail, q->width[b]);
+    }
     return SV_OK;
 }
 
@@ -420,6 +419,7 @@ static sv_status find_walls(struct finder *q, int32_t *where)
             q->dim[b] = NO_DIM;
         }
     q->num_meetings = 0;
+    q->num_walls = 0;
     SV_TRY(find_squares(q));
     name_walls(q);
     SV_TRY(check_walls(q));
@@ -526,6 +526,7 @@ static sv_status init(struct finder *q, sv__raw *x, int32_t **where)
     q->g = x->g;
     q->parent = SV_ARENA_NEW(x->arena, uint32_t, bundles);
     q->flip = SV_ARENA_NEW(x->arena, uint8_t, bundles);
+    q->walls = SV_ARENA_NEW(x->arena, uint32_t, bundles);
     q->wall = SV_ARENA_NEW(x->arena, uint32_t, bundles);
     q->against = SV_ARENA_NEW(x->arena, uint8_t, bundles);
     q->width = SV_ARENA_NEW(x->arena, uint32_t, bundles);
@@ -540,9 +541,9 @@ static sv_status init(struct finder *q, sv__raw *x, int32_t **where)
     x->at = sv_arena_alloc(x->arena, n, sizeof *x->at);
     x->placed = SV_ARENA_NEW(x->arena, bool, n);
     *where = SV_ARENA_NEW(x->arena, int32_t, n);
-    bool good = q->parent && q->flip && q->wall && q->against && q->width && q->dim && q->met &&
-                q->tail && q->head && q->slab && q->slab_size && q->beside && q->weight && x->at &&
-                x->placed && *where;
+    bool good = q->parent && q->flip && q->walls && q->wall && q->against && q->width && q->dim &&
+                q->met && q->tail && q->head && q->slab && q->slab_size && q->beside && q->weight &&
+                x->at && x->placed && *where;
     return good ? SV_OK : SV_NO_MEMORY;
 }
 

@@ -33,7 +33,7 @@ class Tori(unittest.TestCase):
                 net, tables = os.path.join(folder, "net"), os.path.join(folder, "tables")
                 ok("faults", spec, "--switches", str(rng.choice((0, 0, 1))), "--links",
                    str(rng.choice((0, 1, 2))), "--seed", str(trial), "-o", net)
-                level = rng.choice(((), ("--option", "qos=2"),
+                level = rng.choice(((), ("--sl-offset", "3"), ("--option", "qos=2"),
                                     ("--option", "qos=2", "--option", "level=1")))
                 result = selvage("route", net, "--engine", "torus2qos", "-o", tables, "--no-check",
                                  "--lmc", str(rng.choice((0, 1))), *level)
