@@ -1,6 +1,6 @@
 /*
- * torus2qos.h: what the files of engine torus2qos share: torus2qos.c (ways in order of dimensions,
- * tables) and torus_detour.c (ways around what is missing).
+ * torus2qos.h: what the files of engine torus2qos share: torus2qos.c (tables), torus_ways.c (ways
+ * in the order of dimensions) and torus_detour.c (ways around what is missing).
  *
  * The way out of a point is a code: twice the dimension, plus one to go back.
  */
@@ -59,6 +59,9 @@ static inline bool sv__grid_illegal(const sv__grid *x, uint8_t in, uint8_t out)
 {
     return x->place[in / 2] > x->place[out / 2];
 }
+
+/* Which ways there are: bundles, ports, how far each leads, broken lines. */
+sv_status sv__grid_look(sv__grid *x);
 
 /* The ways to a point as the order of dimensions has them; true: some are blocked. */
 bool sv__grid_ways(const sv__grid *x, uint32_t target, unsigned variant, uint8_t *ways);

@@ -40,7 +40,7 @@ enum { HOP = 8, SHUNNED = 400 };
  */
 static const struct manner {
     uint32_t against, shun;
-} manners[] = {{12, 2}, {12, 1}, {12, 0}, {40, 2}, {12, 1}, {12, 0}, {2, 2}, {40, 1}, {40, 0}};
+} manners[] = {{12, 2}, {12, 2}, {40, 2}, {12, 1}, {12, 0}, {12, 2}, {2, 2}, {40, 1}, {40, 0}};
 
 enum { NUM_MANNERS = sizeof manners / sizeof manners[0], TRIES = 2 * NUM_MANNERS };
 
