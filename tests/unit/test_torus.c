@@ -121,6 +121,24 @@ static void counts_what_is_missing(void **state)
     sv_fabric_free(f);
 }
 
+/* Rings in one dimension, lines in the other; switches without terminals. */
+static void each_dimension_for_itself(void **state)
+{
+    (void)state;
+    const uint32_t cut[][2] = {{5, 0}, {11, 6}, {17, 12}, {23, 18}, {29, 24}};
+    sv_fabric *f = without("torus:5x6,total=7", NULL, cut, 0, 5);
+    sv_route_report report;
+    sv_routes *r = route(f, NULL, 0, &report);
+    assert_string_equal(report.structure.kind, "torus");
+    assert_int_equal(report.structure.facts[1].values[0], 1);
+    assert_int_equal(report.structure.facts[1].values[1], 0);
+    assert_int_equal(report.structure.facts[3].values[0], 0);
+    assert_int_equal(report.vls_needed, 2);
+    assert_int_equal(report.sls_used, 2);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
 /* Two failed links cut a ring in two: OpenSM refuses, here there are detours. */
 static void a_ring_cut_in_two_is_routed(void **state)
 {
@@ -477,6 +495,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(says_what_it_found, begin, end),
         cmocka_unit_test_setup_teardown(counts_what_is_missing, begin, end),
+        cmocka_unit_test_setup_teardown(each_dimension_for_itself, begin, end),
         cmocka_unit_test_setup_teardown(a_ring_cut_in_two_is_routed, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_torus_is_refused, begin, end),
         cmocka_unit_test_setup_teardown(pieces_are_routed_each, begin, end),
