@@ -52,7 +52,7 @@ struct engine {
     unsigned second; /* the first lane of the second level */
     bool parallel;   /* there are parallel cables */
     /* Of one switch as a home: rows for both variants, and scratch by point. */
-    uint8_t *ports[2], *sls[2], *ways, *point_sls;
+    uint8_t *ports[2], *sls[2], *ways[2], *point_sls;
     bool ready[2];
     uint32_t first[2]; /* the destination whose row of SLs the others share */
 };
@@ -102,17 +102,23 @@ static bool has_bits(const sv__grid *x)
     return false;
 }
 
+/* Where the ways to a point are: those that detours found, or the switch's own. */
+static const uint8_t *ways_of(const struct engine *e, const sv__grid *x, uint32_t target,
+                              unsigned variant)
+{
+    return x->detours == NULL ? e->ways[variant]
+                              : x->detours + ((size_t)target * 2 + variant) * x->t->points;
+}
+
 /* Ports and SLs to a switch, one variant, into e->ports and e->sls. */
 static void make_rows(struct engine *e, const sv__grid *x, uint32_t target, unsigned variant)
 {
     const sv_torus *t = x->t;
-    const uint8_t *ways = e->ways;
+    const uint8_t *ways = ways_of(e, x, target, variant);
     uint8_t base = (uint8_t)(e->options.level * 8);
     uint32_t n = e->g.num_switches;
-    if (x->detours != NULL)
-        ways = x->detours + ((size_t)target * 2 + variant) * t->points;
-    else
-        sv__grid_ways(x, target, variant, e->ways);
+    if (x->detours == NULL)
+        sv__grid_ways(x, target, variant, e->ways[variant]);
     sv__grid_sls(x, target, variant, e->point_sls);
     if (e->tori.count > 1 || t->switches < n) {
         memset(e->ports[variant], SV_NO_PORT, n);
@@ -135,11 +141,7 @@ static void deal_cables(const struct engine *e, const sv__grid *x, uint32_t targ
                         unsigned variant, uint32_t turn, uint8_t *row)
 {
     const sv_torus *t = x->t;
-    const uint8_t *ways = e->ways;
-    if (x->detours != NULL)
-        ways = x->detours + ((size_t)target * 2 + variant) * t->points;
-    else
-        sv__grid_ways(x, target, variant, e->ways);
+    const uint8_t *ways = ways_of(e, x, target, variant);
     for (uint32_t p = 0; p < t->points; p++) {
         if (t->at[p] == SV_NONE || p == target)
             continue;
@@ -236,12 +238,12 @@ static sv_status route_all(struct engine *e)
     for (int v = 0; v < 2; v++) {
         e->ports[v] = SV_ARENA_NEW(job->arena, uint8_t, n);
         e->sls[v] = SV_ARENA_NEW(job->arena, uint8_t, n);
-        if (e->ports[v] == NULL || e->sls[v] == NULL)
+        e->ways[v] = SV_ARENA_NEW(job->arena, uint8_t, points);
+        if (e->ports[v] == NULL || e->sls[v] == NULL || e->ways[v] == NULL)
             return SV_NO_MEMORY;
     }
-    e->ways = SV_ARENA_NEW(job->arena, uint8_t, points);
     e->point_sls = SV_ARENA_NEW(job->arena, uint8_t, points);
-    if (e->ways == NULL || e->point_sls == NULL)
+    if (e->point_sls == NULL)
         return SV_NO_MEMORY;
     for (uint32_t s = 0, c = 0; s < n; s++) {
         while (c < f->num_channels && f->tail[c].i < s)
@@ -275,6 +277,7 @@ static sv_status set_switch(struct engine *e, const sv__grid *x, uint32_t point,
     sv__job *job = e->job;
     const sv_fabric *f = job->fabric;
     sv_node s = {x->t->at[point]};
+    size_t ports = f->switches[s.i].ports + 1u;
     uint8_t way_in[256];
     memset(way_in, 255, sizeof way_in);
     for (uint8_t way = 0; way < 2 * x->t->dims; way++)
@@ -286,12 +289,16 @@ static sv_status set_switch(struct engine *e, const sv__grid *x, uint32_t point,
              b != SV_NONE && i < e->g.first_port[b + 1]; i++) {
             unsigned out = e->g.ports[i];
             SV_TRY(sv_routes_set_lanes(job->ctx, f, job->routes, s, 0, out, tables[way / 2][0]));
-            SV_FOR_HOPS (f, s, hop) {
-                unsigned in = f->port[hop->channel.i];
+            for (size_t in = 1; in < ports; in++) {
                 bool turned =
                     x->illegal && way_in[in] != 255 && sv__grid_illegal(x, way_in[in], way);
-                SV_TRY(sv_routes_set_lanes(job->ctx, f, job->routes, s, in, out,
-                                           tables[way / 2][turned]));
+                uint32_t table = tables[way / 2][turned];
+                uint16_t *held = job->routes->lanes_by_ports[s.i];
+                if (held != NULL) /* ours alone since the call above, or all were the default */
+                    held[in * ports + out] = (uint16_t)table;
+                else
+                    SV_TRY(
+                        sv_routes_set_lanes(job->ctx, f, job->routes, s, (unsigned)in, out, table));
             }
         }
     return SV_OK;
