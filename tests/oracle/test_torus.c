@@ -449,7 +449,7 @@ static void all_else_is_routed_or_refused(void **state)
     int routed = 0, trials = 0;
     for (int i = 0; i < NUM_FAULTY; i++) {
         sv_fabric *plan = test_fabric(ctx, faulty[i].spec);
-        for (int trial = 0; trial < 40; trial++, trials++) {
+        for (int trial = 0; trial < 80; trial++, trials++) {
             sv_fabric *f = failed(plan, &faulty[i], (int)draw(7), (int)draw(4), false);
             sv_fabric *g = trial % 2 ? rebuilt(f, trial % 4 == 1) : NULL;
             routed += routed_or_refused(g != NULL ? g : f);
