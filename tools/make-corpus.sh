@@ -6,7 +6,7 @@ selvage=$1
 corpus=tests/fuzz/corpus
 mkdir -p $corpus/ibnetdiscover $corpus/subnet $corpus/netloc $corpus/cray $corpus/spec \
     $corpus/faults $corpus/guids $corpus/jobmap $corpus/auto $corpus/lfts $corpus/sl2vl $corpus/psl \
-    $corpus/mcfdbs $corpus/qos $corpus/svr $corpus/proof $corpus/orders
+    $corpus/mcfdbs $corpus/qos $corpus/svr $corpus/proof $corpus/orders $corpus/torusconf
 
 n=0
 for spec in mesh:2x1,hosts=1 torus:3,hosts=2,speed=EDR kary:k=2,n=2 fullmesh:3,hosts=0,r=2; do
@@ -35,6 +35,10 @@ printf 'adapter "lid 3"\n' >$corpus/faults/2
 printf '# who runs what\nhost0 17\nhost1 17 # and more\n"host2" "job 18"\nhost0 18\nelsewhere 17\n' \
     >$corpus/jobmap/1
 printf 'host3\n' >$corpus/jobmap/2
+guid=0x02005e1a0000000
+printf '# comment\ntorus 4 5 2m\nxp_link '$guid'1 '$guid'b\nxm_link '$guid'1 0x02005e1a0000001f more\nyp_link '$guid'1 '$guid'3\nzp_link '$guid'1 '$guid'2\nx_dateline -1\nnext_seed\nxp_link 1 2\nym_link 1 3\nzp_link 1 4\nport_order 3 1\nportgroup_max_ports 20\nmax_changes 4\n' \
+    >$corpus/torusconf/1
+printf 'mesh 3t 4 5\n' >$corpus/torusconf/2
 for format in ibnetdiscover subnet netloc cray; do
     cp $corpus/$format/1 $corpus/auto/$format
 done

@@ -36,6 +36,7 @@ extern const sv__engine sv__engine_minhop, sv__engine_sssp, sv__engine_updn, sv_
     sv__engine_dor, sv__engine_dfsssp, sv__engine_lash, sv__engine_nue, sv__engine_weave;
 extern const sv__engine sv__engine_ftree;
 extern const sv__engine sv__engine_dmodk;
+extern const sv__engine sv__engine_torus2qos;
 
 /* Says what an engine made for one kind of fabric took this one for; words as for printf. */
 void sv__found(sv__job *job, const char *kind, const char *words, ...) SV_PRINTF(3, 4);

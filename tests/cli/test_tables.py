@@ -792,7 +792,7 @@ class Engines(Base):
     def test_list(self):
         names = [engine["name"] for engine in json.loads(ok("engines", "--json").out)]
         self.assertEqual(names, ["minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave",
-                                 "ftree", "dmodk"])
+                                 "ftree", "dmodk", "torus2qos"])
         for name in names:
             self.assertIn("\n" + name, "\n" + ok("engines").out)
 

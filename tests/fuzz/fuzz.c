@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "formats/svr.h"
 #include "formats/tables.h"
+#include "structure/torus.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -55,7 +56,39 @@ static inline void must_explain(sv_ctx *ctx, sv_status status)
     MUST(sv_ctx_message(ctx)[0] != 0 && strchr(sv_ctx_message(ctx), '\n') == NULL);
 }
 
-#if defined(FUZZ_FAULTS) || defined(FUZZ_GUIDS) || defined(FUZZ_JOBMAP)
+#ifdef FUZZ_TORUSCONF
+
+/* What is read is held against a torus: it fits, or it is told what differs. */
+static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+{
+    sv_fabric *fabric = NULL;
+    sv_memory memory = {(const char *)data, size};
+    sv_source source = sv_memory_source(&memory, "fuzz");
+    sv_arena arena;
+    sv_torus_conf conf;
+    sv_bundles bundles;
+    sv_tori tori;
+    MUST(sv_topology_generate(ctx, "torus:4x5x2,hosts=1", &fabric) == SV_OK);
+    sv_arena_init(&arena, ctx);
+    sv_status status = sv_torus_conf_read(ctx, &arena, &source, &conf);
+    if (status == SV_BAD_INPUT)
+        MUST(strncmp(sv_ctx_message(ctx), "fuzz:", 5) == 0);
+    if (status == SV_OK) {
+        MUST(sv_bundles_init(&bundles, &arena, fabric) == SV_OK);
+        status = sv_tori_find(ctx, &arena, fabric, &bundles, &conf, &tori);
+    }
+    if (status == SV_OK) {
+        MUST(tori.count == 1 && tori.pieces[0].switches == 40);
+        for (uint32_t s = 0; s < 40; s++)
+            MUST(tori.pieces[0].at[tori.point[s]] == s);
+    } else {
+        must_explain(ctx, status);
+    }
+    sv_arena_release(&arena);
+    sv_fabric_free(fabric);
+}
+
+#elif defined(FUZZ_FAULTS) || defined(FUZZ_GUIDS) || defined(FUZZ_JOBMAP)
 
 static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {

@@ -16,15 +16,18 @@ from support.ibsim import tables  # noqa: E402
 LOADED = [("torus:4x4x3,hosts=4", "updn", 0), ("torus:4x4x3,hosts=4", "sssp", 1),
           ("kary:k=4,n=3,hosts=4", "minhop", 0), ("dragonfly:a=4,p=2,h=2,g=9", "dnup", 2),
           ("random:switches=16,links=40,total=48", "updn", 3), ("mesh:3x3,hosts=2,r=2", "dor", 0),
-          ("torus:5x3,hosts=2", "dfsssp", 1), ("dragonfly:a=4,p=2,h=2,g=9", "lash", 0)]
+          ("torus:5x3,hosts=2", "dfsssp", 1), ("dragonfly:a=4,p=2,h=2,g=9", "lash", 0),
+          ("torus:5x6,hosts=2,r=2", "torus2qos", 1)]
 
 # Which fabrics OpenSM itself has credit loops on is known (shared/opensm.md); ibdmchk judges
 # traffic between adapters. True: free of them; None: as ties fall, but both must say the same. An
 # engine and fabric that are not judged fail.
 AGREED = [("torus:4x4x3,hosts=4", {"updn": True, "dnup": True, "dor": False, "minhop": False,
                                    "dfsssp": True, "lash": True, "nue": True,
-                                   "weave": True}),
-          ("mesh:4x4,hosts=2", {"updn": True, "dnup": True, "dor": True}),
+                                   "weave": True, "torus2qos": True}),
+          ("mesh:4x4,hosts=2", {"updn": True, "dnup": True, "dor": True, "torus2qos": True}),
+          ("torus:5x6,hosts=2", {"torus2qos": True}),
+          ("torus:6x5x3,hosts=1,r=2", {"torus2qos": True}),
           ("hypercube:4,hosts=1", {"updn": True, "dor": True}),
           ("kary:k=4,n=2,hosts=4", {"updn": True, "sssp": True, "minhop": True, "ftree": True,
                                     "dmodk": True}),
@@ -151,6 +154,18 @@ class SecondOpinion(Case):
                     self.assertIs(mine["verdicts"]["terminal_terminal"], said)
                     if free is not None:
                         self.assertIs(said, free)
+
+    def test_ibdmchk_agrees_on_detours(self):
+        """torus2qos around failed switches and cables: turns on lanes of their own."""
+        for number, options in enumerate((("--switches", "1"), ("--switches", "2"),
+                                          ("--links", "3%", "--switches", "1"))):
+            net, made, psl = (self.path(name + str(number)) for name in ("net", "made", "psl"))
+            with self.subTest(options):
+                ok("faults", "torus:6x5x4,hosts=1", *options, "--seed", "3", "-o", net)
+                result = ok("route", net, "--engine", "torus2qos", "-o", made, "--json").json
+                self.assertEqual(result["vls_needed"], 4)
+                ok("convert", made, "--format", "ibdmchk-psl", "-o", psl)
+                self.assertIs(ibsim.ibdmchk(made, psl), True)
 
 
 if __name__ == "__main__":

@@ -444,15 +444,43 @@ static sv_status route_auto(sv_ctx *ctx, void *arg)
     return status;
 }
 
+/* torus2qos: a ring, a torus with a hole, which needs detours, and its configuration. */
+static void torus(sv_ctx *ctx, struct tables *t)
+{
+    sv_fabric *whole = test_fabric(ctx, "torus:5x3,hosts=1"), *left = NULL;
+    sv_mask *mask = sv_mask_new(ctx, whole);
+    char path[] = "/tmp/selvage-oom-XXXXXX", option[60];
+    FILE *file = fdopen(mkstemp(path), "w");
+    assert_non_null(file);
+    fprintf(
+        file, "torus 5 3 1\nxp_link 0x%llx 0x%llx\nyp_link 0x%llx 0x%llx\nport_order 2 1\n",
+        (unsigned long long)whole->switches[0].guid, (unsigned long long)whole->switches[3].guid,
+        (unsigned long long)whole->switches[0].guid, (unsigned long long)whole->switches[1].guid);
+    fclose(file);
+    snprintf(option, sizeof option, "config=%s", path);
+    sv_mask_node(mask, (sv_node){7});
+    OK(ctx, sv_fabric_mask(ctx, whole, mask, &left));
+    t->engine = "torus2qos";
+    t->f = left;
+    test_out_of_memory("torus2qos with a hole", route_it, t);
+    t->f = whole;
+    t->option = option;
+    test_out_of_memory("torus2qos with a configuration", route_it, t);
+    remove(path);
+    sv_mask_free(mask);
+    sv_fabric_free(left);
+    sv_fabric_free(whole);
+}
+
 static void routing(void **state)
 {
     (void)state;
     sv_ctx *ctx = sv_ctx_new(NULL);
     sv_fabric *f = test_fabric(ctx, "torus:4,hosts=1");
     struct tables t = {.f = f};
-    const char *engines[] = {"minhop", "sssp", "updn", "dnup", "dor",
-                             "dfsssp", "lash", "nue",  "weave"};
-    for (int i = 0; i < 9; i++) {
+    const char *engines[] = {"minhop", "sssp", "updn", "dnup",  "dor",
+                             "dfsssp", "lash", "nue",  "weave", "torus2qos"};
+    for (int i = 0; i < 10; i++) {
         t.engine = engines[i];
         test_out_of_memory(engines[i], route_it, &t);
     }
@@ -480,6 +508,8 @@ static void routing(void **state)
         test_out_of_memory(ways[i], route_it, &t);
     }
     sv_fabric_free(ring);
+    t.option = NULL;
+    torus(ctx, &t);
     t.f = f;
     t.option = NULL;
     OK(ctx, sv_route(ctx, f, "dor", NULL, &t.r, NULL));
