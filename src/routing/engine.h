@@ -35,6 +35,8 @@ typedef struct sv__engine {
 extern const sv__engine sv__engine_minhop, sv__engine_sssp, sv__engine_updn, sv__engine_dnup,
     sv__engine_dor, sv__engine_dfsssp, sv__engine_lash, sv__engine_nue, sv__engine_weave;
 
+extern const sv__engine sv__engine_dla, sv__engine_d3r, sv__engine_sssp_df, sv__engine_minhop_df;
+
 /* Says what an engine made for one kind of fabric took this one for; words as for printf. */
 void sv__found(sv__job *job, const char *kind, const char *words, ...) SV_PRINTF(3, 4);
 
