@@ -264,6 +264,22 @@ static sv_status group_size(sv__job *job, uint32_t *size)
     return SV_OK;
 }
 
+/* What was tried, and where it fails. */
+static sv_status not_found(const struct flight *y, const char *engine)
+{
+    const sv_dragonfly *d = &y->d;
+    sv__job *job = y->x.job;
+    bool groups = d->unjoined_groups > 0;
+    return sv_fail(
+        job->ctx, SV_INFEASIBLE,
+        "%s is for dragonflies, and no groups can be told apart here: the best is %s, "
+        "and no cable joins %s'%s' and '%s' (option group-size=N if consecutive switches "
+        "make groups)",
+        engine, job->report->structure.words, groups ? "those of " : "",
+        groups ? first_of(y, d->strangers[0]) : name_of(y, d->apart[0]),
+        groups ? first_of(y, d->strangers[1]) : name_of(y, d->apart[1]));
+}
+
 /* Finds groups and refuses those that neither engine can do. */
 static sv_status find_groups(struct flight *y, sv__job *job, const char *engine)
 {
@@ -274,10 +290,7 @@ static sv_status find_groups(struct flight *y, sv__job *job, const char *engine)
     SV_TRY(sv_dragonfly_find(&y->d, job->arena, &y->x.core, job->fabric, size));
     report(y);
     if (!d->found)
-        return sv_fail(job->ctx, SV_INFEASIBLE,
-                       "%s is for dragonflies, and no groups can be told apart here (option "
-                       "group-size=N if switches of consecutive numbers make groups)",
-                       engine);
+        return not_found(y, engine);
     if (d->split != SV_NONE)
         return sv_fail(job->ctx, SV_INFEASIBLE,
                        "the group of '%s' (%u switches) falls apart: no way inside it joins all",

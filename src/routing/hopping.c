@@ -14,12 +14,11 @@
  * switch itself, is on its first hop: lane 0 with any SL.
  *
  * Invariant: hop i of a path that counts (decision 0008) has lane i. Paths between two switches
- * without terminals come last and must do with the SLs and lanes that are there.
+ * without terminals come last and get SLs and lanes of their own only if there are idle ones.
  *
  * Cost: that of the tables, and O(hops) a path, which is one of each switch to each destination;
  * memory: 8 bytes for each turn and lane.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "lanes/lanes.h"
@@ -31,13 +30,14 @@ typedef uint64_t sls_mask;
 struct hopping {
     sv__job *job;
     sv_core core;
-    sv_layering lanes; /* trees only */
-    unsigned most_hops;
-    uint32_t farthest[2]; /* a switch and a destination so far apart */
+    sv_layering lanes;    /* trees only */
+    unsigned needed;      /* hops of the longest path that counts */
+    unsigned most_hops;   /* that any path may have here: there are that many lanes */
+    uint32_t farthest[2]; /* a switch and a destination that need so many */
     size_t *turns;        /* [entries]: the first turn after each */
     sls_mask *used;       /* [turn × (most_hops - 1) + hop - 1]: SLs in which it has that lane */
     uint16_t *depth;      /* [switches]: hops to the destination at hand */
-    unsigned num_sls;
+    unsigned num_sls, num_lanes; /* in use */
     uint64_t unsafe;
 };
 
@@ -101,37 +101,46 @@ static void look_at(struct hopping *h, uint32_t d)
 static void measure(struct hopping *h)
 {
     const sv_tree *tree = &h->lanes.tree;
+    unsigned longest = 1;
     for (uint32_t d = 0; d < h->job->routes->num_destinations; d++) {
         look_at(h, d);
         for (uint32_t i = 0; i < tree->count; i++) {
             uint32_t s = tree->order[i];
-            if (h->depth[s] <= h->most_hops || !sv_layering_counts(&h->lanes, s, d))
+            longest = h->depth[s] > longest ? h->depth[s] : longest;
+            if (h->depth[s] <= h->needed || !sv_layering_counts(&h->lanes, s, d))
                 continue;
-            h->most_hops = h->depth[s];
+            h->needed = h->depth[s];
             h->farthest[0] = s;
             h->farthest[1] = d;
         }
     }
+    h->most_hops = longest < h->job->vls ? longest : h->job->vls;
 }
 
-/* Gives paths to a destination their SLs: those of some length only that count, or the others. */
-static sv_status place(struct hopping *h, uint32_t d, unsigned least, unsigned most, bool count)
+/* Which paths get their SLs now. */
+struct round {
+    unsigned least, most; /* hops */
+    bool count;           /* those that count, or the others */
+    unsigned sls;         /* that there are */
+};
+
+static sv_status place(struct hopping *h, uint32_t d, const struct round *round)
 {
     const sv_tree *tree = &h->lanes.tree;
     uint8_t *sls = sv_routes_sl_row(h->job->ctx, h->job->routes, d);
+    sls_mask there = round->sls < 64 ? ((sls_mask)1 << round->sls) - 1 : ~(sls_mask)0;
     if (sls == NULL)
         return SV_NO_MEMORY;
     look_at(h, d);
     for (uint32_t i = 0; i < tree->count; i++) {
         uint32_t s = tree->order[i];
-        if (h->depth[s] < least || h->depth[s] > most ||
-            sv_layering_counts(&h->lanes, s, d) != count)
+        unsigned hops = h->depth[s];
+        if (hops < round->least || hops > round->most ||
+            sv_layering_counts(&h->lanes, s, d) != round->count)
             continue;
-        sls_mask open = h->depth[s] > h->most_hops ? 0 : open_to(h, s);
-        if (!count && h->num_sls < 64)
-            open &= ((sls_mask)1 << h->num_sls) - 1;
+        sls_mask open = hops > h->most_hops ? 0 : open_to(h, s) & there;
         sls[s] = 0;
-        if (open == 0 && count)
+        if (open == 0 && round->count)
             return SV_INFEASIBLE;
         if (open == 0) {
             h->unsafe++;
@@ -139,22 +148,26 @@ static sv_status place(struct hopping *h, uint32_t d, unsigned least, unsigned m
         }
         sls[s] = (uint8_t)__builtin_ctzll(open);
         h->num_sls = sls[s] >= h->num_sls ? sls[s] + 1u : h->num_sls;
+        h->num_lanes = hops > h->num_lanes ? hops : h->num_lanes;
         take(h, s, sls[s]);
     }
     return SV_OK;
 }
 
-static sv_status place_all(struct hopping *h, bool longest_first)
+static sv_status place_all(struct hopping *h, bool longest_first, unsigned sls)
 {
     uint32_t count = h->job->routes->num_destinations;
-    unsigned rounds = longest_first ? h->most_hops : 1;
-    for (unsigned round = 0; round < rounds; round++) {
-        unsigned most = h->most_hops - round, least = longest_first ? most : 0;
+    for (unsigned hops = h->needed; hops > 0; hops--) {
+        const struct round now = {longest_first ? hops : 0, hops, true, SV_MOST_SLS};
+        SV_TRY(sv_progress(h->job->ctx, "lanes", h->needed - hops, h->needed));
         for (uint32_t d = 0; d < count; d++)
-            SV_TRY(place(h, d, least, most, true));
+            SV_TRY(place(h, d, &now));
+        if (!longest_first)
+            break;
     }
-    for (uint32_t d = 0; d < count; d++)
-        SV_TRY(place(h, d, 0, UINT16_MAX, false));
+    const struct round rest = {0, UINT16_MAX, false, sls};
+    for (uint32_t d = 0; d < count && h->num_sls <= sls; d++)
+        SV_TRY(place(h, d, &rest));
     return SV_OK;
 }
 
@@ -223,14 +236,23 @@ static sv_status too_long(const struct hopping *h, const char *engine)
     const sv_fabric *f = h->job->fabric;
     return sv_fail(h->job->ctx, SV_INFEASIBLE,
                    "%s needs %u lanes, %u %s there: the path from '%s' to '%s' has %u hops", engine,
-                   h->most_hops, h->job->vls, h->job->vls == 1 ? "is" : "are",
+                   h->needed, h->job->vls, h->job->vls == 1 ? "is" : "are",
                    sv_node_name(f, (sv_node){h->farthest[0]}),
-                   sv_node_name(f, h->job->routes->node[h->farthest[1]]), h->most_hops);
+                   sv_node_name(f, h->job->routes->node[h->farthest[1]]), h->needed);
+}
+
+static sv_status choice_of(const sv__job *job, bool *longest_first)
+{
+    const char *value = sv__job_option(job, "sls");
+    *longest_first = value == NULL || strcmp(value, "few") == 0;
+    if (*longest_first || strcmp(value, "first") == 0)
+        return SV_OK;
+    return sv_fail(job->ctx, SV_BAD_INPUT, "sls is few or first, not \"%s\"", value);
 }
 
 static sv_status hopping_init(struct hopping *h, sv__job *job)
 {
-    *h = (struct hopping){.job = job, .num_sls = 1, .most_hops = 1};
+    *h = (struct hopping){.job = job, .needed = 1, .num_sls = 1, .num_lanes = 1};
     SV_TRY(sv_core_init(&h->core, job->arena, job->fabric));
     SV_TRY(sv_layering_init(&h->lanes, job->ctx, job->arena, job->fabric, &h->core, job->routes));
     h->depth = SV_ARENA_NEW(job->arena, uint16_t, h->core.num_switches);
@@ -248,17 +270,19 @@ static sv_status route(sv__job *job, const char *engine, const sv__engine *table
 {
     struct hopping h;
     unsigned sls = SV_HARDWARE_SLS - job->request->sl_offset;
+    bool longest_first;
+    SV_TRY(choice_of(job, &longest_first));
     SV_TRY(tables->route(job));
     SV_TRY(hopping_init(&h, job));
     measure(&h);
-    job->report->vls_needed = job->report->vls_used = h.most_hops;
-    if (h.most_hops > job->vls)
+    job->report->vls_needed = h.needed;
+    if (h.needed > job->vls)
         return too_long(&h, engine);
     h.used =
         SV_ARENA_NEW(job->arena, sls_mask, h.turns[h.core.num_entries] * (h.most_hops - 1) + 1);
     if (h.used == NULL)
         return SV_NO_MEMORY;
-    sv_status status = place_all(&h, getenv("LONG") != NULL);
+    sv_status status = place_all(&h, longest_first, sls);
     if (status == SV_INFEASIBLE)
         return sv_fail(job->ctx, status, "%s needs more than %d service levels, %u are there",
                        engine, SV_MOST_SLS, sls);
@@ -267,6 +291,7 @@ static sv_status route(sv__job *job, const char *engine, const sv__engine *table
         return sv_fail(job->ctx, SV_INFEASIBLE, "%s needs %u service levels, %u are there", engine,
                        h.num_sls, sls);
     job->report->sls_used = h.num_sls;
+    job->report->vls_used = h.num_lanes;
     sv__note_unsafe(job, h.unsafe);
     SV_TRY(fill(&h));
     return set_lanes(&h);
@@ -286,12 +311,16 @@ enum {
     TRAITS = SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_MINIMAL | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES
 };
 
+static const sv_engine_option options[] = {
+    {"sls", "few|first", "longest paths get their SL first, or in the order of destinations"},
+    {NULL, NULL, NULL}};
+
 const sv__engine sv__engine_sssp_df = {
     {"sssp-df", "sssp, with another lane for every hop; for fabrics of low diameter",
-     "Schneider et al., HOTI 2016", TRAITS, NULL},
+     "Schneider et al., HOTI 2016", TRAITS, options},
     route_sssp};
 
 const sv__engine sv__engine_minhop_df = {
     {"minhop-df", "minhop, with another lane for every hop; for fabrics of low diameter",
-     "Schneider et al., HOTI 2016", TRAITS, NULL},
+     "Schneider et al., HOTI 2016", TRAITS, options},
     route_minhop};

@@ -26,6 +26,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More than anything lacks. */
+#define NOTHING                                                                                    \
+    {                                                                                              \
+        .cables = UINT64_MAX, .uneven = UINT32_MAX                                                 \
+    }
+
 enum { LIKENESSES = 1024, MOVES_WORK = 1 << 26 };
 
 struct finder {
@@ -40,6 +46,9 @@ struct finder {
     sv__grouping tried;
     uint32_t *best; /* [switches]: the best grouping so far */
     sv_dragonfly_lack lack;
+    /* The best that likeness tells with a cable between any two groups, of which there are two. */
+    uint32_t *joined;
+    sv_dragonfly_lack joined_lack;
 };
 
 /* ---- neighbours and parts ---- */
@@ -169,11 +178,27 @@ static void sort_pairs(struct finder *x, enum measure measure)
 
 /* ---- groupings ---- */
 
+/*
+ * Whether a grouping with any pattern inside is better than another: all groups are joined, none
+ * is more than twice as large as another; even ones first, then those that cut the fewest cables.
+ */
+static bool joins_better(sv_dragonfly_lack a, sv_dragonfly_lack b)
+{
+    if (a.between > 0 || a.pairs == 0 || a.uneven > a.smallest)
+        return false;
+    return a.uneven != b.uneven ? a.uneven < b.uneven : a.cut < b.cut;
+}
+
 /* Judges the grouping that is tried and keeps it if it is the best so far. */
-static bool try_grouping(struct finder *x)
+static bool try_grouping(struct finder *x, bool told)
 {
     uint32_t n = x->d->core->num_switches;
-    sv_dragonfly_lack lack = sv__grouping_judge(&x->tried, x->d, x->part, x->lack.cables);
+    uint64_t most = told ? UINT64_MAX : x->lack.cables;
+    sv_dragonfly_lack lack = sv__grouping_judge(&x->tried, x->d, x->part, most);
+    if (told && lack.cables != UINT64_MAX && joins_better(lack, x->joined_lack)) {
+        x->joined_lack = lack;
+        memcpy(x->joined, x->tried.group, n * sizeof *x->joined);
+    }
     if (!sv__lacks_less(lack, x->lack))
         return false;
     x->lack = lack;
@@ -181,14 +206,14 @@ static bool try_grouping(struct finder *x)
     return true;
 }
 
-/* The same for the sets that are joined now. */
-static void try_sets(struct finder *x)
+/* The same for the sets that are joined now. told: by likeness. */
+static void try_sets(struct finder *x, bool told)
 {
     uint32_t n = x->d->core->num_switches;
     for (uint32_t s = 0; s < n; s++)
         x->tried.group[s] = x->parent[s] == SV_NONE ? SV_NONE : root_of(x->parent, s);
     sv__grouping_number(&x->tried, x->scratch, n);
-    try_grouping(x);
+    try_grouping(x, told);
 }
 
 static void try_likeness(struct finder *x, const sv_fabric *f, enum measure measure)
@@ -201,7 +226,7 @@ static void try_likeness(struct finder *x, const sv_fabric *f, enum measure meas
         changed |= join(x->parent, x->from[i], x->d->near[x->order[i]]);
         if (changed &&
             (i + 1 == count || x->likeness[x->order[i + 1]] != x->likeness[x->order[i]])) {
-            try_sets(x);
+            try_sets(x, true);
             changed = false;
         }
     }
@@ -218,7 +243,7 @@ static void try_numbers(struct finder *x, const sv_fabric *f, uint32_t size)
                 join(x->parent, s, t);
                 break;
             }
-    try_sets(x);
+    try_sets(x, false);
 }
 
 /* ---- moving ---- */
@@ -256,7 +281,7 @@ static bool move_one(struct finder *x, uint32_t s, uint64_t *work)
         for (int whole = 0; whole < 2; whole++) {
             *work += d->near_first[d->core->num_switches];
             change(x, whole ? SV_NONE : s, mine, to);
-            if (try_grouping(x))
+            if (try_grouping(x, false))
                 return true;
         }
     }
@@ -280,7 +305,7 @@ static sv_status finder_init(struct finder *x, sv_dragonfly *d, sv_arena *arena,
     uint32_t n = d->core->num_switches, parts = 0;
     SV_TRY(list_neighbours(d, arena));
     uint32_t pairs = d->near_first[n], *part = SV_ARENA_NEW(arena, uint32_t, n);
-    *x = (struct finder){.d = d, .part = part, .lack = {UINT64_MAX, UINT32_MAX, UINT32_MAX}};
+    *x = (struct finder){.d = d, .part = part, .lack = NOTHING, .joined_lack = NOTHING};
     x->parent = SV_ARENA_NEW(arena, uint32_t, n);
     x->scratch = SV_ARENA_NEW(arena, uint32_t, n);
     x->order = SV_ARENA_NEW(arena, uint32_t, pairs / 2);
@@ -288,8 +313,10 @@ static sv_status finder_init(struct finder *x, sv_dragonfly *d, sv_arena *arena,
     x->likeness = SV_ARENA_NEW(arena, uint16_t, pairs);
     x->mark = SV_ARENA_NEW(arena, bool, n);
     x->best = SV_ARENA_NEW(arena, uint32_t, n);
+    x->joined = SV_ARENA_NEW(arena, uint32_t, n);
     if (part == NULL || x->parent == NULL || x->scratch == NULL || x->order == NULL ||
-        x->from == NULL || x->likeness == NULL || x->mark == NULL || x->best == NULL)
+        x->from == NULL || x->likeness == NULL || x->mark == NULL || x->best == NULL ||
+        x->joined == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv__grouping_init(&x->tried, arena, d));
     each_alone(x, f);
@@ -300,9 +327,9 @@ static sv_status finder_init(struct finder *x, sv_dragonfly *d, sv_arena *arena,
         if (x->parent[s] != SV_NONE)
             part[s] = root_of(x->parent, s) == s ? parts++ : part[x->parent[s]];
     /* All in one group, and each in its own: what everything else is measured by. */
-    try_sets(x);
+    try_sets(x, false);
     each_alone(x, f);
-    try_sets(x);
+    try_sets(x, false);
     return SV_OK;
 }
 
@@ -334,29 +361,42 @@ static sv_status take(struct finder *x, sv_arena *arena)
     return sv__dragonfly_describe(d, arena);
 }
 
+/* Whether what is lacking may have failed: a quarter between groups, an eighth inside, no more. */
+static bool plausible(sv_dragonfly_lack lack)
+{
+    return lack.between * 4 <= lack.pairs && (lack.cables - lack.between) * 8 <= lack.inside_pairs;
+}
+
+/* Looks for groups, in all ways. */
+static void look_for_groups(struct finder *x, const sv_fabric *f)
+{
+    uint32_t n = x->d->core->num_switches;
+    for (int m = 0; m < MEASURES; m++)
+        if (m != SQUARES || x->lack.cables > 0)
+            try_likeness(x, f, (enum measure)m);
+    for (uint32_t k = 2; k <= n / 2; k++)
+        if (n % k == 0)
+            try_numbers(x, f, k);
+    move_all(x);
+    x->d->found = plausible(x->lack);
+    if (x->d->found || x->joined_lack.cables == UINT64_MAX)
+        return;
+    x->d->found = true;
+    x->lack = x->joined_lack;
+    x->best = x->joined;
+}
+
 sv_status sv_dragonfly_find(sv_dragonfly *d, sv_arena *arena, const sv_core *core,
                             const sv_fabric *f, uint32_t size)
 {
     struct finder x;
-    *d = (sv_dragonfly){.core = core};
+    *d = (sv_dragonfly){.core = core, .found = true};
     SV_TRY(finder_init(&x, d, arena, f));
-    uint32_t parts = 0, n = core->num_switches;
-    for (uint32_t s = 0; s < n; s++)
-        if (sv_node_alive(f, (sv_node){s}) && x.part[s] >= parts)
-            parts = x.part[s] + 1;
     if (size > 0) {
-        x.lack = (sv_dragonfly_lack){UINT64_MAX, UINT32_MAX, UINT32_MAX};
+        x.lack = (sv_dragonfly_lack)NOTHING;
         try_numbers(&x, f, size);
-        memcpy(x.best, x.tried.group, n * sizeof *x.best);
-    }
-    for (int m = 0; size == 0 && m < MEASURES && x.lack.cables > 0; m++)
-        try_likeness(&x, f, (enum measure)m);
-    for (uint32_t k = 2; size == 0 && k <= n / 2 && x.lack.cables > 0; k++)
-        if (n % k == 0)
-            try_numbers(&x, f, k);
-    if (size == 0)
-        move_all(&x);
-    SV_TRY(take(&x, arena));
-    d->found = size > 0 || d->lack.cables == 0 || (d->num_groups > parts && d->largest > 1);
-    return SV_OK;
+        memcpy(x.best, x.tried.group, core->num_switches * sizeof *x.best);
+    } else
+        look_for_groups(&x, f);
+    return take(&x, arena);
 }

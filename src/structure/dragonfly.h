@@ -4,16 +4,21 @@
  * A fully connected dragonfly has a cable between any two switches of a group and between any two
  * groups. Of the groupings that are looked at, the one counts that needs the fewest further cables
  * to be that: so a dragonfly from which some cables are missing is still recognised, and what it
- * lacks can be named.
+ * lacks can be named. Where groups have another pattern inside, that would be too many; there the
+ * best counts that likeness tells and that has a cable between any two groups.
  */
 #ifndef SV_STRUCTURE_DRAGONFLY_H
 #define SV_STRUCTURE_DRAGONFLY_H
 
 #include "cdg/core.h"
 
-/* What a grouping lacks to be a fully connected dragonfly. Lower is better, field by field. */
+/* What a grouping lacks to be a fully connected dragonfly: few cables, even groups, few groups. */
 typedef struct sv_dragonfly_lack {
-    uint64_t cables; /* unjoined switches of a group, and unjoined groups */
+    uint64_t cables;              /* for unjoined switches of a group, and unjoined groups */
+    uint64_t between;             /* those of unjoined groups */
+    uint64_t inside_pairs, pairs; /* of switches of a group, of groups of a part */
+    uint64_t cut;                 /* pairs of neighbours in different groups */
+    uint32_t smallest;
     uint32_t uneven; /* switches that the largest group has more than the smallest */
     uint32_t groups;
 } sv_dragonfly_lack;
@@ -28,7 +33,7 @@ typedef struct sv_dragonfly {
     uint32_t *near_first; /* [switches + 1]: the neighbours of a switch, each once, by number */
     uint32_t *near;
     sv_dragonfly_lack lack;
-    bool found; /* false: nothing but all switches in one group, or each in its own, was seen */
+    bool found; /* false: this is as good as it gets, and no dragonfly */
 
     uint32_t smallest, largest; /* switches in a group */
     uint32_t local_cables, global_cables;

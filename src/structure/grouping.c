@@ -73,7 +73,7 @@ static uint64_t pairs_in_parts(const sv__grouping *g, const sv_dragonfly *d, con
 sv_dragonfly_lack sv__grouping_judge(const sv__grouping *g, const sv_dragonfly *d,
                                      const uint32_t *part, uint64_t most)
 {
-    sv_dragonfly_lack lack = {UINT64_MAX, 0, g->num_groups};
+    sv_dragonfly_lack lack = {.cables = UINT64_MAX, .groups = g->num_groups};
     uint64_t inside = 0, joined = 0;
     uint32_t smallest = UINT32_MAX, largest = 0, n = d->core->num_switches;
     if (pairs_of(g->num_groups) > g->room)
@@ -83,12 +83,14 @@ sv_dragonfly_lack sv__grouping_judge(const sv__grouping *g, const sv_dragonfly *
         smallest = g->size[i] < smallest ? g->size[i] : smallest;
         largest = g->size[i] > largest ? g->size[i] : largest;
     }
+    lack.inside_pairs = inside;
     if (inside > most && inside - most > d->near_first[n] / 2)
         return lack;
     memset(g->joined, 0, sv_bitset_words(pairs_of(g->num_groups)) * sizeof *g->joined);
     for (uint32_t s = 0; s < n; s++)
         for (uint32_t k = d->near_first[s]; k < d->near_first[s + 1] && d->near[k] < s; k++) {
             uint32_t a = g->group[s], b = g->group[d->near[k]];
+            lack.cut += a != b;
             if (a == b)
                 inside--;
             else if (!sv_bit(g->joined, pair_bit(a, b))) {
@@ -96,7 +98,10 @@ sv_dragonfly_lack sv__grouping_judge(const sv__grouping *g, const sv_dragonfly *
                 joined++;
             }
         }
-    lack.cables = inside + pairs_in_parts(g, d, part) - joined;
+    lack.pairs = pairs_in_parts(g, d, part);
+    lack.between = lack.pairs - joined;
+    lack.cables = inside + lack.between;
+    lack.smallest = smallest;
     lack.uneven = g->num_groups > 0 ? largest - smallest : 0;
     return lack;
 }
