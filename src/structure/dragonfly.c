@@ -180,13 +180,13 @@ static void sort_pairs(struct finder *x, enum measure measure)
 
 /*
  * Whether a grouping with any pattern inside is better than another: all groups are joined, none
- * is more than twice as large as another; even ones first, then those that cut the fewest cables.
+ * is more than twice as large as another, and cables stay inside more than they would by chance.
  */
 static bool joins_better(sv_dragonfly_lack a, sv_dragonfly_lack b)
 {
     if (a.between > 0 || a.pairs == 0 || a.uneven > a.smallest)
         return false;
-    return a.uneven != b.uneven ? a.uneven < b.uneven : a.cut < b.cut;
+    return b.cables == UINT64_MAX || a.modularity > b.modularity;
 }
 
 /* Judges the grouping that is tried and keeps it if it is the best so far. */
@@ -243,7 +243,8 @@ static void try_numbers(struct finder *x, const sv_fabric *f, uint32_t size)
                 join(x->parent, s, t);
                 break;
             }
-    try_sets(x, false);
+    /* Where likeness tells of groups, numbers may know them better; else any halves would do. */
+    try_sets(x, x->joined_lack.cables != UINT64_MAX);
 }
 
 /* ---- moving ---- */

@@ -17,7 +17,7 @@ typedef struct sv_dragonfly_lack {
     uint64_t cables;              /* for unjoined switches of a group, and unjoined groups */
     uint64_t between;             /* those of unjoined groups */
     uint64_t inside_pairs, pairs; /* of switches of a group, of groups of a part */
-    uint64_t cut;                 /* pairs of neighbours in different groups */
+    int64_t modularity;           /* Newman and Girvan's, without its denominator (cables² × 4) */
     uint32_t smallest;
     uint32_t uneven; /* switches that the largest group has more than the smallest */
     uint32_t groups;
@@ -59,6 +59,7 @@ typedef struct sv__grouping {
     uint32_t *group;   /* [switches] */
     uint32_t *size;    /* [switches]: of groups */
     uint32_t *in_part; /* [switches]: scratch: groups of a part */
+    uint64_t *volume;  /* [switches]: scratch: ends of cables in a group */
     uint64_t *joined;
     uint64_t room; /* bits of joined */
     uint32_t num_groups;

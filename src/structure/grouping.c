@@ -23,8 +23,10 @@ sv_status sv__grouping_init(sv__grouping *g, sv_arena *arena, const sv_dragonfly
     g->group = SV_ARENA_NEW(arena, uint32_t, n);
     g->size = SV_ARENA_NEW(arena, uint32_t, n);
     g->in_part = SV_ARENA_NEW(arena, uint32_t, n);
+    g->volume = SV_ARENA_NEW(arena, uint64_t, n);
     g->joined = sv_bitset_new(arena, g->room);
-    return g->group == NULL || g->size == NULL || g->in_part == NULL || g->joined == NULL
+    return g->group == NULL || g->size == NULL || g->in_part == NULL || g->volume == NULL ||
+                   g->joined == NULL
                ? SV_NO_MEMORY
                : SV_OK;
 }
@@ -70,6 +72,20 @@ static uint64_t pairs_in_parts(const sv__grouping *g, const sv_dragonfly *d, con
     return pairs;
 }
 
+/* How much more cables stay inside groups than they would by chance. inside: those that do. */
+static int64_t modularity_of(const sv__grouping *g, const sv_dragonfly *d, uint64_t inside)
+{
+    uint32_t n = d->core->num_switches;
+    int64_t result = (int64_t)(inside * 2 * d->near_first[n]);
+    memset(g->volume, 0, g->num_groups * sizeof *g->volume);
+    for (uint32_t s = 0; s < n; s++)
+        if (g->group[s] != SV_NONE)
+            g->volume[g->group[s]] += d->near_first[s + 1] - d->near_first[s];
+    for (uint32_t i = 0; i < g->num_groups; i++)
+        result -= (int64_t)(g->volume[i] * g->volume[i]);
+    return result;
+}
+
 sv_dragonfly_lack sv__grouping_judge(const sv__grouping *g, const sv_dragonfly *d,
                                      const uint32_t *part, uint64_t most)
 {
@@ -90,7 +106,6 @@ sv_dragonfly_lack sv__grouping_judge(const sv__grouping *g, const sv_dragonfly *
     for (uint32_t s = 0; s < n; s++)
         for (uint32_t k = d->near_first[s]; k < d->near_first[s + 1] && d->near[k] < s; k++) {
             uint32_t a = g->group[s], b = g->group[d->near[k]];
-            lack.cut += a != b;
             if (a == b)
                 inside--;
             else if (!sv_bit(g->joined, pair_bit(a, b))) {
@@ -101,6 +116,7 @@ sv_dragonfly_lack sv__grouping_judge(const sv__grouping *g, const sv_dragonfly *
     lack.pairs = pairs_in_parts(g, d, part);
     lack.between = lack.pairs - joined;
     lack.cables = inside + lack.between;
+    lack.modularity = modularity_of(g, d, lack.inside_pairs - inside);
     lack.smallest = smallest;
     lack.uneven = g->num_groups > 0 ? largest - smallest : 0;
     return lack;
