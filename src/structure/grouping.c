@@ -72,18 +72,19 @@ static uint64_t pairs_in_parts(const sv__grouping *g, const sv_dragonfly *d, con
     return pairs;
 }
 
-/* How much more cables stay inside groups than they would by chance. inside: those that do. */
-static int64_t modularity_of(const sv__grouping *g, const sv_dragonfly *d, uint64_t inside)
+/* How much more cables stay inside groups than they would by chance. */
+static int64_t modularity_of(const sv__grouping *g, const sv_core *core)
 {
-    uint32_t n = d->core->num_switches;
-    int64_t result = (int64_t)(inside * 2 * d->near_first[n]);
+    int64_t inside = 0, result = 0;
     memset(g->volume, 0, g->num_groups * sizeof *g->volume);
-    for (uint32_t s = 0; s < n; s++)
-        if (g->group[s] != SV_NONE)
-            g->volume[g->group[s]] += d->near_first[s + 1] - d->near_first[s];
+    for (uint32_t e = 0; e < core->num_entries; e++) {
+        uint32_t group = g->group[core->to[e]];
+        inside += g->group[core->neighbour[e]] == group;
+        g->volume[group]++;
+    }
     for (uint32_t i = 0; i < g->num_groups; i++)
         result -= (int64_t)(g->volume[i] * g->volume[i]);
-    return result;
+    return result + inside * (int64_t)core->num_entries;
 }
 
 sv_dragonfly_lack sv__grouping_judge(const sv__grouping *g, const sv_dragonfly *d,
@@ -116,7 +117,7 @@ sv_dragonfly_lack sv__grouping_judge(const sv__grouping *g, const sv_dragonfly *
     lack.pairs = pairs_in_parts(g, d, part);
     lack.between = lack.pairs - joined;
     lack.cables = inside + lack.between;
-    lack.modularity = modularity_of(g, d, lack.inside_pairs - inside);
+    lack.modularity = modularity_of(g, d->core);
     lack.smallest = smallest;
     lack.uneven = g->num_groups > 0 ? largest - smallest : 0;
     return lack;
