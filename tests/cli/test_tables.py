@@ -836,7 +836,8 @@ class Files(Base):
 class Engines(Base):
     def test_list(self):
         names = [engine["name"] for engine in json.loads(ok("engines", "--json").out)]
-        self.assertEqual(names, ["minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave"])
+        self.assertEqual(names, ["minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave",
+                                 "dla", "d3r", "sssp-df", "minhop-df"])
         for name in names:
             self.assertIn("\n" + name, "\n" + ok("engines").out)
 
