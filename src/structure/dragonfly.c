@@ -13,8 +13,9 @@
  * Likeness is measured in three ways: what is in common of the smaller neighbourhood, of the
  * larger, and, where neighbours of neighbours matter (leaf-spine groups have no triangles), how
  * many squares a cable is in. Where all of them fail, as with groups of two, switches of
- * consecutive numbers are tried as groups: numbers only propose, cables decide. In the end single
- * switches and whole groups are moved as long as that leaves less to be wished for.
+ * consecutive numbers are tried as groups: numbers only propose, cables decide. Then single
+ * switches and whole groups are moved as long as that leaves less to be wished for. If that is
+ * still no dragonfly, complete graphs of each size are tried (cliques.c).
  *
  * Rings of six and complete graphs can be seen as dragonflies in several ways; all of them are.
  *
@@ -32,7 +33,7 @@
         .cables = UINT64_MAX, .uneven = UINT32_MAX                                                 \
     }
 
-enum { LIKENESSES = 1024, MOVES_WORK = 1 << 26 };
+enum { LIKENESSES = 1024, MOVES_WORK = 1 << 26, LARGEST_CLIQUE = 24, CLIQUE_STEPS = 1 << 20 };
 
 struct finder {
     sv_dragonfly *d;
@@ -247,6 +248,28 @@ static void try_numbers(struct finder *x, const sv_fabric *f, uint32_t size)
     try_sets(x, x->joined_lack.cables != UINT64_MAX);
 }
 
+/* Complete groups of a size. */
+static void try_cliques(struct finder *x, const sv_fabric *f, uint32_t size, uint64_t *steps)
+{
+    uint32_t n = x->d->core->num_switches;
+    for (uint32_t s = 0; s < n; s++)
+        x->mark[s] = sv_node_alive(f, (sv_node){s});
+    sv__cliques_group(x->d, size, x->mark, x->tried.group, steps);
+    memset(x->mark, 0, n * sizeof *x->mark);
+    sv__grouping_number(&x->tried, x->scratch, n);
+    try_grouping(x, false);
+}
+
+/* The most neighbours that any switch has, and no more than make a small group. */
+static uint32_t most_neighbours(const sv_dragonfly *d)
+{
+    uint32_t most = 0;
+    for (uint32_t s = 0; s < d->core->num_switches; s++)
+        if (d->near_first[s + 1] - d->near_first[s] > most)
+            most = d->near_first[s + 1] - d->near_first[s];
+    return most < LARGEST_CLIQUE ? most : LARGEST_CLIQUE;
+}
+
 /* ---- moving ---- */
 
 /* Takes the best grouping, with one group's number in place of another's where who says so. */
@@ -379,6 +402,9 @@ static void look_for_groups(struct finder *x, const sv_fabric *f)
         if (n % k == 0)
             try_numbers(x, f, k);
     move_all(x);
+    uint64_t steps = plausible(x->lack) ? 0 : CLIQUE_STEPS;
+    for (uint32_t k = most_neighbours(x->d); k > 1 && steps > 0; k--)
+        try_cliques(x, f, k, &steps);
     x->d->found = plausible(x->lack);
     if (x->d->found || x->joined_lack.cables == UINT64_MAX)
         return;

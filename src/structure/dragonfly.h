@@ -81,6 +81,13 @@ static inline bool sv__lacks_less(sv_dragonfly_lack a, sv_dragonfly_lack b)
                                   : a.groups < b.groups;
 }
 
+/*
+ * Complete graphs of a size, and of smaller ones what is left. live: [switches]; steps: that may be
+ * taken, and are taken off.
+ */
+void sv__cliques_group(const sv_dragonfly *d, uint32_t size, const bool *live, uint32_t *group,
+                       uint64_t *steps);
+
 /* Fills in the numbers and examples of the grouping that was taken. */
 sv_status sv__dragonfly_describe(sv_dragonfly *d, sv_arena *arena);
 
