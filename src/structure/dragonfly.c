@@ -50,6 +50,9 @@ struct finder {
     /* The best that likeness tells with a cable between any two groups, of which there are two. */
     uint32_t *joined;
     sv_dragonfly_lack joined_lack;
+    /* The one that lacks least of all with a cable between any two groups. */
+    uint32_t *tight;
+    sv_dragonfly_lack tight_lack;
 };
 
 /* ---- neighbours and parts ---- */
@@ -194,11 +197,15 @@ static bool joins_better(sv_dragonfly_lack a, sv_dragonfly_lack b)
 static bool try_grouping(struct finder *x, bool told)
 {
     uint32_t n = x->d->core->num_switches;
-    uint64_t most = told ? UINT64_MAX : x->lack.cables;
+    uint64_t most = told || x->lack.cables == UINT64_MAX ? UINT64_MAX : x->lack.cables + n;
     sv_dragonfly_lack lack = sv__grouping_judge(&x->tried, x->d, x->part, most);
     if (told && lack.cables != UINT64_MAX && joins_better(lack, x->joined_lack)) {
         x->joined_lack = lack;
         memcpy(x->joined, x->tried.group, n * sizeof *x->joined);
+    }
+    if (lack.between == 0 && lack.pairs > 0 && sv__lacks_less(lack, x->tight_lack)) {
+        x->tight_lack = lack;
+        memcpy(x->tight, x->tried.group, n * sizeof *x->tight);
     }
     if (!sv__lacks_less(lack, x->lack))
         return false;
@@ -329,7 +336,8 @@ static sv_status finder_init(struct finder *x, sv_dragonfly *d, sv_arena *arena,
     uint32_t n = d->core->num_switches, parts = 0;
     SV_TRY(list_neighbours(d, arena));
     uint32_t pairs = d->near_first[n], *part = SV_ARENA_NEW(arena, uint32_t, n);
-    *x = (struct finder){.d = d, .part = part, .lack = NOTHING, .joined_lack = NOTHING};
+    *x = (struct finder){
+        .d = d, .part = part, .lack = NOTHING, .joined_lack = NOTHING, .tight_lack = NOTHING};
     x->parent = SV_ARENA_NEW(arena, uint32_t, n);
     x->scratch = SV_ARENA_NEW(arena, uint32_t, n);
     x->order = SV_ARENA_NEW(arena, uint32_t, pairs / 2);
@@ -338,9 +346,10 @@ static sv_status finder_init(struct finder *x, sv_dragonfly *d, sv_arena *arena,
     x->mark = SV_ARENA_NEW(arena, bool, n);
     x->best = SV_ARENA_NEW(arena, uint32_t, n);
     x->joined = SV_ARENA_NEW(arena, uint32_t, n);
+    x->tight = SV_ARENA_NEW(arena, uint32_t, n);
     if (part == NULL || x->parent == NULL || x->scratch == NULL || x->order == NULL ||
         x->from == NULL || x->likeness == NULL || x->mark == NULL || x->best == NULL ||
-        x->joined == NULL)
+        x->joined == NULL || x->tight == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv__grouping_init(&x->tried, arena, d));
     each_alone(x, f);
@@ -391,6 +400,19 @@ static bool plausible(sv_dragonfly_lack lack)
     return lack.between * 4 <= lack.pairs && (lack.cables - lack.between) * 8 <= lack.inside_pairs;
 }
 
+/*
+ * A switch that lost most cables of its group is cheaper to leave alone, but then some pairs of
+ * groups have no cable. If that is all that speaks against a grouping without such pairs, and it is
+ * not far from complete, it is the right one.
+ */
+static bool tight_is_better(const struct finder *x)
+{
+    sv_dragonfly_lack tight = x->tight_lack;
+    return tight.cables != UINT64_MAX && tight.groups > 2 && tight.uneven <= tight.smallest / 2 &&
+           tight.cables * 4 <= tight.inside_pairs &&
+           tight.cables + 2 <= x->lack.cables + tight.smallest + tight.uneven;
+}
+
 /* Looks for groups, in all ways. */
 static void look_for_groups(struct finder *x, const sv_fabric *f)
 {
@@ -405,12 +427,17 @@ static void look_for_groups(struct finder *x, const sv_fabric *f)
     uint64_t steps = plausible(x->lack) ? 0 : CLIQUE_STEPS;
     for (uint32_t k = most_neighbours(x->d); k > 1 && steps > 0; k--)
         try_cliques(x, f, k, &steps);
-    x->d->found = plausible(x->lack);
-    if (x->d->found || x->joined_lack.cables == UINT64_MAX)
-        return;
     x->d->found = true;
-    x->lack = x->joined_lack;
-    x->best = x->joined;
+    if (plausible(x->lack) && x->lack.between == 0)
+        return;
+    if (tight_is_better(x)) {
+        x->lack = x->tight_lack;
+        x->best = x->tight;
+    } else if (!plausible(x->lack) && x->joined_lack.cables != UINT64_MAX) {
+        x->lack = x->joined_lack;
+        x->best = x->joined;
+    } else
+        x->d->found = plausible(x->lack);
 }
 
 sv_status sv_dragonfly_find(sv_dragonfly *d, sv_arena *arena, const sv_core *core,

@@ -463,7 +463,7 @@ static void failures_are_survived_or_named(void **state)
                  {"dragonfly:a=2,p=1,h=2,g=5", 2},     {"dragonfly:a=8,p=1,h=4,g=9", 8},
                  {"dragonfly+:l=3,s=3,p=1,h=2,g=4", 6}};
     const char *engines[] = {"dla", "d3r", "sssp-df", "minhop-df"};
-    unsigned survived[4] = {0}, trials = 0, fit = 0;
+    unsigned survived[4] = {0}, trials = 0, fit = 0, missed = 0;
     uint64_t lots = 88172645463325252u;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sv_fabric *whole = test_fabric(ctx, cases[i].spec);
@@ -473,17 +473,24 @@ static void failures_are_survived_or_named(void **state)
             for (int k = 0; k < 4; k++) {
                 bool survivor = survives(f, engines[k], trial % 5 == 4);
                 survived[k] += survivor;
-                if (k == 1 && fit_for_d3r(f, cases[i].size) && ++fit > 0 && !survivor)
-                    print_message("%s, trial %u: %s\n", cases[i].spec, trial, sv_ctx_message(ctx));
+                if (k != 1 || !fit_for_d3r(f, cases[i].size))
+                    continue;
+                fit++;
+                /* Groups without triangles are not always recognised when cables are gone. */
+                missed += !survivor && cases[i].spec[9] == '+';
+                if (!survivor && cases[i].spec[9] != '+')
+                    fail_msg("%s, trial %u: %s", cases[i].spec, trial, sv_ctx_message(ctx));
             }
             sv_fabric_free(f);
         }
         sv_fabric_free(whole);
     }
-    print_message("of %u broken dragonflies (%u fit for d3r): dla %u, d3r %u, sssp-df %u, "
-                  "minhop-df %u\n",
-                  trials, fit, survived[0], survived[1], survived[2], survived[3]);
-    assert_true(survived[1] > survived[0] * 3 / 2);
+    print_message(
+        "of %u broken dragonflies (%u fit for d3r, %u of them missed): dla %u, d3r %u, sssp-df %u, "
+        "minhop-df %u\n",
+        trials, fit, missed, survived[0], survived[1], survived[2], survived[3]);
+    assert_true(missed <= 9);
+    assert_true(survived[1] > 2 * survived[0]);
     assert_true(survived[2] > trials * 9 / 10 && survived[3] > trials * 9 / 10);
 }
 
