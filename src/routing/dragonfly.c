@@ -49,11 +49,12 @@ struct flight {
 /* ---- ways ---- */
 
 /*
- * The shortest ways in a complete group, to those members that have hops already. leaves: who takes
- * a cable of its own out of the group, although a neighbour's may be as near (Fig. 4).
+ * The shortest ways in a complete group, to those members that have hops already. Whoever has a
+ * cable of its own out of the group may as well go to a neighbour whose cable leads to the very
+ * home.
  */
 static uint32_t settle_complete(const struct flight *y, uint32_t group, uint32_t *order,
-                                uint32_t *hops, bool *leaves, uint32_t tail)
+                                uint32_t *hops, uint32_t tail)
 {
     const uint32_t *member = y->d.members + y->d.first[group];
     const uint32_t *end = y->d.members + y->d.first[group + 1];
@@ -67,7 +68,6 @@ static uint32_t settle_complete(const struct flight *y, uint32_t group, uint32_t
             order[tail++] = *m;
     for (const uint32_t *m = member; m < end; m++)
         if (hops[*m] != least) {
-            leaves[*m] = hops[*m] == least + 1;
             hops[*m] = least + 1;
             order[tail++] = *m;
         }
@@ -115,11 +115,11 @@ static uint32_t settle_ordered(const struct flight *y, uint32_t group, uint32_t 
 static uint32_t settle(const struct flight *y, uint32_t group, uint32_t *order, uint32_t *hops,
                        bool *down, uint32_t tail)
 {
-    return y->complete[group] ? settle_complete(y, group, order, hops, down, tail)
+    return y->complete[group] ? settle_complete(y, group, order, hops, tail)
                               : settle_ordered(y, group, order, hops, down, tail);
 }
 
-/* mark: first who is in the group of the home, then who goes down, or out. */
+/* mark: first who is in the group of the home, then who goes down. */
 static uint32_t search(void *engine, uint32_t home, uint32_t *order, uint32_t *hops, bool *mark)
 {
     const struct flight *y = engine;
@@ -155,7 +155,7 @@ static bool allow(void *engine, const bool *mark, uint32_t from, uint32_t to)
     if (y->d.group[to] != group)
         return mark[to];
     if (y->complete[group])
-        return !down[from];
+        return true;
     bool goes_down = y->place[to] > y->place[from];
     return down[from] ? goes_down && down[to] : !goes_down;
 }
