@@ -105,19 +105,22 @@ static void small_ones_are_found(void **state)
 {
     (void)state;
     const char *arrangements[] = {"absolute", "relative", "circulant", "palmtree"};
-    for (uint32_t a = 1; a <= 5; a++)
-        for (uint32_t h = 1; h <= 3; h++)
-            for (uint32_t g = 2; g <= a * h + 1; g++) {
-                char spec[100];
-                sv_routes *r = NULL;
-                snprintf(spec, sizeof spec, "dragonfly:a=%u,p=1,h=%u,g=%u,arrangement=%s", a, h, g,
-                         arrangements[(a + h + g) % 4]);
-                sv_fabric *f = test_fabric(ctx, spec);
-                OK(ctx, sv_route(ctx, f, "dla", NULL, &r, NULL));
-                proven(f, r, true);
-                sv_routes_free(r);
-                sv_fabric_free(f);
-            }
+    uint32_t count = 0;
+    for (uint32_t a = 1; a <= 6; a++)
+        for (uint32_t h = 1; h <= 4; h++)
+            for (uint32_t g = 2; g <= a * h + 1; g++)
+                for (int k = 0; k < 4 && (g < 6 || g == 7 || g >= a * h); k++, count++) {
+                    char spec[100];
+                    sv_routes *r = NULL;
+                    snprintf(spec, sizeof spec, "dragonfly:a=%u,p=1,h=%u,g=%u,arrangement=%s", a, h,
+                             g, arrangements[k]);
+                    sv_fabric *f = test_fabric(ctx, spec);
+                    OK(ctx, sv_route(ctx, f, "dla", NULL, &r, NULL));
+                    proven(f, r, true);
+                    sv_routes_free(r);
+                    sv_fabric_free(f);
+                }
+    assert_int_equal(count, 520);
 }
 
 /* Where the switches of a drawn dragonfly are. */
