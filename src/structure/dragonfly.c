@@ -53,6 +53,7 @@ struct finder {
     /* The one that lacks least of all with a cable between any two groups. */
     uint32_t *tight;
     sv_dragonfly_lack tight_lack;
+    uint64_t work; /* spent on moves */
 };
 
 /* ---- neighbours and parts ---- */
@@ -321,11 +322,10 @@ static bool move_one(struct finder *x, uint32_t s, uint64_t *work)
 
 static void move_all(struct finder *x)
 {
-    uint64_t work = 0;
     for (bool better = true; better && x->lack.cables > 0;) {
         better = false;
-        for (uint32_t s = 0; s < x->d->core->num_switches && work < MOVES_WORK; s++)
-            better |= move_one(x, s, &work);
+        for (uint32_t s = 0; s < x->d->core->num_switches && x->work < MOVES_WORK; s++)
+            better |= move_one(x, s, &x->work);
     }
 }
 
@@ -427,6 +427,7 @@ static void look_for_groups(struct finder *x, const sv_fabric *f)
     uint64_t steps = plausible(x->lack) ? 0 : CLIQUE_STEPS;
     for (uint32_t k = most_neighbours(x->d); k > 1 && steps > 0; k--)
         try_cliques(x, f, k, &steps);
+    move_all(x);
     x->d->found = true;
     if (plausible(x->lack) && x->lack.between == 0)
         return;

@@ -497,6 +497,36 @@ static void failures_are_survived_or_named(void **state)
     assert_true(survived[2] > trials * 9 / 10 && survived[3] > trials * 9 / 10);
 }
 
+/* Local cables fail where numbers mean nothing and groups have many cables between them. */
+static void numbers_do_not_matter_to_failures(void **state)
+{
+    (void)state;
+    uint64_t lots = 424242424242u;
+    unsigned survived = 0;
+    for (uint32_t trial = 0; trial < 200; trial++) {
+        struct drawn d = {.a = 4 + draw(&lots, 5), .g = 3 + draw(&lots, 11)};
+        sv_fabric *whole = draw_one(&d, &lots), *f = NULL;
+        sv_mask *mask = sv_mask_new(ctx, whole);
+        assert_non_null(mask);
+        for (uint32_t count = 1 + draw(&lots, 3); count > 0; count--) {
+            uint32_t group = draw(&lots, d.g) * d.a, i = draw(&lots, d.a), k = draw(&lots, d.a);
+            SV_FOR_HOPS (whole, (sv_node){d.at[group + i]}, hop)
+                if (hop->to.i == d.at[group + k])
+                    sv_mask_cable(mask, whole, hop->channel);
+        }
+        OK(ctx, sv_fabric_mask(ctx, whole, mask, &f));
+        if (survives(f, "d3r", 0))
+            survived++;
+        else
+            print_message("%u groups of %u: %s\n", d.g, d.a, sv_ctx_message(ctx));
+        sv_mask_free(mask);
+        sv_fabric_free(f);
+        sv_fabric_free(whole);
+    }
+    print_message("d3r survived %u of 200\n", survived);
+    assert_int_equal(survived, 200);
+}
+
 /* Failed local cables never stop d3r as long as groups hold together. */
 static void d3r_survives_local_failures(void **state)
 {
@@ -662,6 +692,7 @@ int main(void)
         cmocka_unit_test(every_hop_has_its_lane),
         cmocka_unit_test(too_few_lanes_or_sls_are_refused),
         cmocka_unit_test(failures_are_survived_or_named),
+        cmocka_unit_test(numbers_do_not_matter_to_failures),
         cmocka_unit_test(d3r_survives_local_failures),
         cmocka_unit_test(dla_survives_what_stays_complete),
         cmocka_unit_test(what_failed_is_named),
