@@ -26,7 +26,7 @@ sv_status sv__dag_maker_init(sv__dag_maker *m, sv__dags *d)
     m->order = SV_ARENA_NEW(arena, uint32_t, n);
     m->first = SV_ARENA_NEW(arena, uint32_t, (size_t)n + 1);
     m->cables = SV_ARENA_NEW(arena, uint8_t, (size_t)d->core->num_entries + 1);
-    m->mark = SV_ARENA_NEW(arena, bool, n);
+    m->mark = SV_ARENA_NEW(arena, bool, (size_t)n * 2);
     return m->hops == NULL || m->order == NULL || m->first == NULL || m->cables == NULL ||
                    m->mark == NULL
                ? SV_NO_MEMORY

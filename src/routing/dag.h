@@ -31,7 +31,7 @@ static inline uint32_t sv__dag_cable(const sv_core *core, const sv__dag *dag, ui
 
 /*
  * What an engine says about a home: fills order and hops (SV_NONE where there is no way) and
- * returns the count. mark: [switches], for what it wants to tell its allow function.
+ * returns the count. mark: [2 × switches], for what it wants to tell its allow function.
  */
 typedef uint32_t sv__search_fn(void *engine, uint32_t home, uint32_t *order, uint32_t *hops,
                                bool *mark);

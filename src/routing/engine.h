@@ -38,6 +38,8 @@ extern const sv__engine sv__engine_ftree;
 extern const sv__engine sv__engine_dmodk;
 extern const sv__engine sv__engine_torus2qos;
 
+extern const sv__engine sv__engine_dla, sv__engine_d3r, sv__engine_sssp_df, sv__engine_minhop_df;
+
 /* Says what an engine made for one kind of fabric took this one for; words as for printf. */
 void sv__found(sv__job *job, const char *kind, const char *words, ...) SV_PRINTF(3, 4);
 

@@ -34,6 +34,23 @@ static bool passes(const struct step *step, sv_node from, uint32_t d, unsigned s
     return false;
 }
 
+/* An SL that the pair really has, of those that are treated as one. */
+static unsigned real_sl(const sv__case *c, sv_node from, uint32_t d, unsigned class)
+{
+    unsigned sl = sv_route_sl(c->routes, from, d);
+    if (c->options.assume)
+        return c->options.assumed_sl;
+    if (sl < c->routes->num_sls && c->class_of[sl] == class)
+        return sl;
+    for (uint32_t back = c->routes->first[from.i];
+         c->options.reversible && back < c->routes->first[from.i + 1]; back++) {
+        sl = sv_route_sl(c->routes, c->routes->node[d], back);
+        if (sl < c->routes->num_sls && c->class_of[sl] == class)
+            return sl;
+    }
+    return class;
+}
+
 /* A source of packets for a destination that passes; SL in *sl. */
 static bool find_source(const struct step *step, uint32_t d, sv_wait *wait)
 {
@@ -52,13 +69,9 @@ static bool find_source(const struct step *step, uint32_t d, sv_wait *wait)
             unsigned sl = (unsigned)__builtin_ctzll(sls);
             if (!passes(step, from, d, sl))
                 continue;
-            unsigned own = sv_route_sl(c->routes, from, d);
             wait->from = from;
             wait->destination = d;
-            wait->sl =
-                (uint8_t)(own < SV_MOST_SLS && c->class_of[own] == sl && !c->options.assume ? own
-                          : c->options.assume ? c->options.assumed_sl
-                                              : sl);
+            wait->sl = (uint8_t)real_sl(c, from, d, sl);
             return true;
         }
     }

@@ -792,7 +792,8 @@ class Engines(Base):
     def test_list(self):
         names = [engine["name"] for engine in json.loads(ok("engines", "--json").out)]
         self.assertEqual(names, ["minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave",
-                                 "ftree", "dmodk", "torus2qos"])
+                                 "ftree", "dmodk", "torus2qos", "dla", "d3r", "sssp-df",
+                                 "minhop-df"])
         for name in names:
             self.assertIn("\n" + name, "\n" + ok("engines").out)
 

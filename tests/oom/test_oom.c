@@ -510,8 +510,20 @@ static void routing(void **state)
     sv_fabric_free(ring);
     t.option = NULL;
     torus(ctx, &t);
-    t.f = f;
     t.option = NULL;
+    /* One complete, and one with groups of another pattern, which takes all ways to look for them.
+     */
+    const char *const flights[] = {"dla", "d3r", "sssp-df", "minhop-df"};
+    const char *const specs[] = {"dragonfly:a=3,p=1,h=1,g=4", "dragonfly+:l=2,s=2,p=1,h=1,g=3"};
+    for (int i = 0; i < 8; i++) {
+        sv_fabric *flight = test_fabric(ctx, specs[i / 4]);
+        t.f = flight;
+        t.engine = flights[i % 4];
+        if (i != 4) /* dla refuses it */
+            test_out_of_memory(t.engine, route_it, &t);
+        sv_fabric_free(flight);
+    }
+    t.f = f;
     OK(ctx, sv_route(ctx, f, "dor", NULL, &t.r, NULL));
     OK(ctx, sv_route(ctx, f, "updn", NULL, &t.other, NULL));
     test_out_of_memory("verify", verify_it, &t);

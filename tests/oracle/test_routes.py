@@ -22,12 +22,14 @@ from command import ok, selvage
 TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 150
 SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
 CHECKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_proof.py")
-ENGINES = "minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave"
+ENGINES = ("minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave", "sssp-df",
+           "minhop-df")
 DEADLOCK_FREE = "updn", "dnup", "nue", "weave"
-TREES = "dmodk",  # trees only, free of deadlock
-LAYERED = "dfsssp", "lash"  # free of deadlock, but for packets between switches without terminals
+TREES = "ftree", "dmodk"  # trees only, free of deadlock
+# Free of deadlock, but for packets between switches without terminals.
+LAYERED = "dfsssp", "lash", "sssp-df", "minhop-df"
 MODES = "pair", "reversible", "destination", "one"
-MINIMAL = "minhop", "sssp", "dor", "dfsssp", "lash"
+MINIMAL = "minhop", "sssp", "dor", "dfsssp", "lash", "sssp-df", "minhop-df"
 KINDS = "terminal_terminal", "terminal_switch", "switch_terminal", "switch_switch"
 VERDICTS = "terminal_terminal", "terminal_switch", "switch_switch"
 TRAFFIC = {"terminal_terminal": ["--terminals-only"], "terminal_switch": [],
