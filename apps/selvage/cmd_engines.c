@@ -19,7 +19,7 @@ enum { NUM_TRAITS = sizeof traits / sizeof traits[0] };
 
 static void print_text(sv_text *out, const sv_engine_info *e)
 {
-    sv_text_print(out, "%-9s %s\n         from %s;", e->name, e->summary, e->source);
+    sv_text_print(out, "%-10s%s\n          from %s;", e->name, e->summary, e->source);
     const char *comma = "";
     for (int i = 0; i < NUM_TRAITS; i++)
         if (e->traits & traits[i].bit) {
@@ -28,7 +28,7 @@ static void print_text(sv_text *out, const sv_engine_info *e)
         }
     sv_text_print(out, "\n");
     for (const sv_engine_option *o = e->options; o != NULL && o->name != NULL; o++)
-        sv_text_print(out, "         --option %s=%s: %s\n", o->name, o->values, o->help);
+        sv_text_print(out, "          --option %s=%s: %s\n", o->name, o->values, o->help);
 }
 
 static void print_json(sv_json *j, const sv_engine_info *e)

@@ -411,12 +411,16 @@ static void tell(struct engine *e)
                                  t->size[d], t->wraps[d] ? " (ring)" : "");
         used = used < sizeof text ? used : sizeof text - 1;
     }
-    sv__found(e->job, rings > 0 ? "torus" : "mesh", "%s switches, %u missing; %u links missing%s",
-              text, t->points - t->switches, t->missing_links,
+    uint32_t holes = t->points - t->switches;
+    char missing[80] = ", none missing";
+    if (holes > 0 || t->missing_links > 0)
+        snprintf(missing, sizeof missing, ", %u switch%s and %u link%s missing", holes,
+                 holes == 1 ? "" : "es", t->missing_links, t->missing_links == 1 ? "" : "s");
+    sv__found(e->job, rings > 0 ? "torus" : "mesh", "%s switches%s%s", text, missing,
               e->tori.count > 1 ? "; and smaller pieces" : "");
     sv__fact_list(e->job, "size", sizes, dims);
     sv__fact_list(e->job, "wraps", wraps, dims);
-    sv__fact(e->job, "missing_switches", t->points - t->switches);
+    sv__fact(e->job, "missing_switches", holes);
     sv__fact(e->job, "missing_links", t->missing_links);
     if (e->tori.count > 1)
         sv__fact(e->job, "pieces", e->tori.count);
