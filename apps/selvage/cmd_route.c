@@ -23,32 +23,28 @@ struct route {
 
 static const char *const sl_modes[SV_SLS_COUNT] = {"pair", "reversible", "destination", "one"};
 
-static sv_status read_roots(struct app *app, const char *path, const sv_fabric *fabric,
-                            sv_node *roots, size_t *count)
-{
-    sv_file file;
-    uint32_t unknown = 0;
-    SV_TRY(sv_file_open(&file, app->ctx, path));
-    sv_status status = sv_roots_read(app->ctx, fabric, &file.source, roots, count, &unknown);
-    sv_file_close(&file);
-    if (status == SV_OK && unknown > 0)
-        sv_warn(app->ctx, "%s: %u GUID(s) are no switch of the fabric", path, unknown);
-    if (status == SV_OK && *count == 0)
-        status = sv_fail(app->ctx, SV_BAD_INPUT, "%s: none of its GUIDs is a switch of the fabric",
-                         path);
-    return status;
-}
+/* sv_roots_read or sv_hosts_read. */
+typedef sv_status read_fn(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *source,
+                          sv_node *nodes, size_t *count, uint32_t *unknown);
 
-static sv_status read_order(struct app *app, const char *path, const sv_fabric *fabric,
-                            sv_node *hosts, size_t *count)
+/* Reads a list of nodes, room for most of them, into *nodes (to be released). */
+static sv_status read_nodes(struct app *app, const char *path, const sv_fabric *fabric,
+                            read_fn *read, const char *what, size_t most, sv_node **nodes,
+                            size_t *count)
 {
     sv_file file;
     uint32_t unknown = 0;
+    *nodes = sv_alloc(app->ctx, most, sizeof **nodes);
+    if (*nodes == NULL)
+        return SV_NO_MEMORY;
     SV_TRY(sv_file_open(&file, app->ctx, path));
-    sv_status status = sv_hosts_read(app->ctx, fabric, &file.source, hosts, count, &unknown);
+    sv_status status = read(app->ctx, fabric, &file.source, *nodes, count, &unknown);
     sv_file_close(&file);
     if (status == SV_OK && unknown > 0)
-        sv_warn(app->ctx, "%s: %u GUID(s) are no host of the fabric", path, unknown);
+        sv_warn(app->ctx, "%s: %u GUID(s) are no %s of the fabric", path, unknown, what);
+    if (status == SV_OK && *count == 0)
+        status = sv_fail(app->ctx, SV_BAD_INPUT, "%s: none of its GUIDs is a %s of the fabric",
+                         path, what);
     return status;
 }
 
@@ -64,18 +60,16 @@ static sv_status make_request(struct app *app, const struct route *o, const sv_f
                                   .options = o->options.at,
                                   .num_options = o->options.length};
     if (o->order != NULL) {
-        *hosts = sv_alloc(app->ctx, fabric->num_terminals, sizeof **hosts);
-        if (*hosts == NULL)
-            return SV_NO_MEMORY;
+        SV_TRY(read_nodes(app, o->order, fabric, sv_hosts_read, "host", fabric->num_terminals,
+                          hosts, &request->num_hosts));
         request->hosts = *hosts;
-        SV_TRY(read_order(app, o->order, fabric, *hosts, &request->num_hosts));
     }
-    if (o->roots == NULL)
-        return SV_OK;
-    *roots = sv_alloc(app->ctx, fabric->num_switches, sizeof **roots);
-    request->roots = *roots;
-    return *roots == NULL ? SV_NO_MEMORY
-                          : read_roots(app, o->roots, fabric, *roots, &request->num_roots);
+    if (o->roots != NULL) {
+        SV_TRY(read_nodes(app, o->roots, fabric, sv_roots_read, "switch", fabric->num_switches,
+                          roots, &request->num_roots));
+        request->roots = *roots;
+    }
+    return SV_OK;
 }
 
 static void print_text(sv_text *out, const struct route *o, const sv_fabric *f, const sv_routes *r,
