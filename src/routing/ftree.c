@@ -35,6 +35,7 @@ struct ftree {
     sv_core core;
     sv_fat_tree tree;
     sv__tree_order up_down;
+    sv__updn ways;
 
     /* Cables of a switch that lead up and down by level: entries into it, sorted. */
     uint32_t *above_first, *above; /* the first cable to each neighbour before any second one */
@@ -43,6 +44,7 @@ struct ftree {
     /* The ways to the home at hand. */
     uint32_t home, reached;
     uint32_t *order, *hops;
+    uint32_t *via; /* [switches]: an entry that each may leave by */
     bool *down;
     bool *ancestor; /* [switches]: from where all ways to the home lead down a level at each hop */
     uint8_t *base;  /* [switches]: a row that is right for every destination of the home */
@@ -132,6 +134,7 @@ static sv_status init(struct ftree *x, sv__job *job)
     SV_TRY(sv_fat_tree_fits(job->ctx, &x->tree, job->fabric, "ftree"));
     x->order = SV_ARENA_NEW(job->arena, uint32_t, n);
     x->hops = SV_ARENA_NEW(job->arena, uint32_t, n);
+    x->via = SV_ARENA_NEW(job->arena, uint32_t, n);
     x->down = SV_ARENA_NEW(job->arena, bool, n);
     x->ancestor = SV_ARENA_NEW(job->arena, bool, n);
     x->base = SV_ARENA_NEW(job->arena, uint8_t, n);
@@ -144,12 +147,13 @@ static sv_status init(struct ftree *x, sv__job *job)
     x->flow = SV_ARENA_NEW(job->arena, uint64_t, n);
     x->way = SV_ARENA_NEW(job->arena, uint32_t, n);
     x->switch_done = SV_ARENA_NEW(job->arena, bool, n);
-    if (x->order == NULL || x->hops == NULL || x->down == NULL || x->ancestor == NULL ||
-        x->base == NULL || x->count == NULL || x->total == NULL || x->served == NULL ||
-        x->through == NULL || x->taken == NULL || x->queue == NULL || x->flow == NULL ||
-        x->way == NULL || x->switch_done == NULL)
+    if (x->order == NULL || x->hops == NULL || x->via == NULL || x->down == NULL ||
+        x->ancestor == NULL || x->base == NULL || x->count == NULL || x->total == NULL ||
+        x->served == NULL || x->through == NULL || x->taken == NULL || x->queue == NULL ||
+        x->flow == NULL || x->way == NULL || x->switch_done == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv__tree_order_find(&x->up_down, job, &x->core, &x->tree));
+    SV_TRY(sv__updn_init(&x->ways, job, &x->core, x->up_down.place));
     return list_cables(x);
 }
 
@@ -184,7 +188,6 @@ static void find_ancestors(struct ftree *x)
 {
     uint32_t tail = 0;
     memset(x->ancestor, 0, x->core.num_switches * sizeof *x->ancestor);
-    memset(x->base, SV_NO_PORT, x->core.num_switches);
     x->ancestor[x->home] = true;
     x->queue[tail++] = x->home;
     for (uint32_t head = 0; head < tail; head++) {
@@ -210,8 +213,10 @@ static void turn_to(struct ftree *x, uint32_t home)
     if (x->home == home)
         return;
     x->home = home;
-    x->reached = sv__updn_search(&x->core, x->up_down.place, x->up_down.by_place, x->up_down.live,
-                                 home, x->order, x->hops, x->down);
+    x->reached = sv__updn_search(&x->ways, home, x->order, x->hops, x->down, x->via);
+    memset(x->base, SV_NO_PORT, x->core.num_switches);
+    for (uint32_t i = 1; i < x->reached; i++)
+        x->base[x->order[i]] = x->core.entries[x->via[x->order[i]]].port;
     find_ancestors(x);
 }
 
@@ -277,20 +282,16 @@ static void serve_along(struct ftree *x, uint32_t s, uint32_t *tail)
 }
 
 /*
- * Those that nobody served: each by the cable with the fewest routes. What no host sends anything
- * over, because it stands above the home or aside of all chains, has its way once for the home: if
- * it counted, all ways down would always look the same.
+ * Switches with hosts that nobody served: each by the cable with the fewest routes. What no host
+ * sends anything over, because it stands above the home or aside of all chains, keeps its way of
+ * the home: if that counted, all ways down would always look the same.
  */
 static uint32_t serve_rest(struct ftree *x, uint32_t tail)
 {
-    for (uint32_t i = 1; i < x->reached; i++) {
-        uint32_t s = x->order[i];
-        if (x->served[s] == x->stamp || x->ancestor[s])
-            continue;
-        if (x->core.terminals[s] > 0)
+    for (uint32_t i = 0; i < x->tree.num_leaves; i++) {
+        uint32_t s = x->tree.leaves[i];
+        if (x->served[s] != x->stamp && !x->ancestor[s] && x->hops[s] != SV_NONE)
             serve_along(x, s, &tail);
-        else if (x->base[s] == SV_NO_PORT)
-            x->base[s] = x->core.entries[least_used(x, s)].port;
     }
     return tail;
 }

@@ -428,47 +428,81 @@ sv_status sv__orient(sv__job *job, const sv_core *core, sv__ranking ranking, con
 
 /* ---- ways ---- */
 
+sv_status sv__updn_init(sv__updn *u, sv__job *job, const sv_core *core, const uint32_t *place)
+{
+    uint32_t n = core->num_switches, length = 0;
+    *u = (sv__updn){.core = core,
+                    .place = place,
+                    .by_place = SV_ARENA_NEW(job->arena, uint32_t, n),
+                    .first = SV_ARENA_NEW(job->arena, uint32_t, (size_t)n + 1),
+                    .ups = SV_ARENA_NEW(job->arena, uint32_t, core->num_entries)};
+    uint32_t *listed = SV_ARENA_NEW(job->arena, uint32_t, n);
+    if (u->by_place == NULL || u->first == NULL || u->ups == NULL || listed == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t s = 0; s < n; s++) {
+        u->first[s] = length;
+        if (place[s] == SV_NONE)
+            continue;
+        u->by_place[place[s]] = s;
+        u->live++;
+        for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
+            uint32_t up = core->neighbour[e];
+            if (place[up] < place[s] && listed[up] != s + 1) {
+                listed[up] = s + 1;
+                u->ups[length++] = e;
+            }
+        }
+    }
+    u->first[n] = length;
+    return SV_OK;
+}
+
 /* All switches that reach a home going down only, by distance. */
-static uint32_t search_down(const sv_core *core, const uint32_t *place, uint32_t home,
-                            uint32_t *order, uint32_t *hops, bool *down)
+static uint32_t search_down(const sv__updn *u, uint32_t home, uint32_t *order, uint32_t *hops,
+                            bool *down, uint32_t *via)
 {
     uint32_t head = 0, tail = 0;
-    memset(hops, 0xff, core->num_switches * sizeof *hops);
-    memset(down, 0, core->num_switches * sizeof *down);
+    memset(hops, 0xff, u->core->num_switches * sizeof *hops);
+    memset(down, 0, u->core->num_switches * sizeof *down);
     hops[home] = 0;
     down[home] = true;
     order[tail++] = home;
     while (head < tail) {
         uint32_t s = order[head++];
-        for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
-            uint32_t from = core->neighbour[e];
-            if (place[from] > place[s] || hops[from] != SV_NONE)
+        for (uint32_t i = u->first[s]; i < u->first[s + 1]; i++) {
+            uint32_t from = u->core->neighbour[u->ups[i]];
+            if (hops[from] != SV_NONE)
                 continue;
             hops[from] = hops[s] + 1;
             down[from] = true;
             order[tail++] = from;
+            if (via != NULL)
+                via[from] = u->ups[i];
         }
     }
     return tail;
 }
 
-uint32_t sv__updn_search(const sv_core *core, const uint32_t *place, const uint32_t *by_place,
-                         uint32_t live, uint32_t home, uint32_t *order, uint32_t *hops, bool *down)
+uint32_t sv__updn_search(const sv__updn *u, uint32_t home, uint32_t *order, uint32_t *hops,
+                         bool *down, uint32_t *via)
 {
-    uint32_t tail = search_down(core, place, home, order, hops, down);
+    uint32_t tail = search_down(u, home, order, hops, down, via);
     /* The rest in order, so that all that lies above has its distance already. */
-    for (uint32_t i = 0; i < live; i++) {
-        uint32_t s = by_place[i];
+    for (uint32_t i = 0; i < u->live; i++) {
+        uint32_t s = u->by_place[i], least = SV_NONE, best = SV_NONE;
         if (hops[s] != SV_NONE)
             continue;
-        for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
-            uint32_t up = core->neighbour[e];
-            if (place[up] < i && hops[up] != SV_NONE &&
-                (hops[s] == SV_NONE || hops[up] + 1 < hops[s]))
-                hops[s] = hops[up] + 1;
+        for (uint32_t k = u->first[s]; k < u->first[s + 1]; k++) {
+            uint32_t up = hops[u->core->neighbour[u->ups[k]]];
+            best = up < least ? u->ups[k] : best;
+            least = up < least ? up : least;
         }
-        if (hops[s] != SV_NONE)
-            order[tail++] = s;
+        if (best == SV_NONE)
+            continue;
+        hops[s] = least + 1;
+        order[tail++] = s;
+        if (via != NULL)
+            via[s] = u->core->back[best];
     }
     return tail;
 }

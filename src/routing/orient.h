@@ -27,13 +27,26 @@ sv_status sv__orient(sv__job *job, const sv_core *core, sv__ranking ranking, con
 sv_status sv__orient_ranks(sv__job *job, const sv_core *core, const uint32_t *rank,
                            uint32_t *place);
 
+/* An order, laid out for searches. */
+typedef struct sv__updn {
+    const sv_core *core;
+    const uint32_t *place; /* [switches]: SV_NONE: dead */
+    uint32_t *by_place;    /* the live switches in order */
+    uint32_t live;
+    uint32_t *first, *ups; /* entries into switch s from those before it, one of each: from
+                              ups[first[s]] on */
+} sv__updn;
+
+/* place: kept. From the job's arena. Time: O(channels). */
+sv_status sv__updn_init(sv__updn *u, sv__job *job, const sv_core *core, const uint32_t *place);
+
 /*
  * Who reaches a home, up first and then down: all such switches into order, next hops before those
- * who take them; hops (SV_NONE: no way) and whether they go down only. by_place: the live switches
- * in order. Returns how many. Time: O(channels).
+ * who take them; hops (SV_NONE: no way) and whether they go down only. via (may be NULL): an entry
+ * that each may leave by. Returns how many. Time: O(channels).
  */
-uint32_t sv__updn_search(const sv_core *core, const uint32_t *place, const uint32_t *by_place,
-                         uint32_t live, uint32_t home, uint32_t *order, uint32_t *hops, bool *down);
+uint32_t sv__updn_search(const sv__updn *u, uint32_t home, uint32_t *order, uint32_t *hops,
+                         bool *down, uint32_t *via);
 
 /* Whether a hop one step closer may be taken: who can go down all the way must, others go up. */
 static inline bool sv__updn_allows(const uint32_t *place, const bool *down, uint32_t from,

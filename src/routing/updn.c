@@ -23,39 +23,31 @@
 
 struct updn {
     sv__sssp x;
-    uint32_t *place;    /* [switches] */
-    uint32_t *by_place; /* the live switches in order */
-    uint32_t live;
+    sv__updn ways;
 };
 
 static uint32_t search(void *engine, uint32_t home, uint32_t *order, uint32_t *hops, bool *down)
 {
     const struct updn *u = engine;
-    return sv__updn_search(&u->x.core, u->place, u->by_place, u->live, home, order, hops, down);
+    return sv__updn_search(&u->ways, home, order, hops, down, NULL);
 }
 
 static bool allow(void *engine, const bool *down, uint32_t from, uint32_t to)
 {
     const struct updn *u = engine;
-    return sv__updn_allows(u->place, down, from, to);
+    return sv__updn_allows(u->ways.place, down, from, to);
 }
 
 static sv_status route(sv__job *job, sv__ranking ranking)
 {
     struct updn u = {0};
-    uint32_t roots, n = job->fabric->num_switches;
-    u.place = SV_ARENA_NEW(job->arena, uint32_t, n);
-    u.by_place = SV_ARENA_NEW(job->arena, uint32_t, n);
-    if (u.place == NULL || u.by_place == NULL)
+    uint32_t roots, *place = SV_ARENA_NEW(job->arena, uint32_t, job->fabric->num_switches);
+    if (place == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv__sssp_init(&u.x, job, &u, search, allow));
-    SV_TRY(sv__orient(job, &u.x.core, ranking, job->request->roots, job->request->num_roots,
-                      u.place, &roots));
-    for (uint32_t s = 0; s < n; s++)
-        if (u.place[s] != SV_NONE) {
-            u.by_place[u.place[s]] = s;
-            u.live++;
-        }
+    SV_TRY(sv__orient(job, &u.x.core, ranking, job->request->roots, job->request->num_roots, place,
+                      &roots));
+    SV_TRY(sv__updn_init(&u.ways, job, &u.x.core, place));
     SV_TRY(sv__sssp_run(&u.x));
     snprintf(job->report->note, sizeof job->report->note, "%u root%s %s", roots,
              roots == 1 ? "" : "s", job->request->num_roots > 0 ? "given" : "found");
