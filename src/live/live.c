@@ -213,6 +213,8 @@ void sv_live_free(sv_live *live)
 static void complain(sv_live_report *report, const char *text)
 {
     size_t used = strlen(report->problem);
+    if (strstr(report->problem, text) != NULL)
+        return;
     snprintf(report->problem + used, sizeof report->problem - used, "%s%s", used > 0 ? "; " : "",
              text);
 }

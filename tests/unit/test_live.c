@@ -243,6 +243,23 @@ static void test_orders_of_hosts_are_not_kept(void **state)
     sv_live_free(live);
 }
 
+/* A repair that fails, and the engine that then refuses for the same reason, complain once. */
+static void test_one_complaint_for_one_reason(void **state)
+{
+    (void)state;
+    sv_live_options options = defaults();
+    options.engine = "dla";
+    sv_live *live = start(&options);
+    sv_live_report r = sweep(live, found("dragonfly:a=3,p=1,h=1,g=4", NULL), 0);
+    assert_string_equal(r.engine, "dla");
+    r = sweep(live, found("dragonfly:a=3,p=1,h=1,g=4", "cable 0"), 0);
+    assert_int_equal(r.how, SV_LIVE_FELL_BACK);
+    const char *why = strstr(r.problem, "dla needs one");
+    assert_non_null(why);
+    assert_null(strstr(why + 1, "dla needs one"));
+    sv_live_free(live);
+}
+
 static void test_an_engine_that_cannot(void **state)
 {
     (void)state;
@@ -745,6 +762,7 @@ int main(void)
         cmocka_unit_test(test_auto),
         cmocka_unit_test(test_auto_with_roots),
         cmocka_unit_test(test_orders_of_hosts_are_not_kept),
+        cmocka_unit_test(test_one_complaint_for_one_reason),
         cmocka_unit_test(test_an_engine_that_cannot),
         cmocka_unit_test(test_time_budget),
         cmocka_unit_test(test_pin),
