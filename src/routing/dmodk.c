@@ -23,6 +23,7 @@
 
 #include "base/threads.h"
 #include "routing/dmodk.h"
+#include "routing/treeorder.h"
 
 /* The level with most hosts. */
 static sv_status find_base(sv__dmodk *k)
@@ -152,29 +153,6 @@ static sv_status make_homes(sv__dmodk *k)
     return SV_OK;
 }
 
-static void tell(sv__dmodk *k)
-{
-    const sv_fat_tree *t = &k->tree;
-    char counts[100];
-    size_t used = 0;
-    uint32_t from_top[SV_MOST_FACT_VALUES], listed = 0;
-    counts[0] = '\0';
-    for (uint32_t l = t->levels; l-- > 0 && used < sizeof counts - 12;) {
-        used += (size_t)snprintf(counts + used, sizeof counts - used, "%s%u",
-                                 l + 1 < t->levels ? ", " : "", t->count[l]);
-        if (listed < SV_MOST_FACT_VALUES)
-            from_top[listed++] = t->count[l];
-    }
-    sv__found(k->job, "fat tree", "%u level%s of %s switches, %u hosts", t->levels,
-              t->levels == 1 ? "" : "s", counts, t->num_hosts);
-    sv__fact(k->job, "levels", t->levels);
-    sv__fact_list(k->job, "switches", from_top, listed);
-    sv__fact(k->job, "hosts", t->num_hosts);
-    sv__fact(k->job, "cables", t->cables);
-    sv__fact(k->job, "sideways", t->sideways);
-    sv__fact(k->job, "skipping", t->skipping);
-}
-
 /* What no closed form fits. */
 static sv_status route_odd(sv__dmodk *k, bool sideways)
 {
@@ -206,7 +184,7 @@ static sv_status route(sv__job *job)
     SV_TRY(sv__dmodk_slots(&k));
     SV_TRY(sv__dmodk_indices(&k));
     SV_TRY(look_around(&k));
-    tell(&k);
+    sv__tree_tell(k.job, &k.tree);
     SV_TRY(make_homes(&k));
     bool sideways = needs_sideways(&k);
     return sideways || k.foot.odd != SV_NONE ? route_odd(&k, sideways) : make_rows(&k);

@@ -474,26 +474,6 @@ static sv_status route_switches(struct ftree *x)
     return SV_OK;
 }
 
-static void say(const struct ftree *x)
-{
-    const sv_fat_tree *t = &x->tree;
-    char sizes[120] = "", odd[60] = "";
-    size_t used = 0;
-    for (uint32_t l = t->levels; l-- > 0 && used < sizeof sizes - 16;)
-        used += (size_t)snprintf(sizes + used, sizeof sizes - used, "%s%u", used > 0 ? ", " : "",
-                                 t->count[l]);
-    if (t->sideways > 0)
-        snprintf(odd, sizeof odd, ", %u cable%s within a level", t->sideways,
-                 t->sideways == 1 ? "" : "s");
-    sv__found(x->job, "fat tree", "%u level%s of %s switches from the top, %u hosts on %u%s",
-              t->levels, t->levels == 1 ? "" : "s", sizes, t->num_hosts, t->num_leaves, odd);
-    sv__fact(x->job, "levels", t->levels);
-    sv__fact_list(x->job, "switches_by_level", t->count, t->levels);
-    sv__fact(x->job, "hosts", t->num_hosts);
-    sv__fact(x->job, "switches_with_hosts", t->num_leaves);
-    sv__fact(x->job, "sideways_cables", t->sideways);
-}
-
 static sv_status route(sv__job *job)
 {
     struct ftree x = {0};
@@ -502,7 +482,7 @@ static sv_status route(sv__job *job)
         strcmp(align, "auto") != 0)
         return sv_fail(job->ctx, SV_BAD_INPUT, "align is yes, no or auto, not \"%s\"", align);
     SV_TRY(init(&x, job));
-    say(&x);
+    sv__tree_tell(job, &x.tree);
     SV_TRY(route_terminals(&x, align != NULL ? align : "auto"));
     return route_switches(&x);
 }

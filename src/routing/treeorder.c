@@ -12,6 +12,7 @@
  */
 #include "routing/treeorder.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bitset.h"
@@ -188,4 +189,34 @@ sv_status sv__tree_order_find(sv__tree_order *order, sv__job *job, const sv_core
     order->place = summit;
     list_places(&x);
     return SV_OK;
+}
+
+void sv__tree_tell(sv__job *job, const sv_fat_tree *t)
+{
+    char sizes[100] = "", odd[60] = "";
+    size_t used = 0;
+    for (uint32_t l = t->levels; l-- > 0;) {
+        if (used > sizeof sizes - 20) {
+            snprintf(sizes + used, sizeof sizes - used, " ...");
+            break;
+        }
+        used += (size_t)snprintf(sizes + used, sizeof sizes - used, "%s%u", used > 0 ? ", " : "",
+                                 t->count[l]);
+    }
+    if (t->sideways > 0)
+        snprintf(odd, sizeof odd, ", %u cable%s within a level", t->sideways,
+                 t->sideways == 1 ? "" : "s");
+    if (t->levels == 1)
+        sv__found(job, "fat tree", "1 level: %s switch%s, %u host%s%s", sizes,
+                  t->count[0] == 1 ? "" : "es", t->num_hosts, t->num_hosts == 1 ? "" : "s", odd);
+    else
+        sv__found(job, "fat tree", "%u levels of %s switches from the top, %u hosts on %u%s",
+                  t->levels, sizes, t->num_hosts, t->num_leaves, odd);
+    sv__fact(job, "levels", t->levels);
+    sv__fact_list(job, "switches_by_level", t->count, t->levels);
+    sv__fact(job, "hosts", t->num_hosts);
+    sv__fact(job, "switches_with_hosts", t->num_leaves);
+    sv__fact(job, "cables", t->cables);
+    sv__fact(job, "sideways_cables", t->sideways);
+    sv__fact(job, "skipping_cables", t->skipping);
 }

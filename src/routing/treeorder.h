@@ -1,5 +1,6 @@
 /*
- * treeorder.h: an order of the switches of a fat tree for going up first and then down.
+ * treeorder.h: an order of the switches of a fat tree for going up first and then down, and what is
+ * told about the tree.
  */
 #ifndef SV_ROUTING_TREEORDER_H
 #define SV_ROUTING_TREEORDER_H
@@ -13,6 +14,9 @@ typedef struct sv__tree_order {
     uint32_t live;
     bool plain; /* places follow levels: switches without hosts may not reach each other */
 } sv__tree_order;
+
+/* Says in the report what tree was found. */
+void sv__tree_tell(sv__job *job, const sv_fat_tree *tree);
 
 /*
  * With one summit (orient.h) unless that costs ways; then by levels alone, as long as these join

@@ -31,7 +31,7 @@ class Dmodk(unittest.TestCase):
         found = self.route("kary:k=4,n=3,hosts=4")["structure"]
         self.assertEqual(found["kind"], "fat tree")
         self.assertEqual(found["levels"], 3)
-        self.assertEqual(found["switches"], [16, 16, 16])
+        self.assertEqual(found["switches_by_level"], [16, 16, 16])
         self.assertEqual(found["hosts"], 64)
 
     def test_real_trees(self):

@@ -198,7 +198,7 @@ static void broken_trees_use_what_is_there(void **state)
         /* Where levels are what they were, and it was not taken for something odd. */
         bool plain = report.structure.facts[0].values[0] == x.h + 1 && report.note[0] == '\0';
         for (uint32_t l = 0; plain && l <= x.h; l++)
-            plain = report.structure.facts[1].values[x.h - l] == x.first[l + 1] - x.first[l];
+            plain = report.structure.facts[1].values[l] == x.first[l + 1] - x.first[l];
         looked_at += plain;
         for (uint32_t t = 0; plain && t < f->num_terminals; t++)
             for (uint32_t s = 0; s < f->num_switches; s++) {

@@ -556,10 +556,11 @@ static void it_says_what_it_found(void **state)
     sv_routes *r = NULL;
     OK(ctx, sv_route(ctx, f, "dmodk", NULL, &r, &report));
     assert_string_equal(report.structure.kind, "fat tree");
-    assert_string_equal(report.structure.words, "3 levels of 9, 18, 36 switches, 432 hosts");
-    assert_string_equal(report.structure.facts[1].name, "switches");
+    assert_string_equal(report.structure.words,
+                        "3 levels of 9, 18, 36 switches from the top, 432 hosts on 36");
+    assert_string_equal(report.structure.facts[1].name, "switches_by_level");
     assert_int_equal(report.structure.facts[1].count, 3);
-    assert_int_equal(report.structure.facts[1].values[2], 36);
+    assert_int_equal(report.structure.facts[1].values[0], 36);
     assert_int_equal(report.fallbacks, 0);
     sv_routes_free(r);
     sv_fabric_free(f);
