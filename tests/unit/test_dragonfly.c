@@ -680,6 +680,53 @@ static void parts_are_routed_each(void **state)
     sv_fabric_free(whole);
 }
 
+/* Lanes and SLs as the report says and as they are used; no second one where nobody needs it. */
+static void only_what_is_used_is_needed(void **state)
+{
+    (void)state;
+    const struct {
+        const char *spec, *engine, *option;
+        unsigned vls, sls, first_of_part; /* this and all later switches are cut off; 0: none */
+    } cases[] = {
+        {"fullmesh:6,hosts=1", "dla", "group-size=1", 1, 1, 0},
+        {"fullmesh:6,hosts=1", "d3r", "group-size=1", 2, 2, 0},
+        {"fullmesh:6,hosts=1", "dla", "group-size=5", 1, 1, 0},
+        {"fullmesh:8,hosts=1", "dla", "group-size=auto", 1, 1, 4},
+        {"fullmesh:8,hosts=1", "d3r", "group-size=auto", 1, 1, 4},
+        {"fullmesh:8,hosts=1", "d3r", "group-size=4", 1, 1, 4},
+        {"fullmesh:6,hosts=1", "dla", "group-size=3", 1, 1, 0},
+        {"dragonfly:a=2,p=1,h=1,g=3", "dla", "group-size=2", 2, 1, 0},
+        {"mesh:1x3,hosts=1", "dla", "group-size=2", 2, 1, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sv_fabric *whole = test_fabric(ctx, cases[i].spec), *f = NULL;
+        sv_mask *mask = sv_mask_new(ctx, whole);
+        uint32_t first = cases[i].first_of_part > 0 ? cases[i].first_of_part : SV_NONE;
+        for (uint32_t c = 0; c < whole->num_channels; c++)
+            if (sv_joins_switches(whole, (sv_channel){c}) &&
+                (whole->head[c].i < first) != (whole->tail[c].i < first))
+                sv_mask_cable(mask, whole, (sv_channel){c});
+        OK(ctx, sv_fabric_mask(ctx, whole, mask, &f));
+        const sv_route_request request = {
+            .vls = cases[i].vls, .seed = 1, .options = &cases[i].option, .num_options = 1};
+        sv_routes *r = NULL;
+        sv_route_report report;
+        sv_verification *found = NULL;
+        OK(ctx, sv_route(ctx, f, cases[i].engine, &request, &r, &report));
+        proven(f, r, true);
+        OK(ctx, sv_verify(ctx, f, r, NULL, &found));
+        assert_int_equal(report.vls_needed, cases[i].vls);
+        assert_int_equal(report.vls_used, cases[i].vls);
+        assert_int_equal(report.sls_used, cases[i].sls);
+        assert_int_equal(found->vls_used, cases[i].vls);
+        sv_verification_free(found);
+        sv_routes_free(r);
+        sv_mask_free(mask);
+        sv_fabric_free(f);
+        sv_fabric_free(whole);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -699,6 +746,7 @@ int main(void)
         cmocka_unit_test(addresses_take_different_ways),
         cmocka_unit_test(threads_do_not_show),
         cmocka_unit_test(parts_are_routed_each),
+        cmocka_unit_test(only_what_is_used_is_needed),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
