@@ -413,7 +413,7 @@ static const sv_engine_option options[] = {
 const sv__engine sv__engine_dla = {
     {"dla", "fully connected dragonflies: two lanes by ports, one SL",
      "Kim et al. 2008; Maglione-Mathey et al. 2019, Figs. 4 and 8",
-     SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES | SV_ENGINE_ONE_SL, options},
+     SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES | SV_ENGINE_ONE_SL | SV_ENGINE_BY_PORTS, options},
     route_dla};
 
 const sv__engine sv__engine_d3r = {

@@ -367,7 +367,7 @@ static void too_few_lanes_or_sls_are_refused(void **state)
     f = test_fabric(ctx, "dragonfly:a=6,p=3,h=3,g=19");
     request = (sv_route_request){.vls = 4, .sl_offset = 15};
     FAILS(ctx, sv_route(ctx, f, "minhop-df", &request, &r, NULL), SV_INFEASIBLE,
-          "service levels, 1 are there");
+          "service levels, 1 is there");
     request = (sv_route_request){.options = wrong, .num_options = 1};
     FAILS(ctx, sv_route(ctx, f, "sssp-df", &request, &r, NULL), SV_BAD_INPUT,
           "sls is few or first");
@@ -375,6 +375,25 @@ static void too_few_lanes_or_sls_are_refused(void **state)
     OK(ctx, sv_route(ctx, f, "minhop-df", &request, &r, NULL));
     proven(f, r, true);
     sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+/* What goes by ports has all lanes that links offer, however few SLs are left. */
+static void an_offset_takes_no_lanes(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "dragonfly:a=4,p=2,h=2,g=9");
+    const char *engines[] = {"dla", "sssp-df"};
+    for (unsigned i = 0; i < 2; i++) {
+        const sv_route_request request = {.sl_offset = 15 - i, .seed = 1};
+        sv_routes *r = NULL;
+        sv_route_report report;
+        OK(ctx, sv_route(ctx, f, engines[i], &request, &r, &report));
+        assert_int_equal(report.vls_used, 2 + i);
+        assert_int_equal(report.sls_used, 1 + i);
+        proven(f, r, true);
+        sv_routes_free(r);
+    }
     sv_fabric_free(f);
 }
 
@@ -738,6 +757,7 @@ int main(void)
         cmocka_unit_test(table_2),
         cmocka_unit_test(every_hop_has_its_lane),
         cmocka_unit_test(too_few_lanes_or_sls_are_refused),
+        cmocka_unit_test(an_offset_takes_no_lanes),
         cmocka_unit_test(failures_are_survived_or_named),
         cmocka_unit_test(numbers_do_not_matter_to_failures),
         cmocka_unit_test(d3r_survives_local_failures),
