@@ -21,7 +21,8 @@ typedef enum sv_engine_trait {
     SV_ENGINE_ROOTS = 16,        /* heeds a list of roots */
     SV_ENGINE_SL_MODES = 32,     /* has all of sv_sl_mode, not only the first */
     SV_ENGINE_ONE_SL = 64,       /* several lanes with one SL: fits all modes */
-    SV_ENGINE_HOSTS = 128        /* heeds an order of the terminals, and what they are for */
+    SV_ENGINE_HOSTS = 128,       /* heeds an order of the terminals, and what they are for */
+    SV_ENGINE_BY_PORTS = 256     /* lanes go by ports, too: it may use more of them than SLs */
 } sv_engine_trait;
 
 /* What the service level of a packet may depend on. */

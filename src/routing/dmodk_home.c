@@ -49,7 +49,7 @@ sv_status sv__dmodk_home_init(sv__dmodk_home *h, const sv__dmodk *k, sv_arena *a
     if (h->seen == NULL || h->kind == NULL || h->count == NULL || h->hops == NULL ||
         h->above == NULL || h->reached == NULL || h->stuck == NULL || h->near == NULL ||
         h->only == NULL || h->late == NULL || h->bound == NULL || h->bound_port == NULL ||
-        h->items == NULL || h->first_item == NULL || h->row == NULL)
+        h->items == NULL || h->first_item == NULL || h->blank == NULL || h->row == NULL)
         return SV_NO_MEMORY;
     for (uint32_t l = 0; l < k->levels; l++) {
         if ((h->first_item[l] = SV_ARENA_NEW(arena, uint32_t, k->level[l].slots)) == NULL)

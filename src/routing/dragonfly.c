@@ -305,13 +305,40 @@ static sv_status find_groups(struct flight *y, sv__job *job, const char *engine)
                        "one)",
                        first_of(y, d->strangers[0]), first_of(y, d->strangers[1]),
                        job->report->structure.words, (unsigned long long)d->unjoined_groups);
-    job->report->vls_needed = job->report->vls_used = d->num_groups > 1 ? 2 : 1;
-    if (job->report->vls_needed > job->vls)
-        return sv_fail(job->ctx, SV_INFEASIBLE, "%s needs 2 lanes, 1 is there", engine);
     return order_groups(y);
 }
 
+/* Says how many lanes there must be. */
+static sv_status need(const struct flight *y, const char *engine, unsigned lanes)
+{
+    sv__job *job = y->x.job;
+    job->report->vls_needed = job->report->vls_used = lanes;
+    if (lanes > job->vls)
+        return sv_fail(job->ctx, SV_INFEASIBLE, "%s needs 2 lanes, 1 is there", engine);
+    return SV_OK;
+}
+
 /* ---- dla ---- */
+
+/* Whether some packet comes in from another group and goes on inside: this is what lane 1 is for.
+ */
+static bool some_go_on(const struct flight *y, const sv_core_ports *ports)
+{
+    const sv__job *job = y->x.job;
+    const uint32_t *group = y->d.group;
+    for (uint32_t d = 0; d < job->routes->num_destinations; d++) {
+        const uint8_t *row = job->routes->ports[d];
+        uint32_t home = sv__home_of(job, d);
+        for (uint32_t s = 0; home != SV_NONE && s < y->x.core.num_switches; s++) {
+            if (group[s] == SV_NONE || group[s] == group[home] || row[s] == SV_NO_PORT)
+                continue;
+            uint32_t next = y->x.core.to[sv_core_entry(ports, s, row[s])];
+            if (next != home && group[next] == group[home])
+                return true;
+        }
+    }
+    return false;
+}
 
 /* What comes in from another group and stays in this one goes lane 1 (Fig. 8). */
 static sv_status set_lanes(const struct flight *y)
@@ -339,6 +366,7 @@ static sv_status set_lanes(const struct flight *y)
 static sv_status route_dla(sv__job *job)
 {
     struct flight y = {0};
+    sv_core_ports ports;
     SV_TRY(find_groups(&y, job, "dla"));
     if (y.d.unjoined_switches > 0)
         return sv_fail(job->ctx, SV_INFEASIBLE,
@@ -347,7 +375,10 @@ static sv_status route_dla(sv__job *job)
                        name_of(&y, y.d.apart[0]), name_of(&y, y.d.apart[1]),
                        job->report->structure.words, (unsigned long long)y.d.unjoined_switches);
     SV_TRY(sv__sssp_run(&y.x));
-    return y.d.num_groups > 1 ? set_lanes(&y) : SV_OK;
+    SV_TRY(sv_core_ports_init(&ports, job->arena, &y.x.core, job->fabric));
+    bool two = y.d.num_groups > 1 && some_go_on(&y, &ports);
+    SV_TRY(need(&y, "dla", two ? 2 : 1));
+    return two ? set_lanes(&y) : SV_OK;
 }
 
 /* ---- d3r ---- */
@@ -356,8 +387,10 @@ static sv_status route_d3r(sv__job *job)
 {
     struct flight y = {0};
     SV_TRY(find_groups(&y, job, "d3r"));
+    bool alone = y.d.most_between == 0; /* no two groups are in one part */
+    SV_TRY(need(&y, "d3r", alone ? 1 : 2));
     SV_TRY(sv__sssp_run(&y.x));
-    if (y.d.num_groups < 2)
+    if (alone)
         return SV_OK;
     SV_TRY(sv_routes_set_sl_form(job->ctx, job->routes, SV_SL_BY_SWITCH));
     for (uint32_t to = 0; to < job->routes->num_destinations; to++) {
@@ -380,7 +413,7 @@ static const sv_engine_option options[] = {
 const sv__engine sv__engine_dla = {
     {"dla", "fully connected dragonflies: two lanes by ports, one SL",
      "Kim et al. 2008; Maglione-Mathey et al. 2019, Figs. 4 and 8",
-     SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES | SV_ENGINE_ONE_SL, options},
+     SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES | SV_ENGINE_ONE_SL | SV_ENGINE_BY_PORTS, options},
     route_dla};
 
 const sv__engine sv__engine_d3r = {

@@ -351,12 +351,12 @@ static sv_status route(sv__job *job, const char *engine, const sv__engine *table
         return SV_NO_MEMORY;
     sv_status status = place_all(&h, longest_first, sls);
     if (status == SV_INFEASIBLE)
-        return sv_fail(job->ctx, status, "%s needs more than %d service levels, %u are there",
-                       engine, SV_MOST_SLS, sls);
+        return sv_fail(job->ctx, status, "%s needs more than %d service levels, %u %s there",
+                       engine, SV_MOST_SLS, sls, sls == 1 ? "is" : "are");
     SV_TRY(status);
     if (h.num_sls > sls)
-        return sv_fail(job->ctx, SV_INFEASIBLE, "%s needs %u service levels, %u are there", engine,
-                       h.num_sls, sls);
+        return sv_fail(job->ctx, SV_INFEASIBLE, "%s needs %u service levels, %u %s there", engine,
+                       h.num_sls, sls, sls == 1 ? "is" : "are");
     job->report->sls_used = h.num_sls;
     job->report->vls_used = h.num_lanes;
     sv__note_unsafe(job, h.unsafe);
@@ -374,7 +374,8 @@ static sv_status route_minhop(sv__job *job)
 }
 
 enum {
-    TRAITS = SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_MINIMAL | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES
+    TRAITS = SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_MINIMAL | SV_ENGINE_DEADLOCK_FREE |
+             SV_ENGINE_LANES | SV_ENGINE_BY_PORTS
 };
 
 static const sv_engine_option options[] = {

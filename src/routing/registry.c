@@ -94,11 +94,12 @@ static unsigned lanes_offered(const sv_fabric *f)
     return least > 0 ? least : 8;
 }
 
-/* The same, but not more than there are SLs from the offset on. */
-static unsigned lanes_to_use(const sv_fabric *f, const sv_route_request *request)
+/* The same, but not more than there are SLs from the offset on where each lane takes one. */
+static unsigned lanes_to_use(const sv_fabric *f, const sv_engine_info *about,
+                             const sv_route_request *request)
 {
     unsigned offered = lanes_offered(f), left = SV_HARDWARE_SLS - request->sl_offset;
-    return offered < left ? offered : left;
+    return offered < left || about->traits & SV_ENGINE_BY_PORTS ? offered : left;
 }
 
 static sv_status count_components(sv__job *job)
@@ -177,7 +178,8 @@ sv_status sv_route(sv_ctx *ctx, const sv_fabric *fabric, const char *name,
                    .arena = &arena,
                    .fabric = fabric,
                    .request = request,
-                   .vls = request->vls > 0 ? request->vls : lanes_to_use(fabric, request),
+                   .vls = request->vls > 0 ? request->vls
+                                           : lanes_to_use(fabric, &engine->about, request),
                    .report = report};
     sv_status status = count_components(&job);
     if (status == SV_OK)

@@ -205,6 +205,7 @@ sv_status sv__weave_lay_shortest(sv__weave *w, unsigned *needed, unsigned *used)
                        w->cdg.num_lanes, job->vls, job->vls == 1 ? "is" : "are");
     *needed = fits ? w->cdg.num_lanes : job->vls;
     *used = x.used = sv_lanes_to_use(*needed, job->vls);
+    job->vls = *used; /* plans with detours begin all lanes that there are */
     if (!detours)
         return sv__weave_enrich(w, *used);
     return fits ? compare(&x, attempt) : choose(&x, num_plans(w->core.num_switches));

@@ -488,7 +488,9 @@ static void routing(void **state)
     const char *kinds[][2] = {
         {"ftree", "kary:k=2,n=2,hosts=1"},
         {"dmodk", "xgft:h=2,m=2/2,w=1/2,hosts=2"}, /* with what is worked around */
-        {"dmodk", "taurus"} /* too odd for that */};
+        {"dmodk", "taurus"},                       /* too odd for that */
+        /* A new chunk of memory for the middle of its scratch. */
+        {"dmodk", "xgft:h=2,m=178/7,w=1/1,hosts=1"}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         t.engine = kinds[i][0];
         sv_fabric *of_kind = test_fabric(ctx, kinds[i][1]);

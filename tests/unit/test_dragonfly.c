@@ -367,7 +367,7 @@ static void too_few_lanes_or_sls_are_refused(void **state)
     f = test_fabric(ctx, "dragonfly:a=6,p=3,h=3,g=19");
     request = (sv_route_request){.vls = 4, .sl_offset = 15};
     FAILS(ctx, sv_route(ctx, f, "minhop-df", &request, &r, NULL), SV_INFEASIBLE,
-          "service levels, 1 are there");
+          "service levels, 1 is there");
     request = (sv_route_request){.options = wrong, .num_options = 1};
     FAILS(ctx, sv_route(ctx, f, "sssp-df", &request, &r, NULL), SV_BAD_INPUT,
           "sls is few or first");
@@ -375,6 +375,25 @@ static void too_few_lanes_or_sls_are_refused(void **state)
     OK(ctx, sv_route(ctx, f, "minhop-df", &request, &r, NULL));
     proven(f, r, true);
     sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+/* What goes by ports has all lanes that links offer, however few SLs are left. */
+static void an_offset_takes_no_lanes(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "dragonfly:a=4,p=2,h=2,g=9");
+    const char *engines[] = {"dla", "sssp-df"};
+    for (unsigned i = 0; i < 2; i++) {
+        const sv_route_request request = {.sl_offset = 15 - i, .seed = 1};
+        sv_routes *r = NULL;
+        sv_route_report report;
+        OK(ctx, sv_route(ctx, f, engines[i], &request, &r, &report));
+        assert_int_equal(report.vls_used, 2 + i);
+        assert_int_equal(report.sls_used, 1 + i);
+        proven(f, r, true);
+        sv_routes_free(r);
+    }
     sv_fabric_free(f);
 }
 
@@ -680,6 +699,53 @@ static void parts_are_routed_each(void **state)
     sv_fabric_free(whole);
 }
 
+/* Lanes and SLs as the report says and as they are used; no second one where nobody needs it. */
+static void only_what_is_used_is_needed(void **state)
+{
+    (void)state;
+    const struct {
+        const char *spec, *engine, *option;
+        unsigned vls, sls, first_of_part; /* this and all later switches are cut off; 0: none */
+    } cases[] = {
+        {"fullmesh:6,hosts=1", "dla", "group-size=1", 1, 1, 0},
+        {"fullmesh:6,hosts=1", "d3r", "group-size=1", 2, 2, 0},
+        {"fullmesh:6,hosts=1", "dla", "group-size=5", 1, 1, 0},
+        {"fullmesh:8,hosts=1", "dla", "group-size=auto", 1, 1, 4},
+        {"fullmesh:8,hosts=1", "d3r", "group-size=auto", 1, 1, 4},
+        {"fullmesh:8,hosts=1", "d3r", "group-size=4", 1, 1, 4},
+        {"fullmesh:6,hosts=1", "dla", "group-size=3", 1, 1, 0},
+        {"dragonfly:a=2,p=1,h=1,g=3", "dla", "group-size=2", 2, 1, 0},
+        {"mesh:1x3,hosts=1", "dla", "group-size=2", 2, 1, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sv_fabric *whole = test_fabric(ctx, cases[i].spec), *f = NULL;
+        sv_mask *mask = sv_mask_new(ctx, whole);
+        uint32_t first = cases[i].first_of_part > 0 ? cases[i].first_of_part : SV_NONE;
+        for (uint32_t c = 0; c < whole->num_channels; c++)
+            if (sv_joins_switches(whole, (sv_channel){c}) &&
+                (whole->head[c].i < first) != (whole->tail[c].i < first))
+                sv_mask_cable(mask, whole, (sv_channel){c});
+        OK(ctx, sv_fabric_mask(ctx, whole, mask, &f));
+        const sv_route_request request = {
+            .vls = cases[i].vls, .seed = 1, .options = &cases[i].option, .num_options = 1};
+        sv_routes *r = NULL;
+        sv_route_report report;
+        sv_verification *found = NULL;
+        OK(ctx, sv_route(ctx, f, cases[i].engine, &request, &r, &report));
+        proven(f, r, true);
+        OK(ctx, sv_verify(ctx, f, r, NULL, &found));
+        assert_int_equal(report.vls_needed, cases[i].vls);
+        assert_int_equal(report.vls_used, cases[i].vls);
+        assert_int_equal(report.sls_used, cases[i].sls);
+        assert_int_equal(found->vls_used, cases[i].vls);
+        sv_verification_free(found);
+        sv_routes_free(r);
+        sv_mask_free(mask);
+        sv_fabric_free(f);
+        sv_fabric_free(whole);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -691,6 +757,7 @@ int main(void)
         cmocka_unit_test(table_2),
         cmocka_unit_test(every_hop_has_its_lane),
         cmocka_unit_test(too_few_lanes_or_sls_are_refused),
+        cmocka_unit_test(an_offset_takes_no_lanes),
         cmocka_unit_test(failures_are_survived_or_named),
         cmocka_unit_test(numbers_do_not_matter_to_failures),
         cmocka_unit_test(d3r_survives_local_failures),
@@ -699,6 +766,7 @@ int main(void)
         cmocka_unit_test(addresses_take_different_ways),
         cmocka_unit_test(threads_do_not_show),
         cmocka_unit_test(parts_are_routed_each),
+        cmocka_unit_test(only_what_is_used_is_needed),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -59,6 +59,23 @@ static void woven(const sv_fabric *f, unsigned vls, double longer, double busier
     sv_routes_free(r);
 }
 
+/* More lanes may be used than hardware has; they are not, unless they are needed. */
+static void more_lanes_than_hardware_has(void **state)
+{
+    (void)state;
+    sv_fabric *whole = test_fabric(ctx, "slimfly:q=5,hosts=1"), *f = NULL;
+    sv_mask *mask = sv_mask_new(ctx, whole);
+    for (uint32_t c = 0; c < whole->num_channels; c += 11) /* links and links of hosts */
+        sv_mask_cable(mask, whole, (sv_channel){c});
+    OK(ctx, sv_fabric_mask(ctx, whole, mask, &f));
+    woven(f, 15, 1.1, 3);
+    woven(f, 16, 1.1, 3);
+    woven(f, SV_MOST_LANES, 1.1, 3);
+    sv_mask_free(mask);
+    sv_fabric_free(f);
+    sv_fabric_free(whole);
+}
+
 static void weave_takes_the_lanes_there_are(void **state)
 {
     (void)state;
@@ -262,6 +279,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weave_takes_the_lanes_there_are),
+        cmocka_unit_test(more_lanes_than_hardware_has),
         cmocka_unit_test(weave_on_a_large_torus),
         cmocka_unit_test(weave_is_best_with_one_lane),
         cmocka_unit_test(bare_switches_are_safe),
