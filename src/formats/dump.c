@@ -292,6 +292,15 @@ static sv_status write_directory(sv_ctx *ctx, const sv_fabric *f, const sv_route
     return status;
 }
 
+/* Files list what has cables. */
+static bool has_cabled_switch(const sv_fabric *f)
+{
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        if (sv_degree(f, (sv_node){s}) > 0)
+            return true;
+    return false;
+}
+
 sv_status sv_dump_write(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
                         const char *path)
 {
@@ -299,8 +308,9 @@ sv_status sv_dump_write(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *r
     if (length > 4 && strcmp(path + length - 4, ".svr") == 0)
         return sv__write_svr(ctx, fabric, routes, path);
     SV_TRY(sv__fits_lids(ctx, fabric, routes));
-    if (fabric->live_switches == 0)
-        return sv_fail(ctx, SV_INFEASIBLE, "a fabric without switches has no forwarding tables");
+    if (!has_cabled_switch(fabric))
+        return sv_fail(ctx, SV_INFEASIBLE,
+                       "a fabric with no switch with a cable has no forwarding tables");
     sv_fabric *with_lids = NULL;
     SV_TRY(sv_fabric_with_lids(ctx, fabric, routes, &with_lids));
     bool made = mkdir(path, 0777) == 0;

@@ -61,6 +61,14 @@ class Route(Base):
                           "-o", self.path("new"))
         self.assertFalse(os.path.exists(self.path("new")))
 
+    def test_switches_without_cables_have_no_tables(self):
+        net = self.path("net")
+        with open(net, "w") as file:
+            file.write('Switch 8 "S-1"\n\nCa 1 "H-1"\n[1] "H-2"[1]\n\nCa 1 "H-2"\n[1] "H-1"[1]\n')
+        self.expect_error(4, "no switch with a cable", "route", net, "-e", "updn", "-o",
+                          self.path("tables"))
+        self.assertFalse(os.path.exists(self.path("tables")))
+
     def test_more_destinations_than_lids_go_into_a_file(self):
         path = self.path("big.svr")
         ok("route", "kary:k=20,n=2,hosts=20", "--lmc", "7", "-o", path, "--no-check")
@@ -610,7 +618,7 @@ class Review(Base):
         net = self.path("b2b.net")
         with open(net, "w") as file:
             file.write('Hca 1 "x"\n[1] "y"[1]\n\nHca 1 "y"\n[1] "x"[1]\n')
-        self.expect_error(4, "a fabric without switches has no forwarding tables", "route", net,
+        self.expect_error(4, "no switch with a cable has no forwarding tables", "route", net,
                           "-o", self.path("d"))
 
     def test_offsets_do_not_wrap(self):
