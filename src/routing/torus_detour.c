@@ -231,17 +231,19 @@ static bool add_path(struct detour *q, uint32_t point, uint8_t first)
     return true;
 }
 
-/* Whether a path has a turn against the order. */
-static bool turns_against(const struct detour *q, uint32_t point)
+/* The lanes that a path is on after turns against the order, as sv__grid.turned has them. */
+static uint8_t turns_against(const struct detour *q, uint32_t point)
 {
     const sv__grid *x = q->x;
+    unsigned sl = q->sls[point];
+    uint8_t turned = 0;
     for (uint8_t before = 255, way = q->ways[point]; way != SV__WAY_HOME; way = q->ways[point]) {
-        if (before != 255 && sv__grid_illegal(x, before, way))
-            return true;
+        unsigned lane = lane_of(x, sl, before, way);
+        turned |= (uint8_t)(1u << lane >> 2);
         before = way;
         point = sv__grid_step(x, point, way);
     }
-    return false;
+    return turned;
 }
 
 /* The cheapest way that a point has now; of equals the earliest dimension. */
@@ -265,7 +267,7 @@ static void settle(struct detour *q, uint32_t point)
     sv__grid *x = q->x;
     q->ways[point] = q->by[point];
     q->cost[point] = q->offer[point];
-    x->illegal |= turns_against(q, point);
+    x->turned |= turns_against(q, point);
     for (uint8_t way = 0; way < 2 * x->t->dims; way++)
         if (x->way[point][way] != SV_NONE && q->cost[sv__grid_step(x, point, way)] == NO_COST)
             find_offer(q, sv__grid_step(x, point, way));
@@ -298,7 +300,7 @@ static bool take_in(struct detour *q, uint32_t stranded)
 static sv_status attempt(struct detour *q, bool *good)
 {
     sv__grid *x = q->x;
-    x->illegal = false;
+    x->turned = 0;
     SV_TRY(start_graph(q, good));
     for (uint32_t i = 0; i < x->t->points && *good; i++) {
         uint32_t p = q->targets[i];
