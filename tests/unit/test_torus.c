@@ -174,6 +174,24 @@ static void what_is_no_torus_is_refused(void **state)
     }
 }
 
+/* Five dimensions can be ordered in 120 ways: not all are tried before it refuses. */
+static void a_refusal_comes_in_time(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:3x3x3x2x3,hosts=1"), *left = NULL;
+    sv_mask *mask = sv_mask_new(ctx, f);
+    const sv_fault_plan plan = {.seed = 4, .links = {true, 250000}};
+    sv_fault_report report;
+    sv_routes *r = NULL;
+    OK(ctx, sv_faults_draw(ctx, f, &plan, mask, &report));
+    OK(ctx, sv_fabric_mask(ctx, f, mask, &left));
+    FAILS(ctx, sv_route(ctx, left, "torus2qos", NULL, &r, NULL), SV_INFEASIBLE,
+          "in 24 orders of dimensions");
+    sv_fabric_free(left);
+    sv_mask_free(mask);
+    sv_fabric_free(f);
+}
+
 /* Each piece is a mesh or torus of its own. */
 static void pieces_are_routed_each(void **state)
 {
@@ -575,6 +593,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_dimension_for_itself, begin, end),
         cmocka_unit_test_setup_teardown(a_ring_cut_in_two_is_routed, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_torus_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(a_refusal_comes_in_time, begin, end),
         cmocka_unit_test_setup_teardown(pieces_are_routed_each, begin, end),
         cmocka_unit_test_setup_teardown(lanes_are_asked_for, begin, end),
         cmocka_unit_test_setup_teardown(lanes_are_told_as_they_are, begin, end),
