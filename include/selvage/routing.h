@@ -83,7 +83,9 @@ typedef struct sv_structure {
 } sv_structure;
 
 typedef struct sv_route_report {
-    unsigned vls_needed, vls_used, sls_used;
+    unsigned vls_needed;  /* lanes with which it could do */
+    unsigned vls_used;    /* the highest lane that tables have, and one */
+    unsigned sls_used;    /* the same for SLs, before the offset */
     uint64_t fallbacks;   /* destinations that had to be routed in some lesser way */
     uint64_t nanoseconds; /* of the engine alone */
     uint32_t components;  /* that the fabric falls into (with terminals) */

@@ -48,6 +48,7 @@ struct engine {
     sv_tori tori;
     sv__grid *grids; /* one a piece */
     unsigned width;  /* lanes for datelines: 1 or 2 */
+    unsigned turned; /* of all pieces together */
     unsigned lanes;  /* of one level */
     unsigned second; /* the first lane of the second level */
     bool parallel;   /* there are parallel cables */
@@ -150,14 +151,17 @@ static void deal_cables(const struct engine *e, const sv__grid *x, uint32_t targ
     }
 }
 
-/* The row of one destination. rank: which of the addresses of its switch it is. */
+/*
+ * The row of one destination. rank: which of the addresses of its switch it is. seat: the same by
+ * its port alone, whoever else is there: SLs depend on it.
+ */
 static sv_status route_one(struct engine *e, const sv__grid *x, uint32_t d, uint32_t target,
-                           uint32_t rank)
+                           uint32_t rank, uint32_t seat)
 {
     sv__job *job = e->job;
     sv_node home;
     uint8_t *row;
-    unsigned variant = x->ties ? (rank ^ rank >> 1) & 1 : 0;
+    unsigned variant = x->ties ? (seat ^ seat >> 1) & 1 : 0;
     SV_TRY(sv__end_row(job, d, &row, &home));
     if (row == NULL)
         return SV_OK;
@@ -193,7 +197,7 @@ static uint32_t place_in_order(const sv_torus_conf *conf, unsigned port)
     for (uint32_t i = 0; i < conf->num_port_order; i++)
         if (conf->port_order[i] == port)
             return i;
-    return 256 + port;
+    return 255 + port; /* port 1: a multiple of 4, as if it were the first */
 }
 
 /*
@@ -217,13 +221,15 @@ static sv_status route_home(struct engine *e, const sv__grid *x, uint32_t target
     const sv_fabric *f = e->job->fabric;
     uint32_t s = x->t->at[target];
     e->ready[0] = e->ready[1] = false;
-    SV_TRY(route_one(e, x, r->first[s], target, 0));
+    SV_TRY(route_one(e, x, r->first[s], target, 0, 0));
     SV_FOR_HOPS (f, (sv_node){s}, hop) {
         if (sv_is_switch(f, hop->to))
             continue;
-        uint32_t rank = rank_of(e, s, f->port[hop->channel.i], begin);
+        unsigned port = f->port[hop->channel.i];
+        uint32_t rank = rank_of(e, s, port, begin);
+        uint32_t seat = place_in_order(&e->options.conf, port) << r->lmc;
         for (uint32_t d = r->first[hop->to.i]; d < r->first[hop->to.i + 1]; d++)
-            SV_TRY(route_one(e, x, d, target, rank++));
+            SV_TRY(route_one(e, x, d, target, rank++, seat++));
     }
     return SV_OK;
 }
@@ -265,7 +271,8 @@ static sv_lanes lanes_of(const struct engine *e, uint8_t bit, bool turned)
     for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++) {
         unsigned level = e->options.levels == 2 ? sl / 8 % 2 : 0;
         unsigned crosses = bit == SV__NO_BIT ? 0 : sl >> bit & 1;
-        lanes.of_sl[sl] = (uint8_t)(level * e->second + crosses + (turned ? e->width : 0));
+        unsigned lane = !turned ? crosses : e->width + (e->turned == 3 ? crosses : 0);
+        lanes.of_sl[sl] = (uint8_t)(level * e->second + lane);
     }
     return lanes;
 }
@@ -291,7 +298,7 @@ static sv_status set_switch(struct engine *e, const sv__grid *x, uint32_t point,
             SV_TRY(sv_routes_set_lanes(job->ctx, f, job->routes, s, 0, out, tables[way / 2][0]));
             for (size_t in = 1; in < ports; in++) {
                 bool turned =
-                    x->illegal && way_in[in] != 255 && sv__grid_illegal(x, way_in[in], way);
+                    x->turned && way_in[in] != 255 && sv__grid_illegal(x, way_in[in], way);
                 uint32_t table = tables[way / 2][turned];
                 uint16_t *held = job->routes->lanes_by_ports[s.i];
                 if (held != NULL) /* ours alone since the call above, or all were the default */
@@ -329,7 +336,7 @@ static sv_status set_lanes(struct engine *e)
                 tables[d][turned] = sv_routes_lane_table(job->ctx, r, &lanes);
                 if (tables[d][turned] == SV_NONE)
                     return SV_NO_MEMORY;
-                if (!x->illegal)
+                if (!x->turned)
                     tables[d][1] = tables[d][0], turned = 2;
             }
         for (uint32_t p = 0; p < x->t->points; p++)
@@ -344,28 +351,26 @@ static sv_status count_lanes(struct engine *e)
 {
     sv__job *job = e->job;
     unsigned sls = 1;
-    bool illegal = false;
     e->width = 1;
     for (uint32_t i = 0; i < e->tori.count; i++) {
         const sv__grid *x = &e->grids[i];
         e->width = has_bits(x) ? 2 : e->width;
-        illegal |= x->illegal;
+        e->turned |= x->turned;
         for (uint32_t d = 0; d < x->t->dims; d++)
             if (x->bit[d] != SV__NO_BIT && 2u << x->bit[d] > sls)
                 sls = 2u << x->bit[d];
     }
-    e->lanes = e->width * (illegal ? 2 : 1);
-    unsigned needed = e->lanes;
-    if (e->options.levels == 2) {
-        e->second = job->vls >= 8 ? SV__TORUS_LANES : e->lanes;
-        needed += e->second;
-        sls = e->options.level == 1 || e->options.levels == 2 ? 16 : sls;
-    }
+    e->lanes = e->width + (e->turned == 3 ? 2 : e->turned > 0);
+    unsigned needed = e->lanes * e->options.levels;
     job->report->vls_needed = job->report->vls_used = needed;
-    job->report->sls_used = sls;
+    job->report->sls_used = e->options.levels == 2 ? SV_HARDWARE_SLS : sls;
+    if (e->options.levels == 2) {
+        e->second = job->vls >= 2 * SV__TORUS_LANES ? SV__TORUS_LANES : e->lanes;
+        job->report->vls_used = e->second + e->lanes;
+    }
     if (needed > job->vls)
         return sv_fail(job->ctx, SV_INFEASIBLE, "this torus needs %u lanes%s%s: there are %u",
-                       needed, illegal ? ", for detours around what is missing" : "",
+                       needed, e->turned ? ", for detours around what is missing" : "",
                        e->options.levels == 2 ? ", for two levels of service" : "", job->vls);
     return SV_OK;
 }

@@ -40,7 +40,7 @@ typedef struct sv__grid {
     uint32_t num_broken;
     uint8_t
         *detours; /* NULL, or [(point × 2 + variant) × points]: all ways, as detours found them */
-    bool illegal; /* some turns are against the order */
+    uint8_t turned; /* hops after turns against the order: bit 1 << (dateline crossed) each */
 } sv__grid;
 
 static inline uint32_t sv__grid_coordinate(const sv__grid *x, uint32_t point, uint32_t d)

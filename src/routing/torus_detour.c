@@ -19,7 +19,7 @@
  *
  * If some point cannot be taken in, all is tried again, the destination that this was about first;
  * after some tries with the dimensions in another order (SLs do not depend on it), until there is
- * none left.
+ * none left or 24 were tried.
  *
  * Cost: O(turns) for the graph; for each destination with points that have no way O(points), and
  * points without a way × their number.
@@ -42,7 +42,12 @@ static const struct manner {
     uint32_t against, shun;
 } manners[] = {{12, 2}, {12, 2}, {40, 2}, {12, 1}, {12, 0}, {12, 2}, {2, 2}, {40, 1}, {40, 0}};
 
-enum { NUM_MANNERS = sizeof manners / sizeof manners[0], TRIES = 2 * NUM_MANNERS };
+/* All orders of up to four dimensions; of eight there are 40,320, and a refusal has to come. */
+enum {
+    NUM_MANNERS = sizeof manners / sizeof manners[0],
+    TRIES = 2 * NUM_MANNERS,
+    MOST_ORDERS = 24
+};
 
 struct detour {
     sv__grid *x;
@@ -54,7 +59,7 @@ struct detour {
     uint32_t *offer;   /* [points]: the least it could have */
     uint8_t *by;       /* [points]: going which way */
     uint16_t *refused; /* [points]: ways that closed a circle, one bit each */
-    uint32_t *list, *stack;
+    uint32_t *list, *stack, *start;
     struct turn {
         uint32_t in, out;
     } * added; /* by the path at hand */
@@ -113,34 +118,31 @@ static bool join_in_order(struct detour *q, uint32_t point, uint8_t in, uint8_t 
     return true;
 }
 
-/* Numbers in which paths in order ascend, nearly. */
-static uint32_t *start_order(struct detour *q)
+/* Numbers in which paths in order ascend, nearly, into q->start. */
+static void start_order(struct detour *q)
 {
     const sv__grid *x = q->x;
-    uint32_t *start = SV_ARENA_NEW(x->job->arena, uint32_t, q->wide.num_entries), longest = 0;
+    uint32_t longest = 0;
     for (uint32_t d = 0; d < x->t->dims; d++)
         longest = x->t->size[d] > longest ? x->t->size[d] : longest;
-    for (uint32_t p = 0; start != NULL && p < x->t->points; p++)
+    for (uint32_t p = 0; p < x->t->points; p++)
         for (uint8_t way = 0; way < 2 * x->t->dims; way++) {
             uint32_t d = way / 2, n = x->t->size[d], c = sv__grid_coordinate(x, p, d);
             if (x->way[p][way] == SV_NONE)
                 continue;
             c = way % 2 ? n - 1 - c : c;
             for (unsigned lane = 0; lane < SV__TORUS_LANES; lane++)
-                start[vertex(q, p, way, lane)] =
+                q->start[vertex(q, p, way, lane)] =
                     x->place[d] * longest * 2 + (lane == 1 ? (c + n / 2) % n : c);
         }
-    return start;
 }
 
 static sv_status start_graph(struct detour *q, bool *good)
 {
     const sv__grid *x = q->x;
     sv_cdg_clear(&q->cdg);
-    uint32_t *start = start_order(q);
-    if (start == NULL)
-        return SV_NO_MEMORY;
-    SV_TRY(sv_cdg_add_lane(&q->cdg, start));
+    start_order(q);
+    SV_TRY(sv_cdg_add_lane(&q->cdg, q->start));
     *good = true;
     for (uint32_t p = 0; p < x->t->points && *good; p++)
         for (uint8_t in = 0; in < 2 * x->t->dims; in++)
@@ -231,17 +233,19 @@ static bool add_path(struct detour *q, uint32_t point, uint8_t first)
     return true;
 }
 
-/* Whether a path has a turn against the order. */
-static bool turns_against(const struct detour *q, uint32_t point)
+/* The lanes that a path is on after turns against the order, as sv__grid.turned has them. */
+static uint8_t turns_against(const struct detour *q, uint32_t point)
 {
     const sv__grid *x = q->x;
+    unsigned sl = q->sls[point];
+    uint8_t turned = 0;
     for (uint8_t before = 255, way = q->ways[point]; way != SV__WAY_HOME; way = q->ways[point]) {
-        if (before != 255 && sv__grid_illegal(x, before, way))
-            return true;
+        unsigned lane = lane_of(x, sl, before, way);
+        turned |= (uint8_t)(1u << lane >> 2);
         before = way;
         point = sv__grid_step(x, point, way);
     }
-    return false;
+    return turned;
 }
 
 /* The cheapest way that a point has now; of equals the earliest dimension. */
@@ -265,7 +269,7 @@ static void settle(struct detour *q, uint32_t point)
     sv__grid *x = q->x;
     q->ways[point] = q->by[point];
     q->cost[point] = q->offer[point];
-    x->illegal |= turns_against(q, point);
+    x->turned |= turns_against(q, point);
     for (uint8_t way = 0; way < 2 * x->t->dims; way++)
         if (x->way[point][way] != SV_NONE && q->cost[sv__grid_step(x, point, way)] == NO_COST)
             find_offer(q, sv__grid_step(x, point, way));
@@ -298,7 +302,7 @@ static bool take_in(struct detour *q, uint32_t stranded)
 static sv_status attempt(struct detour *q, bool *good)
 {
     sv__grid *x = q->x;
-    x->illegal = false;
+    x->turned = 0;
     SV_TRY(start_graph(q, good));
     for (uint32_t i = 0; i < x->t->points && *good; i++) {
         uint32_t p = q->targets[i];
@@ -374,6 +378,9 @@ static sv_status init(struct detour *q, sv__grid *x)
         q->targets[p] = p;
     SV_TRY(sv_bundles_core(x->g, arena, &q->core));
     SV_TRY(sv_core_widen(&q->core, arena, SV__TORUS_LANES, &q->wide));
+    q->start = SV_ARENA_NEW(arena, uint32_t, q->wide.num_entries);
+    if (q->start == NULL)
+        return SV_NO_MEMORY;
     return sv_cdg_init(&q->cdg, arena, &q->wide);
 }
 
@@ -381,7 +388,7 @@ sv_status sv__grid_detour(sv__grid *x)
 {
     struct detour q;
     bool good = false;
-    uint32_t stuck = SV_NONE, target = SV_NONE;
+    uint32_t stuck = SV_NONE, target = SV_NONE, orders = 0;
     SV_TRY(init(&q, x));
     do
         for (uint32_t k = 0; k < TRIES && !good; k++) {
@@ -394,14 +401,14 @@ sv_status sv__grid_detour(sv__grid *x)
             if (!good)
                 look_first(&q);
         }
-    while (!good && next_order(x));
+    while (!good && ++orders < MOST_ORDERS && next_order(x));
     if (good)
         return SV_OK;
     const sv_fabric *f = x->job->fabric;
     return sv_fail(x->job->ctx, SV_INFEASIBLE,
                    "no way without deadlock from switch '%s' to '%s' around what is missing (%u "
-                   "switches and %u links of the torus), in any order of dimensions",
+                   "switches and %u links of the torus), in %u order%s of dimensions",
                    sv_node_name(f, (sv_node){x->t->at[stuck]}),
                    sv_node_name(f, (sv_node){x->t->at[target]}), x->t->points - x->t->switches,
-                   x->t->missing_links);
+                   x->t->missing_links, orders, orders == 1 ? "" : "s");
 }

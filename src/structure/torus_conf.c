@@ -2,10 +2,15 @@
  * torus_conf.c: OpenSM's torus-2QoS.conf, as its manual page torus-2QoS.conf(5) describes it.
  *
  *     torus|mesh X Y Z               sizes; each may end with t (ring) or m (line); 1: none
- *     xp_link 0xFROM 0xTO            of a seed: from the common switch a step along +x; also
- * ym_link … x_dateline N                   how far the origin is from the common switch next_seed
- * what follows belongs to another seed port_order P P P …             in which order terminals of a
- * switch are looked at portgroup_max_ports N, max_changes N    checked, and not needed
+ *     xp_link 0xFROM 0xTO            of a seed: from the common switch along +x; also ym_link …
+ *
+ *     x_dateline N                   how far the origin is from the common switch
+ *
+ *     next_seed                      what follows belongs to another seed
+ *
+ *     port_order P P P …             in which order terminals of a switch are looked at
+ *
+ *     portgroup_max_ports N          checked, and not needed; so is max_changes N
  *
  * Lines that are blank or begin with # do not count, nor does what follows the words of a line.
  *

@@ -143,6 +143,30 @@ static void test_changes(void **state)
     sv_live_free(live);
 }
 
+/* An engine that changes lanes on the way: failures are routed anew, and return to what was. */
+static void test_torus(void **state)
+{
+    (void)state;
+    const char *spec = "torus:5x6,hosts=2";
+    const char *without[] = {"cable 3", "node 5", "node 40", "cable 40", NULL};
+    sv_live_options options = defaults();
+    options.engine = "torus2qos";
+    sv_live *live = start(&options);
+    sv_routes *first = NULL;
+    sweep(live, found(spec, NULL), 0);
+    OK(ctx, sv_routes_clone(ctx, sv_live_routes(live), &first));
+    for (int i = 0; i < 5; i++) {
+        sv_live_report r = sweep(live, found(spec, without[i]), 0);
+        assert_string_equal(r.engine, "torus2qos");
+        assert_int_equal(r.lost + r.split, 0);
+    }
+    const sv_routes *now = sv_live_routes(live);
+    for (uint32_t d = 0; d < first->num_destinations; d++)
+        assert_memory_equal(first->ports[d], now->ports[d], first->num_switches);
+    sv_routes_free(first);
+    sv_live_free(live);
+}
+
 static void test_without_repair(void **state)
 {
     (void)state;
@@ -756,6 +780,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_torus),
         cmocka_unit_test(test_without_repair),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_what_is_not_proven_is_not_used),

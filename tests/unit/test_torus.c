@@ -116,7 +116,7 @@ static void counts_what_is_missing(void **state)
     assert_int_equal(report.structure.facts[2].values[0], 1);
     assert_string_equal(report.structure.facts[3].name, "missing_links");
     assert_int_equal(report.structure.facts[3].values[0], 2);
-    assert_int_equal(report.vls_needed, 4);
+    assert_int_equal(report.vls_needed, 3);
     sv_routes_free(r);
     sv_fabric_free(f);
 }
@@ -174,6 +174,24 @@ static void what_is_no_torus_is_refused(void **state)
     }
 }
 
+/* Five dimensions can be ordered in 120 ways: not all are tried before it refuses. */
+static void a_refusal_comes_in_time(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:3x3x3x2x3,hosts=1"), *left = NULL;
+    sv_mask *mask = sv_mask_new(ctx, f);
+    const sv_fault_plan plan = {.seed = 4, .links = {true, 250000}};
+    sv_fault_report report;
+    sv_routes *r = NULL;
+    OK(ctx, sv_faults_draw(ctx, f, &plan, mask, &report));
+    OK(ctx, sv_fabric_mask(ctx, f, mask, &left));
+    FAILS(ctx, sv_route(ctx, left, "torus2qos", NULL, &r, NULL), SV_INFEASIBLE,
+          "in 24 orders of dimensions");
+    sv_fabric_free(left);
+    sv_mask_free(mask);
+    sv_fabric_free(f);
+}
+
 /* Each piece is a mesh or torus of its own. */
 static void pieces_are_routed_each(void **state)
 {
@@ -208,6 +226,39 @@ static void lanes_are_asked_for(void **state)
     sv_fabric_free(f);
 }
 
+/* Lanes that are told are lanes that packets are on: detours may do with one more, not two. */
+static void lanes_are_told_as_they_are(void **state)
+{
+    (void)state;
+    bool three = false;
+    for (uint32_t s = 0; s < 10; s++)
+        for (uint32_t a = 0; a < 10; a += 2) {
+            const uint32_t gone[] = {s}, cut[][2] = {{a, (a + 2) % 10}};
+            sv_fabric *f = without("torus:5x2,hosts=1", gone, cut, 1, 1);
+            sv_route_request request = {.vls = 8};
+            sv_routes *r = NULL;
+            sv_route_report report;
+            sv_verification *found = NULL;
+            if (sv_route(ctx, f, "torus2qos", &request, &r, &report) == SV_OK) {
+                must_hold(f, r);
+                OK(ctx, sv_verify(ctx, f, r, NULL, &found));
+                assert_int_equal(found->vls_used, report.vls_used);
+                sv_verification_free(found);
+                sv_routes_free(r);
+                request.vls = report.vls_needed;
+                OK(ctx, sv_route(ctx, f, "torus2qos", &request, &r, NULL));
+                must_hold(f, r);
+                for (uint32_t t = 0; t < r->num_lane_tables; t++)
+                    for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
+                        assert_in_range(r->lane_tables[t].of_sl[sl], 0, request.vls - 1);
+                sv_routes_free(r);
+                three |= report.vls_needed == 3;
+            }
+            sv_fabric_free(f);
+        }
+    assert_true(three);
+}
+
 /* ---- levels, addresses, cables ---- */
 
 /* Both levels are free of deadlock, and have no lane in common. */
@@ -221,7 +272,8 @@ static void levels_are_apart(void **state)
         sv_route_report report;
         sv_routes *a = route(f, first, 1, &report), *b = route(f, second, 2, NULL);
         assert_int_equal(report.sls_used, 16);
-        assert_int_equal(report.vls_needed, 4 + (broken ? 4 : 2));
+        assert_int_equal(report.vls_needed, broken ? 8 : 4);
+        assert_int_equal(report.vls_used, 4 + (broken ? 4 : 2));
         for (uint32_t t = 0; t < f->num_terminals; t++)
             for (uint32_t s = 0; s < f->num_switches; s++) {
                 uint32_t d = a->first[f->num_switches + t], count;
@@ -272,6 +324,49 @@ static void addresses_take_different_ways(void **state)
     }
     assert_true(ways[3] && ways[5]);
     sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+/* A fabric without a terminal, as one that is found again after its host was switched off. */
+static sv_fabric *found_without(const sv_fabric *f, uint32_t terminal)
+{
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_fabric *left = NULL;
+    test_buffer text = {0};
+    sv_sink sink = test_sink(&text);
+    sv_mask_node(mask, (sv_node){f->num_switches + terminal});
+    OK(ctx, sv_fabric_mask(ctx, f, mask, &left));
+    OK(ctx, sv_fabric_write(ctx, left, SV_FORMAT_IBNETDISCOVER, &sink));
+    sv_fabric *again = test_read(ctx, text.text);
+    free(text.text);
+    sv_fabric_free(left);
+    sv_mask_free(mask);
+    return again;
+}
+
+/* A host that is gone changes the SLs of no others, though nothing tells that it was there. */
+static void hosts_come_and_go(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "torus:6x6,hosts=4");
+    sv_routes *before = test_routed(ctx, f, "torus2qos", 0);
+    for (uint32_t gone = 0; gone < 4; gone++) {
+        sv_fabric *g = found_without(f, gone);
+        sv_routes *after = test_routed(ctx, g, "torus2qos", 0);
+        sv_match *match = NULL;
+        OK(ctx, sv_match_new(ctx, f, g, SV_MATCH_GUID, &match));
+        for (uint32_t t = 0; t < f->num_terminals; t++)
+            for (uint32_t s = 0; s < f->num_switches && t != gone; s++) {
+                sv_node to = {g->num_switches + match->terminals[t]};
+                assert_int_equal(
+                    sv_route_sl(after, (sv_node){match->switches[s]}, after->first[to.i]),
+                    sv_route_sl(before, (sv_node){s}, before->first[f->num_switches + t]));
+            }
+        sv_match_free(match);
+        sv_routes_free(after);
+        sv_fabric_free(g);
+    }
+    sv_routes_free(before);
     sv_fabric_free(f);
 }
 
@@ -498,10 +593,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_dimension_for_itself, begin, end),
         cmocka_unit_test_setup_teardown(a_ring_cut_in_two_is_routed, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_torus_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(a_refusal_comes_in_time, begin, end),
         cmocka_unit_test_setup_teardown(pieces_are_routed_each, begin, end),
         cmocka_unit_test_setup_teardown(lanes_are_asked_for, begin, end),
+        cmocka_unit_test_setup_teardown(lanes_are_told_as_they_are, begin, end),
         cmocka_unit_test_setup_teardown(levels_are_apart, begin, end),
         cmocka_unit_test_setup_teardown(addresses_take_different_ways, begin, end),
+        cmocka_unit_test_setup_teardown(hosts_come_and_go, begin, end),
         cmocka_unit_test_setup_teardown(loads_are_even, begin, end),
         cmocka_unit_test_setup_teardown(reads_the_example_of_the_manual, begin, end),
         cmocka_unit_test_setup_teardown(bad_lines_are_named, begin, end),
