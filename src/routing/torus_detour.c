@@ -19,7 +19,7 @@
  *
  * If some point cannot be taken in, all is tried again, the destination that this was about first;
  * after some tries with the dimensions in another order (SLs do not depend on it), until there is
- * none left or 24 were tried.
+ * none left, 24 were tried, or it takes too long: on large tori there are fewer tries.
  *
  * Cost: O(turns) for the graph; for each destination with points that have no way O(points), and
  * points without a way × their number.
@@ -384,14 +384,24 @@ static sv_status init(struct detour *q, sv__grid *x)
     return sv_cdg_init(&q->cdg, arena, &q->wide);
 }
 
+/* How often it may be tried: a try takes time by the square of the points, and a user waits. */
+static uint32_t most_tries(const sv__grid *x)
+{
+    const uint64_t pairs = 600 * 1000 * 1000;
+    uint64_t most = pairs / ((uint64_t)x->t->points * x->t->points + 1);
+    return most > TRIES * MOST_ORDERS ? TRIES * MOST_ORDERS
+           : most < NUM_MANNERS       ? NUM_MANNERS
+                                      : (uint32_t)most;
+}
+
 sv_status sv__grid_detour(sv__grid *x)
 {
     struct detour q;
     bool good = false;
-    uint32_t stuck = SV_NONE, target = SV_NONE, orders = 0;
+    uint32_t stuck = SV_NONE, target = SV_NONE, orders = 0, tries = 0, most = most_tries(x);
     SV_TRY(init(&q, x));
     do
-        for (uint32_t k = 0; k < TRIES && !good; k++) {
+        for (uint32_t k = 0; k < TRIES && !good && tries < most; k++, tries++) {
             q.manner = manners[k % NUM_MANNERS];
             SV_TRY(attempt(&q, &good));
             if (stuck == SV_NONE) {
@@ -401,7 +411,7 @@ sv_status sv__grid_detour(sv__grid *x)
             if (!good)
                 look_first(&q);
         }
-    while (!good && ++orders < MOST_ORDERS && next_order(x));
+    while (!good && ++orders < MOST_ORDERS && tries < most && next_order(x));
     if (good)
         return SV_OK;
     const sv_fabric *f = x->job->fabric;
