@@ -345,6 +345,9 @@ static sv_status route(sv__job *job, const char *engine, const sv__engine *table
     job->report->vls_needed = h.needed;
     if (h.needed > lanes_there(&h))
         return too_long(&h, engine);
+    sv__found(job, "low diameter", "no path has more than %u hop%s", h.needed,
+              h.needed == 1 ? "" : "s");
+    sv__fact(job, "longest_path", h.needed);
     h.used =
         SV_ARENA_NEW(job->arena, sls_mask, h.turns[h.core.num_entries] * (h.most_hops - 1) + 1);
     if (h.used == NULL)

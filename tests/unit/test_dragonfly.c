@@ -746,9 +746,26 @@ static void only_what_is_used_is_needed(void **state)
     }
 }
 
+/* Lane hopping asks for nothing but short paths, and tells how short they are. */
+static void the_longest_path_is_told(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "dragonfly:a=4,p=2,h=2,g=9");
+    sv_route_report report;
+    sv_routes *r = NULL;
+    OK(ctx, sv_route(ctx, f, "sssp-df", NULL, &r, &report));
+    assert_string_equal(report.structure.kind, "low diameter");
+    assert_string_equal(report.structure.words, "no path has more than 3 hops");
+    assert_string_equal(report.structure.facts[0].name, "longest_path");
+    assert_int_equal(report.structure.facts[0].values[0], 3);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_longest_path_is_told),
         cmocka_unit_test(groups_are_found),
         cmocka_unit_test(small_ones_are_found),
         cmocka_unit_test(numbers_do_not_matter),
