@@ -16,6 +16,7 @@
 #include <selvage/metrics.h>
 #include <string.h>
 
+#include "base/sets.h"
 #include "metrics/graph.h"
 
 /* A max-heap of vertices by the number of cables to visited ones, with stale entries left in. */
@@ -67,15 +68,6 @@ struct cut {
     uint64_t best;
 };
 
-static uint32_t root_of(uint32_t *parent, uint32_t v)
-{
-    while (parent[v] != v) {
-        parent[v] = parent[parent[v]];
-        v = parent[v];
-    }
-    return v;
-}
-
 static void lower_to_degrees(struct cut *cut)
 {
     for (uint32_t v = 0; v < cut->n; v++) {
@@ -109,7 +101,7 @@ static void scan(struct cut *cut)
                 continue;
             cut->reach[to] += cut->weight[k];
             if (cut->reach[to] >= cut->best)
-                cut->parent[root_of(cut->parent, to)] = root_of(cut->parent, v);
+                cut->parent[sv_set_head(cut->parent, to)] = sv_set_head(cut->parent, v);
             heap_push(&cut->heap, cut->reach[to], to);
         }
     }
@@ -130,23 +122,23 @@ static sv_status contract(struct cut *cut, sv_arena *arena)
         peer == NULL || weight == NULL)
         return SV_NO_MEMORY;
     for (uint32_t v = 0; v < n; v++)
-        if (root_of(cut->parent, v) == v)
+        if (sv_set_head(cut->parent, v) == v)
             name[v] = merged++;
     for (uint32_t v = 0; v < n; v++)
-        start[name[root_of(cut->parent, v)] + 1]++;
+        start[name[sv_set_head(cut->parent, v)] + 1]++;
     for (uint32_t m = 0; m < merged; m++) {
         start[m + 1] += start[m];
         place[m] = start[m];
     }
     for (uint32_t v = 0; v < n; v++)
-        members[place[name[root_of(cut->parent, v)]]++] = v;
+        members[place[name[sv_set_head(cut->parent, v)]]++] = v;
     memset(place, 0xff, n * sizeof *place);
     for (uint32_t m = 0; m < merged; m++) {
         first[m] = at;
         for (uint32_t i = start[m]; i < start[m + 1]; i++) {
             uint32_t v = members[i];
             for (uint32_t k = cut->first[v]; k < cut->first[v + 1]; k++) {
-                uint32_t to = name[root_of(cut->parent, cut->peer[k])];
+                uint32_t to = name[sv_set_head(cut->parent, cut->peer[k])];
                 if (to == m)
                     continue;
                 if (place[to] == SV_NONE || place[to] < first[m]) {

@@ -11,8 +11,9 @@
  *
  * Failures are met where they matter (dmodk_home.c): a home that all roots can send down to needs
  * nothing but its row. All else, switches as ends and trees that fell apart into what no way up and
- * down joins, goes over the foot (foot.c). Trees so odd that this could deadlock are routed up and
- * down the foot's order (dmodk_odd.c).
+ * down joins, goes over the foot (foot.c). Trees so odd that this could deadlock, or in which hosts
+ * on both sides of cables within a level have no other way, are routed up and down the foot's order
+ * as updn does it: a closed form has nothing to say there.
  *
  * Deadlock-free with one lane: no packet passes a valley of the foot's order.
  *
@@ -23,6 +24,7 @@
 
 #include "base/threads.h"
 #include "routing/dmodk.h"
+#include "routing/orient.h"
 #include "routing/treeorder.h"
 
 /* The level with most hosts. */
@@ -168,7 +170,7 @@ static sv_status route_odd(sv__dmodk *k, bool sideways)
                  "an odd tree around '%s': up and down one order",
                  sv_node_name(f, (sv_node){k->foot.odd}));
     k->job->report->fallbacks = k->job->routes->num_destinations;
-    return sv__dmodk_by_order(k);
+    return sv__updn_along(k->job, k->foot.place);
 }
 
 static sv_status route(sv__job *job)

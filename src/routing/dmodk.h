@@ -100,7 +100,4 @@ static inline unsigned sv__dmodk_kind(const sv__dmodk_home *h, uint32_t s)
 /* Fills a row but for the home's own entry. */
 void sv__dmodk_row(sv__dmodk_home *h, uint64_t index, uint8_t *row);
 
-/* Up and down the order of the foot, balanced as sssp: for what is too odd a tree. */
-sv_status sv__dmodk_by_order(sv__dmodk *k);
-
 #endif

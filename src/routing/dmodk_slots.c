@@ -18,6 +18,7 @@
  *
  * Cost: O(channels + slots × switches) and sorting.
  */
+#include "base/sets.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,13 +68,6 @@ static sv_status sort_cables(sv__dmodk *k)
     return SV_OK;
 }
 
-static uint32_t head_of(uint32_t *head, uint32_t s)
-{
-    while (head[s] != s)
-        s = head[s] = head[head[s]];
-    return s;
-}
-
 static int by_group(const void *a, const void *b)
 {
     const struct parent *x = a, *y = b;
@@ -94,7 +88,7 @@ static void find_groups(struct sorter *x, uint32_t level)
     for (uint32_t s = 0; s < n; s++)
         for (uint32_t i = k->up_first[s]; k->level_of[s] == level && i < k->up_first[s + 1]; i++) {
             uint32_t up = k->core.neighbour[k->ups[i]];
-            uint32_t a = head_of(x->head, s), b = head_of(x->head, up);
+            uint32_t a = sv_set_head(x->head, s), b = sv_set_head(x->head, up);
             x->head[a < b ? b : a] = a < b ? a : b;
             if (x->mark[up] != stamp) {
                 x->mark[up] = stamp;
@@ -102,7 +96,7 @@ static void find_groups(struct sorter *x, uint32_t level)
             }
         }
     for (uint32_t i = 0; i < count; i++) {
-        x->parents[i].head = head_of(x->head, x->parents[i].s);
+        x->parents[i].head = sv_set_head(x->head, x->parents[i].s);
         x->parents[i].group = x->group[x->parents[i].s];
     }
     qsort(x->parents, count, sizeof *x->parents, by_group);
@@ -116,7 +110,7 @@ static void find_groups(struct sorter *x, uint32_t level)
     for (uint32_t s = 0; s < n; s++) {
         if (k->level_of[s] != level || k->up_first[s] == k->up_first[s + 1])
             continue;
-        uint32_t head = head_of(x->head, s);
+        uint32_t head = sv_set_head(x->head, s);
         if (x->mark[head] != stamp) {
             x->mark[head] = stamp;
             x->tally[head] = s;
@@ -171,7 +165,7 @@ static void usual_width(struct sorter *x, uint32_t level, const uint32_t *parent
     memset(x->tally, 0, ((size_t)n + 256) * sizeof *x->tally);
     for (uint32_t s = 0; s < n; s++)
         if (k->level_of[s] == level && parents[s] > 0) {
-            uint32_t head = head_of(x->head, s);
+            uint32_t head = sv_set_head(x->head, s);
             x->tally[is_regular(x, head) ? x->width[head] : parents[s]]++;
             balance += is_regular(x, head) ? 1 : -1;
         }
@@ -264,7 +258,7 @@ static sv_status slots_of(struct sorter *x, uint32_t level, uint32_t *parents)
     for (uint32_t s = 0; s < n; s++) {
         parents[s] = k->level_of[s] == level ? sort_ups(x, s) : 0;
         if (parents[s] > 0)
-            x->pairs[head_of(x->head, s)] += parents[s];
+            x->pairs[sv_set_head(x->head, s)] += parents[s];
         count += parents[s] > 0;
     }
     usual_width(x, level, parents);
@@ -275,7 +269,7 @@ static sv_status slots_of(struct sorter *x, uint32_t level, uint32_t *parents)
         if (parents[s] > 0) {
             k->slot_up[s] = slots;
             slots += k->level[level].slots;
-            fill_slots(x, s, is_regular(x, head_of(x->head, s)));
+            fill_slots(x, s, is_regular(x, sv_set_head(x->head, s)));
         }
     return fill_rows(k, level);
 }

@@ -48,6 +48,12 @@ sv_status sv__updn_init(sv__updn *u, sv__job *job, const sv_core *core, const ui
 uint32_t sv__updn_search(const sv__updn *u, uint32_t home, uint32_t *order, uint32_t *hops,
                          bool *down, uint32_t *via);
 
+/*
+ * Routes everything up first and then down an order, among equals by the least weight, as sssp does
+ * (updn.c). Time: O(channels) a destination.
+ */
+sv_status sv__updn_along(sv__job *job, const uint32_t *place);
+
 /* Whether a hop one step closer may be taken: who can go down all the way must, others go up. */
 static inline bool sv__updn_allows(const uint32_t *place, const bool *down, uint32_t from,
                                    uint32_t to)

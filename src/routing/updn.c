@@ -38,17 +38,24 @@ static bool allow(void *engine, const bool *down, uint32_t from, uint32_t to)
     return sv__updn_allows(u->ways.place, down, from, to);
 }
 
-static sv_status route(sv__job *job, sv__ranking ranking)
+sv_status sv__updn_along(sv__job *job, const uint32_t *place)
 {
     struct updn u = {0};
+    SV_TRY(sv__sssp_init(&u.x, job, &u, search, allow));
+    SV_TRY(sv__updn_init(&u.ways, job, &u.x.core, place));
+    return sv__sssp_run(&u.x);
+}
+
+static sv_status route(sv__job *job, sv__ranking ranking)
+{
+    sv_core core;
     uint32_t roots, *place = SV_ARENA_NEW(job->arena, uint32_t, job->fabric->num_switches);
     if (place == NULL)
         return SV_NO_MEMORY;
-    SV_TRY(sv__sssp_init(&u.x, job, &u, search, allow));
-    SV_TRY(sv__orient(job, &u.x.core, ranking, job->request->roots, job->request->num_roots, place,
+    SV_TRY(sv_core_init(&core, job->arena, job->fabric));
+    SV_TRY(sv__orient(job, &core, ranking, job->request->roots, job->request->num_roots, place,
                       &roots));
-    SV_TRY(sv__updn_init(&u.ways, job, &u.x.core, place));
-    SV_TRY(sv__sssp_run(&u.x));
+    SV_TRY(sv__updn_along(job, place));
     snprintf(job->report->note, sizeof job->report->note, "%u root%s %s", roots,
              roots == 1 ? "" : "s", job->request->num_roots > 0 ? "given" : "found");
     return SV_OK;

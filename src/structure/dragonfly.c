@@ -24,6 +24,7 @@
  */
 #include "structure/dragonfly.h"
 
+#include "base/sets.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,18 +89,11 @@ static sv_status list_neighbours(sv_dragonfly *d, sv_arena *arena)
     return SV_OK;
 }
 
-static uint32_t root_of(uint32_t *parent, uint32_t s)
-{
-    while (parent[s] != s)
-        s = parent[s] = parent[parent[s]];
-    return s;
-}
-
 /* The smaller root stays: groups come out numbered by their first switch. */
 static bool join(uint32_t *parent, uint32_t a, uint32_t b)
 {
-    a = root_of(parent, a);
-    b = root_of(parent, b);
+    a = sv_set_head(parent, a);
+    b = sv_set_head(parent, b);
     if (a == b)
         return false;
     parent[a > b ? a : b] = a > b ? b : a;
@@ -220,7 +214,7 @@ static void try_sets(struct finder *x, bool told)
 {
     uint32_t n = x->d->core->num_switches;
     for (uint32_t s = 0; s < n; s++)
-        x->tried.group[s] = x->parent[s] == SV_NONE ? SV_NONE : root_of(x->parent, s);
+        x->tried.group[s] = x->parent[s] == SV_NONE ? SV_NONE : sv_set_head(x->parent, s);
     sv__grouping_number(&x->tried, x->scratch, n);
     try_grouping(x, told);
 }
@@ -358,7 +352,7 @@ static sv_status finder_init(struct finder *x, sv_dragonfly *d, sv_arena *arena,
             join(x->parent, s, d->near[k]);
     for (uint32_t s = 0; s < n; s++)
         if (x->parent[s] != SV_NONE)
-            part[s] = root_of(x->parent, s) == s ? parts++ : part[x->parent[s]];
+            part[s] = sv_set_head(x->parent, s) == s ? parts++ : part[x->parent[s]];
     /* All in one group, and each in its own: what everything else is measured by. */
     try_sets(x, false);
     each_alone(x, f);

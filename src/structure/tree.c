@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "base/bitset.h"
+#include "base/sets.h"
 #include "fabric/derive.h"
 
 struct finder {
@@ -267,14 +268,6 @@ static void judge_cables(struct finder *x)
 
 /* ---- tree order ---- */
 
-/* The first of those that are held together, and the way there shortened. */
-static uint32_t first_of(uint32_t *head, uint32_t s)
-{
-    while (head[s] != s)
-        s = head[s] = head[head[s]];
-    return s;
-}
-
 /* Holds together what cables with their upper end on a level join; head stays the first leaf. */
 static void join_level(struct finder *x, uint32_t l, uint32_t *head, uint32_t *leaf)
 {
@@ -283,7 +276,7 @@ static void join_level(struct finder *x, uint32_t l, uint32_t *head, uint32_t *l
         uint32_t a = x->core->to[e], b = x->core->neighbour[e];
         if (level[a] != l || level[b] == SV_NONE || level[b] > l)
             continue;
-        uint32_t p = first_of(head, a), q = first_of(head, b);
+        uint32_t p = sv_set_head(head, a), q = sv_set_head(head, b);
         if (p == q)
             continue;
         uint32_t low = p < q ? p : q, high = p < q ? q : p;
@@ -300,14 +293,14 @@ static void sort_by_subtree(struct finder *x, uint32_t *head, const uint32_t *le
     uint32_t n = x->core->num_switches, next = 0;
     memset(start, 0, n * sizeof *start);
     for (uint32_t i = 0; i < t->num_leaves; i++)
-        start[leaf[first_of(head, t->leaves[i])]]++;
+        start[leaf[sv_set_head(head, t->leaves[i])]]++;
     for (uint32_t s = 0; s < n; s++) {
         uint32_t count = start[s];
         start[s] = next;
         next += count;
     }
     for (uint32_t i = 0; i < t->num_leaves; i++)
-        sorted[start[leaf[first_of(head, t->leaves[i])]]++] = t->leaves[i];
+        sorted[start[leaf[sv_set_head(head, t->leaves[i])]]++] = t->leaves[i];
     memcpy(t->leaves, sorted, t->num_leaves * sizeof *sorted);
 }
 
