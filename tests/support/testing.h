@@ -16,6 +16,22 @@
 #include <cmocka.h>
 #include <selvage/selvage.h>
 
+/* A context for a whole test program, ctx, with begin and end for cmocka. */
+#define TEST_CONTEXT                                                                               \
+    static sv_ctx *ctx;                                                                            \
+    static int begin(void **state)                                                                 \
+    {                                                                                              \
+        (void)state;                                                                               \
+        ctx = sv_ctx_new(NULL);                                                                    \
+        return ctx == NULL;                                                                        \
+    }                                                                                              \
+    static int end(void **state)                                                                   \
+    {                                                                                              \
+        (void)state;                                                                               \
+        sv_ctx_free(ctx);                                                                          \
+        return 0;                                                                                  \
+    }
+
 /* A call that must succeed; its message is shown when it does not. */
 #define OK(ctx, call)                                                                              \
     do {                                                                                           \

@@ -4,21 +4,7 @@
  */
 #include "support/testing.h"
 
-static sv_ctx *ctx;
-
-static int begin(void **state)
-{
-    (void)state;
-    ctx = sv_ctx_new(NULL);
-    return ctx == NULL;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    sv_ctx_free(ctx);
-    return 0;
-}
+TEST_CONTEXT
 
 /* ---- what must hold whatever happens ---- */
 

@@ -4,21 +4,7 @@
  */
 #include "support/testing.h"
 
-static sv_ctx *ctx;
-
-static int begin(void **state)
-{
-    (void)state;
-    ctx = sv_ctx_new(NULL);
-    return ctx == NULL;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    sv_ctx_free(ctx);
-    return 0;
-}
+TEST_CONTEXT
 
 static const char *const balanced[] = {"dragonfly:a=4,p=2,h=2,g=9", "dragonfly:a=6,p=3,h=3,g=19",
                                        "dragonfly:a=8,p=4,h=4,g=33", "dragonfly:a=10,p=5,h=5,g=51"};

@@ -4,21 +4,7 @@
  */
 #include "support/testing.h"
 
-static sv_ctx *ctx;
-
-static int begin(void **state)
-{
-    (void)state;
-    ctx = sv_ctx_new(NULL);
-    return ctx == NULL;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    sv_ctx_free(ctx);
-    return 0;
-}
+TEST_CONTEXT
 
 /* Every offset of the LMC arrives, and parallel cables are shared among them. */
 static void addresses_take_different_ways(void **state)

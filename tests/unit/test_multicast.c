@@ -4,21 +4,7 @@
  */
 #include "support/testing.h"
 
-static sv_ctx *ctx;
-
-static int begin(void **state)
-{
-    (void)state;
-    ctx = sv_ctx_new(NULL);
-    return ctx == NULL;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    sv_ctx_free(ctx);
-    return 0;
-}
+TEST_CONTEXT
 
 /* Tables for a fabric; NULL if the engine cannot do it. option: NULL, or one of the engine. */
 static sv_routes *route_so(const sv_fabric *f, const char *engine, unsigned vls, sv_sl_mode mode,

@@ -7,21 +7,7 @@
 
 #include <unistd.h>
 
-static sv_ctx *ctx;
-
-static int begin(void **state)
-{
-    (void)state;
-    ctx = sv_ctx_new(NULL);
-    return ctx == NULL;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    sv_ctx_free(ctx);
-    return 0;
-}
+TEST_CONTEXT
 
 /* The fabric without the n-th cable between switches. */
 static sv_fabric *without_cable(const sv_fabric *f, uint32_t n)

@@ -9,21 +9,7 @@
 #include "base/file.h"
 #include "structure/torus.h"
 
-static sv_ctx *ctx;
-
-static int begin(void **state)
-{
-    (void)state;
-    ctx = sv_ctx_new(NULL);
-    return ctx == NULL;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    sv_ctx_free(ctx);
-    return 0;
-}
+TEST_CONTEXT
 
 static void must_hold(const sv_fabric *f, const sv_routes *r)
 {

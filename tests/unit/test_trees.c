@@ -7,21 +7,7 @@
 #include "structure/tree.h"
 #include "support/testing.h"
 
-static sv_ctx *ctx;
-
-static int begin(void **state)
-{
-    (void)state;
-    ctx = sv_ctx_new(NULL);
-    return ctx == NULL;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    sv_ctx_free(ctx);
-    return 0;
-}
+TEST_CONTEXT
 
 static void find(sv_arena *arena, const sv_fabric *f, const sv_node *roots, size_t num_roots,
                  sv_fat_tree *tree)

@@ -4,21 +4,7 @@
  */
 #include "support/testing.h"
 
-static sv_ctx *ctx;
-
-static int begin(void **state)
-{
-    (void)state;
-    ctx = sv_ctx_new(NULL);
-    return ctx == NULL;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    sv_ctx_free(ctx);
-    return 0;
-}
+TEST_CONTEXT
 
 /* The example of a lost pair is that with the lowest destination, and then the lowest source. */
 static void the_first_lost_pair_is_shown(void **state)
