@@ -76,7 +76,8 @@ typedef struct sv_structure_fact {
 
 /* What a fabric looks like to an engine that is made for one kind. */
 typedef struct sv_structure {
-    const char *kind; /* "fat tree", "torus", "mesh", "dragonfly"; NULL: the engine did not look */
+    const char *kind; /* "fat tree", "torus", "mesh", "dragonfly", "low diameter"; NULL: the engine
+                         did not look */
     char words[200];  /* the same for people: "9 groups of 4 switches, each pair 1 cable" */
     sv_structure_fact facts[SV_MOST_FACTS];
     uint32_t num_facts;

@@ -39,11 +39,11 @@ typedef struct sv_selection {
 
 /*
  * Routes a fabric with the best engine for it: those made for one kind of fabric, and weave, are
- * all tried within the lanes of the request; tables that sv_verify does not find joined and free of
- * deadlocks for the kind of traffic are out. Of the rest the least busy channel wins (one in fifty
- * more counts as equal), then the fewest hops on average (one in two hundred), then the fewest
- * lanes that deadlock freedom takes, then the fewest SLs, then who stands first in the table of
- * engines.
+ * all tried within the lanes of the request; out are tables that, by sv_verify, do not join all
+ * terminals of each component, have loops, or can deadlock under the kind of traffic. Of the rest
+ * the least busy channel wins (one in fifty more counts as equal), then the fewest hops on average
+ * (one in two hundred), then the fewest lanes that deadlock freedom takes, then the fewest SLs,
+ * then who stands first in the table of engines.
  *
  * request: as for sv_route, without options; roots and orders of hosts go to engines that heed
  * them. *routes: owned by the caller. *report, *selection: may be NULL. INFEASIBLE if no engine's

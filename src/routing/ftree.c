@@ -24,7 +24,6 @@
  *
  * Cost: O(channels) for each switch with destinations, O(switches) for each destination.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "routing/orient.h"
@@ -159,13 +158,14 @@ static sv_status init(struct ftree *x, sv__job *job)
 
 /* ---- the ways to a home ---- */
 
-/* Whether fewer hosts, of the kind at hand and else of all, come by one entry than by another. */
+/* Whether fewer routes, to hosts of the kind at hand and else of all, take one entry than another.
+ */
 static inline bool used_less(const struct ftree *x, uint32_t a, uint32_t b)
 {
     return x->count[a] != x->count[b] ? x->count[a] < x->count[b] : x->total[a] < x->total[b];
 }
 
-/* Of the cables by which a switch may leave, that with the fewest hosts. */
+/* Of the cables by which a switch may leave, that with the fewest routes. */
 static uint32_t least_used(const struct ftree *x, uint32_t s)
 {
     uint32_t best = SV_NONE;

@@ -7,8 +7,8 @@
  * There a dateline lies between the last coordinate and the first. A bit of the SL for each
  * dimension says whether the path crosses its dateline; the switch's tables turn the bit of the
  * dimension that the packet goes on in into one of two lanes. What crosses is never longer than
- * half the ring, so neither lane has a circle. Rings of up to three need no bit: nothing goes two
- * steps in them.
+ * half the ring, so neither lane has a circle. Rings of up to four need no bit: in three nothing
+ * goes two steps, and in four ways can be chosen that close no circle (decision 19).
  *
  * SLs follow from coordinates alone: no failure changes them.
  *

@@ -73,10 +73,7 @@ static sv_status median_hosts(struct finder *x, const uint32_t *reached, uint32_
     return SV_OK;
 }
 
-/*
- * How many leaves each switch of level 1 and up has below it, capped at what a level needs to know:
- * counted with multiplicity along the first cable of each neighbour would overcount, so a search
- * down marks them. Only for switches with hosts above the leaves, and one without on each level.
+/* How many leaves a switch has below it: each once, so a search down marks them. seen: all clear.
  */
 static uint32_t leaves_below(struct finder *x, const uint32_t *level, uint32_t s, uint64_t *seen)
 {

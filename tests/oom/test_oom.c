@@ -472,60 +472,62 @@ static void torus(sv_ctx *ctx, struct tables *t)
     sv_fabric_free(whole);
 }
 
+/* An engine on a fabric that it does. */
+static const struct able {
+    const char *engine, *spec, *option;
+} able[] = {{"minhop", "torus:4,hosts=1", NULL},
+            {"sssp", "torus:4,hosts=1", NULL},
+            {"updn", "torus:4,hosts=1", NULL},
+            {"dnup", "torus:4,hosts=1", NULL},
+            {"dor", "torus:4,hosts=1", NULL},
+            {"dfsssp", "torus:4,hosts=1", NULL},
+            {"lash", "torus:4,hosts=1", NULL},
+            {"nue", "torus:4,hosts=1", NULL},
+            {"weave", "torus:4,hosts=1", NULL},
+            /* one that needs two lanes, and every way to get them */
+            {"dfsssp", "torus:5,hosts=1", "lanes=joint"},
+            {"dfsssp", "torus:5,hosts=1", "lanes=weakest"},
+            {"dfsssp", "torus:5,hosts=1", "lanes=online"},
+            /* those for one kind of fabric */
+            {"ftree", "kary:k=2,n=2,hosts=1", NULL},
+            {"dmodk", "xgft:h=2,m=2/2,w=1/2,hosts=2", NULL}, /* with what is worked around */
+            {"dmodk", "taurus", NULL},                       /* too odd for that */
+            /* a new chunk of memory for the middle of its scratch */
+            {"dmodk", "xgft:h=2,m=178/7,w=1/1,hosts=1", NULL},
+            {"torus2qos", "torus:4,hosts=1", NULL},
+            {"dla", "dragonfly:a=3,p=1,h=1,g=4", NULL},
+            {"d3r", "dragonfly:a=3,p=1,h=1,g=4", NULL},
+            {"sssp-df", "dragonfly:a=3,p=1,h=1,g=4", NULL},
+            {"minhop-df", "dragonfly:a=3,p=1,h=1,g=4", NULL},
+            /* groups of another pattern, which takes all ways to look for them */
+            {"d3r", "dragonfly+:l=2,s=2,p=1,h=1,g=3", NULL},
+            {"sssp-df", "dragonfly+:l=2,s=2,p=1,h=1,g=3", NULL},
+            {"minhop-df", "dragonfly+:l=2,s=2,p=1,h=1,g=3", NULL}};
+
 static void routing(void **state)
+{
+    (void)state;
+    sv_ctx *ctx = sv_ctx_new(NULL);
+    struct tables t = {0};
+    for (size_t i = 0; i < sizeof able / sizeof able[0]; i++) {
+        sv_fabric *f = test_fabric(ctx, able[i].spec);
+        t = (struct tables){.f = f, .engine = able[i].engine, .option = able[i].option};
+        test_out_of_memory(able[i].option != NULL ? able[i].option : able[i].engine, route_it, &t);
+        if (i == 0)
+            test_out_of_memory("auto", route_auto, &t);
+        sv_fabric_free(f);
+    }
+    t.option = NULL;
+    torus(ctx, &t);
+    sv_ctx_free(ctx);
+}
+
+static void judging(void **state)
 {
     (void)state;
     sv_ctx *ctx = sv_ctx_new(NULL);
     sv_fabric *f = test_fabric(ctx, "torus:4,hosts=1");
     struct tables t = {.f = f};
-    const char *engines[] = {"minhop", "sssp", "updn", "dnup",  "dor",
-                             "dfsssp", "lash", "nue",  "weave", "torus2qos"};
-    for (int i = 0; i < 10; i++) {
-        t.engine = engines[i];
-        test_out_of_memory(engines[i], route_it, &t);
-    }
-    /* Those for one kind of fabric, on one of it. */
-    const char *kinds[][2] = {
-        {"ftree", "kary:k=2,n=2,hosts=1"},
-        {"dmodk", "xgft:h=2,m=2/2,w=1/2,hosts=2"}, /* with what is worked around */
-        {"dmodk", "taurus"},                       /* too odd for that */
-        /* A new chunk of memory for the middle of its scratch. */
-        {"dmodk", "xgft:h=2,m=178/7,w=1/1,hosts=1"}};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        t.engine = kinds[i][0];
-        sv_fabric *of_kind = test_fabric(ctx, kinds[i][1]);
-        t.f = of_kind;
-        test_out_of_memory(kinds[i][0], route_it, &t);
-        sv_fabric_free(of_kind);
-    }
-    t.f = f;
-    test_out_of_memory("auto", route_auto, &t);
-    /* One that needs two lanes, and every way to get them. */
-    const char *ways[] = {"lanes=joint", "lanes=weakest", "lanes=online"};
-    sv_fabric *ring = test_fabric(ctx, "torus:5,hosts=1");
-    t.f = ring;
-    t.engine = "dfsssp";
-    for (int i = 0; i < 3; i++) {
-        t.option = ways[i];
-        test_out_of_memory(ways[i], route_it, &t);
-    }
-    sv_fabric_free(ring);
-    t.option = NULL;
-    torus(ctx, &t);
-    t.option = NULL;
-    /* One complete, and one with groups of another pattern, which takes all ways to look for them.
-     */
-    const char *const flights[] = {"dla", "d3r", "sssp-df", "minhop-df"};
-    const char *const specs[] = {"dragonfly:a=3,p=1,h=1,g=4", "dragonfly+:l=2,s=2,p=1,h=1,g=3"};
-    for (int i = 0; i < 8; i++) {
-        sv_fabric *flight = test_fabric(ctx, specs[i / 4]);
-        t.f = flight;
-        t.engine = flights[i % 4];
-        if (i != 4) /* dla refuses it */
-            test_out_of_memory(t.engine, route_it, &t);
-        sv_fabric_free(flight);
-    }
-    t.f = f;
     OK(ctx, sv_route(ctx, f, "dor", NULL, &t.r, NULL));
     OK(ctx, sv_route(ctx, f, "updn", NULL, &t.other, NULL));
     test_out_of_memory("verify", verify_it, &t);
@@ -539,7 +541,6 @@ static void routing(void **state)
     test_out_of_memory("repair", repair_it, &t);
     t.option = "full";
     test_out_of_memory("repair in full", repair_it, &t);
-    t.option = NULL;
     sv_routes_free(t.other);
     sv_routes_free(t.r);
     sv_fabric_free(f);
@@ -549,7 +550,7 @@ static void routing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(generating), cmocka_unit_test(reading),
-                                       cmocka_unit_test(using), cmocka_unit_test(routing),
-                                       cmocka_unit_test(multicast)};
+                                       cmocka_unit_test(using),      cmocka_unit_test(routing),
+                                       cmocka_unit_test(judging),    cmocka_unit_test(multicast)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
