@@ -16,6 +16,7 @@
 #include <selvage/routes.h>
 #include <selvage/routing.h>
 #include <selvage/select.h>
+#include <selvage/simulate.h>
 #include <selvage/topology.h>
 #include <selvage/verify.h>
 

@@ -35,7 +35,10 @@ void sv_arena_release(sv_arena *arena)
 
 static struct sv__chunk *chunk_new(sv_arena *arena, size_t bytes)
 {
-    return sv_resize(arena->ctx, NULL, 1, sizeof(struct sv__chunk) + bytes);
+    struct sv__chunk *chunk = sv_resize(arena->ctx, NULL, 1, sizeof(struct sv__chunk) + bytes);
+    if (chunk != NULL)
+        arena->taken += sizeof(struct sv__chunk) + bytes;
+    return chunk;
 }
 
 /* A large request: a chunk for it alone, put behind the head so that the head goes on serving. */

@@ -13,6 +13,7 @@ typedef struct sv_arena {
     sv_ctx *ctx;
     struct sv__chunk *chunks; /* newest first */
     size_t used, size;        /* of the newest chunk */
+    size_t taken;             /* bytes in all chunks */
 } sv_arena;
 
 void sv_arena_init(sv_arena *arena, sv_ctx *ctx);

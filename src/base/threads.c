@@ -146,6 +146,11 @@ static sv_status gather(sv_pool *pool, sv_status status)
     return status;
 }
 
+unsigned sv_pool_threads(const sv_pool *pool)
+{
+    return pool->started;
+}
+
 sv_status sv_pool_run(sv_pool *pool, const char *what, uint64_t pieces, sv_piece_fn *fn, void *arg)
 {
     sv_status status = SV_OK;

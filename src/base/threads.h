@@ -30,6 +30,9 @@ typedef sv_status sv_pool_fn(sv_pool *pool, void *arg);
 /* Starts threads (this one counts), calls fn, ends them, and returns what fn did. */
 sv_status sv_pool_use(sv_ctx *ctx, unsigned threads, sv_pool_fn *fn, void *arg);
 
+/* How many threads there are, this one counted. */
+unsigned sv_pool_threads(const sv_pool *pool);
+
 /* As sv_parallel, on the threads that are there. what NULL: no progress is shown. */
 sv_status sv_pool_run(sv_pool *pool, const char *what, uint64_t pieces, sv_piece_fn *fn, void *arg);
 

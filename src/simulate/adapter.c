@@ -1,0 +1,297 @@
+/*
+ * adapter.c: where packets begin and end: messages are asked for, opened, cut into packets and
+ * injected (rule 17), and packets are drained (rules 18, 19).
+ *
+ * The source is asked for one message more than is open, so that the time of the next is known.
+ * When something arrives at an adapter whose source had nothing, the source is asked again.
+ *
+ * Cost: O(lanes in use) for each packet.
+ */
+#include "simulate/state.h"
+
+/* ---- packets ---- */
+
+uint32_t sv__packet_new(sv__sim *x)
+{
+    if (x->free_packet != SV_NONE) {
+        uint32_t p = x->free_packet;
+        x->free_packet = x->packets[p].next;
+        return p;
+    }
+    if (x->num_packets == x->packets_room) {
+        uint32_t room = x->packets_room == 0 ? 1024 : x->packets_room + x->packets_room / 2;
+        sv__packet *packets = sv_resize(x->ctx, x->packets, room, sizeof *packets);
+        if (packets == NULL)
+            return SV_NONE;
+        x->packets = packets;
+        sv__cargo *cargo = sv_resize(x->ctx, x->cargo, room, sizeof *cargo);
+        if (cargo == NULL)
+            return SV_NONE;
+        x->cargo = cargo;
+        x->packets_room = room;
+    }
+    return x->num_packets++;
+}
+
+void sv__packet_free(sv__sim *x, uint32_t p)
+{
+    x->packets[p].next = x->free_packet;
+    x->free_packet = p;
+}
+
+static uint32_t opened_new(sv__sim *x)
+{
+    if (x->free_opened != SV_NONE) {
+        uint32_t i = x->free_opened;
+        x->free_opened = x->opened[i].next;
+        return i;
+    }
+    if (x->num_opened == x->opened_room) {
+        uint32_t room = x->opened_room == 0 ? 256 : x->opened_room + x->opened_room / 2;
+        sv__open *opened = sv_resize(x->ctx, x->opened, room, sizeof *opened);
+        if (opened == NULL)
+            return SV_NONE;
+        x->opened = opened;
+        x->opened_room = room;
+    }
+    return x->num_opened++;
+}
+
+/* ---- messages ---- */
+
+/* Asks the source for what a terminal sends next, unless that is known. */
+static sv_status ask(sv__sim *x, uint32_t t)
+{
+    sv__adapter *a = &x->adapters[t];
+    if (a->has_coming || a->idle)
+        return SV_OK;
+    uint64_t before = a->coming.ready;
+    if (!x->source->next(x->source->user, t, &a->coming)) {
+        a->coming.ready = before;
+        a->idle = true;
+        return SV_OK;
+    }
+    sv_node from = {x->f->num_switches + t};
+    if (a->channel == SV_NONE)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "'%s' has a message to send and no cable",
+                       sv_node_name(x->f, from));
+    if (a->coming.destination >= x->r->num_destinations ||
+        sv__is_switch(x, x->r->node[a->coming.destination].i) ||
+        x->r->node[a->coming.destination].i == from.i)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "'%s' has a message for no other host",
+                       sv_node_name(x->f, from));
+    if (a->coming.ready < before)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "messages of '%s' are not in order of time",
+                       sv_node_name(x->f, from));
+    a->has_coming = true;
+    return SV_OK;
+}
+
+/* Opens what is ready, as much as may be open. */
+static sv_status open_messages(sv__sim *x, uint32_t t)
+{
+    sv__adapter *a = &x->adapters[t];
+    SV_TRY(ask(x, t));
+    while (a->has_coming && a->coming.ready <= x->now && a->open < x->m->open) {
+        sv_node from = {x->f->num_switches + t};
+        unsigned sl = sv_route_sl(x->r, from, a->coming.destination);
+        if (sl >= SV_MOST_SLS)
+            return sv_fail(x->ctx, SV_BAD_INPUT, "the service level from '%s' to '%s' is not known",
+                           sv_node_name(x->f, from),
+                           sv_node_name(x->f, x->r->node[a->coming.destination]));
+        unsigned lane = sv_route_lanes(x->r, x->f, from, 0, x->f->port[a->channel])->of_sl[sl];
+        if (lane >= x->m->lanes)
+            return sv_fail(x->ctx, SV_BAD_INPUT, "'%s' has no lane for service level %u",
+                           sv_node_name(x->f, from), sl);
+        uint32_t i = opened_new(x);
+        if (i == SV_NONE)
+            return SV_NO_MEMORY;
+        x->opened[i] = (sv__open){.message = a->coming, .next = SV_NONE, .sl = (uint8_t)sl};
+        sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
+        if (box->first == SV_NONE)
+            box->first = i;
+        else
+            x->opened[box->last].next = i;
+        box->last = i;
+        a->lanes |= (uint64_t)1 << lane;
+        a->open++;
+        a->has_coming = false;
+        x->result->messages++;
+        SV_TRY(ask(x, t));
+    }
+    return SV_OK;
+}
+
+/* ---- injecting ---- */
+
+static uint32_t payload_of(const sv__sim *x, const sv__open *open)
+{
+    uint32_t left = open->message.bytes - open->sent;
+    return left < x->m->mtu_bytes ? left : x->m->mtu_bytes;
+}
+
+/* Makes the next packet of an open message. SV_NONE: no memory. */
+static uint32_t make_packet(sv__sim *x, uint32_t t, sv__open *open)
+{
+    sv__adapter *a = &x->adapters[t];
+    uint32_t payload = payload_of(x, open), p = sv__packet_new(x);
+    if (p == SV_NONE)
+        return SV_NONE;
+    open->injected = open->sent == 0 ? x->now : open->injected;
+    open->sent += payload;
+    x->packets[p] = (sv__packet){.destination = open->message.destination,
+                                 .from = t,
+                                 .length = (uint16_t)(payload + x->m->header_bytes),
+                                 .sl = open->sl,
+                                 .last = open->sent == open->message.bytes};
+    x->cargo[p] = (sv__cargo){.ready = open->message.ready,
+                              .injected = open->injected,
+                              .tag = open->message.tag,
+                              .bytes = open->message.bytes,
+                              .number = (uint32_t)x->injected++,
+                              .serial = a->serial++};
+    sv__audit_injected(x, &x->packets[p], &x->cargo[p]);
+    return p;
+}
+
+static sv_status inject(sv__sim *x, uint32_t t, uint32_t channel, unsigned lane, uint64_t lanes)
+{
+    sv__adapter *a = &x->adapters[t];
+    sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
+    sv__output *o = &x->outputs[channel];
+    uint32_t p = make_packet(x, t, &x->opened[box->first]);
+    if (p == SV_NONE)
+        return SV_NO_MEMORY;
+    const sv__packet *packet = &x->packets[p];
+    uint32_t blocks = sv__blocks(packet->length);
+    if (packet->last) {
+        uint32_t done = box->first;
+        box->first = x->opened[done].next;
+        x->opened[done].next = x->free_opened;
+        x->free_opened = done;
+        a->open--;
+        if (box->first == SV_NONE)
+            a->lanes &= ~((uint64_t)1 << lane);
+    }
+    sv__credits *c = sv__credits_of(x, channel, lane);
+    c->there -= blocks;
+    c->need = 0;
+    sv__take_lane(x, channel, lane, lanes, blocks);
+    o->link_free = x->now + (uint64_t)(packet->length + x->m->inband_bytes) * o->byte;
+    o->entry_free = x->now + packet->length * x->m->inject;
+    x->least = blocks < x->least ? blocks : x->least;
+    if (x->now >= x->result->from && x->now < x->result->until) {
+        sv_sim_channel *of = &x->result->channels[channel];
+        of->packets++;
+        of->bytes += packet->length;
+        x->result->terminals[t].sent_bytes += packet->length - x->m->header_bytes;
+    }
+    if (x->watch->injected != NULL)
+        x->watch->injected(x->watch->user, x->cargo[p].number, t, x->cargo[p].tag, x->now);
+    return sv__send(x, p, channel, lane, x->now);
+}
+
+sv_status sv__look_adapter(sv__sim *x, uint32_t channel)
+{
+    sv__output *o = &x->outputs[channel];
+    uint32_t t = x->f->tail[channel].i - x->f->num_switches;
+    sv__adapter *a = &x->adapters[t];
+    uint64_t free = sv__max(o->link_free, o->entry_free), next = SV_NEVER, lanes = 0;
+    if (free > x->now) {
+        sv__events_plan(x, channel, free);
+        return SV_OK;
+    }
+    SV_TRY(open_messages(x, t));
+    for (uint64_t left = a->lanes; left != 0; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        const sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
+        uint32_t payload = payload_of(x, &x->opened[box->first]);
+        uint64_t when;
+        if (sv__credits_there(x, channel, lane, sv__blocks(payload + x->m->header_bytes), &when))
+            lanes |= (uint64_t)1 << lane;
+        else
+            next = when < next ? when : next;
+    }
+    if (lanes != 0) {
+        SV_TRY(inject(x, t, channel, sv__choose_lane(x, channel, lanes), lanes));
+        next = a->lanes != 0 ? sv__max(o->link_free, o->entry_free) : SV_NEVER;
+    }
+    if (a->has_coming && a->open < x->m->open) {
+        uint64_t time = sv__max(a->coming.ready, sv__max(o->link_free, o->entry_free));
+        next = time < next ? time : next;
+    }
+    sv__events_plan(x, channel, next);
+    return SV_OK;
+}
+
+sv_status sv__adapters_begin(sv__sim *x)
+{
+    const sv_fabric *f = x->f;
+    for (uint32_t t = 0; t < f->num_terminals; t++) {
+        sv_node v = {f->num_switches + t};
+        bool cabled = sv_node_alive(f, v) && sv_switch_of(f, v).i != SV_NONE;
+        if (sv__elsewhere(x, v.i))
+            continue;
+        x->adapters[t].channel = cabled ? f->hops[f->first[v.i]].channel.i : SV_NONE;
+        SV_TRY(ask(x, t));
+        if (x->adapters[t].has_coming)
+            sv__events_plan(x, x->adapters[t].channel, x->adapters[t].coming.ready);
+    }
+    return SV_OK;
+}
+
+/* ---- draining ---- */
+
+/* A message is there: the source hears of it, and may have something to send now. */
+static sv_status arrive(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo, uint32_t to,
+                        uint64_t time)
+{
+    sv__adapter *a = &x->adapters[to];
+    x->result->arrived_messages += time < x->result->until;
+    if (x->source->arrived == NULL)
+        return SV_OK;
+    const sv_sim_arrival arrival = {.ready = cargo->ready,
+                                    .injected = cargo->injected,
+                                    .time = time,
+                                    .from = packet->from,
+                                    .to = to,
+                                    .bytes = cargo->bytes,
+                                    .tag = cargo->tag};
+    x->source->arrived(x->source->user, &arrival);
+    if (!a->idle)
+        return SV_OK;
+    a->idle = false;
+    SV_TRY(ask(x, to));
+    if (a->has_coming)
+        sv__events_plan(x, a->channel, sv__max(a->coming.ready, x->now));
+    return SV_OK;
+}
+
+sv_status sv__drain(sv__sim *x, uint32_t p, uint32_t channel)
+{
+    const sv__packet *packet = &x->packets[p];
+    const sv__cargo *cargo = &x->cargo[p];
+    const sv__output *o = &x->outputs[channel];
+    uint32_t to = o->head - x->f->num_switches, drain = (uint32_t)x->m->drain;
+    if (x->r->node[packet->destination].i != o->head)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "a packet to '%s' ends at '%s'",
+                       sv_node_name(x->f, x->r->node[packet->destination]),
+                       sv_node_name(x->f, (sv_node){o->head}));
+    uint64_t ready = packet->start + sv__ready_after(x, packet->length, o->byte, drain);
+    uint64_t from = sv__max(x->adapters[to].drained, ready);
+    uint64_t end = sv__drained_at(x->m, from, (uint64_t)packet->length * drain);
+    x->adapters[to].drained = end;
+    x->arrived++;
+    x->result->arrived_packets += end < x->result->until;
+    x->last_arrival = sv__max(x->last_arrival, end);
+    SV_TRY(sv__credits_back(x, channel, packet->lane,
+                            (sv__ramp){.from = from, .rate = drain, .length = packet->length}));
+    SV_TRY(sv__audit_arrived(x, packet, cargo));
+    sv__count_arrival(x, packet, cargo, to, end);
+    if (x->watch->arrived != NULL)
+        x->watch->arrived(x->watch->user, cargo->number, end);
+    if (packet->last)
+        SV_TRY(arrive(x, packet, cargo, to, end));
+    sv__packet_free(x, p);
+    return SV_OK;
+}

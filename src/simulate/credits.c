@@ -1,0 +1,256 @@
+/*
+ * credits.c: blocks that become free one after the other, without an event for each.
+ *
+ * A packet that leaves a buffer at a constant rate frees block k at a time that follows from k. So
+ * an output buffer, or a sender's credits, are a number of blocks and a few ramps, and when they
+ * reach a number is arithmetic. Ramps are only looked at when blocks are lacking.
+ *
+ * Places in an output buffer become free in the order of its packets, since the link sends one at a
+ * time; credits of a lane come back from several packets at a time.
+ *
+ * In band (rule 8), a credit for a block that became free while the other link sent a packet waits
+ * for that packet's end. So at time t the credits are back whose blocks were free at z = t - delay,
+ * or, if a packet was on the way at z, at its start; for that the last packets of each link are
+ * kept (sv__line).
+ *
+ * Cost: linear in the ramps, which are as many as packets move at a time.
+ */
+#include <string.h>
+
+#include "simulate/state.h"
+
+/* ---- the clock of an adapter's bus ---- */
+
+static uint64_t work_by(const sv_sim_model *m, uint64_t time)
+{
+    if (m->pause == 0)
+        return time;
+    uint64_t busy = m->period - m->pause, part = time % m->period;
+    return time / m->period * busy + (part < busy ? part : busy);
+}
+
+uint64_t sv__drained_at(const sv_sim_model *m, uint64_t from, uint64_t ticks)
+{
+    if (m->pause == 0 || ticks == 0)
+        return from + ticks;
+    uint64_t busy = m->period - m->pause, work = work_by(m, from) + ticks;
+    /* The first time at which that much is done: at the end of a busy part, not of the pause. */
+    return (work - 1) / busy * m->period + (work - 1) % busy + 1;
+}
+
+/* ---- one ramp ---- */
+
+static uint64_t block_free(const sv_sim_model *m, const sv__ramp *ramp, uint32_t k, bool drain)
+{
+    uint64_t ticks = sv__block_end(ramp->length, k) * ramp->rate;
+    return drain ? sv__drained_at(m, ramp->from, ticks) : ramp->from + ticks;
+}
+
+/* How many blocks of a ramp are free by a time. */
+static uint32_t free_by(const sv_sim_model *m, const sv__ramp *ramp, uint64_t time, bool drain)
+{
+    if (time <= ramp->from)
+        return 0;
+    uint64_t done = drain ? work_by(m, time) - work_by(m, ramp->from) : time - ramp->from;
+    if (done >= (uint64_t)ramp->length * ramp->rate)
+        return sv__blocks(ramp->length);
+    return (uint32_t)(done / ((uint64_t)SV__BLOCK * ramp->rate));
+}
+
+/* ---- output buffers ---- */
+
+static sv__ramp *place_of(const sv__output *o, uint32_t i)
+{
+    return &o->buffer[(o->buffer_first + i) & (((uint32_t)1 << o->buffer_log) - 1)];
+}
+
+uint64_t sv__room(sv__sim *x, sv__output *o, uint32_t n)
+{
+    while (o->buffer_free < n && o->buffer_length > 0) {
+        sv__ramp *ramp = place_of(o, 0);
+        uint32_t by_now = free_by(x->m, ramp, x->now, false);
+        o->buffer_free += by_now - ramp->taken;
+        ramp->taken = (uint16_t)by_now;
+        if (by_now < sv__blocks(ramp->length))
+            break;
+        o->buffer_first++;
+        o->buffer_length--;
+    }
+    if (o->buffer_free >= n)
+        return 0;
+    uint32_t lacking = n - o->buffer_free;
+    for (uint32_t i = 0;; i++) {
+        const sv__ramp *ramp = place_of(o, i);
+        uint32_t more = sv__blocks(ramp->length) - ramp->taken;
+        if (more >= lacking)
+            return block_free(x->m, ramp, ramp->taken + lacking, false);
+        lacking -= more;
+    }
+}
+
+/* Makes room for twice as many packets in the ring (four at first). */
+static sv_status widen(sv__sim *x, sv__output *o)
+{
+    uint8_t log = o->buffer == NULL ? 2 : (uint8_t)(o->buffer_log + 1);
+    sv__ramp *at = sv_arena_raw(&x->arena, (size_t)1 << log, sizeof *at);
+    if (at == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t i = 0; i < o->buffer_length; i++)
+        at[i] = *place_of(o, i);
+    o->buffer = at;
+    o->buffer_first = 0;
+    o->buffer_log = log;
+    return SV_OK;
+}
+
+sv_status sv__room_take(sv__sim *x, sv__output *o, uint64_t start, uint32_t length)
+{
+    if (o->buffer == NULL || o->buffer_length >> o->buffer_log > 0)
+        SV_TRY(widen(x, o));
+    *place_of(o, o->buffer_length++) =
+        (sv__ramp){.from = start, .rate = o->byte, .length = (uint16_t)length};
+    o->buffer_free -= sv__blocks(length);
+    return SV_OK;
+}
+
+/* ---- what a link sends, for credits in band ---- */
+
+sv_status sv__line_add(sv__sim *x, uint32_t channel, uint64_t from, uint64_t until)
+{
+    sv__line *line = &x->lines[channel];
+    uint64_t delay = x->m->credit + (uint64_t)x->m->inband_bytes * x->outputs[channel].byte;
+    while (line->length > 0 && line->at[line->first].until + delay < x->now) {
+        line->first++;
+        line->length--;
+    }
+    if (line->first + line->length == line->room) {
+        uint32_t room = line->length < line->room / 2 ? line->room : 2 * line->room + 8;
+        sv__sent *at = line->at;
+        if (room > line->room && (at = sv_arena_raw(&x->arena, room, sizeof *at)) == NULL)
+            return SV_NO_MEMORY;
+        if (line->length > 0)
+            memmove(at, line->at + line->first, line->length * sizeof *at);
+        *line = (sv__line){.at = at, .length = line->length, .room = room};
+    }
+    line->at[line->first + line->length++] = (sv__sent){from, until};
+    return SV_OK;
+}
+
+/* The packet that the other link of a channel's cable had on the way at a time, or NULL. */
+static const sv__sent *on_the_way(const sv__sim *x, uint32_t channel, uint64_t time)
+{
+    const sv__line *line = &x->lines[x->f->reverse[channel].i];
+    for (uint32_t i = 0; i < line->length; i++) {
+        const sv__sent *sent = &line->at[line->first + i];
+        if (sent->from <= time && time < sent->until)
+            return sent;
+    }
+    return NULL;
+}
+
+/* ---- credits ---- */
+
+static uint64_t delay_of(const sv__sim *x, uint32_t channel)
+{
+    if (x->lines == NULL)
+        return x->m->credit;
+    return x->m->credit + (uint64_t)x->m->inband_bytes * x->outputs[x->f->reverse[channel].i].byte;
+}
+
+/* Moves what is back by now into there. */
+static void settle(sv__sim *x, uint32_t channel, sv__credits *c, bool drain)
+{
+    uint64_t delay = delay_of(x, channel);
+    if (x->now < delay)
+        return;
+    uint64_t time = x->now - delay;
+    const sv__sent *sent = x->lines == NULL ? NULL : on_the_way(x, channel, time);
+    time = sent != NULL ? sent->from : time;
+    for (uint32_t i = 0; i < c->length;) {
+        sv__ramp *ramp = &c->at[i];
+        uint32_t by_now = free_by(x->m, ramp, time, drain);
+        by_now = by_now < ramp->taken ? ramp->taken : by_now;
+        c->there += by_now - ramp->taken;
+        ramp->taken = (uint16_t)by_now;
+        if (by_now < sv__blocks(ramp->length))
+            i++;
+        else
+            c->at[i] = c->at[--c->length];
+    }
+}
+
+/* The first time at which lacking more blocks are free; SV_NEVER: not with what is known. */
+static uint64_t free_at(const sv_sim_model *m, const sv__credits *c, uint32_t lacking, bool drain)
+{
+    uint64_t least = SV_NEVER;
+    uint32_t more = 0;
+    if (c->length == 1) {
+        uint32_t left = sv__blocks(c->at[0].length) - c->at[0].taken;
+        return left < lacking ? SV_NEVER
+                              : block_free(m, &c->at[0], c->at[0].taken + lacking, drain);
+    }
+    /* Several at a time: not before the earliest of them is that far with its share. */
+    for (uint32_t i = 0; i < c->length; i++)
+        more += sv__blocks(c->at[i].length) - c->at[i].taken;
+    if (more < lacking)
+        return SV_NEVER;
+    uint32_t share = (lacking + c->length - 1) / c->length;
+    for (uint32_t i = 0; i < c->length; i++) {
+        const sv__ramp *ramp = &c->at[i];
+        uint32_t left = sv__blocks(ramp->length) - ramp->taken;
+        uint64_t time = left < share ? SV_NEVER : block_free(m, ramp, ramp->taken + share, drain);
+        least = time < least ? time : least;
+    }
+    return least;
+}
+
+bool sv__credits_there(sv__sim *x, uint32_t channel, unsigned lane, uint32_t n, uint64_t *when)
+{
+    sv__credits *c = sv__credits_of(x, channel, lane);
+    if (c->there >= n)
+        return true;
+    bool drain = !sv__is_switch(x, x->outputs[channel].head);
+    settle(x, channel, c, drain);
+    if (c->there >= n)
+        return true;
+    c->need = c->need == 0 || n < c->need ? n : c->need;
+    uint64_t time = free_at(x->m, c, n - c->there, drain);
+    if (time == SV_NEVER) {
+        *when = SV_NEVER;
+        return false;
+    }
+    uint64_t delay = delay_of(x, channel);
+    if (x->lines != NULL) {
+        uint64_t at = sv__max(time, x->now < delay ? 0 : x->now - delay);
+        const sv__sent *sent = on_the_way(x, channel, at);
+        time = sent != NULL && sent->from < at ? sent->until : time;
+    }
+    *when = sv__max(time + delay, x->now + 1);
+    return false;
+}
+
+sv_status sv__credits_back(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp ramp)
+{
+    sv__credits *c = sv__credits_of(x, channel, lane);
+    if (c->length == c->room) {
+        settle(x, channel, c, !sv__is_switch(x, x->outputs[channel].head));
+        if (c->length > c->room / 2 || c->room == 0) {
+            uint32_t room = c->room == 0 ? 4 : 2 * c->room;
+            sv__ramp *at = sv_arena_raw(&x->arena, room, sizeof *at);
+            if (at == NULL)
+                return SV_NO_MEMORY;
+            if (c->length > 0)
+                memcpy(at, c->at, c->length * sizeof *at);
+            c->at = at;
+            c->room = room;
+        }
+    }
+    c->at[c->length++] = ramp;
+    if (c->need > 0) { /* somebody waits: when could that be enough? */
+        uint64_t when;
+        if (sv__credits_there(x, channel, lane, c->need, &when))
+            when = x->now + 1;
+        sv__events_plan(x, channel, when);
+    }
+    return SV_OK;
+}

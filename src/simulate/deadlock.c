@@ -1,0 +1,136 @@
+/*
+ * deadlock.c: packets that can never move again, whatever others do (rule 20).
+ *
+ * All packets in buffers of switches are suspects. One is acquitted if no suspect is before it in
+ * its queue and the buffer it wants has room for it beside the suspects in there. What remains when
+ * nobody can be acquitted any more is a deadlock. Whoever is acquitted makes room in one buffer: so
+ * queues whose first suspect waits for that buffer are tried again, and no others.
+ *
+ * Cost: O(queues + packets in them).
+ */
+#include <string.h>
+
+#include "simulate/state.h"
+
+struct trial {
+    const sv__team *team;
+    sv__sim *x; /* the first part: what all share */
+    sv_arena arena;
+    uint32_t *held;    /* [channels × lanes]: blocks of suspects in each buffer */
+    uint32_t *front;   /* [queues]: the first suspect */
+    uint32_t *waiting; /* [channels × lanes]: queues whose front waits for that buffer */
+    uint32_t *next;    /* [queues]: in that list */
+    uint32_t *channel; /* [queues]: it comes in by */
+};
+
+/* The packets at the end of a channel. */
+static const sv__packet *packets_at(const struct trial *t, uint32_t channel)
+{
+    const sv__sim *x = t->x;
+    return t->team->parts[x->part_of == NULL ? 0 : x->part_of[x->outputs[channel].head]].packets;
+}
+
+/* Acquits packets of a queue from its front on, and of those that this frees, by a stack made of
+ * the waiting lists. */
+static void acquit(struct trial *t, uint32_t first)
+{
+    const sv__sim *x = t->x;
+    uint32_t stack = first;
+    t->next[first] = SV_NONE;
+    while (stack != SV_NONE) {
+        uint32_t q = stack, p = t->front[q];
+        if (p == SV_NONE) {
+            stack = t->next[q];
+            continue;
+        }
+        const sv__packet *packet = &packets_at(t, t->channel[q])[p];
+        uint32_t n = sv__blocks(packet->length);
+        size_t wants = (size_t)packet->out * x->m->lanes + packet->out_lane;
+        if (sv__is_switch(x, x->outputs[packet->out].head) && x->m->input - t->held[wants] < n) {
+            stack = t->next[q];
+            t->next[q] = t->waiting[wants];
+            t->waiting[wants] = q;
+            continue;
+        }
+        size_t in = (size_t)t->channel[q] * x->m->lanes + packet->lane;
+        t->held[in] -= n;
+        t->front[q] = packet->next;
+        while (t->waiting[in] != SV_NONE) { /* tried again, after this one */
+            uint32_t other = t->waiting[in];
+            t->waiting[in] = t->next[other];
+            t->next[other] = t->next[q];
+            t->next[q] = other;
+        }
+    }
+}
+
+static sv_status note(struct trial *t, uint32_t queues)
+{
+    sv__sim *x = t->x;
+    sv_sim_result *r = x->result;
+    uint32_t count = 0;
+    for (uint32_t q = 0; q < queues; q++)
+        for (uint32_t p = t->front[q]; p != SV_NONE; p = packets_at(t, t->channel[q])[p].next)
+            count++;
+    if (count == 0)
+        return SV_OK;
+    r->stuck = sv_alloc(x->ctx, count, sizeof *r->stuck);
+    if (r->stuck == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t q = 0; q < queues; q++) {
+        const sv__packet *packets = packets_at(t, t->channel[q]);
+        for (uint32_t p = t->front[q]; p != SV_NONE; p = packets[p].next) {
+            const sv__packet *packet = &packets[p];
+            r->stuck[r->num_stuck++] = (sv_sim_stuck){.in = {t->channel[q]},
+                                                      .out = {packet->out},
+                                                      .lane = packet->lane,
+                                                      .out_lane = packet->out_lane,
+                                                      .behind = p != t->front[q],
+                                                      .from = packet->from,
+                                                      .destination = packet->destination,
+                                                      .since = packet->start};
+            r->stuck_since = sv__max(r->stuck_since, packet->start);
+            if (x->watch->stuck != NULL)
+                x->watch->stuck(x->watch->user, x->cargo[p].number, (sv_channel){t->channel[q]},
+                                packet->lane);
+        }
+    }
+    return SV_OK;
+}
+
+static sv_status try_all(struct trial *t)
+{
+    sv__sim *x = t->x;
+    uint32_t queues = x->first_queue[x->f->num_channels];
+    size_t buffers = (size_t)x->f->num_channels * x->m->lanes;
+    t->held = SV_ARENA_NEW(&t->arena, uint32_t, buffers);
+    t->waiting = SV_ARENA_NEW(&t->arena, uint32_t, buffers);
+    t->front = SV_ARENA_NEW(&t->arena, uint32_t, queues);
+    t->next = SV_ARENA_NEW(&t->arena, uint32_t, queues);
+    t->channel = SV_ARENA_NEW(&t->arena, uint32_t, queues);
+    if (t->held == NULL || t->waiting == NULL || t->front == NULL || t->next == NULL ||
+        t->channel == NULL)
+        return SV_NO_MEMORY;
+    memset(t->waiting, 0xff, buffers * sizeof *t->waiting);
+    for (uint32_t c = 0; c < x->f->num_channels; c++)
+        for (uint32_t q = x->first_queue[c]; q < x->first_queue[c + 1]; q++) {
+            t->channel[q] = c;
+            const sv__packet *packets = packets_at(t, c);
+            t->front[q] = x->queues[q].first;
+            for (uint32_t p = t->front[q]; p != SV_NONE; p = packets[p].next)
+                t->held[(size_t)c * x->m->lanes + packets[p].lane] += sv__blocks(packets[p].length);
+        }
+    for (uint32_t q = 0; q < queues; q++)
+        if (t->front[q] != SV_NONE)
+            acquit(t, q);
+    return note(t, queues);
+}
+
+sv_status sv__find_stuck(const sv__team *team)
+{
+    struct trial t = {.team = team, .x = &team->parts[0]};
+    sv_arena_init(&t.arena, t.x->ctx);
+    sv_status status = try_all(&t);
+    sv_arena_release(&t.arena);
+    return status;
+}

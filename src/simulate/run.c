@@ -1,0 +1,308 @@
+/*
+ * run.c: the simulator from its beginning to its end: looks at outputs until all has arrived, or
+ * somebody who decides so says stop.
+ *
+ * A run goes on in steps of simulated time. After each step comes what may end it: clocks,
+ * cancelling, steadiness, deadlocks. A deadlock stays one, so it does not matter when it is found;
+ * it is looked for as rarely as it costs as much as the hops in between. When that is depends on
+ * simulated time and hops alone, so that every number of threads finds the same.
+ *
+ * Cost: some hundred nanoseconds for each packet and hop.
+ */
+#include "base/threads.h"
+#include "simulate/state.h"
+
+static sv_status result_new(sv__sim *x)
+{
+    const sv_fabric *f = x->f;
+    sv_sim_result *r = sv_alloc(x->ctx, 1, sizeof *r);
+    if (r == NULL)
+        return SV_NO_MEMORY;
+    r->ctx = x->ctx;
+    x->result = r;
+    r->latency = sv_alloc(x->ctx, SV_SIM_BINS, sizeof *r->latency);
+    r->terminals = sv_alloc(x->ctx, f->num_terminals, sizeof *r->terminals);
+    r->channels = sv_alloc(x->ctx, f->num_channels, sizeof *r->channels);
+    if (r->latency == NULL || r->terminals == NULL || r->channels == NULL)
+        return SV_NO_MEMORY;
+    r->from = x->k->warm_up;
+    r->until =
+        x->k->sample > 0 && x->k->sample < SV_NEVER - r->from ? r->from + x->k->sample : SV_NEVER;
+    r->until = x->k->limit < r->until ? x->k->limit : r->until;
+    return SV_OK;
+}
+
+void sv_sim_free(sv_sim_result *result)
+{
+    if (result == NULL)
+        return;
+    sv_ctx *ctx = result->ctx;
+    sv_release(ctx, result->latency);
+    sv_release(ctx, result->terminals);
+    sv_release(ctx, result->channels);
+    sv_release(ctx, result->timeline);
+    sv_release(ctx, result->stuck);
+    sv_release(ctx, result);
+}
+
+/* Whether there is nothing any more that was to be sent. */
+static bool all_arrived(const sv__team *team)
+{
+    const sv__sim *x = &team->parts[0];
+    uint64_t injected = 0, arrived = 0;
+    for (uint32_t i = 0; i < team->count; i++) {
+        injected += team->parts[i].injected;
+        arrived += team->parts[i].arrived;
+    }
+    for (uint32_t t = 0; t < x->f->num_terminals; t++)
+        if (x->adapters[t].open > 0 || x->adapters[t].has_coming)
+            return false;
+    return arrived == injected;
+}
+
+static uint64_t next_event(const sv__team *team)
+{
+    uint64_t least = SV_NEVER;
+    for (uint32_t i = 0; i < team->count; i++) {
+        uint64_t time = sv__events_peek(&team->parts[i]);
+        least = time < least ? time : least;
+    }
+    return least;
+}
+
+static uint64_t last_arrival(const sv__team *team)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < team->count; i++)
+        last = sv__max(last, team->parts[i].last_arrival);
+    return last;
+}
+
+struct watchman {
+    uint64_t begun, next_deadlock, next_steady;
+};
+
+/* Progress: by messages where their number is known, else by time where it is limited. */
+static sv_status tell(const sv__sim *x, uint64_t now, uint64_t arrived)
+{
+    uint64_t until = x->result->until;
+    if (x->source->messages == 0 && until < SV_NEVER)
+        return sv_progress(x->ctx, "simulating nanoseconds", now / SV_TICKS_A_NS,
+                           until / SV_TICKS_A_NS);
+    return sv_progress(x->ctx, "simulating messages", arrived, x->source->messages);
+}
+
+/* What may end a run after a step; *end is true to stop. */
+static sv_status look_around(sv__team *team, struct watchman *w, uint64_t now, bool *end)
+{
+    sv__sim *x = &team->parts[0];
+    sv_sim_result *r = x->result;
+    uint64_t done = 0, hops = 0, packets = 0;
+    for (uint32_t i = 0; i < team->count; i++) {
+        done += team->parts[i].result->arrived_messages;
+        hops += team->parts[i].result->packet_hops;
+        packets += team->parts[i].num_packets;
+    }
+    *end = true;
+    r->end = SV_SIM_CANCELLED;
+    if (tell(x, now, done) != SV_OK)
+        return SV_OK;
+    r->end = SV_SIM_LIMIT;
+    if (x->k->wall_ns > 0 && sv_now_ns(x->ctx) - w->begun > x->k->wall_ns)
+        return SV_OK;
+    r->end = SV_SIM_STEADY;
+    if (x->series != NULL && now >= w->next_steady) {
+        if (sv__steady_share(team, now) >= 0.99) { /* unless it is because nothing moves */
+            SV_TRY(sv__find_stuck(team));
+            r->end = r->num_stuck > 0 ? SV_SIM_DEADLOCK : SV_SIM_STEADY;
+            return SV_OK;
+        }
+        w->next_steady = now + x->k->steady;
+    }
+    r->end = SV_SIM_DEADLOCK;
+    if (!x->k->ignore_stuck && hops >= w->next_deadlock) {
+        SV_TRY(sv__find_stuck(team));
+        if (r->num_stuck > 0)
+            return SV_OK;
+        w->next_deadlock = hops + sv__max(1 << 19, x->first_queue[x->f->num_channels] + packets);
+    }
+    *end = false;
+    return SV_OK;
+}
+
+/* Ticks of a step: about as much work in each, whatever the fabric. */
+static uint64_t step_of(const sv_fabric *f)
+{
+    uint64_t step = (uint64_t)1 << 24;
+    for (uint32_t t = 4096; t < f->num_terminals && step > 1 << 18; t *= 2)
+        step /= 2;
+    return step;
+}
+
+/* What happened in the end, when nothing happens any more or the time is over. */
+static sv_status conclude(sv__team *team, uint64_t stop, bool nothing)
+{
+    sv_sim_result *r = team->parts[0].result;
+    uint64_t last = last_arrival(team);
+    r->time = last;
+    r->end = SV_SIM_COMPLETED;
+    if (nothing && all_arrived(team) && last < stop)
+        return SV_OK;
+    SV_TRY(sv__find_stuck(team));
+    last = sv__max(last, r->stuck_since);
+    r->time = nothing && last < stop ? last : stop;
+    r->end = r->num_stuck > 0                 ? SV_SIM_DEADLOCK
+             : stop < team->parts[0].k->limit ? SV_SIM_STEADY
+                                              : SV_SIM_LIMIT;
+    return SV_OK;
+}
+
+static sv_status run(sv__team *team)
+{
+    sv__sim *x = &team->parts[0];
+    struct watchman w = {.begun = sv_now_ns(x->ctx), .next_deadlock = 1 << 19};
+    uint64_t stop = x->result->until;
+    uint64_t step = step_of(x->f), next;
+    while ((next = next_event(team)) < stop) {
+        uint64_t until = next / step < SV_NEVER / step - 1 ? (next / step + 1) * step : SV_NEVER;
+        until = until < stop ? until : stop;
+        bool end;
+        SV_TRY(sv__rows_until(x, until));
+        for (uint32_t i = 1; i < team->count; i++)
+            team->parts[i].result->timeline = x->result->timeline;
+        SV_TRY(sv__run_until(team, until));
+        SV_TRY(look_around(team, &w, until, &end));
+        if (end) {
+            x->result->time = until;
+            return SV_OK;
+        }
+    }
+    return conclude(team, stop, next == SV_NEVER);
+}
+
+/* ---- setting up ---- */
+
+/* How many parts are worth while. */
+static uint32_t parts_for(const sv__sim *x)
+{
+    const sv_sim_model *m = x->m;
+    bool watched = x->watch->injected != NULL || x->watch->granted != NULL ||
+                   x->watch->arrived != NULL || x->watch->stuck != NULL;
+    if (watched || !x->source->threads || m->inband_bytes > 0 || x->f->num_terminals < 64)
+        return 1;
+    if (m->cable < 5 * SV_TICKS_A_NS || m->credit < 5 * SV_TICKS_A_NS)
+        return 1;
+    return sv_ctx_threads(x->ctx, x->f->num_switches < SV__MOST_PARTS ? x->f->num_switches
+                                                                      : SV__MOST_PARTS);
+}
+
+/* The first part makes what all share; the others get what they have for themselves. */
+static sv_status part_init(sv__team *team, uint32_t i)
+{
+    sv__sim *x = &team->parts[i], *first = &team->parts[0];
+    if (i > 0) {
+        *x = *first;
+        x->me = i;
+        x->packets = NULL;
+        x->cargo = NULL;
+        x->opened = NULL;
+        x->num_packets = x->packets_room = x->num_opened = x->opened_room = 0;
+        x->could = NULL;
+        x->could_room = 0;
+        x->events = (sv__events){0};
+        sv_arena_init(&x->arena, first->ctx);
+        x->result = SV_ARENA_NEW(&x->arena, sv_sim_result, 1);
+        if (x->result == NULL)
+            return SV_NO_MEMORY;
+        *x->result = *first->result;
+        x->result->latency = SV_ARENA_NEW(&x->arena, uint64_t, SV_SIM_BINS);
+        if (x->result->latency == NULL)
+            return SV_NO_MEMORY;
+    }
+    x->boxes = SV_ARENA_NEW(&x->arena, sv__box, team->count);
+    if (x->boxes == NULL)
+        return SV_NO_MEMORY;
+    SV_TRY(sv__events_init(x));
+    return sv__audit_init(x);
+}
+
+static sv_status simulate(sv__team *team)
+{
+    sv__sim *x = &team->parts[0];
+    SV_TRY(result_new(x));
+    SV_TRY(sv__sim_init(x));
+    SV_TRY(sv__statistics_init(x));
+    if (team->count > 1) {
+        uint8_t *part_of = SV_ARENA_NEW(&x->arena, uint8_t, sv_num_nodes(x->f));
+        if (part_of == NULL)
+            return SV_NO_MEMORY;
+        sv__cut(x->f, team->count, part_of);
+        x->part_of = part_of;
+    }
+    for (uint32_t i = 0; i < team->count; i++)
+        SV_TRY(part_init(team, i));
+    for (uint32_t i = 0; i < team->count; i++)
+        SV_TRY(sv__adapters_begin(&team->parts[i]));
+    SV_TRY(run(team));
+    sv__statistics_end(team);
+    return sv__audit_end(team);
+}
+
+static void release(sv__team *team, sv_ctx *ctx)
+{
+    for (uint32_t i = team->count; i-- > 0;) {
+        sv__sim *x = &team->parts[i];
+        for (uint32_t k = 0; x->boxes != NULL && k < team->count; k++) {
+            sv_release(ctx, x->boxes[k].mails);
+            sv_release(ctx, x->boxes[k].slips);
+        }
+        sv_release(ctx, x->packets);
+        sv_release(ctx, x->cargo);
+        sv_release(ctx, x->opened);
+        x->arena.ctx = ctx;
+        sv_arena_release(&x->arena);
+    }
+}
+
+static sv_status with_pool(sv_pool *pool, void *arg)
+{
+    sv__team *team = arg;
+    team->pool = pool;
+    if (sv_pool_threads(pool) < team->count) /* the system gave fewer */
+        team->count = 1;
+    return simulate(team);
+}
+
+sv_status sv_simulate(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
+                      const sv_sim_setup *setup, sv_sim_result **result)
+{
+    static const sv_sim_watch nobody;
+    const sv_sim_watch *watch = setup->watch != NULL ? setup->watch : &nobody;
+    const sv_sim_model *m = &setup->model;
+    SV_TRY(sv__check_model(ctx, m));
+    sv__sim first = {.ctx = ctx,
+                     .f = fabric,
+                     .r = routes,
+                     .m = m,
+                     .k = &setup->control,
+                     .source = setup->source,
+                     .watch = watch,
+                     .plain = watch->granted == NULL && setup->control.interval == 0};
+    uint32_t parts = parts_for(&first);
+    sv__team team = {
+        .ctx = ctx, .count = parts, .lookahead = (m->cable < m->credit ? m->cable : m->credit) + 1};
+    team.parts = sv_alloc(ctx, parts, sizeof *team.parts);
+    if (team.parts == NULL)
+        return SV_NO_MEMORY;
+    team.parts[0] = first;
+    sv_arena_init(&team.parts[0].arena, ctx);
+    sv_status status = parts > 1 ? sv_pool_use(ctx, parts, with_pool, &team) : simulate(&team);
+    sv_sim_result *made = team.parts[0].result;
+    release(&team, ctx);
+    sv_release(ctx, team.parts);
+    if (status == SV_OK)
+        *result = made;
+    else
+        sv_sim_free(made);
+    return status;
+}

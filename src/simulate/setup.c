@@ -1,0 +1,185 @@
+/*
+ * setup.c: an empty fabric, ready to run: ports, buffers, credits, and the numbers of the model
+ * checked.
+ *
+ * Cost: linear in channels, lanes and (with virtual output queues) ports of switches.
+ */
+#include <string.h>
+
+#include "simulate/state.h"
+
+sv_status sv__check_model(sv_ctx *ctx, const sv_sim_model *m)
+{
+    if (m->mtu_bytes == 0 || m->header_bytes == 0 ||
+        (uint64_t)m->mtu_bytes + m->header_bytes > UINT16_MAX)
+        return sv_fail(ctx, SV_BAD_INPUT,
+                       "MTU and header are 1 byte or more each, and not over 65,535 together");
+    uint32_t blocks = sv__blocks(m->mtu_bytes + m->header_bytes);
+    if (m->lanes == 0 || m->lanes > SV_MOST_LANES || m->ways == 0 || m->ways > 255 ||
+        m->speedup == 0)
+        return sv_fail(ctx, SV_BAD_INPUT,
+                       "lanes are 1 to %d, ways 1 to 255, the speed-up 1 or more", SV_MOST_LANES);
+    if (m->credit == 0 || m->drain == 0 || m->open == 0)
+        return sv_fail(ctx, SV_BAD_INPUT,
+                       "credits' delay, draining and open messages are 1 or more");
+    if (m->drain > UINT32_MAX || m->inject > UINT32_MAX || m->inband_bytes > UINT16_MAX ||
+        m->cable > UINT32_MAX || m->credit > UINT32_MAX || m->switch_delay > UINT32_MAX)
+        return sv_fail(ctx, SV_BAD_INPUT, "delays are below %lu ns", UINT32_MAX / 1800ul);
+    if (m->pause > 0 && m->pause >= m->period)
+        return sv_fail(ctx, SV_BAD_INPUT, "pauses are as long as what they are pauses of");
+    if (m->input > UINT32_MAX / 2 || m->output > UINT32_MAX / 2)
+        return sv_fail(ctx, SV_BAD_INPUT, "buffers are below 2^31 blocks");
+    if (blocks > m->input || blocks > m->output)
+        return sv_fail(ctx, SV_INFEASIBLE,
+                       "a packet of %u blocks does not fit buffers of %u and %u", blocks, m->input,
+                       m->output);
+    return SV_OK;
+}
+
+uint64_t sv_sim_byte_ticks(const sv_link *link)
+{
+    static const uint16_t of_four[SV_SPEED_COUNT] = {450, 1800, 900, 450, 360,
+                                                     264, 144,  72,  36,  18};
+    unsigned width = link->width > 0 ? link->width : 4;
+    uint64_t ticks = (uint64_t)of_four[link->speed < SV_SPEED_COUNT ? link->speed : 0] * 4 / width;
+    return ticks > 0 ? ticks : 1;
+}
+
+/* Each lane that may be used must have a weight somewhere. */
+static sv_status check_arbitration(const sv__sim *x, const sv_vlarb *v, const char *whose)
+{
+    for (uint32_t lane = 0; v->given && lane < x->m->lanes; lane++) {
+        bool found = false;
+        for (unsigned i = 0; i < v->high.length; i++)
+            found |= v->high.lane[i] == lane && v->high.weight[i] > 0;
+        for (unsigned i = 0; i < v->low.length; i++)
+            found |= v->low.lane[i] == lane && v->low.weight[i] > 0;
+        if (!found)
+            return sv_fail(x->ctx, SV_BAD_INPUT,
+                           "lane %u has no weight in the VL arbitration of %s", lane, whose);
+    }
+    return SV_OK;
+}
+
+static sv_status init_turns(sv__sim *x)
+{
+    const sv_vlarb *ca = &x->r->vlarb[SV_VLARB_CA], *swe = &x->r->vlarb[SV_VLARB_SWE];
+    if (!x->m->weighted || (!ca->given && !swe->given))
+        return SV_OK;
+    SV_TRY(check_arbitration(x, ca, "adapters"));
+    SV_TRY(check_arbitration(x, swe, "switches"));
+    x->turns = SV_ARENA_NEW(&x->arena, sv__turn, x->f->num_channels);
+    if (x->turns == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t c = 0; c < x->f->num_channels; c++) {
+        const sv_vlarb *v = x->f->tail[c].i < x->f->num_switches ? swe : ca;
+        x->turns[c].high_left = v->high.length > 0 ? v->high.weight[0] : 0;
+        x->turns[c].low_left = v->low.length > 0 ? v->low.weight[0] : 0;
+    }
+    return SV_OK;
+}
+
+static void init_outputs(sv__sim *x)
+{
+    const sv_fabric *f = x->f;
+    for (uint32_t c = 0; c < f->num_channels; c++) {
+        const sv_link *link = sv_link_of(f, (sv_channel){c});
+        uint64_t byte = sv_sim_byte_ticks(link);
+        if (x->m->byte_ticks > 0) {
+            unsigned width = link->width > 0 ? link->width : 4;
+            byte = sv__max(1, x->m->byte_ticks * 4 / width);
+        }
+        uint64_t cross = 100 * byte / x->m->speedup;
+        x->outputs[c] = (sv__output){.byte = (uint32_t)byte,
+                                     .cross = (uint32_t)sv__max(1, cross),
+                                     .head = f->head[c].i,
+                                     .in_port = f->port[f->reverse[c].i],
+                                     .last_lane = SV_NO_LANE,
+                                     .buffer_free = x->m->output};
+        for (uint32_t l = 0; l < x->m->lanes; l++)
+            sv__credits_of(x, c, l)->there = x->m->input;
+    }
+}
+
+/* Channels are numbered by the node they leave, then by port. */
+static sv_status init_ports(sv__sim *x)
+{
+    const sv_fabric *f = x->f;
+    uint32_t ports = 0;
+    for (uint32_t s = 0; s < f->num_switches; s++) {
+        x->port_base[s] = ports;
+        ports += f->switches[s].ports + 1u;
+    }
+    x->port_base[f->num_switches] = ports;
+    x->by_port = SV_ARENA_NEW(&x->arena, uint32_t, ports);
+    if (x->by_port == NULL)
+        return SV_NO_MEMORY;
+    memset(x->by_port, 0xff, ports * sizeof *x->by_port);
+    for (uint32_t c = 0; c < f->num_channels; c++) {
+        uint32_t s = f->tail[c].i;
+        if (s >= f->num_switches)
+            continue;
+        x->first_port[s + 1] = c + 1;
+        if (sv_channel_alive(f, (sv_channel){c}))
+            x->by_port[x->port_base[s] + f->port[c]] = c;
+    }
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        if (x->first_port[s + 1] < x->first_port[s])
+            x->first_port[s + 1] = x->first_port[s];
+    return SV_OK;
+}
+
+static sv_status init_queues(sv__sim *x)
+{
+    const sv_fabric *f = x->f;
+    uint64_t queues = 0;
+    for (uint32_t c = 0; c < f->num_channels; c++) {
+        x->first_queue[c] = (uint32_t)queues;
+        uint32_t s = f->head[c].i;
+        if (s < f->num_switches)
+            queues +=
+                (uint64_t)x->m->lanes * (x->m->voq ? x->first_port[s + 1] - x->first_port[s] : 1);
+        if (queues >= UINT32_MAX)
+            return sv_fail(x->ctx, SV_INFEASIBLE, "more than 2^32 queues: fewer lanes, or no VOQ");
+    }
+    x->first_queue[f->num_channels] = (uint32_t)queues;
+    x->queues = sv_arena_raw(&x->arena, queues, sizeof *x->queues);
+    if (x->queues == NULL)
+        return SV_NO_MEMORY;
+    memset(x->queues, 0xff, queues * sizeof *x->queues);
+    return SV_OK;
+}
+
+sv_status sv__sim_init(sv__sim *x)
+{
+    const sv_fabric *f = x->f;
+    size_t n = f->num_channels, lanes = x->m->lanes;
+    x->outputs = SV_ARENA_NEW(&x->arena, sv__output, n);
+    x->credits = SV_ARENA_NEW(&x->arena, sv__credits, n * lanes);
+    x->last_pair = SV_ARENA_NEW(&x->arena, uint32_t, n * lanes);
+    x->first_queue = SV_ARENA_NEW(&x->arena, uint32_t, n + 1);
+    x->ways = SV_ARENA_NEW(&x->arena, uint64_t, n * x->m->ways);
+    x->first_port = SV_ARENA_NEW(&x->arena, uint32_t, (size_t)f->num_switches + 1);
+    x->port_base = SV_ARENA_NEW(&x->arena, uint32_t, (size_t)f->num_switches + 1);
+    if (x->outputs == NULL || x->credits == NULL || x->last_pair == NULL ||
+        x->first_queue == NULL || x->ways == NULL || x->first_port == NULL || x->port_base == NULL)
+        return SV_NO_MEMORY;
+    memset(x->last_pair, 0xff, n * lanes * sizeof *x->last_pair);
+    if (x->m->inband_bytes > 0) {
+        x->lines = SV_ARENA_NEW(&x->arena, sv__line, n);
+        if (x->lines == NULL)
+            return SV_NO_MEMORY;
+    }
+    x->adapters = SV_ARENA_NEW(&x->arena, sv__adapter, f->num_terminals);
+    x->outboxes = SV_ARENA_NEW(&x->arena, sv__queue, f->num_terminals * lanes);
+    if (x->adapters == NULL || x->outboxes == NULL)
+        return SV_NO_MEMORY;
+    memset(x->outboxes, 0xff, f->num_terminals * lanes * sizeof *x->outboxes);
+    x->least = sv__blocks(x->m->mtu_bytes + x->m->header_bytes);
+    x->most_hops = (uint16_t)(f->num_switches < UINT16_MAX ? f->num_switches : UINT16_MAX - 1);
+    x->free_packet = x->free_opened = SV_NONE;
+    init_outputs(x);
+    SV_TRY(init_ports(x));
+    SV_TRY(init_queues(x));
+    return init_turns(x);
+}

@@ -1,0 +1,385 @@
+/*
+ * state.h: the state of a run, for the files of this room.
+ *
+ * Everything is by channel: the channel that leaves a port is its output side, and the input side
+ * of the port at its other end. A queue of packets belongs to an input channel and lane (and output
+ * port, with virtual output queues); the first packet of a queue stands among the wants of the
+ * output it is for.
+ *
+ * What is touched at every hop is small and lies together; what a packet carries for its arrival
+ * only (sv__cargo) lies elsewhere.
+ *
+ * With several threads each has a part of the nodes and an sv__sim of its own (parts.c). Arrays by
+ * channel are shared: the output side of a channel, its credits among it, belongs to the part of
+ * the node it leaves, the queues at its end to the part of the node there.
+ */
+#ifndef SV_SIMULATE_STATE_H
+#define SV_SIMULATE_STATE_H
+
+#include <selvage/simulate.h>
+
+#include "base/arena.h"
+
+enum { SV__BLOCK = 64 };
+
+typedef struct sv__packet {
+    uint64_t start;       /* of the link into the buffer it is in */
+    uint32_t next;        /* in its queue */
+    uint32_t destination; /* of the tables */
+    uint32_t out;         /* channel it goes on by */
+    uint32_t from;        /* terminal */
+    uint16_t length;      /* bytes on the wire */
+    uint8_t sl, lane;     /* lane of the link it came by */
+    uint8_t out_lane;     /* of the link it goes on by */
+    bool last;            /* of its message */
+    uint16_t hops;        /* switches so far */
+} sv__packet;
+
+/* What matters when it arrives. */
+typedef struct sv__cargo {
+    uint64_t ready, injected; /* its message; its message's first packet */
+    uint32_t tag, bytes;      /* of its message */
+    uint32_t number;          /* of the packet in all */
+    uint32_t serial;          /* of the packet among those of its terminal */
+} sv__cargo;
+
+/* Blocks that become free one after the other: block k at from + e(k) × rate, pauses aside. */
+typedef struct sv__ramp {
+    uint64_t from;
+    uint32_t rate; /* ticks a byte */
+    uint16_t length, taken;
+} sv__ramp;
+
+/* Credits of a lane of a channel. */
+typedef struct sv__credits {
+    sv__ramp *at;          /* that come back */
+    uint32_t there;        /* that are back, at least */
+    uint32_t need;         /* blocks somebody lacked at the last look; 0: nobody */
+    uint32_t length, room; /* of at */
+} sv__credits;
+
+/* The first packet of a queue, at the output it is for. */
+typedef struct sv__want {
+    uint64_t ready; /* when it may be granted as far as it goes itself */
+    uint32_t queue, in;
+    uint32_t pair; /* input port and lane it came by, in the order of rule 16 */
+    uint16_t blocks;
+    uint8_t lane; /* of the link it goes on by */
+} sv__want;
+
+/* The output side of a channel. */
+typedef struct sv__output {
+    uint64_t entry_free; /* of a switch's port; of an adapter: when its bus is free */
+    uint64_t link_free;
+    uint32_t byte, cross; /* ticks a byte: of the link, of the crossbar */
+    uint32_t head;        /* node at the other end */
+    uint16_t in_port;     /* there */
+    uint16_t num_wants, wants_room;
+    uint8_t last_lane;                    /* granted last, SV_NO_LANE: none yet */
+    uint8_t buffer_log;                   /* room of buffer is 2 to the power of it */
+    uint32_t buffer_first, buffer_length; /* a ring */
+    uint32_t buffer_free;                 /* blocks, at least */
+    sv__want *wants;
+    sv__ramp *buffer; /* places that become free in the output buffer, in order */
+} sv__output;
+
+typedef struct sv__queue {
+    uint32_t first, last; /* packets; first SV_NONE: none */
+} sv__queue;
+
+/* Where VL arbitration stands at a port (rule 16, tables). */
+typedef struct sv__turn {
+    uint32_t high_left, low_left, high_sent; /* blocks */
+    uint8_t high_at, low_at;
+} sv__turn;
+
+/* The last packets of a link, for credits that go between them (rule 8, in band). */
+typedef struct sv__sent {
+    uint64_t from, until;
+} sv__sent;
+
+typedef struct sv__line {
+    sv__sent *at; /* in order */
+    uint32_t first, length, room;
+} sv__line;
+
+/* A message that an adapter has open. */
+typedef struct sv__open {
+    sv_sim_message message;
+    uint64_t injected; /* its first packet */
+    uint32_t sent;     /* bytes */
+    uint32_t next;     /* of the same lane, or free */
+    uint8_t sl;
+} sv__open;
+
+typedef struct sv__adapter {
+    sv_sim_message coming; /* what it opens next, if has_coming */
+    bool has_coming, idle; /* idle: the source had nothing */
+    uint64_t lanes;        /* that have open messages */
+    uint32_t open;
+    uint32_t serial;  /* packets so far */
+    uint32_t channel; /* SV_NONE: not cabled */
+    uint64_t drained; /* end of the packet drained last */
+} sv__adapter;
+
+/* When outputs are looked at: see events.c. */
+typedef struct sv__event {
+    uint64_t when;
+    uint32_t channel;
+} sv__event;
+
+typedef struct sv__heap {
+    sv__event *at;
+    uint32_t length;
+} sv__heap;
+
+typedef struct sv__events {
+    uint64_t *when;                  /* [channels] */
+    uint32_t *next, *before, *place; /* [channels] */
+    uint32_t *bucket;                /* [buckets]: lists */
+    uint64_t *used;                  /* [buckets / 64]: bits */
+    uint32_t buckets;
+    unsigned shift;
+    uint64_t floor; /* the present bucket, whose channels are in near */
+    sv__heap near;  /* sorted, from near_first on */
+    uint32_t near_first, near_room;
+    sv__heap far;
+} sv__events;
+
+/* One terminal's bandwidth, interval by interval (steady.c). */
+typedef struct sv__series {
+    uint64_t interval, bytes; /* the present one */
+    uint32_t count;
+    double mean, squares;
+} sv__series;
+
+/* What one part tells another: a packet sent over a channel, credits that come back on one. */
+typedef struct sv__mail {
+    sv__packet packet;
+    sv__cargo cargo;
+    uint32_t channel;
+} sv__mail;
+
+typedef struct sv__slip {
+    sv__ramp ramp;
+    uint32_t channel;
+    uint8_t lane;
+} sv__slip;
+
+typedef struct sv__box {
+    sv__mail *mails;
+    sv__slip *slips;
+    uint32_t num_mails, mails_room, num_slips, slips_room;
+} sv__box;
+
+enum { SV__MOST_PARTS = 64 };
+
+typedef struct sv__sim {
+    sv_ctx *ctx;
+    sv_arena arena;
+    const sv_fabric *f;
+    const sv_routes *r;
+    const sv_sim_model *m;
+    const sv_sim_control *k;
+    const sv_sim_source *source;
+    const sv_sim_watch *watch; /* never NULL */
+    sv_sim_result *result;
+    uint64_t now;
+    uint32_t me;            /* this part */
+    const uint8_t *part_of; /* [nodes]; NULL: there is one part */
+    sv__box *boxes;         /* [parts]: to each */
+    bool
+        plain; /* nothing but counting at a grant: no watch, no timeline, no flow control in band */
+
+    sv__output *outputs;   /* [channels] */
+    sv__credits *credits;  /* [channels × lanes] */
+    uint32_t *last_pair;   /* [channels × lanes]: granted last on each; SV_NONE: none yet */
+    sv__turn *turns;       /* [channels], or NULL */
+    sv__line *lines;       /* [channels], or NULL */
+    uint64_t *ways;        /* [channels × ways]: when each way of an input is free */
+    sv__queue *queues;     /* see queue_of */
+    uint32_t *first_queue; /* [channels + 1] */
+    uint32_t *first_port;  /* [switches + 1]: first channel that leaves it */
+    uint32_t *port_base;   /* [switches + 1]: of by_port */
+    uint32_t *by_port;     /* channels by switch and port; SV_NONE: no cable */
+    uint32_t least;        /* blocks of the smallest packet so far */
+    uint16_t most_hops;    /* more are a loop */
+    uint8_t *could;        /* [could_room]: which wants may be granted, at a look */
+    uint32_t could_room;
+
+    sv__packet *packets;
+    sv__cargo *cargo;
+    uint32_t num_packets, packets_room, free_packet;
+
+    sv__adapter *adapters; /* [terminals] */
+    sv__queue *outboxes;   /* [terminals × lanes]: open messages */
+    sv__open *opened;
+    uint32_t num_opened, opened_room, free_opened;
+
+    sv__events events;
+    uint64_t injected, arrived; /* packets */
+    uint64_t sum_in, sum_out;   /* of what was injected and what arrived: the same at the end */
+    uint64_t *seen;             /* order of flows: see audit.c */
+    uint64_t last_arrival;
+
+    /* statistics */
+    sv__series *series; /* [terminals], or NULL */
+    uint32_t rows_room;
+} sv__sim;
+
+static inline uint32_t sv__blocks(uint32_t bytes)
+{
+    return (bytes + SV__BLOCK - 1) / SV__BLOCK;
+}
+
+/* The byte that block k (from 1 on) ends with. */
+static inline uint64_t sv__block_end(uint32_t length, uint32_t k)
+{
+    uint64_t end = (uint64_t)SV__BLOCK * k;
+    return end < length ? end : length;
+}
+
+static inline uint64_t sv__max(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline sv__credits *sv__credits_of(const sv__sim *x, uint32_t channel, unsigned lane)
+{
+    return &x->credits[(size_t)channel * x->m->lanes + lane];
+}
+
+static inline bool sv__is_switch(const sv__sim *x, uint32_t node)
+{
+    return node < x->f->num_switches;
+}
+
+/*
+ * When a packet that came in by a channel may cross, as far as it goes itself (rule 11): what it
+ * takes after its link started. Of other blocks than the first and the last two none is larger.
+ */
+static inline uint64_t sv__ready_after(const sv__sim *x, uint32_t length, uint64_t byte,
+                                       uint64_t cross)
+{
+    uint64_t most = sv__block_end(length, 1) * byte;
+    uint32_t n = sv__blocks(length);
+    if (byte > cross && n > 1) {
+        uint64_t last = length * byte - (uint64_t)SV__BLOCK * (n - 1) * cross;
+        uint64_t before = (uint64_t)SV__BLOCK * ((n - 1) * byte - (n - 2) * cross);
+        most = sv__max(most, sv__max(last, before));
+    }
+    return most + x->m->cable;
+}
+
+/* Whether a node is of another part. */
+static inline bool sv__elsewhere(const sv__sim *x, uint32_t node)
+{
+    return x->part_of != NULL && x->part_of[node] != x->me;
+}
+
+/* ---- setup.c ---- */
+
+sv_status sv__sim_init(sv__sim *x);
+sv_status sv__check_model(sv_ctx *ctx, const sv_sim_model *m);
+
+/* ---- credits.c ---- */
+
+/* Places in an output buffer: 0 if n are free now, else when they are. */
+uint64_t sv__room(sv__sim *x, sv__output *o, uint32_t n);
+/* Takes places for a packet whose link starts at a time. */
+sv_status sv__room_take(sv__sim *x, sv__output *o, uint64_t start, uint32_t length);
+/* Credits: whether n are there now; if not, *when is not after they are (SV_NEVER: nobody knows).
+ */
+bool sv__credits_there(sv__sim *x, uint32_t channel, unsigned lane, uint32_t n, uint64_t *when);
+/* Blocks become free at the end of a channel: their credits come back. */
+sv_status sv__credits_back(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp ramp);
+/* When that many ticks of draining are done that began at from. */
+uint64_t sv__drained_at(const sv_sim_model *m, uint64_t from, uint64_t ticks);
+/* In band: notes that a link sends a packet. */
+sv_status sv__line_add(sv__sim *x, uint32_t channel, uint64_t from, uint64_t until);
+
+/* ---- switch.c ---- */
+
+/* Grants what an output of a switch may grant now, and plans its next look. */
+sv_status sv__look(sv__sim *x, uint32_t channel);
+/* Sends a packet over a channel from a time on: into the queue at its other end. */
+sv_status sv__send(sv__sim *x, uint32_t packet, uint32_t channel, unsigned lane, uint64_t start);
+/* Puts a packet that its channel has started into the queue at its end. */
+sv_status sv__receive(sv__sim *x, uint32_t packet, uint32_t channel);
+
+/* ---- arbitrate.c ---- */
+
+/* The lane, of those in a set, whose turn it is at an output; it is taken for so many blocks. */
+unsigned sv__choose_lane(const sv__sim *x, uint32_t channel, uint64_t lanes);
+void sv__take_lane(sv__sim *x, uint32_t channel, unsigned lane, uint64_t lanes, uint32_t blocks);
+
+/* ---- adapter.c ---- */
+
+/* A place for a packet; SV_NONE: no memory. */
+uint32_t sv__packet_new(sv__sim *x);
+void sv__packet_free(sv__sim *x, uint32_t packet);
+
+/* Asks terminals of this part for their first messages. */
+sv_status sv__adapters_begin(sv__sim *x);
+/* Injects what an adapter may inject now, and plans its next look. */
+sv_status sv__look_adapter(sv__sim *x, uint32_t channel);
+/* A packet comes in at an adapter: it is drained, and that is all. */
+sv_status sv__drain(sv__sim *x, uint32_t packet, uint32_t channel);
+
+/* ---- events.c ---- */
+
+sv_status sv__events_init(sv__sim *x);
+/* Looks at an output at a time, or earlier if that is planned already. SV_NEVER: no. */
+void sv__events_plan(sv__sim *x, uint32_t channel, uint64_t time);
+/* The next output; SV_NONE: none. x->now becomes its time. */
+uint32_t sv__events_next(sv__sim *x);
+
+/* When it is; SV_NEVER: none. */
+uint64_t sv__events_peek(sv__sim *x);
+
+/* ---- parts.c ---- */
+
+/* All parts of a run. */
+typedef struct sv__team {
+    sv__sim *parts; /* [count] */
+    uint32_t count;
+    uint64_t lookahead; /* ticks after which, at the earliest, a part feels another */
+    struct sv_pool *pool;
+    sv_ctx *ctx;
+} sv__team;
+
+/* Runs everything that happens before a time. */
+sv_status sv__run_until(sv__team *team, uint64_t time);
+sv_status sv__post_packet(sv__sim *x, uint32_t packet, uint32_t channel);
+sv_status sv__post_credits(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp ramp);
+/* Which part each node is of: about as many ports in each. */
+void sv__cut(const sv_fabric *f, uint32_t parts, uint8_t *part_of);
+
+/* ---- deadlock.c ---- */
+
+/* Finds packets that can never move; they are put into the result of the first part. */
+sv_status sv__find_stuck(const sv__team *team);
+
+/* ---- statistics.c ---- */
+
+sv_status sv__statistics_init(sv__sim *x);
+void sv__count_arrival(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo, uint32_t to,
+                       uint64_t time);
+void sv__count_cell(sv__sim *x, uint32_t node, uint32_t bytes, uint64_t waited);
+/* Makes room for the timeline's rows up to a time. */
+sv_status sv__rows_until(sv__sim *x, uint64_t time);
+/* The share of terminals whose bandwidth is known well enough (steady). */
+double sv__steady_share(const sv__team *team, uint64_t now);
+/* Sums up, once all is over. */
+void sv__statistics_end(const sv__team *team);
+
+/* ---- audit.c ---- */
+
+sv_status sv__audit_init(sv__sim *x);
+void sv__audit_injected(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo);
+/* UNSUPPORTED if a packet overtook another of its flow: a bug of ours. */
+sv_status sv__audit_arrived(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo);
+/* The same at the end: nothing lost, nothing twice. */
+sv_status sv__audit_end(const sv__team *team);
+
+#endif

@@ -1,0 +1,249 @@
+/*
+ * switch.c: packets from buffer to buffer, by the rules of docs/simulator.md.
+ *
+ * Idea: when an output grants a packet, everything about that hop is settled: when its blocks
+ * cross, leave, arrive, and free their places. So the only event is that of looking at an output,
+ * at a time at which it may grant something; and a packet is put into the queue of the next switch
+ * at once, with the time from which on it may be granted there.
+ *
+ * Invariants: an output that has packets wanting it is planned for a time not after the first at
+ * which one of them may be granted, as far as is known; what makes that earlier (a new first
+ * packet, credits that come back) plans it anew, what makes it later is seen when it is looked at.
+ *
+ * Cost: between one and two looks for each packet and hop, each linear in the queues that want the
+ * output.
+ */
+#include <string.h>
+
+#include "simulate/state.h"
+
+/* The queue of a packet that comes in by a channel on its lane and wants an output. */
+static uint32_t queue_of(const sv__sim *x, uint32_t in, unsigned lane, uint32_t out)
+{
+    if (!x->m->voq)
+        return x->first_queue[in] + lane;
+    uint32_t s = x->outputs[in].head, first = x->first_port[s];
+    return x->first_queue[in] + lane * (x->first_port[s + 1] - first) + (out - first);
+}
+
+/* The way of an input port that is free first. */
+static uint64_t *way_of(const sv__sim *x, uint32_t in)
+{
+    uint64_t *ways = x->ways + (size_t)in * x->m->ways, *way = ways;
+    for (uint32_t i = 1; i < x->m->ways; i++)
+        way = ways[i] < *way ? &ways[i] : way;
+    return way;
+}
+
+/* The first packet of a queue is a new one, from a time on: its output hears of it. */
+static sv_status want(sv__sim *x, uint32_t q, uint32_t in, uint64_t since)
+{
+    const sv__packet *p = &x->packets[x->queues[q].first];
+    const sv__output *from = &x->outputs[in];
+    sv__output *o = &x->outputs[p->out];
+    if (o->num_wants == o->wants_room) {
+        uint16_t room = (uint16_t)(o->wants_room == 0 ? 4 : 2 * o->wants_room);
+        sv__want *wants = sv_arena_raw(&x->arena, room, sizeof *wants);
+        if (wants == NULL)
+            return SV_NO_MEMORY;
+        if (o->num_wants > 0)
+            memcpy(wants, o->wants, o->num_wants * sizeof *wants);
+        o->wants = wants;
+        o->wants_room = room;
+        if (room > x->could_room) {
+            x->could = sv_arena_raw(&x->arena, room, 1);
+            x->could_room = room;
+            if (x->could == NULL)
+                return SV_NO_MEMORY;
+        }
+    }
+    uint64_t ready =
+        p->start + x->m->switch_delay + sv__ready_after(x, p->length, from->byte, o->cross);
+    sv__want *w = &o->wants[o->num_wants++];
+    *w = (sv__want){.ready = sv__max(ready, since),
+                    .queue = q,
+                    .in = in,
+                    .pair = from->in_port * x->m->lanes + p->lane,
+                    .blocks = (uint16_t)sv__blocks(p->length),
+                    .lane = p->out_lane};
+    sv__events_plan(x, p->out, sv__max(w->ready, o->entry_free));
+    return SV_OK;
+}
+
+/* Where a packet goes on from the switch at the end of a channel. */
+static sv_status find_way(sv__sim *x, sv__packet *packet, uint32_t over)
+{
+    const sv__output *o = &x->outputs[over];
+    sv_node at = {o->head};
+    unsigned port = sv_route_port(x->r, at, packet->destination);
+    uint32_t base = x->port_base[at.i];
+    uint32_t out = base + port < x->port_base[at.i + 1] ? x->by_port[base + port] : SV_NONE;
+    if (out == SV_NONE)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "switch '%s' has no way for a packet to '%s'",
+                       sv_node_name(x->f, at), sv_node_name(x->f, x->r->node[packet->destination]));
+    if (++packet->hops > x->most_hops)
+        return sv_fail(x->ctx, SV_BAD_INPUT,
+                       "a packet to '%s' goes in a circle through switch '%s'",
+                       sv_node_name(x->f, x->r->node[packet->destination]), sv_node_name(x->f, at));
+    packet->out = out;
+    packet->out_lane = sv_route_lanes(x->r, x->f, at, o->in_port, port)->of_sl[packet->sl];
+    if (packet->out_lane >= x->m->lanes)
+        return sv_fail(x->ctx, SV_BAD_INPUT,
+                       "switch '%s' has no lane for service level %u from port %u to port %u",
+                       sv_node_name(x->f, at), packet->sl, o->in_port, port);
+    return SV_OK;
+}
+
+sv_status sv__send(sv__sim *x, uint32_t p, uint32_t channel, unsigned lane, uint64_t start)
+{
+    sv__packet *packet = &x->packets[p];
+    packet->start = start;
+    packet->lane = (uint8_t)lane;
+    if (x->lines != NULL)
+        SV_TRY(sv__line_add(x, channel, start,
+                            start + (uint64_t)packet->length * x->outputs[channel].byte));
+    if (sv__elsewhere(x, x->outputs[channel].head))
+        return sv__post_packet(x, p, channel);
+    return sv__receive(x, p, channel);
+}
+
+sv_status sv__receive(sv__sim *x, uint32_t p, uint32_t channel)
+{
+    sv__packet *packet = &x->packets[p];
+    if (!sv__is_switch(x, x->outputs[channel].head))
+        return sv__drain(x, p, channel);
+    SV_TRY(find_way(x, packet, channel));
+    packet->next = SV_NONE;
+    uint32_t q = queue_of(x, channel, packet->lane, packet->out);
+    sv__queue *queue = &x->queues[q];
+    if (queue->first == SV_NONE) {
+        queue->first = queue->last = p;
+        return want(x, q, channel, 0);
+    }
+    x->packets[queue->last].next = p;
+    queue->last = p;
+    return SV_OK;
+}
+
+/* ---- granting ---- */
+
+/* Statistics of a grant, and whoever watches. */
+static void count(sv__sim *x, const sv__packet *packet, uint32_t p, uint32_t in, uint32_t out,
+                  unsigned lane, uint64_t start)
+{
+    const sv__output *o = &x->outputs[out];
+    uint64_t ready = packet->start + x->m->switch_delay +
+                     sv__ready_after(x, packet->length, x->outputs[in].byte, o->cross);
+    uint64_t waited = x->now > ready ? x->now - ready : 0;
+    if (start >= x->result->from && start < x->result->until) {
+        sv_sim_channel *of = &x->result->channels[out];
+        of->packets++;
+        of->bytes += packet->length;
+        of->waited += waited;
+    }
+    x->result->packet_hops++;
+    if (x->plain)
+        return;
+    if (x->k->interval > 0)
+        sv__count_cell(x, x->f->tail[out].i, packet->length, waited);
+    if (x->watch->granted != NULL)
+        x->watch->granted(x->watch->user, x->cargo[p].number, (sv_channel){out}, lane, x->now);
+}
+
+static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes)
+{
+    sv__output *o = &x->outputs[out];
+    const sv__want w = o->wants[chosen];
+    sv__queue *queue = &x->queues[w.queue];
+    uint32_t p = queue->first;
+    const sv__packet packet = x->packets[p];
+    uint64_t crossed = x->now + (uint64_t)packet.length * o->cross;
+    uint64_t start = sv__max(o->link_free, x->now + sv__block_end(packet.length, 1) * o->cross);
+    *way_of(x, w.in) = crossed;
+    o->wants[chosen] = o->wants[--o->num_wants];
+    queue->first = packet.next;
+    sv__take_lane(x, out, w.lane, lanes, w.blocks);
+    x->last_pair[(size_t)out * x->m->lanes + w.lane] = w.pair;
+    o->entry_free = crossed;
+    o->link_free = start + (uint64_t)(packet.length + x->m->inband_bytes) * o->byte;
+    sv__credits *c = sv__credits_of(x, out, w.lane);
+    c->there -= w.blocks;
+    c->need = 0;
+    SV_TRY(sv__room_take(x, o, start, packet.length));
+    count(x, &packet, p, w.in, out, w.lane, start);
+    if (queue->first != SV_NONE)
+        SV_TRY(want(x, w.queue, w.in, x->now + 1));
+    const sv__ramp ramp = {.from = x->now, .rate = o->cross, .length = packet.length};
+    SV_TRY((sv__elsewhere(x, x->f->tail[w.in].i) ? sv__post_credits
+                                                 : sv__credits_back)(x, w.in, packet.lane, ramp));
+    return sv__send(x, p, out, w.lane, start);
+}
+
+/* Which of the wants that an output could grant now comes first in its lane (rule 16). */
+static uint32_t first_in_lane(const sv__sim *x, uint32_t channel, unsigned lane)
+{
+    const sv__output *o = &x->outputs[channel];
+    uint32_t last = x->last_pair[(size_t)channel * x->m->lanes + lane], best = SV_NONE;
+    uint64_t best_key = UINT64_MAX;
+    for (uint32_t i = 0; i < o->num_wants; i++) {
+        if (!x->could[i] || o->wants[i].lane != lane)
+            continue;
+        uint32_t pair = o->wants[i].pair;
+        uint64_t key = pair + (last != SV_NONE && pair <= last ? (uint64_t)1 << 32 : 0);
+        if (key < best_key) {
+            best_key = key;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The wants that may be granted now, as flags, and their lanes; else when to look again. */
+static uint64_t grantable(sv__sim *x, uint32_t channel, uint64_t *next)
+{
+    sv__output *o = &x->outputs[channel];
+    uint64_t lanes = 0, lacking = 0;
+    for (uint32_t i = 0; i < o->num_wants; i++) {
+        const sv__want *w = &o->wants[i];
+        uint64_t time = w->ready > x->now ? w->ready : *way_of(x, w->in);
+        x->could[i] = 0;
+        if (time <= x->now && o->buffer_free < w->blocks)
+            time = sv__room(x, o, w->blocks);
+        if (time <= x->now) {
+            if (lacking >> w->lane & 1) /* and somebody has planned for it */
+                continue;
+            if (sv__credits_there(x, channel, w->lane, w->blocks, &time)) {
+                x->could[i] = 1;
+                lanes |= (uint64_t)1 << w->lane;
+                continue;
+            }
+            if (w->blocks == x->least)
+                lacking |= (uint64_t)1 << w->lane;
+        }
+        *next = time < *next ? time : *next;
+    }
+    return lanes;
+}
+
+sv_status sv__look(sv__sim *x, uint32_t channel)
+{
+    sv__output *o = &x->outputs[channel];
+    uint64_t next = SV_NEVER;
+    if (o->num_wants == 0)
+        return SV_OK;
+    uint64_t room = o->entry_free > x->now ? 0 : sv__room(x, o, x->least);
+    if (o->entry_free > x->now || room > x->now) {
+        sv__events_plan(x, channel, sv__max(o->entry_free, room));
+        return SV_OK;
+    }
+    uint64_t lanes = grantable(x, channel, &next);
+    if (lanes == 0) {
+        sv__events_plan(x, channel, next);
+        return SV_OK;
+    }
+    unsigned lane = sv__choose_lane(x, channel, lanes);
+    SV_TRY(grant(x, channel, first_in_lane(x, channel, lane), lanes));
+    if (o->num_wants > 0)
+        sv__events_plan(x, channel, sv__max(o->entry_free, sv__room(x, o, x->least)));
+    return SV_OK;
+}

@@ -1,0 +1,116 @@
+/*
+ * test_oom_simulate.c: simulating with the 1st, 2nd, 3rd … allocation failing: to the end with all
+ * that can be asked for, into a deadlock, and with so much under way that room has to grow. A file
+ * of its own because test_oom.c is long.
+ */
+#include "support/testing.h"
+
+enum { TERMINALS = 5 };
+
+/* Everybody sends messages to the next but one of a ring, and one more for each that arrives early.
+ */
+struct simulation {
+    const sv_fabric *f;
+    const sv_routes *r;
+    sv_sim_model model;
+    sv_sim_control control;
+    bool answers;
+    uint32_t messages; /* of each terminal, before answers */
+    sv_sim_end end;    /* that it comes to */
+    uint32_t sent[TERMINALS], left[TERMINALS];
+};
+
+static bool next_message(void *user, uint32_t terminal, sv_sim_message *message)
+{
+    struct simulation *s = user;
+    if (s->left[terminal] == 0)
+        return false;
+    s->left[terminal]--;
+    *message = (sv_sim_message){.destination =
+                                    s->r->first[s->f->num_switches + (terminal + 2) % TERMINALS],
+                                .bytes = 3000,
+                                .ready = 10000ULL * s->sent[terminal]++};
+    return true;
+}
+
+static void one_more(void *user, const sv_sim_arrival *arrival)
+{
+    struct simulation *s = user;
+    s->left[arrival->to] += arrival->time < 10000000;
+}
+
+static sv_status simulate_it(sv_ctx *ctx, void *arg)
+{
+    struct simulation *s = arg;
+    sv_sim_result *result = NULL;
+    const sv_sim_source source = {
+        .user = s, .next = next_message, .arrived = s->answers ? one_more : NULL};
+    const sv_sim_setup setup = {s->model, s->control, &source, NULL};
+    for (uint32_t t = 0; t < TERMINALS; t++) {
+        s->sent[t] = 0;
+        s->left[t] = s->messages;
+    }
+    sv_status status = sv_simulate(ctx, s->f, s->r, &setup, &result);
+    assert_true((status == SV_OK) == (result != NULL));
+    if (status == SV_OK)
+        assert_int_equal(result->end, s->end);
+    sv_sim_free(result);
+    return status;
+}
+
+static const sv_sim_model one_packet = {.cable = 7000,
+                                        .credit = 1,
+                                        .input = 33,
+                                        .output = 33,
+                                        .speedup = 100,
+                                        .ways = 1,
+                                        .lanes = 2,
+                                        .mtu_bytes = 2048,
+                                        .header_bytes = 26,
+                                        .drain = 450,
+                                        .open = 2,
+                                        .voq = true};
+
+static void simulating(void **state)
+{
+    (void)state;
+    sv_ctx *ctx = sv_ctx_new(NULL);
+    sv_fabric *f = test_fabric(ctx, "torus:5,hosts=1");
+    sv_routes *one_lane = NULL, *two_lanes = NULL;
+    OK(ctx, sv_route(ctx, f, "sssp", &(sv_route_request){.vls = 1}, &one_lane, NULL));
+    OK(ctx, sv_route(ctx, f, "dfsssp", &(sv_route_request){.vls = 2}, &two_lanes, NULL));
+    struct simulation s = {.f = f,
+                           .r = two_lanes,
+                           .model = one_packet,
+                           .control = {.limit = SV_NEVER,
+                                       .warm_up = 1000000,
+                                       .steady = 1000000,
+                                       .precision = 1e-9,
+                                       .interval = 10000},
+                           .answers = true,
+                           .messages = 3,
+                           .end = SV_SIM_COMPLETED};
+    test_out_of_memory("simulate", simulate_it, &s);
+    s.r = one_lane;
+    s.answers = false;
+    s.control.steady = 0;
+    s.end = SV_SIM_DEADLOCK;
+    test_out_of_memory("simulate into a deadlock", simulate_it, &s);
+    s.r = two_lanes;
+    s.messages = 400;
+    s.model.input = 20000;
+    s.model.output = 200;
+    s.model.drain = 4000;
+    s.end = SV_SIM_COMPLETED;
+    test_out_of_memory("simulate with large buffers", simulate_it, &s);
+    sv_routes_free(one_lane);
+    sv_routes_free(two_lanes);
+    sv_fabric_free(f);
+    sv_ctx_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(simulating)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

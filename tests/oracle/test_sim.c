@@ -1,0 +1,380 @@
+/*
+ * test_sim.c: the fast simulator against the one that moves block by block: small random fabrics,
+ * tables, buffers, speeds and messages; every injection, grant and arrival must come at the same
+ * tick, and the same packets must be stuck.
+ *
+ *     oracle_test_sim [TRIALS [SEED]]
+ *
+ * mutate_sim.py shows that wrong versions of the fast one do not come through.
+ */
+#include "sim_case.h"
+#include "sim_oracle.h"
+#include "support/testing.h"
+
+static sv_ctx *ctx;
+static uint32_t trials = 2000;
+static uint64_t seed = 1, present; /* the first, and that of the trial under way */
+
+enum { MOST_HOPS = 32 };
+
+/* One packet's times, as the fast simulator tells them. */
+struct seen {
+    uint64_t granted[MOST_HOPS], arrived;
+    uint32_t hops;
+    bool stuck;
+};
+
+struct trial {
+    sim_case c;
+    uint32_t *next;         /* [terminals]: the message it sends next */
+    uint32_t *first_packet; /* [messages]: of the oracle's */
+    uint32_t *sent;         /* [messages]: packets so far */
+    uint32_t *after;        /* [messages]: it is not told before so many have arrived there */
+    uint32_t *heard;        /* [terminals]: messages that have arrived there */
+    uint32_t *packet_of;    /* [packets]: the oracle's packet of each of the fast one's */
+    oracle_packet *packets;
+    oracle_hop *hops;
+    uint64_t *granted;
+    uint32_t num_packets;
+    struct seen *seen;
+};
+
+/* ---- the oracle's side ---- */
+
+static void make_packet(struct trial *t, const sim_message *m, uint32_t payload)
+{
+    oracle_packet *p = &t->packets[t->num_packets];
+    sv_hop_taken taken[MOST_HOPS];
+    uint32_t count;
+    sv_node at;
+    sv_node from = {t->c.f->num_switches + m->from};
+    assert_int_equal(sv_routes_trace(t->c.f, t->c.r, from, m->destination,
+                                     sv_route_sl(t->c.r, from, m->destination), taken, MOST_HOPS,
+                                     &count, &at),
+                     SV_TRACE_ARRIVED);
+    oracle_hop *hops = t->hops + (size_t)t->num_packets * MOST_HOPS;
+    for (uint32_t k = 0; k < count; k++)
+        hops[k] = (oracle_hop){t->c.f->tail[taken[k].channel.i].i, t->c.f->port[taken[k].channel.i],
+                               taken[k].lane};
+    *p = (oracle_packet){.ready = m->ready,
+                         .message = (uint32_t)(m - t->c.messages),
+                         .length = payload + t->c.model.header_bytes,
+                         .num_hops = count,
+                         .hops = hops,
+                         .granted = t->granted + (size_t)t->num_packets * MOST_HOPS};
+    t->num_packets++;
+}
+
+static void make_packets(struct trial *t)
+{
+    uint32_t room = 0, mtu = t->c.model.mtu_bytes;
+    for (uint32_t i = 0; i < t->c.num_messages; i++)
+        room += t->c.messages[i].bytes / mtu + 1;
+    t->packets = calloc(room + 1, sizeof *t->packets);
+    t->hops = calloc((size_t)(room + 1) * MOST_HOPS, sizeof *t->hops);
+    t->granted = calloc((size_t)(room + 1) * MOST_HOPS, sizeof *t->granted);
+    t->first_packet = calloc(t->c.num_messages + 1, sizeof *t->first_packet);
+    t->sent = calloc(t->c.num_messages + 1, sizeof *t->sent);
+    t->packet_of = calloc(room + 1, sizeof *t->packet_of);
+    t->after = calloc(t->c.num_messages, sizeof *t->after);
+    t->heard = calloc(t->c.f->num_terminals, sizeof *t->heard);
+    t->next = calloc(t->c.f->num_terminals, sizeof *t->next);
+    for (uint32_t i = 0; i < t->c.num_messages; i++) {
+        uint32_t left = t->c.messages[i].bytes;
+        t->first_packet[i] = t->num_packets;
+        if (i == 0 || t->c.messages[i].from != t->c.messages[i - 1].from)
+            t->next[t->c.messages[i].from] = i;
+        do {
+            uint32_t part = left < mtu ? left : mtu;
+            make_packet(t, &t->c.messages[i], part);
+            left -= part;
+        } while (left > 0);
+    }
+    t->seen = calloc(t->num_packets + 1, sizeof *t->seen);
+    for (uint32_t p = 0; p < t->num_packets; p++)
+        t->seen[p].arrived = UINT64_MAX;
+}
+
+/* Rule 1. */
+static uint64_t ticks_of(const sv_sim_model *m, const sv_link *link)
+{
+    static const uint64_t of_four[] = {450, 1800, 900, 450, 360, 264, 144, 72, 36, 18};
+    return (m->byte_ticks > 0 ? m->byte_ticks : of_four[link->speed]) * 4 / link->width;
+}
+
+static uint64_t arrival_of(const struct trial *t, uint32_t message)
+{
+    uint32_t next = message + 1 < t->c.num_messages ? t->first_packet[message + 1] : t->num_packets;
+    return t->packets[next - 1].arrived;
+}
+
+/*
+ * For a source that does not tell its messages beforehand: which of them can wait until something
+ * has arrived at their terminal, since that is before they are ready.
+ */
+static void hold_back(struct trial *t)
+{
+    for (uint32_t i = 0; i < t->c.num_messages && t->c.reluctant; i++)
+        for (uint32_t k = 0; k < t->c.num_messages; k++)
+            if (t->c.r->node[t->c.messages[k].destination].i ==
+                t->c.f->num_switches + t->c.messages[i].from)
+                t->after[i] += arrival_of(t, k) <= t->c.messages[i].ready;
+}
+
+static oracle_end run_oracle(struct trial *t)
+{
+    const sv_fabric *f = t->c.f;
+    const sv_sim_model *m = &t->c.model;
+    uint32_t ports[8], num_cables = 0;
+    oracle_cable *cables = calloc(f->num_channels + 1, sizeof *cables);
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        ports[s] = f->switches[s].ports;
+    for (uint32_t c = 0; c < f->num_channels; c++)
+        if (sv_is_cable(f, (sv_channel){c}))
+            cables[num_cables++] =
+                (oracle_cable){f->tail[c].i, f->port[c], f->head[c].i, f->port[f->reverse[c].i],
+                               ticks_of(m, sv_link_of(f, (sv_channel){c}))};
+    oracle_tables tables[2];
+    oracle_entry entries[4][64];
+    const oracle_tables *given[2];
+    for (int who = SV_VLARB_CA; who <= SV_VLARB_SWE; who++) {
+        const sv_vlarb *v = &t->c.r->vlarb[who];
+        for (int i = 0; i < v->high.length; i++)
+            entries[2 * who][i] = (oracle_entry){v->high.lane[i], v->high.weight[i]};
+        for (int i = 0; i < v->low.length; i++)
+            entries[2 * who + 1][i] = (oracle_entry){v->low.lane[i], v->low.weight[i]};
+        tables[who] = (oracle_tables){.high = entries[2 * who],
+                                      .low = entries[2 * who + 1],
+                                      .num_high = v->high.length,
+                                      .num_low = v->low.length,
+                                      .limit = v->high_limit};
+        given[who] = m->weighted && v->given ? &tables[who] : NULL;
+    }
+    const oracle_params params = {.cable = m->cable,
+                                  .credit = m->credit,
+                                  .switch_delay = m->switch_delay,
+                                  .input = m->input,
+                                  .output = m->output,
+                                  .speedup = m->speedup,
+                                  .ways = m->ways,
+                                  .lanes = m->lanes,
+                                  .mtu = m->mtu_bytes,
+                                  .header = m->header_bytes,
+                                  .inject = m->inject,
+                                  .drain = m->drain,
+                                  .pause = m->pause,
+                                  .period = m->period,
+                                  .open = m->open,
+                                  .inband = m->inband_bytes,
+                                  .voq = m->voq,
+                                  .switch_tables = given[SV_VLARB_SWE],
+                                  .adapter_tables = given[SV_VLARB_CA],
+                                  .limit = t->c.limit};
+    oracle_end end = oracle_run(&params, f->num_switches, ports, f->num_terminals, cables,
+                                num_cables, t->packets, t->num_packets);
+    free(cables);
+    return end;
+}
+
+/* ---- the fast one's ---- */
+
+static bool next_message(void *user, uint32_t terminal, sv_sim_message *message)
+{
+    struct trial *t = user;
+    uint32_t i = t->next[terminal];
+    const sim_message *m = &t->c.messages[i];
+    if (i >= t->c.num_messages || m->from != terminal || t->heard[terminal] < t->after[i])
+        return false;
+    t->next[terminal]++;
+    *message = (sv_sim_message){m->ready, m->destination, m->bytes, i};
+    return true;
+}
+
+static void message_arrived(void *user, const sv_sim_arrival *arrival)
+{
+    struct trial *t = user;
+    const sim_message *m = &t->c.messages[arrival->tag];
+    const oracle_packet *first = &t->packets[t->first_packet[arrival->tag]];
+    assert_int_equal(arrival->ready, m->ready);
+    assert_int_equal(arrival->from, m->from);
+    assert_int_equal(arrival->bytes, m->bytes);
+    assert_int_equal(arrival->to + t->c.f->num_switches, t->c.r->node[m->destination].i);
+    assert_int_equal(arrival->injected, first->granted[0]);
+    if (arrival->time < t->c.limit)
+        assert_int_equal(arrival->time, arrival_of(t, arrival->tag));
+    t->heard[arrival->to]++;
+}
+
+static void move(struct trial *t, uint32_t packet, uint64_t time)
+{
+    struct seen *seen = &t->seen[t->packet_of[packet]];
+    assert_in_range(seen->hops, 0, MOST_HOPS - 1);
+    seen->granted[seen->hops++] = time;
+}
+
+static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t tag, uint64_t time)
+{
+    struct trial *t = user;
+    assert_int_equal(t->c.messages[tag].from, terminal);
+    assert_in_range(packet, 0, t->num_packets - 1);
+    assert_in_range(t->first_packet[tag] + t->sent[tag], 0, t->num_packets - 1);
+    t->packet_of[packet] = t->first_packet[tag] + t->sent[tag]++;
+    move(t, packet, time);
+}
+
+static void granted(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time)
+{
+    const struct trial *t = user;
+    const struct seen *seen = &t->seen[t->packet_of[packet]];
+    const oracle_hop *hop = &t->packets[t->packet_of[packet]].hops[seen->hops];
+    assert_int_equal(hop->node, t->c.f->tail[out.i].i);
+    assert_int_equal(hop->out_port, t->c.f->port[out.i]);
+    assert_int_equal(hop->lane, lane);
+    move(user, packet, time);
+}
+
+/* Arrivals are told when they are known; those at the limit or later have not happened. */
+static void arrived(void *user, uint32_t packet, uint64_t time)
+{
+    struct trial *t = user;
+    if (time < t->c.limit)
+        t->seen[t->packet_of[packet]].arrived = time;
+}
+
+static void stuck(void *user, uint32_t packet, sv_channel in, unsigned lane)
+{
+    struct trial *t = user;
+    struct seen *seen = &t->seen[t->packet_of[packet]];
+    const oracle_hop *hop = &t->packets[t->packet_of[packet]].hops[seen->hops - 1];
+    assert_int_equal(hop->node, t->c.f->tail[in.i].i);
+    assert_int_equal(hop->out_port, t->c.f->port[in.i]);
+    assert_int_equal(hop->lane, lane);
+    assert_false(seen->stuck);
+    seen->stuck = true;
+}
+
+static void compare(const struct trial *t, uint64_t number)
+{
+    for (uint32_t p = 0; p < t->num_packets; p++) {
+        const oracle_packet *o = &t->packets[p];
+        const struct seen *s = &t->seen[p];
+        for (uint32_t k = 0; k < o->num_hops; k++) {
+            uint64_t mine = k < s->hops ? s->granted[k] : UINT64_MAX;
+            if (mine != o->granted[k])
+                fail_msg("seed %llu: packet %u hop %u: granted at %llu, should be %llu",
+                         (unsigned long long)number, p, k, (unsigned long long)mine,
+                         (unsigned long long)o->granted[k]);
+        }
+        if (s->arrived != o->arrived)
+            fail_msg("seed %llu: packet %u arrived at %llu, should be %llu",
+                     (unsigned long long)number, p, (unsigned long long)s->arrived,
+                     (unsigned long long)o->arrived);
+        if (s->stuck != o->stuck)
+            fail_msg("seed %llu: packet %u stuck %d, should be %d", (unsigned long long)number, p,
+                     s->stuck, o->stuck);
+    }
+}
+
+/* What the fast one counts of packets and messages that have come that far before the limit. */
+static void compare_totals(const struct trial *t, const sv_sim_result *r)
+{
+    uint64_t injected = 0, hops = 0, packets = 0, bytes = 0, messages = 0, latency = 0, total = 0;
+    for (uint32_t p = 0; p < t->num_packets; p++) {
+        const oracle_packet *o = &t->packets[p];
+        injected += o->granted[0] != UINT64_MAX;
+        for (uint32_t k = 1; k < o->num_hops; k++)
+            hops += o->granted[k] != UINT64_MAX;
+        packets += o->arrived != UINT64_MAX;
+        bytes += o->arrived != UINT64_MAX ? o->length - t->c.model.header_bytes : 0;
+    }
+    for (uint32_t i = 0; i < t->c.num_messages; i++)
+        if (arrival_of(t, i) != UINT64_MAX) {
+            messages++;
+            latency += arrival_of(t, i) - t->packets[t->first_packet[i]].granted[0];
+            total += arrival_of(t, i) - t->c.messages[i].ready;
+        }
+    assert_int_equal(r->packets, injected);
+    assert_int_equal(r->packet_hops, hops);
+    assert_int_equal(r->arrived_packets, packets);
+    assert_int_equal(r->arrived_messages, messages);
+    assert_int_equal(r->payload_bytes, bytes);
+    assert_int_equal(r->latency_sum, latency);
+    assert_int_equal(r->total_sum, total);
+}
+
+/* Where all have arrived: when the last did, and what links have carried. */
+static void compare_end(const struct trial *t, const sv_sim_result *r)
+{
+    uint64_t last = 0, sent = 0, carried = 0;
+    for (uint32_t p = 0; p < t->num_packets; p++) {
+        last = t->packets[p].arrived > last ? t->packets[p].arrived : last;
+        sent += (uint64_t)t->packets[p].num_hops * t->packets[p].length;
+    }
+    for (uint32_t c = 0; c < t->c.f->num_channels; c++)
+        carried += r->channels[c].bytes;
+    assert_int_equal(r->time, last);
+    assert_int_equal(carried, sent);
+}
+
+static void release(struct trial *t)
+{
+    free(t->next);
+    free(t->first_packet);
+    free(t->sent);
+    free(t->after);
+    free(t->heard);
+    free(t->packet_of);
+    free(t->packets);
+    free(t->hops);
+    free(t->granted);
+    free(t->seen);
+    sim_case_release(&t->c);
+}
+
+static oracle_end one(uint64_t number)
+{
+    struct trial t = {0};
+    sv_sim_result *result = NULL;
+    t.c = sim_case_draw(ctx, number);
+    make_packets(&t);
+    oracle_end end = run_oracle(&t);
+    hold_back(&t);
+    const sv_sim_watch watch = {&t, injected, granted, arrived, stuck};
+    const sv_sim_source source = {.user = &t, .next = next_message, .arrived = message_arrived};
+    const sv_sim_setup setup = {
+        .model = t.c.model, .control = {.limit = t.c.limit}, .source = &source, .watch = &watch};
+    OK(ctx, sv_simulate(ctx, t.c.f, t.c.r, &setup, &result));
+    compare(&t, number);
+    static const sv_sim_end ends[] = {SV_SIM_COMPLETED, SV_SIM_DEADLOCK, SV_SIM_LIMIT};
+    if (result->end != ends[end])
+        fail_msg("seed %llu: ended by %d, should be %d", (unsigned long long)number, result->end,
+                 ends[end]);
+    compare_totals(&t, result);
+    if (end == ORACLE_COMPLETED)
+        compare_end(&t, result);
+    sv_sim_free(result);
+    release(&t);
+    return end;
+}
+
+static void both_agree_to_the_tick(void **state)
+{
+    (void)state;
+    uint32_t ends[3] = {0};
+    for (present = seed; present < seed + trials; present++)
+        ends[one(present)]++;
+    print_message("%u completed, %u deadlocks, %u limits\n", ends[0], ends[1], ends[2]);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(both_agree_to_the_tick)};
+    trials = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : trials;
+    seed = argc > 2 ? strtoull(argv[2], NULL, 10) : seed;
+    ctx = sv_ctx_new(NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (failed)
+        fprintf(stderr, "both disagree: oracle_test_sim 1 %llu\n", (unsigned long long)present);
+    sv_ctx_free(ctx);
+    return failed;
+}
