@@ -6,7 +6,8 @@ selvage=$1
 corpus=tests/fuzz/corpus
 mkdir -p $corpus/ibnetdiscover $corpus/subnet $corpus/netloc $corpus/cray $corpus/spec \
     $corpus/faults $corpus/guids $corpus/jobmap $corpus/auto $corpus/lfts $corpus/sl2vl $corpus/psl \
-    $corpus/mcfdbs $corpus/qos $corpus/svr $corpus/proof $corpus/orders $corpus/torusconf
+    $corpus/mcfdbs $corpus/qos $corpus/svr $corpus/proof $corpus/orders $corpus/torusconf \
+    $corpus/messages $corpus/pattern
 
 n=0
 for spec in mesh:2x1,hosts=1 torus:3,hosts=2,speed=EDR kary:k=2,n=2 fullmesh:3,hosts=0,r=2; do
@@ -35,6 +36,16 @@ printf 'adapter "lid 3"\n' >$corpus/faults/2
 printf '# who runs what\nhost0 17\nhost1 17 # and more\n"host2" "job 18"\nhost0 18\nelsewhere 17\n' \
     >$corpus/jobmap/1
 printf 'host3\n' >$corpus/jobmap/2
+printf '# time from to bytes tag\n0 host0 host1 2048\n12.5 @1 @2 0 7\n3 "host3" host4/1 100000 4294967295\n' \
+    >$corpus/messages/1
+printf '0 @0 @5 1\n0 @5 @0 1\n' >$corpus/messages/2
+n=0
+for pattern in exchange uniform bitreverse shift:by=2 tornado:dims=3 stencil hotspot:senders=2,spots=1 \
+    matching:rounds=3 1toN:root=2 Nto1 pingpong:pairs=far ring allreduce:by=doubling allgather \
+    uniform:load=0.5,on=5us,off=3us,phases=random,rest=0.1,arrivals=regular; do
+    n=$((n + 1))
+    printf '%s' "$pattern" >$corpus/pattern/$n
+done
 guid=0x02005e1a0000000
 printf '# comment\ntorus 4 5 2m\nxp_link '$guid'1 '$guid'b\nxm_link '$guid'1 0x02005e1a0000001f more\nyp_link '$guid'1 '$guid'3\nzp_link '$guid'1 '$guid'2\nx_dateline -1\nnext_seed\nxp_link 1 2\nym_link 1 3\nzp_link 1 4\nport_order 3 1\nportgroup_max_ports 20\nmax_changes 4\n' \
     >$corpus/torusconf/1

@@ -12,12 +12,14 @@
 #include <selvage/live.h>
 #include <selvage/metrics.h>
 #include <selvage/multicast.h>
+#include <selvage/profiles.h>
 #include <selvage/repair.h>
 #include <selvage/routes.h>
 #include <selvage/routing.h>
 #include <selvage/select.h>
 #include <selvage/simulate.h>
 #include <selvage/topology.h>
+#include <selvage/traffic.h>
 #include <selvage/verify.h>
 
 #endif

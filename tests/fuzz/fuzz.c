@@ -56,7 +56,73 @@ static inline void must_explain(sv_ctx *ctx, sv_status status)
     MUST(sv_ctx_message(ctx)[0] != 0 && strchr(sv_ctx_message(ctx), '\n') == NULL);
 }
 
-#ifdef FUZZ_TORUSCONF
+#if defined(FUZZ_MESSAGES) || defined(FUZZ_PATTERN)
+
+/* Traffic that is taken is simulated for a while: nothing it says may upset the simulator. */
+static void play(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
+                 const sv_sim_model *model, const sv_sim_traffic *traffic)
+{
+    const sv_sim_setup setup = {
+        .model = *model,
+        .control = {.limit = (uint64_t)20000 * SV_TICKS_A_NS, .wall_ns = 1000000000},
+        .source = sv_sim_traffic_source(traffic)};
+    sv_sim_result *result = NULL;
+    sv_status status = sv_simulate(ctx, fabric, routes, &setup, &result);
+    if (status != SV_OK)
+        must_explain(ctx, status);
+    sv_sim_free(result);
+}
+
+static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+{
+    sv_fabric *fabric = NULL;
+    sv_routes *routes = NULL;
+    sv_sim_traffic *traffic = NULL;
+    sv_memory memory = {(const char *)data, size};
+    sv_source source = sv_memory_source(&memory, "fuzz");
+    const sv_sim_model model = {.cable = 77400,
+                                .credit = 77400,
+                                .input = 40,
+                                .output = 33,
+                                .speedup = 100,
+                                .ways = 2,
+                                .lanes = 1,
+                                .mtu_bytes = 2048,
+                                .header_bytes = 26,
+                                .inject = 450,
+                                .drain = 450,
+                                .open = 4};
+    sv_sim_traffic_request request = {.model = &model};
+    char *text = calloc(1, size + 1);
+    if (text == NULL)
+        return;
+    memcpy(text, data, size);
+#ifdef FUZZ_MESSAGES
+    request.spec = "file";
+    request.file = &source;
+#else
+    (void)source;
+    request.spec = text;
+#endif
+    MUST(sv_topology_generate(ctx, "torus:3,hosts=2", &fabric) == SV_OK);
+    MUST(sv_route(ctx, fabric, "updn", NULL, &routes, NULL) == SV_OK);
+    bool file = request.file == NULL && strncmp(text, "file", 4) == 0; /* not of this machine */
+    sv_status status = file ? SV_OK : sv_sim_traffic_new(ctx, fabric, routes, &request, &traffic);
+    if (traffic != NULL)
+        play(ctx, fabric, routes, &model, traffic);
+    else if (status != SV_OK)
+        must_explain(ctx, status);
+#ifdef FUZZ_MESSAGES
+    if (status == SV_BAD_INPUT)
+        MUST(strncmp(sv_ctx_message(ctx), "fuzz:", 5) == 0);
+#endif
+    sv_sim_traffic_free(traffic);
+    sv_routes_free(routes);
+    sv_fabric_free(fabric);
+    free(text);
+}
+
+#elif defined(FUZZ_TORUSCONF)
 
 /* What is read is held against a torus: it fits, or it is told what differs. */
 static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
