@@ -58,21 +58,50 @@ echo "   What a no means, for minhop: these packets can wait for each other for 
 "$selvage" check $out/minhop 2>/dev/null | sed -n '/^[0-9]* channels can/,/where it began/p' |
     sed 's/^/   /' || true
 
-echo "7. A proof for weave's tables (the default engine), checked in one pass:"
+echo "7. What they deliver: every terminal sends 2 KiB to every other one (as the thesis' Figure 6.2a; up to 4"
+echo "   lanes; share: of what terminals can inject):"
+simulate() { # ENGINE LANES
+    rm -rf "$out/sim"
+    if ! "$selvage" route $out/broken.net --engine "$1" --vls "$2" -o $out/sim >/dev/null 2>&1 &&
+        ! [ -e $out/sim ]; then
+        printf '   %-10s %5s  infeasible\n' "$1" "$2"
+        return
+    fi
+    "$selvage" sim $out/sim --traffic exchange --message 2048 --json >$out/sim.json 2>/dev/null || true
+    status=$(field status <$out/sim.json | tr -d '"')
+    if [ "$status" = deadlock ]; then
+        printf '   %-10s %5s  deadlock\n' "$1" "$2"
+        return
+    fi
+    printf '   %-10s %5s %8.1f GB/s  %5.1f %%\n' "$1" "$2" "$(field throughput_gbyte_s <$out/sim.json)" \
+        "$(field injection_share <$out/sim.json | awk '{print 100 * $1}')"
+}
+printf '   %-10s %5s %13s %8s\n' engine lanes throughput share
+for engine in torus2qos dfsssp updn lash minhop; do
+    simulate $engine 4
+done
+for lanes in 1 2 3 4; do
+    simulate nue $lanes
+    simulate weave $lanes
+done
+rm -rf $out/sim $out/sim.json
+
+echo "8. A proof for weave's tables (the default engine), checked in one pass:"
 "$selvage" check $out/weave --proof $out/weave.proof >/dev/null
 "$selvage" check $out/weave --against $out/weave.proof | sed 's/^/   /'
 
-echo "8. Two more cables fail: the same tables, repaired:"
+echo "9. Two more cables fail: the same tables, repaired:"
 "$selvage" faults $out/broken.net --links 2 --seed 4 -o $out/worse.net 2>/dev/null
 "$selvage" route $out/worse.net --repair $out/weave -o $out/repaired | sed -n '1,3p' | sed 's/^/   /'
 
-echo "9. The way from one end to the other:"
+echo "10. The way from one end to the other:"
 "$selvage" path $out/weave host0 host191 | sed 's/^/   /'
 echo
 echo "Shown: a generated fabric, a repeatable failure, its distances and connectivity"
 echo "(47 switches, 188 terminals, still connected), the difference, a drawing, and several routings of"
 echo "what is left: which of them can deadlock, with the ring of channels that can wait for each other,"
-echo "a proof for one that cannot, and its repair after a further failure."
+echo "what they deliver when all send to all, a proof for one that cannot deadlock, and its repair after a"
+echo "further failure."
 echo "Output is in $out/: torus.net and broken.net (ibsim serves them to OpenSM), failed.txt,"
 echo "broken.svg, a directory of tables for each engine (opensm -R file -U weave/opensm-lfts.dump"
 echo "loads them), weave.proof."

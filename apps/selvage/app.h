@@ -31,7 +31,10 @@ struct app {
     const char *verb;
     bool progress;       /* standard error is a terminal */
     bool progress_shown; /* and has an unfinished line on it */
+    bool concluding;     /* tells what there is so far, even if asked to stop */
     uint64_t progress_ns;
+    const char *progress_what; /* what is being done, since when, and from where on */
+    uint64_t progress_begun_ns, progress_from;
     sv_sink standard_output;
 };
 
@@ -161,5 +164,6 @@ int cmd_route(struct app *app, int argc, char **argv);
 int cmd_check(struct app *app, int argc, char **argv);
 int cmd_path(struct app *app, int argc, char **argv);
 int cmd_metrics(struct app *app, int argc, char **argv);
+int cmd_sim(struct app *app, int argc, char **argv);
 
 #endif

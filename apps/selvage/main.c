@@ -31,6 +31,7 @@ static const struct verb {
     {"check", "prove forwarding tables, or show what is wrong with them", cmd_check},
     {"path", "the way from one node to another", cmd_path},
     {"metrics", "balance, lengths, jobs, failures and bandwidth of tables", cmd_metrics},
+    {"sim", "simulate traffic over tables: throughput, latency, deadlocks", cmd_sim},
 };
 
 enum { NUM_VERBS = sizeof verbs / sizeof verbs[0] };
@@ -48,8 +49,8 @@ static void on_signal(int number)
 
 static bool host_cancelled(void *user)
 {
-    (void)user;
-    return stop_asked != 0;
+    const struct app *app = user;
+    return stop_asked != 0 && !app->concluding;
 }
 
 static void clear_progress(struct app *app)
@@ -65,20 +66,41 @@ static void host_log(void *user, sv_log_level level, const char *message)
     fprintf(stderr, "selvage: %s%s\n", level == SV_LOG_WARNING ? "warning: " : "", message);
 }
 
+/* How fast it goes and how long it will take, once that can be told. */
+static void show_rate(const struct app *a, uint64_t now, uint64_t done, uint64_t total)
+{
+    double seconds = (double)(now - a->progress_begun_ns) / 1e9;
+    if (seconds < 0.5 || done <= a->progress_from)
+        return;
+    double rate = (double)(done - a->progress_from) / seconds;
+    fprintf(stderr, rate < 10 ? ", %.1f/s" : ", %.0f/s", rate);
+    if (total > done)
+        fprintf(stderr, ", %.0f s left", (double)(total - done) / rate);
+}
+
 static void host_progress(void *user, const char *what, uint64_t done, uint64_t total)
 {
     struct app *a = user;
     if (!a->progress)
         return;
+    if (done == 0 && total == 0) { /* is said before writing, too, which begins on an empty line */
+        clear_progress(a);
+        return;
+    }
     uint64_t now = sv_now_ns(a->ctx);
+    if (a->progress_what == NULL || strcmp(a->progress_what, what) != 0 ||
+        done < a->progress_from) {
+        a->progress_what = what;
+        a->progress_begun_ns = now;
+        a->progress_from = done;
+    }
     if (now - a->progress_ns < 100000000u)
         return;
     a->progress_ns = now;
+    fprintf(stderr, "\r\033[K%s: %llu", what, (unsigned long long)done);
     if (total > 0)
-        fprintf(stderr, "\r\033[K%s: %llu of %llu", what, (unsigned long long)done,
-                (unsigned long long)total);
-    else
-        fprintf(stderr, "\r\033[K%s: %llu", what, (unsigned long long)done);
+        fprintf(stderr, " of %llu", (unsigned long long)total);
+    show_rate(a, now, done, total);
     a->progress_shown = true;
 }
 

@@ -1,0 +1,313 @@
+/*
+ * cmd_sim.c: selvage sim DIR: what tables deliver under traffic.
+ *
+ * Tables come from a directory or a .svr file, or from an engine that routes a fabric first.
+ * Ctrl-C while it simulates ends the run early, and what there is so far is told, marked as
+ * partial; before that there is nothing to tell.
+ */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "selvage/sim_shared.h"
+
+/* Chosen as for uniform traffic in the paper on DLA: 5 ms after 1 ms. */
+enum { WARM_UP_US = 1000, SAMPLE_US = 5000, INTERVAL_US = 10, STEADY_LIMIT_US = 100000 };
+
+static uint64_t ticks_of_us(uint64_t us)
+{
+    return us * 1000 * SV_TICKS_A_NS;
+}
+
+/* ---- tables ---- */
+
+static sv_status route(struct app *app, struct sim *sim)
+{
+    const struct sim_options *o = sim->o;
+    const sv_route_request request = {.vls = o->vls == SIM_NOT_GIVEN ? 0 : (unsigned)o->vls,
+                                      .seed = o->seed,
+                                      .options = o->engine_options.at,
+                                      .num_options = o->engine_options.length};
+    sv_selection tried;
+    SV_TRY(app_load(app, o->input, &sim->f));
+    sim->engine = o->engine;
+    if (strcmp(o->engine, "auto") != 0)
+        return sv_route(app->ctx, sim->f, o->engine, &request, &sim->r, NULL);
+    SV_TRY(sv_route_auto(app->ctx, sim->f, &request, SV_TRAFFIC_MANAGED, &sim->r, NULL, &tried));
+    sim->engine = tried.candidates[tried.chosen].engine;
+    return SV_OK;
+}
+
+/* Whether an argument is a fabric and no tables, as far as its name tells. */
+static bool is_fabric(const char *argument)
+{
+    struct stat about;
+    size_t length = strlen(argument);
+    if (strcmp(argument, "-") == 0)
+        return true;
+    if (stat(argument, &about) == 0)
+        return S_ISREG(about.st_mode) && (length < 4 || strcmp(argument + length - 4, ".svr") != 0);
+    return sv_topology_is_spec(argument);
+}
+
+/* Gets fabric and tables; an exit code, or -1. */
+static int load(struct app *app, struct sim *sim)
+{
+    const struct sim_options *o = sim->o;
+    if (o->engine == NULL && is_fabric(o->input))
+        return app_usage_error(
+            app, "'%s' is a fabric without tables: --engine ENGINE computes them", o->input);
+    sv_status status =
+        o->engine != NULL ? route(app, sim) : app_load_tables(app, o->input, &sim->f, &sim->r);
+    if (status == SV_OK && o->assume_sl != SIM_NOT_GIVEN) {
+        status = sv_routes_set_sl_form(app->ctx, sim->r, SV_SL_CONSTANT);
+        sim->r->sl = (uint8_t)o->assume_sl;
+    }
+    if (status != SV_OK)
+        return app_exit(app, status);
+    if (sim->r->sl_form != SV_SL_UNKNOWN)
+        return -1;
+    sv_fail(app->ctx, SV_BAD_INPUT,
+            "%s: service levels are not known, there is no opensm.psl (--assume-sl 0 takes all to "
+            "be 0)",
+            o->input);
+    app_exit(app, SV_BAD_INPUT);
+    return EXIT_UNDECIDED;
+}
+
+/* ---- model ---- */
+
+static bool is_set(const struct sim_options *o, const char *name_and_equals)
+{
+    for (size_t i = 0; i < o->set.length; i++)
+        if (strncmp(o->set.at[i], name_and_equals, strlen(name_and_equals)) == 0)
+            return true;
+    return false;
+}
+
+/* The lanes that tables use; and adapters that are slower than their links should be meant so. */
+static sv_status fit_model(struct app *app, struct sim *sim)
+{
+    sv_sim_model *model = &sim->setup.model;
+    unsigned lanes = sv_sim_lanes(sim->f, sim->r);
+    *model = sim->o->model;
+    if (model->lanes == 0)
+        model->lanes = lanes;
+    if (model->lanes < lanes)
+        return sv_fail(app->ctx, SV_INFEASIBLE, "tables use %u lanes, the model has %u", lanes,
+                       model->lanes);
+    for (uint32_t i = 0; i < sim->f->num_channels && !is_set(sim->o, "inject-gbit="); i++)
+        if (!sv_is_switch(sim->f, sim->f->tail[i]) &&
+            sim_byte_ticks(sim, (sv_channel){i}) < model->inject) {
+            sv_warn(app->ctx,
+                    "adapters of profile %s are slower than their links: see --profile help",
+                    sim->o->profile);
+            break;
+        }
+    return SV_OK;
+}
+
+/* ---- traffic ---- */
+
+/* Ranks, if an order was given. *nodes: to be released. */
+static sv_status read_order(struct app *app, const struct sim *sim, sv_node **nodes, size_t *count)
+{
+    const char *path = sim->o->order;
+    uint32_t unknown = 0;
+    sv_file file;
+    if (path == NULL)
+        return SV_OK;
+    *nodes = sv_alloc(app->ctx, sim->f->num_terminals, sizeof **nodes);
+    if (*nodes == NULL)
+        return SV_NO_MEMORY;
+    SV_TRY(sv_file_open(&file, app->ctx, path));
+    sv_status status = sv_hosts_read(app->ctx, sim->f, &file.source, *nodes, count, &unknown);
+    sv_file_close(&file);
+    if (status == SV_OK && unknown > 0)
+        sv_warn(app->ctx, "%s: %u GUID(s) are no host of the fabric", path, unknown);
+    if (status == SV_OK && *count == 0)
+        status =
+            sv_fail(app->ctx, SV_BAD_INPUT, "%s: none of its GUIDs is a host of the fabric", path);
+    return status;
+}
+
+static sv_status make_traffic(struct app *app, struct sim *sim, sv_sim_traffic_request *request)
+{
+    const struct sim_options *o = sim->o;
+    sv_file file;
+    if (o->list == NULL)
+        return sv_sim_traffic_new(app->ctx, sim->f, sim->r, request, &sim->made);
+    SV_TRY(sv_file_open(&file, app->ctx, o->list));
+    request->spec = "file";
+    request->file = &file.source;
+    sv_status status = sv_sim_traffic_new(app->ctx, sim->f, sim->r, request, &sim->made);
+    sv_file_close(&file);
+    return status;
+}
+
+static sv_status load_traffic(struct app *app, struct sim *sim)
+{
+    const struct sim_options *o = sim->o;
+    sv_node *order = NULL;
+    size_t count = 0;
+    sv_jobmap *jobs = NULL;
+    sv_sim_traffic_request request = {.spec = o->traffic != NULL ? o->traffic : "exchange",
+                                      .model = &sim->setup.model,
+                                      .bytes = sim_message_bytes(sim),
+                                      .load = o->load_share,
+                                      .seed = o->seed,
+                                      .messages = o->messages == SIM_NOT_GIVEN ? 0 : o->messages,
+                                      .job_specs = o->job_traffic.at,
+                                      .num_job_specs = (uint32_t)o->job_traffic.length};
+    sv_status status = read_order(app, sim, &order, &count);
+    if (status == SV_OK && o->jobs != NULL)
+        status = sv_jobmap_load(app->ctx, sim->f, o->jobs, &jobs);
+    request.order = order;
+    request.num_order = (uint32_t)count;
+    request.jobs = jobs;
+    if (status == SV_OK)
+        status = make_traffic(app, sim, &request);
+    sim->traffic = o->list != NULL ? o->list : request.spec;
+    sv_jobmap_free(jobs);
+    sv_release(app->ctx, order);
+    if (status != SV_OK)
+        return status;
+    sim->setup.source = sv_sim_traffic_source(sim->made);
+    sim->endless = sv_sim_traffic_endless(sim->made);
+    return SV_OK;
+}
+
+/* ---- running ---- */
+
+/* What was typed, and else: traffic that ends runs to its end, endless traffic has a window. */
+static void make_control(struct sim *sim)
+{
+    const struct sim_options *o = sim->o;
+    sv_sim_control *k = &sim->setup.control;
+    bool told = o->sample != NULL || o->steady || o->limit != NULL || o->wall != SIM_NOT_GIVEN;
+    k->limit = o->limit_ticks; /* not given: never */
+    k->wall_ns = o->wall == SIM_NOT_GIVEN ? 0 : o->wall * 1000000000;
+    k->sample = o->sample != NULL ? o->sample_ticks : 0;
+    if (sim->endless && !told)
+        k->sample = ticks_of_us(SAMPLE_US);
+    if (o->warm_up != NULL)
+        k->warm_up = o->warm_up_ticks;
+    else if (sim->endless && (k->sample > 0 || o->steady))
+        k->warm_up = ticks_of_us(WARM_UP_US);
+    uint64_t interval = o->interval != NULL ? o->interval_ticks : ticks_of_us(INTERVAL_US);
+    k->interval = o->files[SIM_TIMELINE] != NULL ? interval : 0;
+    if (!o->steady)
+        return;
+    k->steady = interval;
+    k->precision = o->precision != NULL ? o->precision_share : 0.01;
+    if (sim->endless && o->limit == NULL && k->wall_ns == 0)
+        k->limit = ticks_of_us(STEADY_LIMIT_US);
+}
+
+/* Who counts, and what those could inject: not terminals that nothing went from or to. */
+static void count_terminals(struct sim *sim)
+{
+    const sv_sim_source *source = sim->setup.source;
+    for (uint32_t t = 0; t < sim->f->num_terminals; t++) {
+        const sv_sim_terminal *about = &sim->result->terminals[t];
+        sv_node v = {sim->f->num_switches + t};
+        bool idle = about->sent_bytes == 0 && about->received_bytes == 0 && about->messages == 0;
+        if (idle || (source->counts != NULL && !source->counts(source->user, t)))
+            continue;
+        uint64_t link = sim_byte_ticks(sim, sim->f->hops[sim->f->first[v.i]].channel);
+        uint64_t ticks = link > sim->setup.model.inject ? link : sim->setup.model.inject;
+        sim->counting++;
+        sim->injection += SV_TICKS_A_NS * 1e9 / (double)ticks;
+    }
+}
+
+static sv_status simulate(struct app *app, struct sim *sim)
+{
+    SV_TRY(fit_model(app, sim));
+    SV_TRY(load_traffic(app, sim));
+    make_control(sim);
+    uint64_t begun = sv_now_ns(app->ctx);
+    SV_TRY(sv_simulate(app->ctx, sim->f, sim->r, &sim->setup, &sim->result));
+    sim->seconds = (double)(sv_now_ns(app->ctx) - begun) / 1e9;
+    count_terminals(sim);
+    if (sim->result->end != SV_SIM_DEADLOCK)
+        return SV_OK;
+    return sim_find_cycle(app, sim, &sim->cycle, &sim->cycle_length);
+}
+
+/* ---- telling ---- */
+
+static sv_status write_file(struct app *app, const struct sim *sim, enum sim_file which)
+{
+    const char *path = sim->o->files[which];
+    sv_file file;
+    sv_text out;
+    if (strcmp(path, "-") == 0) {
+        SV_TRY(app_print_begin(app, &out));
+        sim_print_csv(&out, sim, which);
+        return app_print_end(app, &out);
+    }
+    SV_TRY(sv_file_create(&file, app->ctx, path));
+    sv_text_init(&out, app->ctx, &file.sink);
+    sim_print_csv(&out, sim, which);
+    sv_status status = sv_text_finish(&out);
+    sv_text_release(&out);
+    if (status == SV_OK)
+        return sv_file_commit(&file);
+    sv_file_close(&file);
+    return status;
+}
+
+static sv_status tell(struct app *app, const struct sim *sim)
+{
+    sv_text out;
+    for (int i = 0; i < SIM_NUM_FILES; i++)
+        if (sim->o->files[i] != NULL)
+            SV_TRY(write_file(app, sim, (enum sim_file)i));
+    if (sim->o->file_on_output)
+        return SV_OK;
+    SV_TRY(app_print_begin(app, &out));
+    (sim->o->json ? sim_print_json : sim_print_text)(&out, sim);
+    return app_print_end(app, &out);
+}
+
+static int exit_of(sv_sim_end end)
+{
+    switch (end) {
+    case SV_SIM_DEADLOCK:
+        return EXIT_NO;
+    case SV_SIM_CANCELLED:
+        return EXIT_CANCELLED;
+    default:
+        return EXIT_YES;
+    }
+}
+
+int cmd_sim(struct app *app, int argc, char **argv)
+{
+    struct sim_options o = {.profile = "qdr",
+                            .seed = 1,
+                            .vls = SIM_NOT_GIVEN,
+                            .assume_sl = SIM_NOT_GIVEN,
+                            .messages = SIM_NOT_GIVEN,
+                            .wall = SIM_NOT_GIVEN};
+    struct sim sim = {.o = &o};
+    int code = sim_parse(app, &o, argc, argv);
+    if (code >= 0)
+        return code;
+    code = load(app, &sim);
+    if (code < 0) {
+        sv_status status = simulate(app, &sim);
+        if (status == SV_OK) {
+            app->concluding = true;
+            status = tell(app, &sim);
+        }
+        code = status == SV_OK ? exit_of(sim.result->end) : app_exit(app, status);
+    }
+    sv_release(app->ctx, sim.cycle);
+    sv_sim_free(sim.result);
+    sv_sim_traffic_free(sim.made);
+    sv_routes_free(sim.r);
+    sv_fabric_free(sim.f);
+    return code;
+}

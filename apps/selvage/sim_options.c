@@ -1,0 +1,194 @@
+/*
+ * sim_options.c: the command line of `selvage sim`: what it means, and what of it is nonsense.
+ */
+#include <string.h>
+
+#include "selvage/sim_shared.h"
+#include "simulate/quantity.h"
+
+/* ---- values ---- */
+
+/* A time in microseconds; -1 or an exit code. */
+static int parse_time(struct app *app, const char *name, const char *text, bool positive,
+                      uint64_t *ticks)
+{
+    *ticks = SIM_NOT_GIVEN;
+    if (text == NULL)
+        return -1;
+    if (!sv_span_ticks(sv_span_of(text), 1000, ticks) || (positive && *ticks == 0))
+        return app_usage_error(app, "--%s: '%s' is no time%s (microseconds, or such as 5ms)", name,
+                               text, positive ? " above 0" : "");
+    return -1;
+}
+
+/* A share of 1, more than 0; -1 or an exit code. */
+static int parse_share(struct app *app, const char *name, const char *text, double *share)
+{
+    *share = 0;
+    if (text != NULL && (!sv_span_decimal(sv_span_of(text), share) || !(*share > 0 && *share <= 1)))
+        return app_usage_error(app, "--%s: '%s' is not more than 0 and at most 1", name, text);
+    return -1;
+}
+
+static int parse_values(struct app *app, struct sim_options *o)
+{
+    const struct {
+        const char *name, *text;
+        uint64_t *ticks;
+    } times[] = {{"warm-up", o->warm_up, &o->warm_up_ticks},
+                 {"sample", o->sample, &o->sample_ticks},
+                 {"interval", o->interval, &o->interval_ticks},
+                 {"limit", o->limit, &o->limit_ticks}};
+    int code = -1;
+    for (size_t i = 0; code < 0 && i < sizeof times / sizeof times[0]; i++)
+        code = parse_time(app, times[i].name, times[i].text, i > 0, times[i].ticks);
+    if (code < 0)
+        code = parse_share(app, "load", o->load, &o->load_share);
+    if (code < 0)
+        code = parse_share(app, "precision", o->precision, &o->precision_share);
+    if (code < 0 && o->message != NULL &&
+        (!sv_span_bytes(sv_span_of(o->message), UINT32_MAX, &o->message_bytes) ||
+         o->message_bytes == 0))
+        code = app_usage_error(app, "--message: '%s' is no number of bytes (2048, 2KiB, 1MiB)",
+                               o->message);
+    return code;
+}
+
+/* Options that make no sense together; -1 or an exit code. */
+static int check_together(struct app *app, const struct sim_options *o)
+{
+    if (o->engine == NULL && (o->vls != SIM_NOT_GIVEN || o->engine_options.length > 0))
+        return app_usage_error(app, "--vls and --option go with --engine");
+    if (o->engine != NULL && o->assume_sl != SIM_NOT_GIVEN)
+        return app_usage_error(app, "--assume-sl is for tables that do not tell, not for --engine");
+    if (o->job_traffic.length > 0 && o->jobs == NULL)
+        return app_usage_error(app, "--job-traffic goes with --jobs");
+    if (o->list != NULL && (o->traffic != NULL || o->jobs != NULL || o->load != NULL ||
+                            o->message != NULL || o->messages != SIM_NOT_GIVEN))
+        return app_usage_error(app, "--file tells all messages: no --traffic, --jobs, --message, "
+                                    "--messages or --load");
+    if (o->steady && o->sample != NULL)
+        return app_usage_error(app, "--steady and --sample exclude each other");
+    if (o->precision != NULL && !o->steady)
+        return app_usage_error(app, "--precision goes with --steady");
+    if (o->interval != NULL && !o->steady && o->files[SIM_TIMELINE] == NULL)
+        return app_usage_error(app, "--interval goes with --steady or --timeline");
+    return -1;
+}
+
+/* Numbers out of range; -1 or an exit code. */
+static int check_numbers(struct app *app, const struct sim_options *o)
+{
+    const struct {
+        const char *name;
+        uint64_t value, least, most;
+    } limits[] = {{"vls", o->vls, 1, SV_MOST_LANES},
+                  {"assume-sl", o->assume_sl, 0, SV_HARDWARE_SLS - 1},
+                  {"messages", o->messages, 1, UINT32_MAX},
+                  {"wall", o->wall, 1, 1000000000}};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        if (limits[i].value != SIM_NOT_GIVEN &&
+            (limits[i].value < limits[i].least || limits[i].value > limits[i].most))
+            return app_usage_error(app, "--%s: %llu is not in %llu…%llu", limits[i].name,
+                                   (unsigned long long)limits[i].value,
+                                   (unsigned long long)limits[i].least,
+                                   (unsigned long long)limits[i].most);
+    return -1;
+}
+
+/* Standard input and output have one use each; -1 or an exit code. */
+static int check_streams(struct app *app, struct sim_options *o)
+{
+    const char *const inputs[] = {o->input, o->order, o->jobs, o->list};
+    const char *outputs[SIM_NUM_FILES + 1] = {o->json ? "-" : NULL};
+    for (int i = 0; i < SIM_NUM_FILES; i++) {
+        outputs[i + 1] = o->files[i];
+        o->file_on_output |= o->files[i] != NULL && strcmp(o->files[i], "-") == 0;
+    }
+    int code = app_one_stream(app, "input", inputs, 4);
+    return code >= 0 ? code : app_one_stream(app, "output", outputs, SIM_NUM_FILES + 1);
+}
+
+static int check(struct app *app, struct sim_options *o)
+{
+    int code = parse_values(app, o);
+    if (code < 0)
+        code = check_numbers(app, o);
+    if (code < 0)
+        code = check_together(app, o);
+    if (code < 0)
+        code = check_streams(app, o);
+    if (code >= 0)
+        return code;
+    if (sv_profile_model(app->ctx, o->profile, &o->model) != SV_OK)
+        return app_usage_error(app, "--profile: %s", sv_ctx_message(app->ctx));
+    for (size_t i = 0; i < o->set.length; i++)
+        if (sv_sim_param_set(app->ctx, &o->model, o->set.at[i]) != SV_OK)
+            return app_usage_error(app, "--set: %s", sv_ctx_message(app->ctx));
+    return -1;
+}
+
+int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
+{
+    const app_option options[] = {
+        {"traffic", 't', OPTION_TEXT, &o->traffic, "SPEC",
+         "who sends what to whom (default exchange); help lists"},
+        {"message", 'm', OPTION_TEXT, &o->message, "BYTES",
+         "of a message: 2048, 2KiB, 1MiB (default: one MTU)"},
+        {"messages", 0, OPTION_NUMBER, &o->messages, "N", "of a terminal, of endless traffic"},
+        {"load", 0, OPTION_TEXT, &o->load, "F",
+         "offered share of each terminal's link, up to 1 (default: as fast as it goes)"},
+        {"seed", 0, OPTION_NUMBER, &o->seed, "N", "of traffic, and of the engine (default 1)"},
+        {"order", 0, OPTION_TEXT, &o->order, "FILE",
+         "port GUIDs of hosts in the order of ranks (as route --order-out)"},
+        {"jobs", 0, OPTION_TEXT, &o->jobs, "FILE", "job map: jobs talk each for themselves"},
+        {"job-traffic", 0, OPTION_LIST, &o->job_traffic, "JOB=SPEC", "of a job, instead"},
+        {"file", 0, OPTION_TEXT, &o->list, "FILE", "the messages themselves, one a line"},
+        {"profile", 'p', OPTION_TEXT, &o->profile, "NAME",
+         "qdr (default), dla, drb, ndr; help lists all their numbers"},
+        {"set", 0, OPTION_LIST, &o->set, "NAME=VALUE", "a number of the model instead"},
+        {"engine", 'e', OPTION_TEXT, &o->engine, "ENGINE",
+         "compute the tables first (see selvage engines; or auto)"},
+        {"vls", 0, OPTION_NUMBER, &o->vls, "N", "with --engine: lanes that may be used"},
+        {"option", 0, OPTION_LIST, &o->engine_options, "NAME=VALUE", "with --engine: of it"},
+        {"assume-sl", 0, OPTION_NUMBER, &o->assume_sl, "N",
+         "everybody uses this service level (for tables that do not tell)"},
+        {"warm-up", 0, OPTION_TEXT, &o->warm_up, "US",
+         "do not count before (1000 for a sample of endless traffic, else 0)"},
+        {"sample", 0, OPTION_TEXT, &o->sample, "US",
+         "count for so long, then stop (5000 for endless traffic, unless told otherwise)"},
+        {"steady", 0, OPTION_FLAG, &o->steady, NULL, "stop when all bandwidths are known"},
+        {"precision", 0, OPTION_TEXT, &o->precision, "F",
+         "with --steady: 99 % sure to this share (default 0.01)"},
+        {"interval", 0, OPTION_TEXT, &o->interval, "US",
+         "of a row of --timeline, an observation of --steady (default 10)"},
+        {"limit", 0, OPTION_TEXT, &o->limit, "US", "stop then"},
+        {"wall", 0, OPTION_NUMBER, &o->wall, "SECONDS", "stop after so long on the clock"},
+        {"terminals", 0, OPTION_TEXT, &o->files[SIM_TERMINALS], "FILE", "CSV: each terminal"},
+        {"channels", 0, OPTION_TEXT, &o->files[SIM_CHANNELS], "FILE", "CSV: each channel"},
+        {"latencies", 0, OPTION_TEXT, &o->files[SIM_LATENCIES], "FILE", "CSV: histogram"},
+        {"timeline", 0, OPTION_TEXT, &o->files[SIM_TIMELINE], "FILE",
+         "CSV: each switch, interval by interval"},
+        {"stuck", 0, OPTION_TEXT, &o->files[SIM_STUCK], "FILE", "CSV: packets of a deadlock"},
+        {"json", 'j', OPTION_FLAG, &o->json, NULL, "print JSON"},
+        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
+    const app_usage usage = {
+        "DIR|FILE.svr|FABRIC [options]",
+        "Simulate traffic over forwarding tables, packet by packet: throughput, latencies, and\n"
+        "whether it deadlocks (exit code 1). A fabric without tables is routed with --engine.\n"
+        "Times are in microseconds, or with a unit (5ms).",
+        "selvage sim tables\n"
+        "selvage sim tables --traffic uniform --load 0.6 --profile ndr\n"
+        "selvage sim torus:4x4x3,hosts=4 --engine nue --message 20KiB --channels load.csv",
+        options};
+    int code = app_parse(app, &usage, argc, argv, &o->input, 0, 1);
+    if (code >= 0)
+        return code;
+    if (strcmp(o->profile, "help") == 0)
+        return sim_list(app, sim_list_profiles, o->json);
+    if (o->traffic != NULL && strcmp(o->traffic, "help") == 0)
+        return sim_list(app, sim_list_traffic, o->json);
+    if (o->input == NULL)
+        return app_usage_error(app, "1 argument is missing: selvage sim %s", usage.arguments);
+    return check(app, o);
+}

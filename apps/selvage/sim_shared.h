@@ -1,0 +1,107 @@
+/*
+ * sim_shared.h: what `selvage sim` is asked (sim_options.c), what can be asked (sim_lists.c), what
+ * it simulated (cmd_sim.c), and who tells of it (sim_print.c, sim_csv.c).
+ */
+#ifndef SELVAGE_APP_SIM_SHARED_H
+#define SELVAGE_APP_SIM_SHARED_H
+
+#include "selvage/app.h"
+
+/* The value of a number that was not given; none that can be typed. */
+#define SIM_NOT_GIVEN UINT64_MAX
+
+/* Files that are written when it is over. */
+enum sim_file {
+    SIM_TERMINALS,
+    SIM_CHANNELS,
+    SIM_LATENCIES,
+    SIM_TIMELINE,
+    SIM_STUCK,
+    SIM_NUM_FILES
+};
+
+struct sim_options {
+    /* As typed. */
+    const char *input, *engine;
+    app_list engine_options;
+    uint64_t vls, seed, assume_sl;
+    const char *traffic, *message, *load, *order, *jobs, *list;
+    app_list job_traffic;
+    uint64_t messages, wall;
+    const char *profile;
+    app_list set;
+    const char *warm_up, *sample, *precision, *interval, *limit;
+    bool steady, json;
+    const char *files[SIM_NUM_FILES];
+    /* What it means. */
+    sv_sim_model model;
+    uint64_t warm_up_ticks, sample_ticks, interval_ticks, limit_ticks; /* or SIM_NOT_GIVEN */
+    uint64_t message_bytes;             /* where a message was given */
+    double load_share, precision_share; /* 0: not given */
+    bool file_on_output;                /* so that nothing else is printed there */
+};
+
+/* A simulation. */
+struct sim {
+    const struct sim_options *o;
+    const char *engine; /* that made the tables, or NULL */
+    sv_fabric *f;
+    sv_routes *r;
+    sv_sim_setup setup;
+    sv_sim_traffic *made; /* by setup.source */
+    const char *traffic;  /* its spec, or the file it is from */
+    bool endless;
+    sv_sim_result *result;
+    double seconds;    /* of simulating */
+    uint32_t counting; /* terminals that count and took part */
+    double injection;  /* bytes a second that those could inject */
+    sv_wait *cycle;    /* of a deadlock */
+    size_t cycle_length;
+};
+
+/* Reads a command line. Returns -1 to go on, or the exit code to end with. */
+int sim_parse(struct app *app, struct sim_options *options, int argc, char **argv);
+
+/* What --profile help and --traffic help print. Returns the exit code. */
+typedef void sim_list_fn(sv_text *out, bool json);
+void sim_list_profiles(sv_text *out, bool json);
+void sim_list_traffic(sv_text *out, bool json);
+int sim_list(struct app *app, sim_list_fn *list, bool json);
+
+/* Microseconds of ticks. */
+static inline double sim_us(uint64_t ticks)
+{
+    return (double)ticks / (1000.0 * SV_TICKS_A_NS);
+}
+
+/* Of a message, unless the spec tells. */
+static inline uint32_t sim_message_bytes(const struct sim *sim)
+{
+    return sim->o->message != NULL ? (uint32_t)sim->o->message_bytes : sim->o->model.mtu_bytes;
+}
+
+/* Ticks that a channel takes a byte. */
+static inline uint64_t sim_byte_ticks(const struct sim *sim, sv_channel c)
+{
+    const sv_link *link = sv_link_of(sim->f, c);
+    if (sim->setup.model.byte_ticks == 0)
+        return sv_sim_byte_ticks(link);
+    return sim->setup.model.byte_ticks * 4 / (link->width != 0 ? link->width : 4);
+}
+
+/* The share of the time that counts in which a channel was busy, 0 … 1. */
+double sim_utilisation(const struct sim *sim, sv_channel c);
+
+/*
+ * Packets that wait for each other, from those that are stuck: each holds a place in a buffer that
+ * the one before it waits for, and the first one that the last waits for. *cycle: to be released.
+ */
+sv_status sim_find_cycle(struct app *app, const struct sim *sim, sv_wait **cycle, size_t *length);
+
+void sim_print_text(sv_text *out, const struct sim *sim);
+void sim_print_json(sv_text *out, const struct sim *sim);
+
+/* Writes one of the files as CSV. */
+void sim_print_csv(sv_text *out, const struct sim *sim, enum sim_file file);
+
+#endif
