@@ -70,12 +70,12 @@ typedef struct sv_sim_source {
 /* When to stop, and what to count. */
 typedef struct sv_sim_control {
     uint64_t limit;    /* ticks; SV_NEVER: none */
-    uint64_t wall_ns;  /* of the context's clock; 0: none */
+    uint64_t wall_ns;  /* of the context's clock: a limit, too; 0: none */
     uint64_t warm_up;  /* statistics are of what happens from then on … */
     uint64_t sample;   /* … for so long, then it stops; 0: to the end */
     uint64_t steady;   /* ticks of an interval whose bandwidth is one observation; 0: not asked */
     double precision;  /* of means, for steady: half of the 99 % interval by the mean */
-    uint64_t interval; /* ticks of a row of the timeline; 0: none */
+    uint64_t interval; /* ticks of a row of the timeline, which begins at 0; 0: none */
     bool ignore_stuck; /* do not look for deadlocks while others still move */
 } sv_sim_control;
 
@@ -133,6 +133,7 @@ typedef struct sv_sim_result {
     sv_sim_end end;
     uint64_t time;        /* the last arrival; where it did not complete, when it stopped */
     uint64_t from, until; /* the time that counts */
+    /* Hops are grants at switches. Looks depend on the number of threads, nothing else does. */
     uint64_t messages, packets, arrived_messages, arrived_packets, packet_hops, looks;
     uint64_t payload_bytes; /* arrived in the time that counts, where terminals count */
     double throughput;      /* bytes a second: of those */

@@ -61,7 +61,7 @@ static const struct place {
     {offsetof(sv_sim_model, byte_ticks), RATE, 0.01, GBIT_TICKS},
     {offsetof(sv_sim_model, input), COUNT, 1, 1 << 24},
     {offsetof(sv_sim_model, output), COUNT, 1, 1 << 24},
-    {offsetof(sv_sim_model, speedup), COUNT, 1, 6400},
+    {offsetof(sv_sim_model, speedup), COUNT, 100, 6400},
     {offsetof(sv_sim_model, ways), COUNT, 1, SV_MOST_PORTS},
     {offsetof(sv_sim_model, voq), CHOICE, 0, 0},
     {offsetof(sv_sim_model, lanes), COUNT, 1, SV_MOST_LANES},

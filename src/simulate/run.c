@@ -124,7 +124,7 @@ static sv_status look_around(sv__team *team, struct watchman *w, uint64_t now, b
         SV_TRY(sv__find_stuck(team));
         if (r->num_stuck > 0)
             return SV_OK;
-        w->next_deadlock = hops + sv__max(1 << 19, x->first_queue[x->f->num_channels] + packets);
+        w->next_deadlock = hops + sv__max(4096, x->first_queue[x->f->num_channels] + packets);
     }
     *end = false;
     return SV_OK;
@@ -160,7 +160,7 @@ static sv_status conclude(sv__team *team, uint64_t stop, bool nothing)
 static sv_status run(sv__team *team)
 {
     sv__sim *x = &team->parts[0];
-    struct watchman w = {.begun = sv_now_ns(x->ctx), .next_deadlock = 1 << 19};
+    struct watchman w = {.begun = sv_now_ns(x->ctx), .next_deadlock = 4096};
     uint64_t stop = x->result->until;
     uint64_t step = step_of(x->f), next;
     while ((next = next_event(team)) < stop) {

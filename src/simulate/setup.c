@@ -16,9 +16,10 @@ sv_status sv__check_model(sv_ctx *ctx, const sv_sim_model *m)
                        "MTU and header are 1 byte or more each, and not over 65,535 together");
     uint32_t blocks = sv__blocks(m->mtu_bytes + m->header_bytes);
     if (m->lanes == 0 || m->lanes > SV_MOST_LANES || m->ways == 0 || m->ways > 255 ||
-        m->speedup == 0)
+        m->speedup < 100)
         return sv_fail(ctx, SV_BAD_INPUT,
-                       "lanes are 1 to %d, ways 1 to 255, the speed-up 1 or more", SV_MOST_LANES);
+                       "lanes are 1 to %d, ways 1 to 255, the speed-up 100 percent or more",
+                       SV_MOST_LANES);
     if (m->credit == 0 || m->drain == 0 || m->open == 0)
         return sv_fail(ctx, SV_BAD_INPUT,
                        "credits' delay, draining and open messages are 1 or more");

@@ -168,7 +168,7 @@ static sv_sim_model draw_model(sv_rng *rng, const struct style *style)
                       .input = blocks + (uint32_t)sv_rng_below(rng, more),
                       .output = blocks + (uint32_t)sv_rng_below(rng, more),
                       .speedup =
-                          one_in(rng, 2) ? speedups[sv_rng_below(rng, 5)] : from_to(rng, 50, 300),
+                          one_in(rng, 2) ? speedups[sv_rng_below(rng, 5)] : from_to(rng, 100, 350),
                       .ways = from_to(rng, 1, 3),
                       .mtu_bytes = mtu,
                       .header_bytes = header,

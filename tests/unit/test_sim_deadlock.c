@@ -306,7 +306,7 @@ static sv_sim_model smallest(sv_rng *rng)
 {
     sv_sim_model m = sim_model();
     m.input = m.output = BLOCKS;
-    m.speedup = 50 + (uint32_t)sv_rng_below(rng, 200);
+    m.speedup = 100 + (uint32_t)sv_rng_below(rng, 200);
     m.ways = 1 + (uint32_t)sv_rng_below(rng, 2);
     m.voq = sv_rng_below(rng, 2) == 0;
     m.inband_bytes = sv_rng_below(rng, 2) == 0 ? 0 : 8;

@@ -294,6 +294,7 @@ static void models_that_are_none(void **state)
     REFUSED(lanes, 0, SV_BAD_INPUT);
     REFUSED(ways, 0, SV_BAD_INPUT);
     REFUSED(speedup, 0, SV_BAD_INPUT);
+    REFUSED(speedup, 99, SV_BAD_INPUT);
     REFUSED(open, 0, SV_BAD_INPUT);
     REFUSED(credit, 0, SV_BAD_INPUT);
     REFUSED(drain, 0, SV_BAD_INPUT);

@@ -96,7 +96,7 @@ static sv_fabric *chain_of(const struct chain *chain)
 static void speeds_and_speedups_mix(void **state)
 {
     (void)state;
-    static const uint32_t speedups[] = {100, 33, 50, 99, 150, 200, 700, 1000000};
+    static const uint32_t speedups[] = {100, 101, 125, 133, 150, 200, 700, 1000000};
     static const uint64_t drains[] = {1, 143, QDR, 2000};
     static const uint32_t payloads[] = {0, 1, 37, 38, 39, 101, 102, 103, 1000, 2048};
     for (uint32_t i = 0; i < LENGTH(chains); i++) {
@@ -204,7 +204,6 @@ static void the_slowest_stage_sets_the_pace(void **state)
         {0, 100, 0, 0, 1, 2074ULL * QDR},        /* links */
         {0, 100, 0, 451, 1, 2074ULL * 451},      /* injecting */
         {0, 100, 0, 0, 777, 2074ULL * 777},      /* draining */
-        {0, 90, 0, 0, 1, 2074ULL * 500},         /* crossing: 450 / 0.9 */
         {0, 100, 40, 0, 1, 2114ULL * QDR},       /* flow control between packets */
         {0, 100, 40, 455, 1, 2114ULL * QDR},     /* 2,074 * 455 < 2,114 * 450 */
         {0, 100, 40, 0, 458, 2114ULL * QDR},     /* 2,074 * 458 < 2,114 * 450 */
@@ -212,7 +211,6 @@ static void the_slowest_stage_sets_the_pace(void **state)
         {1, 200, 0, 0, 1, 2074ULL * SDR},        /* the first link */
         {2, 200, 0, 0, 1, 2074ULL * SDR},        /* the last */
         {3, 200, 0, 0, 1, 2074ULL * SDR},        /* one between */
-        {3, 50, 0, 0, 1, 2074ULL * 3600},        /* the way into it */
         {3, 200, 100, 0, 1, 2174ULL * SDR},      /* with flow control */
         {3, 200, 0, 2001, 2000, 2074ULL * 2001}, /* adapters */
     };
