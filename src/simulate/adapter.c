@@ -188,7 +188,7 @@ static sv_status inject(sv__sim *x, uint32_t t, uint32_t channel, unsigned lane,
     }
     if (x->watch->injected != NULL)
         x->watch->injected(x->watch->user, x->cargo[p].number, t, x->cargo[p].tag, x->now);
-    return sv__send(x, p, channel, lane, x->now);
+    return sv__send(x, p, channel, lane, x->now, false);
 }
 
 sv_status sv__look_adapter(sv__sim *x, uint32_t channel)

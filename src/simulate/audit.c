@@ -12,7 +12,7 @@
  */
 #include "simulate/state.h"
 
-enum { PLACES = 1 << 14 };
+enum { PLACES = 1 << 12 };
 
 static uint64_t mix(uint64_t a)
 {

@@ -234,13 +234,12 @@ sv_status sv__credits_back(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp
     sv__credits *c = sv__credits_of(x, channel, lane);
     if (c->length == c->room) {
         settle(x, channel, c, !sv__is_switch(x, x->outputs[channel].head));
-        if (c->length > c->room / 2 || c->room == 0) {
-            uint32_t room = c->room == 0 ? 4 : 2 * c->room;
+        if (c->length > c->room / 2) {
+            uint32_t room = 2 * c->room;
             sv__ramp *at = sv_arena_raw(&x->arena, room, sizeof *at);
             if (at == NULL)
                 return SV_NO_MEMORY;
-            if (c->length > 0)
-                memcpy(at, c->at, c->length * sizeof *at);
+            memcpy(at, c->at, c->length * sizeof *at);
             c->at = at;
             c->room = room;
         }

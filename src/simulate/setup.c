@@ -97,8 +97,12 @@ static void init_outputs(sv__sim *x)
                                      .in_port = f->port[f->reverse[c].i],
                                      .last_lane = SV_NO_LANE,
                                      .buffer_free = x->m->output};
-        for (uint32_t l = 0; l < x->m->lanes; l++)
-            sv__credits_of(x, c, l)->there = x->m->input;
+        for (uint32_t l = 0; l < x->m->lanes; l++) {
+            sv__credits *credits = sv__credits_of(x, c, l);
+            credits->there = x->m->input;
+            credits->at = credits->few;
+            credits->room = 2;
+        }
     }
 }
 

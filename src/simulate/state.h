@@ -56,12 +56,13 @@ typedef struct sv__credits {
     uint32_t there;        /* that are back, at least */
     uint32_t need;         /* blocks somebody lacked at the last look; 0: nobody */
     uint32_t length, room; /* of at */
+    sv__ramp few[2];       /* where at begins: most never need more */
 } sv__credits;
 
 /* The first packet of a queue, at the output it is for. */
 typedef struct sv__want {
     uint64_t ready; /* when it may be granted as far as it goes itself */
-    uint32_t queue, in;
+    uint32_t queue, in, packet;
     uint32_t pair; /* input port and lane it came by, in the order of rule 16 */
     uint16_t blocks;
     uint8_t lane; /* of the link it goes on by */
@@ -302,8 +303,10 @@ sv_status sv__line_add(sv__sim *x, uint32_t channel, uint64_t from, uint64_t unt
 
 /* Grants what an output of a switch may grant now, and plans its next look. */
 sv_status sv__look(sv__sim *x, uint32_t channel);
-/* Sends a packet over a channel from a time on: into the queue at its other end. */
-sv_status sv__send(sv__sim *x, uint32_t packet, uint32_t channel, unsigned lane, uint64_t start);
+/* Sends a packet over a channel from a time on: into the queue at its other end. has_way: it is
+ * known already where it goes on from there. */
+sv_status sv__send(sv__sim *x, uint32_t packet, uint32_t channel, unsigned lane, uint64_t start,
+                   bool has_way);
 /* Puts a packet that its channel has started into the queue at its end. */
 sv_status sv__receive(sv__sim *x, uint32_t packet, uint32_t channel);
 

@@ -63,6 +63,7 @@ static sv_status want(sv__sim *x, uint32_t q, uint32_t in, uint64_t since)
     *w = (sv__want){.ready = sv__max(ready, since),
                     .queue = q,
                     .in = in,
+                    .packet = x->queues[q].first,
                     .pair = from->in_port * x->m->lanes + p->lane,
                     .blocks = (uint16_t)sv__blocks(p->length),
                     .lane = p->out_lane};
@@ -94,7 +95,24 @@ static sv_status find_way(sv__sim *x, sv__packet *packet, uint32_t over)
     return SV_OK;
 }
 
-sv_status sv__send(sv__sim *x, uint32_t p, uint32_t channel, unsigned lane, uint64_t start)
+/* Puts a packet that has its way into its queue at the end of a channel. */
+static sv_status enqueue(sv__sim *x, uint32_t p, uint32_t channel)
+{
+    sv__packet *packet = &x->packets[p];
+    packet->next = SV_NONE;
+    uint32_t q = queue_of(x, channel, packet->lane, packet->out);
+    sv__queue *queue = &x->queues[q];
+    if (queue->first == SV_NONE) {
+        queue->first = queue->last = p;
+        return want(x, q, channel, 0);
+    }
+    x->packets[queue->last].next = p;
+    queue->last = p;
+    return SV_OK;
+}
+
+sv_status sv__send(sv__sim *x, uint32_t p, uint32_t channel, unsigned lane, uint64_t start,
+                   bool has_way)
 {
     sv__packet *packet = &x->packets[p];
     packet->start = start;
@@ -102,6 +120,8 @@ sv_status sv__send(sv__sim *x, uint32_t p, uint32_t channel, unsigned lane, uint
     if (x->lines != NULL)
         SV_TRY(sv__line_add(x, channel, start,
                             start + (uint64_t)packet->length * x->outputs[channel].byte));
+    if (has_way)
+        return enqueue(x, p, channel);
     if (sv__elsewhere(x, x->outputs[channel].head))
         return sv__post_packet(x, p, channel);
     return sv__receive(x, p, channel);
@@ -113,16 +133,7 @@ sv_status sv__receive(sv__sim *x, uint32_t p, uint32_t channel)
     if (!sv__is_switch(x, x->outputs[channel].head))
         return sv__drain(x, p, channel);
     SV_TRY(find_way(x, packet, channel));
-    packet->next = SV_NONE;
-    uint32_t q = queue_of(x, channel, packet->lane, packet->out);
-    sv__queue *queue = &x->queues[q];
-    if (queue->first == SV_NONE) {
-        queue->first = queue->last = p;
-        return want(x, q, channel, 0);
-    }
-    x->packets[queue->last].next = p;
-    queue->last = p;
-    return SV_OK;
+    return enqueue(x, p, channel);
 }
 
 /* ---- granting ---- */
@@ -155,8 +166,12 @@ static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes
     sv__output *o = &x->outputs[out];
     const sv__want w = o->wants[chosen];
     sv__queue *queue = &x->queues[w.queue];
-    uint32_t p = queue->first;
+    uint32_t p = w.packet;
     const sv__packet packet = x->packets[p];
+    bool here = sv__is_switch(x, o->head) && !sv__elsewhere(x, o->head);
+    if (here) /* where it goes on there will be looked up: the line may come meanwhile */
+        __builtin_prefetch(&x->r->ports[packet.destination][o->head]);
+    __builtin_prefetch(sv__credits_of(x, w.in, packet.lane));
     uint64_t crossed = x->now + (uint64_t)packet.length * o->cross;
     uint64_t start = sv__max(o->link_free, x->now + sv__block_end(packet.length, 1) * o->cross);
     *way_of(x, w.in) = crossed;
@@ -173,10 +188,15 @@ static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes
     count(x, &packet, p, w.in, out, w.lane, start);
     if (queue->first != SV_NONE)
         SV_TRY(want(x, w.queue, w.in, x->now + 1));
+    if (here) {
+        SV_TRY(find_way(x, &x->packets[p], out));
+        __builtin_prefetch(&x->queues[queue_of(x, out, w.lane, x->packets[p].out)]);
+        __builtin_prefetch(&x->outputs[x->packets[p].out]);
+    }
     const sv__ramp ramp = {.from = x->now, .rate = o->cross, .length = packet.length};
     SV_TRY((sv__elsewhere(x, x->f->tail[w.in].i) ? sv__post_credits
                                                  : sv__credits_back)(x, w.in, packet.lane, ramp));
-    return sv__send(x, p, out, w.lane, start);
+    return sv__send(x, p, out, w.lane, start, here);
 }
 
 /* Which of the wants that an output could grant now comes first in its lane (rule 16). */
@@ -205,6 +225,8 @@ static uint64_t grantable(sv__sim *x, uint32_t channel, uint64_t *next)
     uint64_t lanes = 0, lacking = 0;
     for (uint32_t i = 0; i < o->num_wants; i++) {
         const sv__want *w = &o->wants[i];
+        __builtin_prefetch(&x->packets[w->packet]);
+        __builtin_prefetch(&x->queues[w->queue]);
         uint64_t time = w->ready > x->now ? w->ready : *way_of(x, w->in);
         x->could[i] = 0;
         if (time <= x->now && o->buffer_free < w->blocks)
