@@ -179,29 +179,60 @@ static void settle(sv__sim *x, uint32_t channel, sv__credits *c, bool drain)
     }
 }
 
-/* The first time at which lacking more blocks are free; SV_NEVER: not with what is known. */
-static uint64_t free_at(const sv_sim_model *m, const sv__credits *c, uint32_t lacking, bool drain)
+/* How far ramps are at a time. */
+struct stand {
+    uint32_t have;   /* blocks that are free by then, beyond those taken */
+    uint32_t active; /* ramps that have begun and are not done */
+    uint64_t next;   /* when another begins */
+};
+
+static struct stand stand_at(const sv_sim_model *m, const sv__credits *c, uint64_t time, bool drain)
 {
-    uint64_t least = SV_NEVER;
-    uint32_t more = 0;
-    if (c->length == 1) {
-        uint32_t left = sv__blocks(c->at[0].length) - c->at[0].taken;
-        return left < lacking ? SV_NEVER
-                              : block_free(m, &c->at[0], c->at[0].taken + lacking, drain);
+    struct stand s = {.next = SV_NEVER};
+    for (uint32_t i = 0; i < c->length; i++) {
+        const sv__ramp *ramp = &c->at[i];
+        uint32_t k = free_by(m, ramp, time, drain);
+        s.have += k > ramp->taken ? k - ramp->taken : 0;
+        if (ramp->from > time)
+            s.next = ramp->from < s.next ? ramp->from : s.next;
+        else
+            s.active += k < sv__blocks(ramp->length);
     }
-    /* Several at a time: not before the earliest of them is that far with its share. */
+    return s;
+}
+
+/*
+ * A time not after the first at which lacking more blocks are free, as a rule that time; SV_NEVER:
+ * not with what is known. From one stand to the next: not before one of the ramps at work has
+ * freed its share of what lacks, or is done, or another begins.
+ */
+static uint64_t free_at(const sv_sim_model *m, const sv__credits *c, uint32_t lacking, bool drain,
+                        uint64_t time)
+{
+    uint32_t more = 0;
     for (uint32_t i = 0; i < c->length; i++)
         more += sv__blocks(c->at[i].length) - c->at[i].taken;
     if (more < lacking)
         return SV_NEVER;
-    uint32_t share = (lacking + c->length - 1) / c->length;
-    for (uint32_t i = 0; i < c->length; i++) {
-        const sv__ramp *ramp = &c->at[i];
-        uint32_t left = sv__blocks(ramp->length) - ramp->taken;
-        uint64_t time = left < share ? SV_NEVER : block_free(m, ramp, ramp->taken + share, drain);
-        least = time < least ? time : least;
+    if (c->length == 1)
+        return block_free(m, &c->at[0], c->at[0].taken + lacking, drain);
+    for (int round = 0; round < 8; round++) {
+        struct stand s = stand_at(m, c, time, drain);
+        if (s.have >= lacking)
+            break;
+        uint64_t least = s.next;
+        uint32_t share = s.active == 0 ? 0 : (lacking - s.have + s.active - 1) / s.active;
+        for (uint32_t i = 0; i < c->length; i++) {
+            const sv__ramp *ramp = &c->at[i];
+            uint32_t n = sv__blocks(ramp->length), k = free_by(m, ramp, time, drain);
+            if (ramp->from > time || k == n)
+                continue;
+            uint64_t then = block_free(m, ramp, n - k < share ? n : k + share, drain);
+            least = then < least ? then : least;
+        }
+        time = least;
     }
-    return least;
+    return time;
 }
 
 bool sv__credits_there(sv__sim *x, uint32_t channel, unsigned lane, uint32_t n, uint64_t *when)
@@ -214,12 +245,12 @@ bool sv__credits_there(sv__sim *x, uint32_t channel, unsigned lane, uint32_t n, 
     if (c->there >= n)
         return true;
     c->need = c->need == 0 || n < c->need ? n : c->need;
-    uint64_t time = free_at(x->m, c, n - c->there, drain);
+    uint64_t delay = delay_of(x, channel);
+    uint64_t time = free_at(x->m, c, n - c->there, drain, x->now < delay ? 0 : x->now - delay);
     if (time == SV_NEVER) {
         *when = SV_NEVER;
         return false;
     }
-    uint64_t delay = delay_of(x, channel);
     if (x->lines != NULL) {
         uint64_t at = sv__max(time, x->now < delay ? 0 : x->now - delay);
         const sv__sent *sent = on_the_way(x, channel, at);

@@ -133,8 +133,8 @@ MUTATIONS = [
              "x->m->credit + (uint64_t)x->m->inband_bytes * "
              "x->outputs[x->f->reverse[channel].i].byte", "x->m->credit"),
     Mutation("credits.c", 12, "of several packets that free blocks the first has to free them all",
-             "uint32_t share = (lacking + c->length - 1) / c->length;",
-             "uint32_t share = lacking;"),
+             "(lacking - s.have + s.active - 1) / s.active;",
+             "lacking - s.have;"),
     Mutation("credits.c", 12, "credits that just suffice are never heard of",
              "if (more < lacking)", "if (more <= lacking)"),
     Mutation("credits.c", 12, "who needs most is heard of, not who needs least",
