@@ -149,9 +149,8 @@ typedef struct sv__events {
 
 /* One terminal's bandwidth, interval by interval (steady.c). */
 typedef struct sv__series {
-    uint64_t interval, bytes; /* the present one */
-    uint32_t count;
-    double mean, squares;
+    uint64_t interval, bytes;    /* the present one */
+    double count, mean, squares; /* of those before: how many, their mean, squared deviations */
 } sv__series;
 
 /* What one part tells another: a packet sent over a channel, credits that come back on one. */

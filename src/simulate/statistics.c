@@ -55,16 +55,20 @@ sv_status sv__statistics_init(sv__sim *x)
 
 /* ---- steady ---- */
 
-/* Closes the intervals of a terminal before one. */
+/* Closes the intervals of a terminal before one: the present one, and any number without bytes. */
 static void roll(sv__series *s, uint64_t interval)
 {
-    for (; s->interval < interval; s->interval++) {
-        double delta = (double)s->bytes - s->mean;
-        s->count++;
-        s->mean += delta / s->count;
-        s->squares += delta * ((double)s->bytes - s->mean);
-        s->bytes = 0;
-    }
+    if (s->interval >= interval)
+        return;
+    double delta = (double)s->bytes - s->mean, empty = (double)(interval - s->interval - 1);
+    s->count++;
+    s->mean += delta / s->count;
+    s->squares += delta * ((double)s->bytes - s->mean);
+    s->squares += s->mean * s->mean * s->count * empty / (s->count + empty);
+    s->mean *= s->count / (s->count + empty);
+    s->count += empty;
+    s->bytes = 0;
+    s->interval = interval;
 }
 
 static void observe(sv__sim *x, uint32_t t, uint32_t bytes, uint64_t time)

@@ -93,6 +93,20 @@ static void nothing_yet_is_not_steady(void **state)
     sim_finish(&c);
 }
 
+/* A hundred million million intervals without a packet are passed over at once. */
+static void long_silence_takes_no_time(void **state)
+{
+    (void)state;
+    const sim_send sends[] = {{0, 1, 2048, 0}, {0, 1, 2048, UINT64_C(1) << 62}};
+    sim_case c = sim_begin(ctx, sim_star(ctx, 2, SV_SPEED_QDR));
+    c.control.steady = 10ULL * SLOT;
+    c.control.precision = 0.01;
+    sim_run(ctx, &c, sends, 2, 1);
+    assert_int_equal(c.result->end, SV_SIM_COMPLETED);
+    assert_int_equal(c.result->arrived_messages, 2);
+    sim_finish(&c);
+}
+
 /*
  * One flow that brings 6, 4, 6, 4, … packets in intervals of 20 slots: n observations. By Student,
  * half of the 99 % interval of their mean is t s / sqrt(n), s^2 the sum of squared deviations by
@@ -135,6 +149,7 @@ int main(void)
         cmocka_unit_test(steady_means_known_well_enough),
         cmocka_unit_test(not_yet_steady_is_a_limit),
         cmocka_unit_test(nothing_yet_is_not_steady),
+        cmocka_unit_test(long_silence_takes_no_time),
         cmocka_unit_test(the_interval_is_students),
     };
     return cmocka_run_group_tests(tests, begin, end);
