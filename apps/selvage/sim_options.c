@@ -67,6 +67,11 @@ static int check_together(struct app *app, const struct sim_options *o)
                             o->message != NULL || o->messages != SIM_NOT_GIVEN))
         return app_usage_error(app, "--file tells all messages: no --traffic, --jobs, --message, "
                                     "--messages or --load");
+    if (o->traffic != NULL && strncmp(o->traffic, "file:", 5) == 0 &&
+        (o->load != NULL || o->message != NULL || o->messages != SIM_NOT_GIVEN))
+        return app_usage_error(app,
+                               "--traffic file:PATH tells all messages: no --message, --messages "
+                               "or --load");
     if (o->steady && o->sample != NULL)
         return app_usage_error(app, "--steady and --sample exclude each other");
     if (o->precision != NULL && !o->steady)

@@ -48,7 +48,7 @@ static void print_traffic(sv_text *out, const struct sim *sim)
 {
     const struct sim_options *o = sim->o;
     sv_text_print(out, "traffic        %s%s", o->list != NULL ? "messages in " : "", sim->traffic);
-    if (o->list == NULL && strstr(sim->traffic, "bytes=") == NULL)
+    if (sim_same_bytes(sim))
         sv_text_print(out, ", messages of %u bytes", sim_message_bytes(sim));
     if (o->load != NULL)
         sv_text_print(out, ", load %s", o->load);
@@ -202,7 +202,7 @@ static void json_what(sv_json *j, const struct sim *sim)
     sv_json_number(j, "terminals", sim->f->live_terminals);
     sv_json_number(j, "lanes", sim->setup.model.lanes);
     sv_json_text(j, "traffic", sim->traffic);
-    if (o->list == NULL)
+    if (sim_same_bytes(sim))
         sv_json_number(j, "message_bytes", sim_message_bytes(sim));
     if (o->load != NULL)
         sv_json_real(j, "load", o->load_share, 6);

@@ -5,6 +5,8 @@
 #ifndef SELVAGE_APP_SIM_SHARED_H
 #define SELVAGE_APP_SIM_SHARED_H
 
+#include <string.h>
+
 #include "selvage/app.h"
 
 /* The value of a number that was not given; none that can be typed. */
@@ -69,7 +71,7 @@ void sim_list_traffic(sv_text *out, bool json);
 int sim_list(struct app *app, sim_list_fn *list, bool json);
 
 /* Microseconds of ticks. */
-static inline double sim_us(uint64_t ticks)
+static inline double sim_us(sv_sim_sum ticks)
 {
     return (double)ticks / (1000.0 * SV_TICKS_A_NS);
 }
@@ -78,6 +80,13 @@ static inline double sim_us(uint64_t ticks)
 static inline uint32_t sim_message_bytes(const struct sim *sim)
 {
     return sim->o->message != NULL ? (uint32_t)sim->o->message_bytes : sim->o->model.mtu_bytes;
+}
+
+/* Whether that is what messages have: neither a file nor the spec tells. */
+static inline bool sim_same_bytes(const struct sim *sim)
+{
+    return sim->o->list == NULL && strncmp(sim->traffic, "file:", 5) != 0 &&
+           strstr(sim->traffic, "bytes=") == NULL;
 }
 
 /* Ticks that a channel takes a byte. */

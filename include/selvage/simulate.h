@@ -15,6 +15,13 @@ enum { SV_TICKS_A_NS = 1800 };
 
 #define SV_NEVER UINT64_MAX
 
+/* A sum of ticks: a thousand million messages that wait a second each are more than 64 bits. */
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 sv_sim_sum;
+#else
+typedef uint64_t sv_sim_sum;
+#endif
+
 /* The numbers of docs/simulator.md. Times in ticks, buffers in blocks of 64 bytes. */
 typedef struct sv_sim_model {
     uint64_t cable, credit, switch_delay;
@@ -111,7 +118,8 @@ typedef struct sv_sim_terminal {
     uint64_t sent_bytes, received_bytes; /* payload */
     uint64_t messages;                   /* received whole */
     /* Ticks, of those: from the first packet's injection to the last byte drained; from ready. */
-    uint64_t latency_sum, latency_most, total_sum, total_most;
+    sv_sim_sum latency_sum, total_sum;
+    uint64_t latency_most, total_most;
 } sv_sim_terminal;
 
 /* What a channel carried in the time that counts: packets whose link starts then. */
@@ -133,13 +141,15 @@ typedef struct sv_sim_result {
     sv_sim_end end;
     uint64_t time;        /* the last arrival; where it did not complete, when it stopped */
     uint64_t from, until; /* the time that counts */
-    /* Hops are grants at switches. Looks depend on the number of threads, nothing else does. */
+    /* Hops are grants at switches. Looks and state_bytes depend on the number of threads, nothing
+     * else does. */
     uint64_t messages, packets, arrived_messages, arrived_packets, packet_hops, looks;
     uint64_t payload_bytes; /* arrived in the time that counts, where terminals count */
     double throughput;      /* bytes a second: of those */
     /* Of messages that arrive in the time that counts: from the first packet's injection to the
      * last byte drained; total: from ready. */
-    uint64_t latencies, latency_sum, latency_most, total_sum, total_most;
+    uint64_t latencies, latency_most, total_most;
+    sv_sim_sum latency_sum, total_sum;
     uint64_t *latency; /* [SV_SIM_BINS] */
     uint64_t state_bytes;
     double steady_share; /* of terminals, when steady was asked */
@@ -165,7 +175,8 @@ typedef struct sv_sim_setup {
 
 /*
  * Simulates. INFEASIBLE: a packet does not fit into a buffer. BAD_INPUT: a model that is none, or a
- * message that tables do not carry. Cancelling is a result: what there is so far.
+ * message that tables do not carry (with several threads and several such messages, any of them is
+ * told). Cancelling is a result: what there is so far.
  *
  * *result: owned by the caller (sv_sim_free). Time: some hundred nanoseconds for each packet and
  * hop. Memory: linear in channels, lanes (and ports, with virtual output queues) and packets under

@@ -247,7 +247,6 @@ static sv_status arrive(sv__sim *x, const sv__packet *packet, const sv__cargo *c
                         uint64_t time)
 {
     sv__adapter *a = &x->adapters[to];
-    x->result->arrived_messages += time < x->result->until;
     if (x->source->arrived == NULL)
         return SV_OK;
     const sv_sim_arrival arrival = {.ready = cargo->ready,
@@ -282,12 +281,12 @@ sv_status sv__drain(sv__sim *x, uint32_t p, uint32_t channel)
     uint64_t end = sv__drained_at(x->m, from, (uint64_t)packet->length * drain);
     x->adapters[to].drained = end;
     x->arrived++;
-    x->result->arrived_packets += end < x->result->until;
     x->last_arrival = sv__max(x->last_arrival, end);
     SV_TRY(sv__credits_back(x, channel, packet->lane,
                             (sv__ramp){.from = from, .rate = drain, .length = packet->length}));
     SV_TRY(sv__audit_arrived(x, packet, cargo));
-    sv__count_arrival(x, packet, cargo, to, end);
+    const sv__late arrival = {end, *cargo, to, packet->length, packet->last};
+    SV_TRY(sv__count_arrival(x, &arrival));
     if (x->watch->arrived != NULL)
         x->watch->arrived(x->watch->user, cargo->number, end);
     if (packet->last)

@@ -88,6 +88,18 @@ uint64_t sv__room(sv__sim *x, sv__output *o, uint32_t n)
     }
 }
 
+/* Drops packets from the ring that have left. */
+static void shorten(const sv__sim *x, sv__output *o)
+{
+    for (; o->buffer_length > 0; o->buffer_first++, o->buffer_length--) {
+        const sv__ramp *ramp = place_of(o, 0);
+        uint32_t n = sv__blocks(ramp->length);
+        if (free_by(x->m, ramp, x->now, false) < n)
+            return;
+        o->buffer_free += n - ramp->taken;
+    }
+}
+
 /* Makes room for twice as many packets in the ring (four at first). */
 static sv_status widen(sv__sim *x, sv__output *o)
 {
@@ -105,8 +117,11 @@ static sv_status widen(sv__sim *x, sv__output *o)
 
 sv_status sv__room_take(sv__sim *x, sv__output *o, uint64_t start, uint32_t length)
 {
-    if (o->buffer == NULL || o->buffer_length >> o->buffer_log > 0)
-        SV_TRY(widen(x, o));
+    if (o->buffer == NULL || o->buffer_length >> o->buffer_log > 0) {
+        shorten(x, o);
+        if (o->buffer_length >= ((uint32_t)1 << o->buffer_log) / 2)
+            SV_TRY(widen(x, o));
+    }
     *place_of(o, o->buffer_length++) =
         (sv__ramp){.from = start, .rate = o->byte, .length = (uint16_t)length};
     o->buffer_free -= sv__blocks(length);

@@ -101,7 +101,7 @@ static sv_status look_around(sv__team *team, struct watchman *w, uint64_t now, b
     for (uint32_t i = 0; i < team->count; i++) {
         done += team->parts[i].result->arrived_messages;
         hops += team->parts[i].result->packet_hops;
-        packets += team->parts[i].num_packets;
+        packets += team->parts[i].injected - team->parts[i].arrived; /* exact in the sum */
     }
     *end = true;
     r->end = SV_SIM_CANCELLED;
@@ -113,7 +113,8 @@ static sv_status look_around(sv__team *team, struct watchman *w, uint64_t now, b
     r->end = SV_SIM_STEADY;
     if (x->series != NULL && now >= w->next_steady) {
         if (sv__steady_share(team, now) >= 0.99) { /* unless it is because nothing moves */
-            SV_TRY(sv__find_stuck(team));
+            if (!x->k->ignore_stuck)
+                SV_TRY(sv__find_stuck(team));
             r->end = r->num_stuck > 0 ? SV_SIM_DEADLOCK : SV_SIM_STEADY;
             return SV_OK;
         }
@@ -131,10 +132,15 @@ static sv_status look_around(sv__team *team, struct watchman *w, uint64_t now, b
 }
 
 /* Ticks of a step: about as much work in each, whatever the fabric. */
-static uint64_t step_of(const sv_fabric *f)
+static uint64_t step_of(const sv__sim *x)
 {
-    uint64_t step = (uint64_t)1 << 24;
-    for (uint32_t t = 4096; t < f->num_terminals && step > 1 << 18; t *= 2)
+    uint64_t step = (uint64_t)1 << 24, byte = UINT32_MAX, usual = 2048 * 450;
+    for (uint32_t c = 0; c < x->f->num_channels; c++)
+        byte = x->outputs[c].byte < byte ? x->outputs[c].byte : byte;
+    uint64_t packet = byte * (x->m->mtu_bytes + x->m->header_bytes);
+    for (; packet < usual && step > 1 << 14; usual /= 2)
+        step /= 2;
+    for (uint32_t t = 4096; t < x->f->num_terminals && step > 1 << 14; t *= 2)
         step /= 2;
     return step;
 }
@@ -144,6 +150,8 @@ static sv_status conclude(sv__team *team, uint64_t stop, bool nothing)
 {
     sv_sim_result *r = team->parts[0].result;
     uint64_t last = last_arrival(team);
+    for (uint32_t i = 0; i < team->count; i++)
+        sv__count_until(&team->parts[i], stop);
     r->time = last;
     r->end = SV_SIM_COMPLETED;
     if (nothing && all_arrived(team) && last < stop)
@@ -162,14 +170,16 @@ static sv_status run(sv__team *team)
     sv__sim *x = &team->parts[0];
     struct watchman w = {.begun = sv_now_ns(x->ctx), .next_deadlock = 4096};
     uint64_t stop = x->result->until;
-    uint64_t step = step_of(x->f), next;
+    uint64_t step = step_of(x), next;
     while ((next = next_event(team)) < stop) {
         uint64_t until = next / step < SV_NEVER / step - 1 ? (next / step + 1) * step : SV_NEVER;
         until = until < stop ? until : stop;
         bool end;
         SV_TRY(sv__rows_until(x, until));
-        for (uint32_t i = 1; i < team->count; i++)
+        for (uint32_t i = 0; i < team->count; i++) {
             team->parts[i].result->timeline = x->result->timeline;
+            sv__count_until(&team->parts[i], until);
+        }
         SV_TRY(sv__run_until(team, until));
         SV_TRY(look_around(team, &w, until, &end));
         if (end) {
@@ -208,7 +218,8 @@ static sv_status part_init(sv__team *team, uint32_t i)
         x->opened = NULL;
         x->num_packets = x->packets_room = x->num_opened = x->opened_room = 0;
         x->could = NULL;
-        x->could_room = 0;
+        x->late = NULL;
+        x->could_room = x->num_late = x->late_room = 0;
         x->events = (sv__events){0};
         sv_arena_init(&x->arena, first->ctx);
         x->result = SV_ARENA_NEW(&x->arena, sv_sim_result, 1);
@@ -259,6 +270,7 @@ static void release(sv__team *team, sv_ctx *ctx)
         sv_release(ctx, x->packets);
         sv_release(ctx, x->cargo);
         sv_release(ctx, x->opened);
+        sv_release(ctx, x->late);
         x->arena.ctx = ctx;
         sv_arena_release(&x->arena);
     }

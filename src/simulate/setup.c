@@ -23,8 +23,11 @@ sv_status sv__check_model(sv_ctx *ctx, const sv_sim_model *m)
     if (m->credit == 0 || m->drain == 0 || m->open == 0)
         return sv_fail(ctx, SV_BAD_INPUT,
                        "credits' delay, draining and open messages are 1 or more");
-    if (m->drain > UINT32_MAX || m->inject > UINT32_MAX || m->inband_bytes > UINT16_MAX ||
-        m->cable > UINT32_MAX || m->credit > UINT32_MAX || m->switch_delay > UINT32_MAX)
+    if (m->drain > 1 << 24 || m->inject > 1 << 24 || m->byte_ticks > 1 << 24 || m->open > 1 << 20)
+        return sv_fail(ctx, SV_BAD_INPUT,
+                       "a byte takes at most 2^24 ticks, and at most 2^20 messages are open");
+    if (m->inband_bytes > UINT16_MAX || m->cable > UINT32_MAX || m->credit > UINT32_MAX ||
+        m->switch_delay > UINT32_MAX)
         return sv_fail(ctx, SV_BAD_INPUT, "delays are below %lu ns", UINT32_MAX / 1800ul);
     if (m->pause > 0 && m->pause >= m->period)
         return sv_fail(ctx, SV_BAD_INPUT, "pauses are as long as what they are pauses of");

@@ -153,6 +153,21 @@ typedef struct sv__series {
     double count, mean, squares; /* of those before: how many, their mean, squared deviations */
 } sv__series;
 
+/* The last packet of a flow that arrived. */
+typedef struct sv__flow {
+    uint32_t from, destination, serial;
+    bool used;
+} sv__flow;
+
+/* An arrival that is known before the step in which it happens. */
+typedef struct sv__late {
+    uint64_t time;
+    sv__cargo cargo;
+    uint32_t to;
+    uint16_t length;
+    bool last;
+} sv__late;
+
 /* What one part tells another: a packet sent over a channel, credits that come back on one. */
 typedef struct sv__mail {
     sv__packet packet;
@@ -219,7 +234,10 @@ typedef struct sv__sim {
     sv__events events;
     uint64_t injected, arrived; /* packets */
     uint64_t sum_in, sum_out;   /* of what was injected and what arrived: the same at the end */
-    uint64_t *seen;             /* order of flows: see audit.c */
+    sv__flow *seen;             /* order of flows: see audit.c */
+    uint64_t step_end;          /* nothing later is counted yet */
+    sv__late *late;             /* arrivals after that, known already */
+    uint32_t num_late, late_room;
     uint64_t last_arrival;
 
     /* statistics */
@@ -365,8 +383,10 @@ sv_status sv__find_stuck(const sv__team *team);
 /* ---- statistics.c ---- */
 
 sv_status sv__statistics_init(sv__sim *x);
-void sv__count_arrival(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo, uint32_t to,
-                       uint64_t time);
+/* Counts an arrival in the step in which it happens. */
+sv_status sv__count_arrival(sv__sim *x, const sv__late *arrival);
+/* A new step begins: counts what happens before its end. */
+void sv__count_until(sv__sim *x, uint64_t time);
 void sv__count_cell(sv__sim *x, uint32_t node, uint32_t bytes, uint64_t waited);
 /* Makes room for the timeline's rows up to a time. */
 sv_status sv__rows_until(sv__sim *x, uint64_t time);

@@ -113,11 +113,13 @@ double sv__steady_share(const sv__team *team, uint64_t now)
 
 /* ---- counting ---- */
 
-void sv__count_arrival(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo, uint32_t to,
-                       uint64_t time)
+static void count(sv__sim *x, const sv__late *arrival)
 {
     sv_sim_result *r = x->result;
-    uint32_t payload = packet->length - x->m->header_bytes;
+    uint64_t time = arrival->time;
+    uint32_t payload = arrival->length - x->m->header_bytes, to = arrival->to;
+    r->arrived_packets++;
+    r->arrived_messages += arrival->last;
     if (x->series != NULL)
         observe(x, to, payload, time);
     if (time < r->from || time >= r->until)
@@ -126,9 +128,9 @@ void sv__count_arrival(sv__sim *x, const sv__packet *packet, const sv__cargo *ca
     bool counts = x->source->counts == NULL || x->source->counts(x->source->user, to);
     terminal->received_bytes += payload;
     r->payload_bytes += counts ? payload : 0;
-    if (!packet->last)
+    if (!arrival->last)
         return;
-    uint64_t latency = time - cargo->injected, total = time - cargo->ready;
+    uint64_t latency = time - arrival->cargo.injected, total = time - arrival->cargo.ready;
     terminal->messages++;
     terminal->latency_sum += latency;
     terminal->latency_most = sv__max(terminal->latency_most, latency);
@@ -144,13 +146,59 @@ void sv__count_arrival(sv__sim *x, const sv__packet *packet, const sv__cargo *ca
     r->total_most = sv__max(r->total_most, total);
 }
 
+sv_status sv__count_arrival(sv__sim *x, const sv__late *arrival)
+{
+    if (arrival->time < x->step_end) {
+        count(x, arrival);
+        return SV_OK;
+    }
+    if (x->num_late == x->late_room) {
+        uint32_t room = x->late_room == 0 ? 256 : 2 * x->late_room;
+        sv__late *late = sv_resize(x->ctx, x->late, room, sizeof *late);
+        if (late == NULL)
+            return SV_NO_MEMORY;
+        x->late = late;
+        x->late_room = room;
+    }
+    x->late[x->num_late++] = *arrival;
+    return SV_OK;
+}
+
+void sv__count_until(sv__sim *x, uint64_t time)
+{
+    uint32_t kept = 0;
+    x->step_end = time;
+    for (uint32_t i = 0; i < x->num_late; i++)
+        if (x->late[i].time < time)
+            count(x, &x->late[i]);
+        else
+            x->late[kept++] = x->late[i];
+    x->num_late = kept;
+}
+
+/* A run that was stopped: packets whose link would have started later have not been sent. */
+static void take_back(const sv__sim *x, uint64_t time)
+{
+    for (uint32_t c = 0; c < x->f->num_channels; c++) {
+        const sv__output *o = &x->outputs[c];
+        for (uint32_t i = 0; i < o->buffer_length; i++) {
+            const sv__ramp *ramp =
+                &o->buffer[(o->buffer_first + i) & (((uint32_t)1 << o->buffer_log) - 1)];
+            if (ramp->from < time || ramp->from < x->result->from)
+                continue;
+            x->result->channels[c].packets--;
+            x->result->channels[c].bytes -= ramp->length;
+        }
+    }
+}
+
 sv_status sv__rows_until(sv__sim *x, uint64_t time)
 {
     if (x->k->interval == 0)
         return SV_OK;
     uint64_t rows = time / x->k->interval + 1;
     uint32_t switches = x->f->num_switches;
-    if (rows >= UINT32_MAX / 2)
+    if (rows >= UINT32_MAX / 2 || rows * switches > (uint64_t)1 << 28)
         return sv_fail(x->ctx, SV_BAD_INPUT, "the timeline's interval is too short for this run");
     if (rows > x->rows_room) {
         uint32_t room = (uint32_t)(rows + rows / 2);
@@ -199,7 +247,8 @@ static void add(sv_sim_result *r, const sv_sim_result *part)
 
 static uint64_t state_of(const sv__sim *x)
 {
-    return x->arena.taken + x->packets_room * (sizeof *x->packets + sizeof *x->cargo) +
+    return x->arena.taken + x->late_room * sizeof *x->late +
+           x->packets_room * (sizeof *x->packets + sizeof *x->cargo) +
            x->opened_room * sizeof *x->opened + SV_SIM_BINS * sizeof(uint64_t);
 }
 
@@ -207,6 +256,8 @@ void sv__statistics_end(const sv__team *team)
 {
     sv_sim_result *r = team->parts[0].result;
     const sv_fabric *f = team->parts[0].f;
+    if (r->time < r->until)
+        take_back(&team->parts[0], r->time);
     r->state_bytes =
         f->num_terminals * sizeof *r->terminals + f->num_channels * sizeof *r->channels;
     for (uint32_t i = 0; i < team->count; i++) {

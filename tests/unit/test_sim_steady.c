@@ -108,6 +108,27 @@ static void long_silence_takes_no_time(void **state)
 }
 
 /*
+ * Draining takes eight times as long as the link, so packets pile up in the adapter's buffer. What
+ * is drained after the run has ended does not count: W at 3600 ticks a byte, one after the other.
+ */
+static void what_is_drained_later_does_not_count(void **state)
+{
+    (void)state;
+    const sim_send send = {0, 1, 2048, 0};
+    sim_case c = sim_begin(ctx, sim_star(ctx, 2, SV_SPEED_QDR));
+    c.model.drain = 3600;
+    c.model.input = 20000;
+    c.control.steady = 100ULL * SLOT;
+    c.control.precision = 0.1;
+    sim_run(ctx, &c, &send, 1, 5000);
+    assert_int_equal(c.result->end, SV_SIM_STEADY);
+    assert_true(c.result->arrived_packets <= c.result->time / (2074ULL * 3600) + 1);
+    assert_true(c.result->arrived_packets >= c.result->time / (2074ULL * 3600) - 1);
+    assert_true(c.result->latency_most <= c.result->time);
+    sim_finish(&c);
+}
+
+/*
  * One flow that brings 6, 4, 6, 4, … packets in intervals of 20 slots: n observations. By Student,
  * half of the 99 % interval of their mean is t s / sqrt(n), s^2 the sum of squared deviations by
  * n - 1, t the 0.995 quantile with n - 1 degrees of freedom. n = 21: mean 106 / 21, s 1.02353, t
@@ -150,6 +171,7 @@ int main(void)
         cmocka_unit_test(not_yet_steady_is_a_limit),
         cmocka_unit_test(nothing_yet_is_not_steady),
         cmocka_unit_test(long_silence_takes_no_time),
+        cmocka_unit_test(what_is_drained_later_does_not_count),
         cmocka_unit_test(the_interval_is_students),
     };
     return cmocka_run_group_tests(tests, begin, end);
