@@ -148,7 +148,7 @@ static void print_numbers(sv_text *out, const struct sim *sim)
     sv_text_print(out,
                   "took           %.3f s: %.2f M events/s, %.2f M packet-hops/s, state of %.0f "
                   "bytes a terminal\n",
-                  sim->seconds, (double)r->looks / microseconds,
+                  sim->seconds, (double)sim_events(r) / microseconds,
                   (double)r->packet_hops / microseconds,
                   sim->f->live_terminals > 0 ? (double)r->state_bytes / sim->f->live_terminals : 0);
 }
@@ -295,7 +295,7 @@ void sim_print_json(sv_text *out, const struct sim *sim)
     if (sim->o->steady)
         sv_json_real(&j, "steady_share", r->steady_share, 6);
     json_busiest(&j, sim);
-    sv_json_number(&j, "events", r->looks);
+    sv_json_number(&j, "events", sim_events(r));
     sv_json_number(&j, "packet_hops", r->packet_hops);
     sv_json_number(&j, "state_bytes", r->state_bytes);
     sv_json_real(&j, "wall_seconds", sim->seconds, 6);

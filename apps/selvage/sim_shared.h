@@ -76,6 +76,12 @@ static inline double sim_us(sv_sim_sum ticks)
     return (double)ticks / (1000.0 * SV_TICKS_A_NS);
 }
 
+/* What happened: packets injected, granted at a switch, drained. */
+static inline uint64_t sim_events(const sv_sim_result *r)
+{
+    return r->packets + r->packet_hops + r->arrived_packets;
+}
+
 /* Of a message, unless the spec tells. */
 static inline uint32_t sim_message_bytes(const struct sim *sim)
 {

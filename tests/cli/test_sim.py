@@ -327,6 +327,55 @@ class Ends(Case):
         self.assertEqual(len(self.rows("channels")), 2 * (32 + 32))
 
 
+class Found(Case):
+    """What a review found, once."""
+
+    def test_flows_of_one_hash_are_two(self):
+        """These two flows once were one for the audit, which called the simulator wrong."""
+        listed = self.write("messages", "0 @473 @1 100\n0 @473 @2 100\n0 @473 @797 100\n"
+                            "10000 @2196 @507 100\n")
+        found = self.json("mesh:10x20,hosts=15", "-e", "updn", "--file", listed)
+        self.assertEqual((found["status"], found["arrived_messages"]), ("completed", 4))
+
+    def test_a_deadlock_is_the_same_with_threads(self):
+        """One that comes late, while small jobs go on: when it is looked for shows."""
+        job = ["A" if host % 16 < 8 else "L%d" % (host // 16) for host in range(256)]
+        jobs = self.write("jobs", "".join("host%d %s\n" % pair for pair in enumerate(job)))
+        results = []
+        for threads in ("1", "2", "5"):
+            found = self.json("torus:16,hosts=16", "-e", "sssp", "--vls", "1", "--jobs", jobs,
+                              "--job-traffic", "A=shift:by=24,load=0.027", "--traffic",
+                              "uniform:load=0.9", "--set", "link-gbit=2", "--set", "inject-gbit=2",
+                              "--set", "drain-gbit=2", "--set", "pause-ns=0", "--limit", "20000",
+                              "--threads", threads, code=1)
+            del found["wall_seconds"], found["state_bytes"]
+            results.append(found)
+        self.assertEqual(results[0]["status"], "deadlock")
+        self.assertEqual(results[1], results[0])
+        self.assertEqual(results[2], results[0])
+
+    def test_sums_of_days(self):
+        """150,000 messages of 0.01 Gbit/s, ready from the beginning on, in 200 s: they wait 100 s."""
+        found = self.json("mesh:1x1,hosts=2", "-e", "updn", "--traffic", "shift", "--set",
+                          "link-gbit=0.01", "--set", "inject-gbit=0.01", "--set",
+                          "drain-gbit=0.01", "--set", "pause-ns=0", "--limit", "200s")
+        self.assertAlmostEqual(found["since_ready_us"]["avg"], 100e6, delta=1e6)
+
+    def test_clocks_are_looked_at_whatever_packets_are_like(self):
+        begun = time.time()
+        found = self.json("mesh:8x8,hosts=16", "-e", "updn", "--traffic", "shift", "--profile", "ndr",
+                          "--set", "mtu-bytes=8", "--set", "header-bytes=1", "--wall", "1")
+        self.assertEqual(found["status"], "limit")
+        self.assertLess(time.time() - begun, 60)
+
+    def test_bytes_that_others_tell(self):
+        self.assertNotIn("message_bytes", self.json("mesh:1x2,hosts=2", "-e", "updn", "--traffic",
+                                                    "uniform:bytes=64", "--messages", "3"))
+        listed = self.write("messages", "0 @0 @1 5\n")
+        self.expect(2, "tells all messages", "mesh:1x2,hosts=2", "-e", "updn", "--traffic",
+                    "file:" + listed, "--message", "77")
+
+
 class Models(Case):
     def test_profiles_are_listed(self):
         out = ok("sim", "--profile", "help").out
