@@ -2,11 +2,11 @@
  * parts.c: the run itself, on one thread or, cut into parts, on several.
  *
  * Each part has some of the switches, with their terminals, and its own events. What happens at a
- * time t in one part is felt by another only some time later: a packet takes at least the cable's
- * delay, a credit at least its own. So all parts go through a window of that length from the
- * earliest event of all on, tell each other what was sent in it, and go on: whatever they are told
- * happens after the window. Who tells first does not matter: packets of one channel come from one
- * part, in order, and for the rest there are only sums.
+ * time t in one part is felt by another only some time later: a packet takes at least the delays of
+ * cable and switch, a credit at least its own. So all parts go through a window of that length from
+ * the earliest event of all on, tell each other what was sent in it, and go on: whatever they are
+ * told happens after the window. Who tells first does not matter: packets of one channel come from
+ * one part, in order, and for the rest there are only sums.
  *
  * So results are those of one thread, whatever the parts. (Looks are not: an output may be looked
  * at once more or less.)

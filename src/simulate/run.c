@@ -200,7 +200,7 @@ static uint32_t parts_for(const sv__sim *x)
                    x->watch->arrived != NULL || x->watch->stuck != NULL;
     if (watched || !x->source->threads || m->inband_bytes > 0 || x->f->num_terminals < 64)
         return 1;
-    if (m->cable < 5 * SV_TICKS_A_NS || m->credit < 5 * SV_TICKS_A_NS)
+    if (m->cable + m->switch_delay < 10 * SV_TICKS_A_NS || m->credit < 10 * SV_TICKS_A_NS)
         return 1;
     return sv_ctx_threads(x->ctx, x->f->num_switches < SV__MOST_PARTS ? x->f->num_switches
                                                                       : SV__MOST_PARTS);
@@ -237,6 +237,24 @@ static sv_status part_init(sv__team *team, uint32_t i)
     return sv__audit_init(x);
 }
 
+/*
+ * The time after which, at the earliest, a part feels what another does: a packet's first block
+ * crosses, goes over the cable, is whole and has been looked at; a credit's block crosses.
+ */
+static uint64_t lookahead_of(const sv__sim *x)
+{
+    const sv_sim_model *m = x->m;
+    uint64_t byte = UINT32_MAX, cross = UINT32_MAX;
+    for (uint32_t c = 0; c < x->f->num_channels; c++) {
+        byte = x->outputs[c].byte < byte ? x->outputs[c].byte : byte;
+        cross = x->outputs[c].cross < cross ? x->outputs[c].cross : cross;
+    }
+    uint64_t first = sv__block_end(m->header_bytes, 1);
+    uint64_t packet = first * (cross + byte) + m->cable + m->switch_delay;
+    uint64_t credit = first * cross + m->credit;
+    return packet < credit ? packet : credit;
+}
+
 static sv_status simulate(sv__team *team)
 {
     sv__sim *x = &team->parts[0];
@@ -249,6 +267,7 @@ static sv_status simulate(sv__team *team)
             return SV_NO_MEMORY;
         sv__cut(x->f, team->count, part_of);
         x->part_of = part_of;
+        team->lookahead = lookahead_of(x);
     }
     for (uint32_t i = 0; i < team->count; i++)
         SV_TRY(part_init(team, i));
@@ -301,8 +320,7 @@ sv_status sv_simulate(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *rou
                      .watch = watch,
                      .plain = watch->granted == NULL && setup->control.interval == 0};
     uint32_t parts = parts_for(&first);
-    sv__team team = {
-        .ctx = ctx, .count = parts, .lookahead = (m->cable < m->credit ? m->cable : m->credit) + 1};
+    sv__team team = {.ctx = ctx, .count = parts};
     team.parts = sv_alloc(ctx, parts, sizeof *team.parts);
     if (team.parts == NULL)
         return SV_NO_MEMORY;
