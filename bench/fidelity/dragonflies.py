@@ -1,6 +1,8 @@
 """The DLA paper's dragonflies: Table 1, Figures 10 to 12 (one size, buffers) and 14 to 19 (sizes, traffic)."""
+import json
 import statistics
 
+from . import orders
 from .lab import Refused, head, row
 
 ENGINES = ["dla@2", "d3r@2", "lash@2", "updn@1", "dfsssp@8", "sssp-df@3", "minhop-df@3"]
@@ -15,11 +17,21 @@ SIZES = {72: "dragonfly:a=4,p=2,h=2,g=9", 342: "dragonfly:a=6,p=3,h=3,g=19",
          144: "dragonfly:a=4,p=4,h=2,g=9", 684: "dragonfly:a=6,p=6,h=3,g=19"}
 
 
-def share(lab, size, engine, traffic, load, warm_up, sample, **sets):
+def enough(lab, size, engine):
+    """The engine with a lane more, where it needs that (lash)."""
+    try:
+        lab.route(SIZES[size], engine)
+        return engine
+    except Refused:
+        name, _, lanes = engine.partition("@")
+        return "%s@%d" % (name, int(lanes) + 1)
+
+
+def share(lab, size, engine, traffic, load, warm_up, sample, *words, **sets):
     """Accepted traffic, as a share of what the terminals that count can inject; None: deadlock."""
     result = lab.sim(lab.route(SIZES[size], engine), "--traffic", traffic, "--message", "4096",
                      "--profile", "dla", "--load", "%.1f" % load, "--warm-up", warm_up,
-                     "--sample", sample, **sets)
+                     "--sample", sample, *words, **sets)
     return None if result["status"] == "deadlock" else result["injection_share"]
 
 
@@ -81,9 +93,8 @@ def dla2(lab, options):
 
 LOADS = [0.2, 0.4, 0.6, 0.8, 1.0]
 # size: (warm-up, sample, loads); hot-spot samples 1 ms everywhere
-EFFORT = {72: ("1ms", "5ms", LOADS), 144: ("1ms", "5ms", LOADS), 342: ("1ms", "2ms", LOADS),
-          684: ("500us", "500us", [1.0]), 1056: ("500us", "500us", [1.0]),
-          2550: ("300us", "200us", [1.0])}
+EFFORT = {72: ("1ms", "5ms", LOADS), 342: ("1ms", "5ms", LOADS), 1056: ("1ms", "2ms", [0.6, 1.0]),
+          2550: ("500us", "500us", [1.0]), 144: ("1ms", "5ms", LOADS), 684: ("1ms", "5ms", [0.6, 1.0])}
 
 
 def dla3(lab, options):
@@ -97,13 +108,33 @@ def dla3(lab, options):
             length = min(sample, "1ms", key=lambda t: int(t[:-2]) * (1000 if t[-2:] == "ms" else 1)
                          ) if traffic == "hotspot" else sample
             print("\n%d nodes, %s, warm-up %s, sample %s:\n" % (size, traffic, warm_up, length))
-            head("engine@lanes", *["%.1f" % load for load in loads])
+            head("engine", *["%.1f" % load for load in loads])
             for engine in ENGINES:
                 cells = []
                 for load in loads:
-                    try:
-                        found = share(lab, size, engine, traffic, load, warm_up, length)
-                        cells.append("%.3f" % found if found is not None else "deadlock")
-                    except Refused as why:
-                        cells.append("–")
-                row(engine, *cells)
+                    found = share(lab, size, enough(lab, size, engine), traffic, load, warm_up, length)
+                    cells.append("%.3f" % found if found is not None else "deadlock")
+                row(engine.partition("@")[0], *cells)
+
+
+def dla4(lab, options):
+    """Stencil at load 1 with ranks placed in other orders: of the switches' numbers, of one host of each
+    switch after the other, by lot."""
+    for size in (72, 342, 144, 684):
+        places = orders.Places(json.loads(lab.run("convert", lab.fabric(SIZES[size]), "--format",
+                                                  "json")))
+        print("\n%d nodes, warm-up 1ms, sample 5ms:\n" % size)
+        columns = {"switches": None, "dealt": orders.dealt(places),
+                   **{"by lot %d" % seed: orders.shuffled(places, seed) for seed in (1, 2, 3)}}
+        head("engine", *columns)
+        for engine in ENGINES:
+            cells = []
+            for name, order in columns.items():
+                words = ()
+                if order is not None:
+                    words = ("--order", lab.path("order", str(size), name))
+                    with open(words[1], "w") as file:
+                        file.write("\n".join(order) + "\n")
+                cells.append("%.3f" % share(lab, size, enough(lab, size, engine), "stencil", 1.0,
+                                            "1ms", "5ms", *words))
+            row(engine.partition("@")[0], *cells)
