@@ -94,7 +94,7 @@ def dla2(lab, options):
 LOADS = [0.2, 0.4, 0.6, 0.8, 1.0]
 # size: (warm-up, sample, loads); hot-spot samples 1 ms everywhere
 EFFORT = {72: ("1ms", "5ms", LOADS), 342: ("1ms", "5ms", LOADS), 1056: ("1ms", "2ms", [0.6, 1.0]),
-          2550: ("500us", "500us", [1.0]), 144: ("1ms", "5ms", LOADS), 684: ("1ms", "5ms", [0.6, 1.0])}
+          2550: ("1ms", "1ms", [1.0]), 144: ("1ms", "5ms", LOADS), 684: ("1ms", "5ms", [0.6, 1.0])}
 
 
 def dla3(lab, options):

@@ -80,26 +80,31 @@ SMALL = [("torus2qos@4", ""), ("dfsssp@8/lanes=weakest", "needs more than 4 lane
          *[("weave@%d" % k, "") for k in (1, 2, 3, 4)]]
 
 
+SMALL_THEIRS = [("opensm:torus-2QoS", ""), ("opensm:dfsssp", "may use 8 lanes"), ("opensm:updn", ""),
+                ("opensm:lash", ""), *[("opensm:nue@%d" % k, "") for k in (1, 2, 3, 4)]]
+
+
 def fig62(lab, options):
     """torus 4x4x3 with four hosts a switch and one failed switch: exchange of 2 KiB, GB/s."""
-    head("engine@lanes", "lanes needed", *["seed %d" % seed for seed in range(1, options.seeds + 1)],
-         "mean", "EFI", "")
-    for way, remark in SMALL:
-        figures, routes = [], []
-        for seed in range(1, options.seeds + 1):
+    seeds = range(1, options.seeds + 1)
+    head("engine@lanes", "lanes needed", *["seed %d" % seed for seed in seeds], "mean", "EFI", "")
+    for way, remark in SMALL + (SMALL_THEIRS if options.opensm else []):
+        cells, figures, routes = [], [], []
+        for seed in seeds:
             try:
                 routes.append(lab.route("torus:4x4x3,hosts=4", way,
                                         ("--switches", "1", "--seed", str(seed))))
             except Refused:
+                cells.append("–")
                 continue
             result = lab.sim(routes[-1], *SHORT)
-            figures.append(result["throughput_gbyte_s"] if result["status"] == "completed" else None)
-        done = [f for f in figures if f is not None]
-        row(way, max((r["needed"] for r in routes), default="–"),
-            *["%.1f" % f if f is not None else "deadlock" for f in figures],
-            "%.1f" % (sum(done) / len(done)) if done else "–",
-            "–".join(str(e) for e in sorted({min(r["efi"] for r in routes),
-                                             max(r["efi"] for r in routes)})), remark)
+            if result["status"] == "completed":
+                figures.append(result["throughput_gbyte_s"])
+            cells.append("%.1f" % figures[-1] if result["status"] == "completed" else result["status"])
+        needed, busiest = {r["needed"] for r in routes} - {None}, {r["efi"] for r in routes}
+        row(way, max(needed, default="–"), *cells,
+            "%.1f" % (sum(figures) / len(figures)) if figures else "–",
+            "–".join(str(e) for e in sorted({min(busiest), max(busiest)})) if busiest else "–", remark)
 
 
 # ---- Figure 6.11 ----
