@@ -169,16 +169,82 @@ sv_status sv__run_until(sv__team *team, uint64_t time)
     return status;
 }
 
-void sv__cut(const sv_fabric *f, uint32_t parts, uint8_t *part_of)
+/* ---- who is of which part ---- */
+
+/* Ports of a switch, those to terminals twice: the terminal's are of the same part. */
+static uint32_t weight_of(const sv_fabric *f, uint32_t v)
 {
-    uint64_t ports = 0, all = f->live_channels;
-    for (uint32_t v = 0; v < f->num_switches; v++) {
-        part_of[v] = (uint8_t)(ports * parts / (all + 1));
-        for (uint32_t i = f->first[v]; i < f->first[v + 1]; i++)
-            ports += sv_is_switch(f, f->hops[i].to) ? 1 : 2;
+    uint32_t weight = 0;
+    for (uint32_t i = f->first[v]; i < f->first[v + 1]; i++)
+        weight += sv_is_switch(f, f->hops[i].to) ? 1 : 2;
+    return weight;
+}
+
+/* The part, of those with room, that most neighbours of a switch are of; then the emptiest. */
+static uint32_t part_for(const sv_fabric *f, uint32_t v, const uint8_t *part_of,
+                         const uint64_t *filled, uint32_t parts)
+{
+    uint32_t links[SV__MOST_PARTS] = {0}, best = 0;
+    uint64_t least = filled[0];
+    for (uint32_t i = f->first[v]; i < f->first[v + 1]; i++)
+        if (part_of[f->hops[i].to.i] < parts)
+            links[part_of[f->hops[i].to.i]]++;
+    for (uint32_t p = 1; p < parts; p++)
+        least = filled[p] < least ? filled[p] : least;
+    uint64_t room = least + f->live_channels / (16 * parts);
+    for (uint32_t p = 1; p < parts; p++) {
+        bool full = filled[p] > room, best_full = filled[best] > room;
+        if (full != best_full
+                ? best_full
+                : links[p] > links[best] || (links[p] == links[best] && filled[p] < filled[best]))
+            best = p;
     }
-    for (uint32_t v = f->num_switches; v < sv_num_nodes(f); v++) {
-        sv_node s = sv_switch_of(f, (sv_node){v});
+    return best;
+}
+
+static void put(const sv_fabric *f, uint32_t v, uint32_t part, uint8_t *part_of, uint64_t *filled)
+{
+    part_of[v] = (uint8_t)part;
+    filled[part] += weight_of(f, v);
+}
+
+/*
+ * Switches with terminals by their numbers, about as many ports in each part; then, from those
+ * outward, each other switch to its neighbours. So subtrees and groups stay together.
+ */
+void sv__cut(const sv_fabric *f, uint32_t parts, uint8_t *part_of, uint32_t *queue)
+{
+    uint64_t filled[SV__MOST_PARTS] = {0}, all = 0, so_far = 0;
+    uint32_t length = 0;
+    memset(part_of, SV__MOST_PARTS, sv_num_nodes(f));
+    for (uint32_t t = 0; t < f->num_terminals; t++) {
+        sv_node s = sv_switch_of(f, (sv_node){f->num_switches + t});
+        if (s.i == SV_NONE || part_of[s.i] == 0)
+            continue;
+        part_of[s.i] = 0;
+        all += weight_of(f, s.i);
+    }
+    for (uint32_t v = 0; v < f->num_switches; v++) {
+        if (part_of[v] != 0)
+            continue;
+        uint32_t part = (uint32_t)(so_far * parts / (all + 1));
+        so_far += weight_of(f, v);
+        put(f, v, part, part_of, filled);
+        queue[length++] = v;
+    }
+    for (uint32_t i = 0; i < length; i++) {
+        for (uint32_t k = f->first[queue[i]]; k < f->first[queue[i] + 1]; k++) {
+            uint32_t v = f->hops[k].to.i;
+            if (v >= f->num_switches || part_of[v] < SV__MOST_PARTS)
+                continue;
+            put(f, v, part_for(f, v, part_of, filled, parts), part_of, filled);
+            queue[length++] = v;
+        }
+    }
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
+        if (part_of[v] < SV__MOST_PARTS)
+            continue;
+        sv_node s = v < f->num_switches ? (sv_node){SV_NONE} : sv_switch_of(f, (sv_node){v});
         part_of[v] = s.i == SV_NONE ? 0 : part_of[s.i];
     }
 }

@@ -263,9 +263,10 @@ static sv_status simulate(sv__team *team)
     SV_TRY(sv__statistics_init(x));
     if (team->count > 1) {
         uint8_t *part_of = SV_ARENA_NEW(&x->arena, uint8_t, sv_num_nodes(x->f));
-        if (part_of == NULL)
+        uint32_t *queue = SV_ARENA_NEW(&x->arena, uint32_t, x->f->num_switches);
+        if (part_of == NULL || queue == NULL)
             return SV_NO_MEMORY;
-        sv__cut(x->f, team->count, part_of);
+        sv__cut(x->f, team->count, part_of, queue);
         x->part_of = part_of;
         team->lookahead = lookahead_of(x);
     }

@@ -372,8 +372,9 @@ typedef struct sv__team {
 sv_status sv__run_until(sv__team *team, uint64_t time);
 sv_status sv__post_packet(sv__sim *x, uint32_t packet, uint32_t channel);
 sv_status sv__post_credits(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp ramp);
-/* Which part each node is of: about as many ports in each. */
-void sv__cut(const sv_fabric *f, uint32_t parts, uint8_t *part_of);
+/* Which part each node is of: about as many ports in each, and few cables between them. queue:
+ * [switches], to work with. */
+void sv__cut(const sv_fabric *f, uint32_t parts, uint8_t *part_of, uint32_t *queue);
 
 /* ---- deadlock.c ---- */
 
