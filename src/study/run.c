@@ -1,0 +1,319 @@
+/*
+ * run.c: runs the cells of a plan that have no result yet, on the threads of this process and, in a
+ * team, on those of others.
+ *
+ * The leader (rank 0) has the database and hands out cells one by one, to its own threads and to
+ * whoever asks; so all are busy until the last cells, whatever single ones take. Others ask for a
+ * cell for each thread and one in stock, and send back what came out. Messages begin with a kind.
+ *
+ * Invariants: a cell is handed out once; what came out is written in one transaction; when the
+ * leader ends, for whatever reason, it tells the others, and they give up what they are at.
+ * Cost: microseconds a cell and some hundred for the database, while cells are being run.
+ */
+#include <string.h>
+
+#include "study/store.h"
+
+enum kind { HELLO = 1, ASK, CELLS, RESULT, END };
+
+/* Waiting for finished cells: with a team, its messages must not wait longer. */
+enum { ALONE_MS = 50, TEAM_MS = 2, MOST_ASKED = 64 };
+
+struct leader {
+    sv_ctx *ctx;
+    const sv_study *study;
+    const sv_study_run *run;
+    sv_study_outcome *outcome;
+    sv__store_db store;
+    sv__crew *crew;
+    int64_t *ids;
+    uint32_t *missing; /* cells without a result */
+    uint32_t num_missing, given, written;
+    uint64_t begun;
+};
+
+struct greeting {
+    uint32_t kind, cells;
+    uint64_t size, hash; /* of a result; of the keys */
+};
+
+struct ask {
+    uint32_t kind, count;
+};
+
+struct cells {
+    uint32_t kind, count, at[MOST_ASKED];
+};
+
+static struct greeting greeting_of(const sv_study *study)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    for (uint32_t i = 0; i < study->num_cells; i++)
+        for (const char *c = study->cells[i].key;; c++) {
+            hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+            if (*c == 0)
+                break;
+        }
+    return (struct greeting){HELLO, study->num_cells, sizeof(sv__result), hash};
+}
+
+static double seconds_since(sv_ctx *ctx, uint64_t begun)
+{
+    return (double)(sv_now_ns(ctx) - begun) / 1e9;
+}
+
+/* ---- the leader ---- */
+
+static void tell(struct leader *l)
+{
+    if (l->run->progress == NULL)
+        return;
+    uint32_t current = sv__crew_current(l->crew);
+    const sv_study_progress progress = {
+        .done = l->written,
+        .total = l->num_missing,
+        .before = l->outcome->before,
+        .not_ok = l->outcome->not_ok,
+        .current = current == SV_NONE ? NULL : l->study->cells[current].key,
+        .seconds = seconds_since(l->ctx, l->begun)};
+    l->run->progress(l->run->user, &progress);
+}
+
+static sv_status write_result(struct leader *l, uint32_t cell, const sv__result *result)
+{
+    uint64_t begun = sv_now_ns(l->ctx);
+    SV_TRY(sv__store_put(&l->store, l->study, l->ids[cell], l->study->cells[cell].fabric, result));
+    l->outcome->waited += seconds_since(l->ctx, begun);
+    l->written++;
+    l->outcome->ran++;
+    l->outcome->not_ok += strcmp(result->status, "ok") != 0;
+    return SV_OK;
+}
+
+/* Everything that is finished here; waits for the first. */
+static sv_status collect(struct leader *l, unsigned milliseconds)
+{
+    for (sv__job *job; (job = sv__crew_take(l->crew, milliseconds)) != NULL; milliseconds = 0) {
+        sv_status status = job->status;
+        if (status == SV_OK)
+            status = write_result(l, job->cell, &job->result);
+        else
+            sv_fail(l->ctx, status, "%s", job->message);
+        sv__crew_release(l->crew, job);
+        SV_TRY(status);
+    }
+    return SV_OK;
+}
+
+static sv_status send_end(const struct leader *l, unsigned to)
+{
+    const uint32_t end = END;
+    return l->run->team->send(l->run->team->user, l->ctx, to, &end, sizeof end);
+}
+
+static sv_status hand_out(struct leader *l, unsigned to, uint32_t count)
+{
+    struct cells cells = {.kind = CELLS};
+    while (cells.count < count && cells.count < MOST_ASKED && l->given < l->num_missing)
+        cells.at[cells.count++] = l->missing[l->given++];
+    return l->run->team->send(l->run->team->user, l->ctx, to, &cells, sizeof cells);
+}
+
+static sv_status take_mail(struct leader *l, const void *bytes, size_t length)
+{
+    sv_arena arena;
+    uint32_t cell;
+    sv__result *result = sv_alloc(l->ctx, 1, sizeof *result);
+    if (result == NULL)
+        return SV_NO_MEMORY;
+    sv_arena_init(&arena, l->ctx);
+    sv_status status = sv__mail_unpack(&arena, bytes, length, &cell, result);
+    if (status == SV_OK && cell >= l->study->num_cells)
+        status = sv_fail(l->ctx, SV_BAD_INPUT, "a result from another process is of no cell");
+    if (status == SV_OK)
+        status = write_result(l, cell, result);
+    sv_arena_release(&arena);
+    sv_release(l->ctx, result);
+    return status;
+}
+
+/* All that others have sent. */
+static sv_status serve(struct leader *l)
+{
+    const sv_study_team *team = l->run->team;
+    const struct greeting own = greeting_of(l->study);
+    for (;;) {
+        unsigned from;
+        const void *bytes;
+        size_t length;
+        bool there;
+        uint32_t kind = 0;
+        SV_TRY(team->receive(team->user, l->ctx, &from, &bytes, &length, &there));
+        if (!there)
+            return SV_OK;
+        if (length >= sizeof kind)
+            memcpy(&kind, bytes, sizeof kind);
+        if (kind == HELLO && (length != sizeof own || memcmp(bytes, &own, sizeof own) != 0))
+            return sv_fail(l->ctx, SV_BAD_INPUT, "process %u has another plan than process 0",
+                           from);
+        if (kind == ASK) {
+            struct ask ask;
+            memcpy(&ask, bytes, sizeof ask);
+            SV_TRY(hand_out(l, from, ask.count));
+        }
+        if (kind == RESULT)
+            SV_TRY(take_mail(l, (const char *)bytes + sizeof(uint64_t), length - sizeof(uint64_t)));
+    }
+}
+
+static sv_status lead_on(struct leader *l)
+{
+    const sv_study_team *team = l->run->team;
+    bool alone = team == NULL;
+    while (l->written < l->num_missing) {
+        while (l->given < l->num_missing &&
+               sv__crew_busy(l->crew) < sv__crew_threads(l->crew) + (alone ? 1u : 0u))
+            SV_TRY(sv__crew_give(l->crew, l->missing[l->given++]));
+        SV_TRY(collect(l, alone ? ALONE_MS : TEAM_MS));
+        if (!alone)
+            SV_TRY(serve(l));
+        tell(l);
+        if (sv_cancelled(l->ctx))
+            return sv_fail(l->ctx, SV_CANCELLED, "stopped; what is finished is in the database");
+    }
+    return SV_OK;
+}
+
+/* Which cells have no result; no more than are wanted. */
+static sv_status find_missing(struct leader *l)
+{
+    uint32_t n = l->study->num_cells;
+    uint64_t most = l->run->limits.stop_after > 0 ? l->run->limits.stop_after : UINT32_MAX;
+    bool *done = sv_alloc(l->ctx, n, sizeof *done);
+    l->ids = sv_alloc(l->ctx, n, sizeof *l->ids);
+    l->missing = sv_alloc(l->ctx, n, sizeof *l->missing);
+    sv_status status = done == NULL || l->ids == NULL || l->missing == NULL ? SV_NO_MEMORY : SV_OK;
+    if (status == SV_OK)
+        status = sv__store_plan(&l->store, l->study, l->ids, done);
+    for (uint32_t i = 0; status == SV_OK && i < n; i++) {
+        l->outcome->before += done[i];
+        if (!done[i] && l->num_missing < most)
+            l->missing[l->num_missing++] = i;
+    }
+    sv_release(l->ctx, done);
+    return status;
+}
+
+static sv_status lead(sv_ctx *ctx, const sv_study *study, const sv_study_run *run,
+                      sv_study_outcome *outcome)
+{
+    struct leader l = {
+        .ctx = ctx, .study = study, .run = run, .outcome = outcome, .begun = sv_now_ns(ctx)};
+    sv_status status = sv__store_open(&l.store, ctx, run->database);
+    if (status == SV_OK)
+        status = find_missing(&l);
+    if (status == SV_OK && l.num_missing > 0)
+        status = sv__crew_new(ctx, study, &run->limits, &l.crew);
+    if (status == SV_OK)
+        status = lead_on(&l);
+    for (unsigned i = 1; run->team != NULL && i < run->team->size; i++) {
+        sv_status sent = send_end(&l, i);
+        status = status == SV_OK ? sent : status;
+    }
+    sv__crew_free(l.crew);
+    if (l.store.db != NULL)
+        sv__store_close(&l.store);
+    sv_release(ctx, l.ids);
+    sv_release(ctx, l.missing);
+    outcome->seconds = seconds_since(ctx, l.begun);
+    return status;
+}
+
+/* ---- others ---- */
+
+static sv_status send_result(sv_ctx *ctx, const sv_study_team *team, const sv__job *job)
+{
+    const uint64_t kind = RESULT; /* its low half is what is looked at first */
+    void *bytes = NULL;
+    size_t length;
+    SV_TRY(sv__mail_pack(ctx, job->cell, &job->result, &bytes, &length));
+    char *all = sv_alloc(ctx, length + sizeof kind, 1);
+    sv_status status = all == NULL ? SV_NO_MEMORY : SV_OK;
+    if (status == SV_OK) {
+        const uint32_t head = RESULT;
+        memcpy(all, &head, sizeof head);
+        memcpy(all + sizeof kind, bytes, length);
+        status = team->send(team->user, ctx, 0, all, length + sizeof kind);
+    }
+    sv_release(ctx, all);
+    sv_release(ctx, bytes);
+    return status;
+}
+
+/* Messages of the leader; *ended when there is nothing more to do. */
+static sv_status listen_to(sv_ctx *ctx, const sv_study_team *team, sv__crew *crew, bool *asked,
+                           bool *ended)
+{
+    unsigned from;
+    const void *bytes;
+    size_t length;
+    bool there;
+    SV_TRY(team->receive(team->user, ctx, &from, &bytes, &length, &there));
+    if (!there)
+        return SV_OK;
+    struct cells cells = {0};
+    memcpy(&cells, bytes, length < sizeof cells ? length : sizeof cells);
+    *ended = cells.kind == END;
+    if (cells.kind != CELLS)
+        return SV_OK;
+    *asked = cells.count == 0; /* there are no more: wait for the end */
+    for (uint32_t i = 0; i < cells.count; i++)
+        SV_TRY(sv__crew_give(crew, cells.at[i]));
+    return SV_OK;
+}
+
+static sv_status follow_on(sv_ctx *ctx, const sv_study *study, const sv_study_team *team,
+                           sv__crew *crew)
+{
+    const struct greeting greeting = greeting_of(study);
+    bool asked = false, ended = false;
+    SV_TRY(team->send(team->user, ctx, 0, &greeting, sizeof greeting));
+    while (!ended) {
+        uint32_t busy = sv__crew_busy(crew), wanted = sv__crew_threads(crew) + 1;
+        if (!asked && busy < wanted) {
+            const struct ask ask = {ASK, wanted - busy < MOST_ASKED ? wanted - busy : MOST_ASKED};
+            SV_TRY(team->send(team->user, ctx, 0, &ask, sizeof ask));
+            asked = true;
+        }
+        SV_TRY(listen_to(ctx, team, crew, &asked, &ended));
+        unsigned wait = TEAM_MS;
+        for (sv__job *job; (job = sv__crew_take(crew, wait)) != NULL; wait = 0) {
+            sv_status status = job->status == SV_OK ? send_result(ctx, team, job)
+                                                    : sv_fail(ctx, job->status, "%s", job->message);
+            sv__crew_release(crew, job);
+            SV_TRY(status);
+        }
+        if (sv_cancelled(ctx))
+            return sv_fail(ctx, SV_CANCELLED, "stopped");
+    }
+    return SV_OK;
+}
+
+static sv_status follow(sv_ctx *ctx, const sv_study *study, const sv_study_run *run)
+{
+    sv__crew *crew;
+    SV_TRY(sv__crew_new(ctx, study, &run->limits, &crew));
+    sv_status status = follow_on(ctx, study, run->team, crew);
+    sv__crew_free(crew);
+    return status;
+}
+
+sv_status sv_study_run_cells(sv_ctx *ctx, const sv_study *study, const sv_study_run *run,
+                             sv_study_outcome *outcome)
+{
+    sv_study_outcome found = {0};
+    bool leads = run->team == NULL || run->team->rank == 0;
+    sv_status status = leads ? lead(ctx, study, run, &found) : follow(ctx, study, run);
+    *outcome = found;
+    return status;
+}

@@ -1,0 +1,306 @@
+/*
+ * store.c: the database of a study.
+ *
+ * Idea: one transaction a cell, with a log written ahead (WAL), so that a process that is killed
+ * loses nothing but the cell it was at, and readers can look while a study runs. When a study ends
+ * the database is one file again.
+ *
+ * Invariants: a cell that has a row in result has all its other rows; nothing is ever changed, only
+ * added, so two that run the same cell do no harm: the first stays.
+ * Cost: some hundred microseconds a cell.
+ */
+#include "study/store.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "study/schema.h"
+
+/* How long to wait for somebody else who writes. */
+enum { PATIENCE_MS = 60000 };
+
+sv_status sv__store_fail(const sv__store_db *store, const char *doing)
+{
+    int code = store->db != NULL ? sqlite3_errcode(store->db) : SQLITE_NOMEM;
+    const char *why = store->db != NULL ? sqlite3_errmsg(store->db) : "out of memory";
+    if (code == SQLITE_NOMEM)
+        return sv_fail(store->ctx, SV_NO_MEMORY, "out of memory");
+    if (code == SQLITE_NOTADB)
+        return sv_fail(store->ctx, SV_BAD_INPUT, "%s: is no database of a study", store->path);
+    return sv_fail(store->ctx, SV_IO, "%s: cannot %s: %s", store->path, doing, why);
+}
+
+static sv_status run(const sv__store_db *store, const char *sql, const char *doing)
+{
+    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? SV_OK
+               : sv__store_fail(store, doing);
+}
+
+/* The number that a pragma or a query gives. */
+static sv_status number(const sv__store_db *store, const char *sql, int64_t *value)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK)
+        return sv__store_fail(store, "read");
+    int code = sqlite3_step(statement);
+    *value = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? SV_OK : sv__store_fail(store, "read");
+}
+
+/* ---- versions ---- */
+
+/* Whose database it is, and of which version; 0: it is empty. */
+static sv_status version_of(const sv__store_db *store, int64_t *version)
+{
+    int64_t id, tables;
+    SV_TRY(number(store, "SELECT count(*) FROM sqlite_master", &tables));
+    SV_TRY(number(store, "PRAGMA application_id", &id));
+    SV_TRY(number(store, "PRAGMA user_version", version));
+    if (tables == 0 && id == 0) {
+        *version = 0;
+        return SV_OK;
+    }
+    if (id != SV__SCHEMA_ID || *version < 1)
+        return sv_fail(store->ctx, SV_BAD_INPUT, "%s: is no database of a study", store->path);
+    if (*version > sv__schema_version())
+        return sv_fail(store->ctx, SV_UNSUPPORTED,
+                       "%s: was written by a newer selvage (schema %lld, this one knows %d)",
+                       store->path, (long long)*version, sv__schema_version());
+    return SV_OK;
+}
+
+static sv_status migrate(const sv__store_db *store)
+{
+    int64_t version;
+    char text[64];
+    SV_TRY(run(store, "BEGIN IMMEDIATE", "lock"));
+    sv_status status = version_of(store, &version);
+    for (int i = (int)version + 1; status == SV_OK && i <= sv__schema_version(); i++)
+        status = run(store, sv__schema_step(i), "make tables");
+    sqlite3_snprintf(sizeof text, text, "PRAGMA user_version = %d", sv__schema_version());
+    if (status == SV_OK)
+        status = run(store, text, "set the version");
+    sqlite3_snprintf(sizeof text, text, "PRAGMA application_id = %d", SV__SCHEMA_ID);
+    if (status == SV_OK)
+        status = run(store, text, "set the version");
+    if (status == SV_OK)
+        return run(store, "COMMIT", "write");
+    sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+/* ---- opening ---- */
+
+static const char *const INSERTS[] = {
+    "INSERT OR IGNORE INTO result (cell, status, words, sim_status"
+#define COLUMN(name, kind) ", " #name
+#include "study/columns.h"
+#undef COLUMN
+    ") VALUES (?, ?, ?, ?"
+#define COLUMN(name, kind) ", ?"
+#include "study/columns.h"
+#undef COLUMN
+    ")",
+    "INSERT OR IGNORE INTO lost VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO fabric VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET body = "
+    "coalesce(body, excluded.body)",
+    "INSERT OR IGNORE INTO loads VALUES (?, ?, ?)",
+    "INSERT OR IGNORE INTO timeline VALUES (?, ?, ?, ?, ?)",
+    "INSERT OR IGNORE INTO spent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
+    "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
+};
+
+static sv_status prepare(sv__store_db *store)
+{
+    sqlite3_stmt **const statements[] = {&store->result, &store->lost,     &store->fabric,
+                                         &store->loads,  &store->timeline, &store->spent};
+    for (int i = 0; i < 6; i++)
+        if (sqlite3_prepare_v2(store->db, INSERTS[i], -1, statements[i], NULL) != SQLITE_OK)
+            return sv__store_fail(store, "use");
+    return SV_OK;
+}
+
+static sv_status open_file(sv__store_db *store, sv_ctx *ctx, const char *path, int flags)
+{
+    *store = (sv__store_db){.ctx = ctx, .path = path};
+    if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK) {
+        sv_status status = sv__store_fail(store, "open");
+        sv__store_close(store);
+        return status;
+    }
+    sqlite3_busy_timeout(store->db, PATIENCE_MS);
+    return SV_OK;
+}
+
+sv_status sv__store_open(sv__store_db *store, sv_ctx *ctx, const char *path)
+{
+    SV_TRY(open_file(store, ctx, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+    int64_t version;
+    sv_status status = version_of(store, &version);
+    if (status == SV_OK)
+        status = run(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", "open");
+    if (status == SV_OK && version < sv__schema_version())
+        status = migrate(store);
+    if (status == SV_OK)
+        status = prepare(store);
+    if (status != SV_OK)
+        sv__store_close(store);
+    return status;
+}
+
+sv_status sv__store_read(sv__store_db *store, sv_ctx *ctx, const char *path)
+{
+    if (access(path, R_OK) != 0)
+        return sv_fail(ctx, SV_IO, "cannot open '%s': %s", path, strerror(errno));
+    SV_TRY(open_file(store, ctx, path, SQLITE_OPEN_READWRITE));
+    int64_t version;
+    sv_status status = version_of(store, &version);
+    if (status == SV_OK && version == 0)
+        status = sv_fail(ctx, SV_BAD_INPUT, "%s: is no database of a study", path);
+    if (status == SV_OK && version < sv__schema_version())
+        status = migrate(store);
+    if (status != SV_OK)
+        sv__store_close(store);
+    return status;
+}
+
+void sv__store_close(sv__store_db *store)
+{
+    sqlite3_stmt *const statements[] = {store->result, store->lost,     store->fabric,
+                                        store->loads,  store->timeline, store->spent};
+    for (int i = 0; i < 6; i++)
+        sqlite3_finalize(statements[i]);
+    if (store->result != NULL) /* it was written: one file again, if nobody else has it open */
+        sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    sqlite3_close(store->db);
+    *store = (sv__store_db){0};
+}
+
+/* ---- writing ---- */
+
+static int bind_text(sqlite3_stmt *statement, int place, const char *text)
+{
+    return sqlite3_bind_text(statement, place, text, -1, SQLITE_STATIC);
+}
+
+/* Runs a statement that gives no rows, and makes it ready for the next time. */
+static sv_status step(const sv__store_db *store, sqlite3_stmt *statement)
+{
+    int code = sqlite3_step(statement);
+    sv_status status = code == SQLITE_DONE ? SV_OK : sv__store_fail(store, "write");
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return status;
+}
+
+static sv_status put_result(sv__store_db *store, int64_t id, const sv__result *r)
+{
+    static const bool integer[] = {
+#define INTEGER            true
+#define REAL               false
+#define COLUMN(name, kind) kind,
+#include "study/columns.h"
+#undef COLUMN
+#undef INTEGER
+#undef REAL
+    };
+    sqlite3_bind_int64(store->result, 1, id);
+    bind_text(store->result, 2, r->status);
+    bind_text(store->result, 3, r->words);
+    if (r->sim_status[0] != 0)
+        bind_text(store->result, 4, r->sim_status);
+    for (int i = 0; i < SV__COLUMNS; i++) {
+        if (!r->values[i].given)
+            continue;
+        if (integer[i])
+            sqlite3_bind_int64(store->result, 5 + i, r->values[i].integer);
+        else
+            sqlite3_bind_double(store->result, 5 + i, r->values[i].real);
+    }
+    return step(store, store->result);
+}
+
+static sv_status put_lost(sv__store_db *store, int64_t id, const sv_study *study,
+                          const sv__lost_row *row)
+{
+    sqlite3_stmt *s = store->lost;
+    const sv_lost *lost = &row->lost;
+    sqlite3_bind_int64(s, 1, id);
+    bind_text(s, 2, study->lost.switches ? "switches" : "links");
+    sqlite3_bind_int64(s, 3, lost->failures);
+    sqlite3_bind_int64(s, 4, study->lost.trials);
+    sqlite3_bind_int64(s, 5, (int64_t)row->pairs);
+    sqlite3_bind_double(s, 6, lost->expected);
+    sqlite3_bind_int64(s, 7, (int64_t)lost->min);
+    sqlite3_bind_double(s, 8, lost->q1);
+    sqlite3_bind_double(s, 9, lost->median);
+    sqlite3_bind_double(s, 10, lost->q3);
+    sqlite3_bind_int64(s, 11, (int64_t)lost->max);
+    sqlite3_bind_double(s, 12, lost->mean);
+    return step(store, s);
+}
+
+static sv_status put_pictures(sv__store_db *store, int64_t id, const char *fabric,
+                              const sv__result *r)
+{
+    if (r->fabric_switches > 0) {
+        sqlite3_bind_text(store->fabric, 1, fabric, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(store->fabric, 2, r->fabric_switches);
+        sqlite3_bind_int64(store->fabric, 3, r->fabric_terminals);
+        sqlite3_bind_int64(store->fabric, 4, r->fabric_links);
+        if (r->body != NULL)
+            bind_text(store->fabric, 5, r->body);
+        SV_TRY(step(store, store->fabric));
+    }
+    if (r->cables != NULL) {
+        sqlite3_bind_int64(store->loads, 1, id);
+        sqlite3_bind_blob64(store->loads, 2, r->cables, r->cables_bytes, SQLITE_STATIC);
+        sqlite3_bind_blob64(store->loads, 3, r->nodes, r->nodes_bytes, SQLITE_STATIC);
+        SV_TRY(step(store, store->loads));
+    }
+    if (r->timeline != NULL) {
+        sqlite3_bind_int64(store->timeline, 1, id);
+        sqlite3_bind_int64(store->timeline, 2, r->columns);
+        sqlite3_bind_double(store->timeline, 3, r->interval_us);
+        sqlite3_bind_double(store->timeline, 4, r->largest_us);
+        sqlite3_bind_blob64(store->timeline, 5, r->timeline, r->timeline_bytes, SQLITE_STATIC);
+        SV_TRY(step(store, store->timeline));
+    }
+    return SV_OK;
+}
+
+static sv_status put_spent(sv__store_db *store, int64_t id, const sv__result *r)
+{
+    sqlite3_stmt *s = store->spent;
+    const double seconds[] = {r->route_seconds, r->verify_seconds, r->metrics_seconds,
+                              r->sim_seconds, r->seconds};
+    sqlite3_bind_int64(s, 1, id);
+    for (int i = 0; i < 5; i++)
+        if (seconds[i] > 0)
+            sqlite3_bind_double(s, 2 + i, seconds[i]);
+    sqlite3_bind_double(s, 6, r->seconds);
+    sqlite3_bind_int64(s, 7, (int64_t)r->bytes);
+    bind_text(s, 8, r->machine);
+    bind_text(s, 9, sv_version());
+    return step(store, s);
+}
+
+sv_status sv__store_put(sv__store_db *store, const sv_study *study, int64_t id, const char *fabric,
+                        const sv__result *result)
+{
+    SV_TRY(run(store, "BEGIN IMMEDIATE", "write"));
+    sv_status status = put_result(store, id, result);
+    for (uint32_t i = 0; status == SV_OK && i < result->num_lost; i++)
+        status = put_lost(store, id, study, &result->lost[i]);
+    if (status == SV_OK)
+        status = put_pictures(store, id, fabric, result);
+    if (status == SV_OK)
+        status = put_spent(store, id, result);
+    if (status == SV_OK)
+        return run(store, "COMMIT", "write");
+    sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
