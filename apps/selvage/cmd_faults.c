@@ -1,15 +1,19 @@
 /*
- * cmd_faults.c: selvage faults FABRIC: let parts fail and write what is left.
+ * cmd_faults.c: selvage faults FABRIC: let parts fail and write what is left. What is asked of
+ * logs, selvage faults fit LOG, is in faults_fit.c.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "selvage/app.h"
+#include "selvage/faults_shared.h"
 
 struct faults {
     const char *input, *output, *format_name, *list, *save_list;
     const char *links, *switches, *adapters, *both, *ratio, *level;
+    const char *years_text, *model_text;
+    sv_failure_model model;
+    double years;
     app_list named_switches, named_adapters, named_ports;
     sv_fault_plan plan;
     bool json;
@@ -27,6 +31,26 @@ static bool parse_ratio(const char *text, sv_fault_plan *plan)
     plan->ratio_switches = (uint32_t)switches;
     plan->ratio_links = (uint32_t)links;
     return true;
+}
+
+/* --years and --model; -1 or an exit code. */
+static int make_model(struct app *app, struct faults *o)
+{
+    if (o->years_text == NULL && o->model_text == NULL)
+        return -1;
+    if (o->years_text == NULL || o->model_text == NULL)
+        return app_usage_error(app, "--years and --model go together");
+    if (o->links || o->switches || o->adapters || o->both || o->ratio)
+        return app_usage_error(app,
+                               "--years stands for --links, --switches, --adapters and --both");
+    if (o->level || o->plan.only || o->plan.touching || o->plan.keep_terminals)
+        return app_usage_error(app, "--years lets any part fail: no --level, --only, --touching or "
+                                    "--keep-terminals");
+    if (!faults_years(o->years_text, &o->years))
+        return app_usage_error(app, "--years: '%s' is not a number from 0 to 1000", o->years_text);
+    if (sv_failure_model_parse(app->ctx, o->model_text, &o->model) != SV_OK)
+        return app_usage_error(app, "--model: %s", sv_ctx_message(app->ctx));
+    return -1;
 }
 
 /* The plan from the options; -1 or an exit code. */
@@ -57,11 +81,11 @@ static int make_plan(struct app *app, struct faults *o)
         o->plan.level = (uint32_t)level;
     }
     o->plan.seed = o->seed;
-    bool some = o->links || o->switches || o->adapters || o->both || o->list ||
+    bool some = o->links || o->switches || o->adapters || o->both || o->list || o->years_text ||
                 o->named_switches.length || o->named_adapters.length || o->named_ports.length;
     return some ? -1
                 : app_usage_error(app, "what is to fail? give --links, --switches, --adapters, "
-                                       "--both, --list, --switch, --adapter or --port");
+                                       "--both, --years, --list, --switch, --adapter or --port");
 }
 
 /* Each stream and each file is for one thing. */
@@ -126,16 +150,29 @@ static sv_status add_listed(struct app *app, const struct faults *o, const sv_fa
     return status;
 }
 
+/* Random failures among what is left after those that were named. */
+static sv_status draw(struct app *app, const struct faults *o, const sv_fabric *left, sv_mask *mask,
+                      sv_fault_report *drawn, double expected[SV_FAILURE_PARTS])
+{
+    uint32_t parts[SV_FAILURE_PARTS];
+    if (o->years_text == NULL)
+        return sv_faults_draw(app->ctx, left, &o->plan, mask, drawn);
+    SV_TRY(sv_failure_parts(app->ctx, left, parts));
+    for (unsigned k = 0; k < SV_FAILURE_PARTS; k++)
+        expected[k] = parts[k] * sv_failure_share(&o->model, k, o->years);
+    return sv_faults_age(app->ctx, left, &o->model, o->years, o->seed, mask, drawn);
+}
+
 /* Named failures first; random ones are then drawn from what is left. */
 static sv_status choose(struct app *app, const struct faults *o, const sv_fabric *whole,
-                        sv_mask *mask, sv_fault_report *report)
+                        sv_mask *mask, sv_fault_report *report, double expected[SV_FAILURE_PARTS])
 {
     sv_fault_report drawn = {0};
     sv_fabric *left = NULL;
     SV_TRY(add_listed(app, o, whole, mask, report));
     SV_TRY(add_all_named(app, o, whole, mask, report));
     SV_TRY(sv_fabric_mask(app->ctx, whole, mask, &left));
-    sv_status status = sv_faults_draw(app->ctx, left, &o->plan, mask, &drawn);
+    sv_status status = draw(app, o, left, mask, &drawn, expected);
     sv_fabric_free(left);
     report->links += drawn.links;
     report->switches += drawn.switches;
@@ -163,8 +200,22 @@ static sv_status save(struct app *app, const struct faults *o, sv_format format,
     return status;
 }
 
-static sv_status print_json(struct app *app, const sv_fabric *f, const sv_fault_report *report,
-                            uint32_t cut_off)
+static void json_model(sv_json *j, const struct faults *o, const double expected[SV_FAILURE_PARTS])
+{
+    char text[SV_FAILURE_MODEL_TEXT];
+    sv_failure_model_text(&o->model, text);
+    sv_json_text(j, "model", text);
+    sv_json_real(j, "years", o->years, 6);
+    sv_json_begin_row(j, "expected", '{');
+    sv_json_real(j, "links", expected[SV_FAILURE_LINK], 3);
+    sv_json_real(j, "switches", expected[SV_FAILURE_SWITCH], 3);
+    sv_json_real(j, "adapters", expected[SV_FAILURE_ADAPTER], 3);
+    sv_json_end(j, '}');
+}
+
+static sv_status print_json(struct app *app, const struct faults *o, const sv_fabric *f,
+                            const sv_fault_report *report, uint32_t cut_off,
+                            const double expected[SV_FAILURE_PARTS])
 {
     sv_text out;
     sv_json j;
@@ -182,6 +233,8 @@ static sv_status print_json(struct app *app, const sv_fabric *f, const sv_fault_
     sv_json_number(&j, "switches", f->live_switches);
     sv_json_number(&j, "terminals", f->live_terminals);
     sv_json_number(&j, "links", app_count_links(f, NULL));
+    if (o->years_text != NULL)
+        json_model(&j, o, expected);
     sv_json_end(&j, '}');
     return app_print_end(app, &out);
 }
@@ -194,18 +247,24 @@ static const char *counted(char *text, size_t room, uint32_t count, const char *
     return text;
 }
 
-static void print_note(struct app *app, const sv_fault_report *report)
+static void print_note(struct app *app, const struct faults *o, const sv_fault_report *report,
+                       const double expected[SV_FAILURE_PARTS])
 {
     char links[40], switches[40], adapters[40], terminals[40], skipped[60] = "";
     if (report->critical > 0)
-        snprintf(skipped, sizeof skipped, "; %u critical choice%s skipped", report->critical,
-                 report->critical == 1 ? "" : "s");
+        snprintf(skipped, sizeof skipped, "; %u critical %s%s %s", report->critical,
+                 o->years_text != NULL ? "failure" : "choice", report->critical == 1 ? "" : "s",
+                 o->years_text != NULL ? "repaired" : "skipped");
     sv_note(app->ctx, "failed: %s, %s, %s; %s went with them%s",
             counted(links, sizeof links, report->links, "link", "links"),
             counted(switches, sizeof switches, report->switches, "switch", "switches"),
             counted(adapters, sizeof adapters, report->adapters, "adapter", "adapters"),
             counted(terminals, sizeof terminals, report->lost_terminals, "terminal", "terminals"),
             skipped);
+    if (o->years_text != NULL)
+        sv_note(app->ctx, "expected after %g years: %.1f links, %.1f switches, %.1f adapters",
+                o->years, expected[SV_FAILURE_LINK], expected[SV_FAILURE_SWITCH],
+                expected[SV_FAILURE_ADAPTER]);
 }
 
 static sv_status run(struct app *app, const struct faults *o, sv_format format,
@@ -214,7 +273,8 @@ static sv_status run(struct app *app, const struct faults *o, sv_format format,
     sv_fault_report report = {0};
     sv_fabric *left = NULL;
     uint32_t cut_off = 0;
-    SV_TRY(choose(app, o, whole, mask, &report));
+    double expected[SV_FAILURE_PARTS] = {0};
+    SV_TRY(choose(app, o, whole, mask, &report, expected));
     SV_TRY(sv_fabric_mask(app->ctx, whole, mask, &left));
     sv_status status = sv_faults_cut_off(app->ctx, left, &cut_off);
     if (status == SV_OK && cut_off > 0)
@@ -224,9 +284,9 @@ static sv_status run(struct app *app, const struct faults *o, sv_format format,
     if (status == SV_OK)
         status = save(app, o, format, whole, left, mask);
     if (status == SV_OK && o->json)
-        status = print_json(app, left, &report, cut_off);
+        status = print_json(app, o, left, &report, cut_off, expected);
     else if (status == SV_OK)
-        print_note(app, &report);
+        print_note(app, o, &report, expected);
     sv_fabric_free(left);
     return status;
 }
@@ -240,6 +300,10 @@ int cmd_faults(struct app *app, int argc, char **argv)
         {"adapters", 0, OPTION_TEXT, &o.adapters, "N|P%", "so many host adapters"},
         {"both", 0, OPTION_TEXT, &o.both, "N|P%", "so many links, and switches by --ratio"},
         {"ratio", 0, OPTION_TEXT, &o.ratio, "S:L", "S switches for every L links (1:13)"},
+        {"years", 0, OPTION_TEXT, &o.years_text, "Y",
+         "what fails in so many years without repairs, by --model"},
+        {"model", 0, OPTION_TEXT, &o.model_text, "M",
+         "a preset, or link=P%,switch=P%,adapter=P%,shape=K; help lists all"},
         {"seed", 0, OPTION_NUMBER, &o.seed, "N", "of the random choice (default 1)"},
         {"level", 0, OPTION_TEXT, &o.level, "L",
          "only switches of level L, links whose lower end is (0: with terminals)"},
@@ -259,14 +323,24 @@ int cmd_faults(struct app *app, int argc, char **argv)
          "print the counts as JSON (the fabric only goes to --output)"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
     const app_usage usage = {
-        "FABRIC [options]",
+        "FABRIC [options]\n       selvage faults fit LOG [options]",
         "Let parts of a fabric fail and write what is left. Random failures never cut\n"
-        "terminals off from each other; percentages are rounded down.",
+        "terminals off from each other; percentages are rounded down. fit makes a model\n"
+        "for --model from a log of failures.",
         "selvage faults torus:10x10x10,hosts=4 --links 1% --seed 7 -o broken.net\n"
-        "selvage faults deimos --both 3% --ratio 1:2 --seed 1 -o deimos-3.net",
+        "selvage faults deimos --both 3% --ratio 1:2 --seed 1 -o deimos-3.net\n"
+        "selvage faults tsubame2:rail=1 --years 5 --model tsubame2 -o old.net",
         options};
     sv_format format;
-    int code = app_parse(app, &usage, argc, argv, &o.input, 1, 1);
+    if (argc > 1 && strcmp(argv[1], "fit") == 0)
+        return faults_fit(app, argc - 1, argv + 1);
+    int code = app_parse(app, &usage, argc, argv, &o.input, 0, 1);
+    if (code < 0 && o.model_text != NULL && strcmp(o.model_text, "help") == 0)
+        return faults_list_models(app, o.json);
+    if (code < 0 && o.input == NULL)
+        code = app_usage_error(app, "1 argument is missing: selvage faults FABRIC [options]");
+    if (code < 0)
+        code = make_model(app, &o);
     if (code < 0)
         code = make_plan(app, &o);
     if (code < 0)

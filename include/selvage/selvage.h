@@ -6,6 +6,7 @@
 
 #include <selvage/base.h>
 #include <selvage/fabric.h>
+#include <selvage/failures.h>
 #include <selvage/faults.h>
 #include <selvage/formats.h>
 #include <selvage/jobmap.h>

@@ -46,6 +46,14 @@ uint32_t sv__fail_node(sv__state *state, sv_node v)
     return lost;
 }
 
+void sv__state_mask(const sv__state *state, sv_mask *mask)
+{
+    for (size_t w = 0; w < sv_bitset_words(sv_num_nodes(state->f)); w++)
+        mask->nodes[w] |= state->dead_nodes[w];
+    for (size_t w = 0; w < sv_bitset_words(state->f->num_channels); w++)
+        mask->channels[w] |= state->dead_channels[w];
+}
+
 /* A search: who it found and how far it has looked. */
 struct search {
     uint32_t *queue, head, tail;

@@ -29,4 +29,7 @@ void sv__fail_cable(sv__state *state, sv_channel c);
 /* Fails a node, all its cables, and the terminals that hang on it. Returns how many of those. */
 uint32_t sv__fail_node(sv__state *state, sv_node v);
 
+/* Adds what failed to a mask. */
+void sv__state_mask(const sv__state *state, sv_mask *mask);
+
 #endif

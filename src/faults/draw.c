@@ -280,10 +280,7 @@ sv_status sv_faults_draw(sv_ctx *ctx, const sv_fabric *fabric, const sv_fault_pl
     sv_arena_init(&d.arena, ctx);
     sv_status status = draw_all(&d);
     if (status == SV_OK) {
-        for (size_t w = 0; w < sv_bitset_words(sv_num_nodes(fabric)); w++)
-            mask->nodes[w] |= d.state.dead_nodes[w];
-        for (size_t w = 0; w < sv_bitset_words(fabric->num_channels); w++)
-            mask->channels[w] |= d.state.dead_channels[w];
+        sv__state_mask(&d.state, mask);
         *report = d.report;
     }
     sv_arena_release(&d.arena);
