@@ -165,5 +165,6 @@ int cmd_check(struct app *app, int argc, char **argv);
 int cmd_path(struct app *app, int argc, char **argv);
 int cmd_metrics(struct app *app, int argc, char **argv);
 int cmd_sim(struct app *app, int argc, char **argv);
+int cmd_study(struct app *app, int argc, char **argv);
 
 #endif

@@ -32,6 +32,7 @@ static const struct verb {
     {"path", "the way from one node to another", cmd_path},
     {"metrics", "balance, lengths, jobs, failures and bandwidth of tables", cmd_metrics},
     {"sim", "simulate traffic over tables: throughput, latency, deadlocks", cmd_sim},
+    {"study", "many such runs, kept in a database: what failures and engines cost", cmd_study},
 };
 
 enum { NUM_VERBS = sizeof verbs / sizeof verbs[0] };

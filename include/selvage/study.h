@@ -33,7 +33,7 @@ typedef struct sv_study_request {
     const char *model;     /* of years: see failures.h */
     sv_study_list states;  /* files: the fabric as it was found */
     sv_study_list seeds;   /* of failures; default 1 */
-    sv_study_list engines; /* "nue", "weave,mode=one", "all"; default all */
+    sv_study_list engines; /* "nue,weave,mode=one,minhop", "all"; default all */
     sv_study_list vls;     /* lanes; 0: as many as links offer */
     sv_study_list traffic; /* specs; default exchange */
     sv_study_list loads;   /* 0: as fast as possible */

@@ -32,7 +32,7 @@ struct axes {
     double *loads;
     size_t num_seeds, num_vls, num_messages, num_loads;
     sv__router *routers;
-    size_t num_routers;
+    size_t num_routers, routers_room;
     const char *profile;
 };
 
@@ -85,55 +85,69 @@ static const sv_engine_info *engine_named(sv_span name)
     return info;
 }
 
-/* "weave,mode=one" */
-static sv_status add_router(struct axes *a, const char *text, sv__router *router)
+/* Starts an engine of that name. */
+static sv_status new_router(struct axes *a, sv_span name)
+{
+    const sv_engine_info *info = engine_named(name);
+    if (info == NULL)
+        return sv_fail(a->ctx, SV_BAD_INPUT, "there is no engine '%.*s' (see selvage engines)",
+                       SV_SPAN(name));
+    if (a->num_routers == a->routers_room) {
+        size_t room = 2 * a->routers_room + 16;
+        sv__router *at = SV_ARENA_NEW(a->arena, sv__router, room);
+        if (at == NULL)
+            return SV_NO_MEMORY;
+        if (a->num_routers > 0)
+            memcpy(at, a->routers, a->num_routers * sizeof *at);
+        a->routers = at;
+        a->routers_room = room;
+    }
+    a->routers[a->num_routers++] = (sv__router){.name = info->name, .words = ""};
+    return SV_OK;
+}
+
+static sv_status add_option(struct axes *a, sv_span piece)
+{
+    sv__router *router = &a->routers[a->num_routers - 1];
+    sv__words options = {router->options, router->num_options, router->num_options};
+    SV_TRY(sv__words_add(a->arena, &options, piece.at, piece.length));
+    router->options = options.at;
+    router->num_options = options.length;
+    router->words = sv__print(a->arena, "%s%s%.*s", router->words, *router->words == 0 ? "" : " ",
+                              SV_SPAN(piece));
+    return router->words == NULL ? SV_NO_MEMORY : SV_OK;
+}
+
+/* "nue,dfsssp,lanes=weakest,all": what has a = is an option of the engine before it. */
+static sv_status add_routers(struct axes *a, const char *text)
 {
     sv_scan scan = sv_scan_of(sv_span_of(text));
-    sv_span piece;
-    sv__words options = {0};
-    bool more = sv_scan_until(&scan, ',', &piece);
-    const sv_engine_info *info = engine_named(more ? piece : sv_scan_rest(&scan));
-    if (info == NULL)
-        return sv_fail(a->ctx, SV_BAD_INPUT, "there is no engine '%.*s'",
-                       SV_SPAN(more ? piece : sv_scan_rest(&scan)));
-    char *words = sv__print(a->arena, "%s", "");
-    while (more && words != NULL) {
+    size_t before = a->num_routers;
+    for (bool more = true; more;) {
+        sv_span piece;
+        const sv_engine_info *info;
         more = sv_scan_until(&scan, ',', &piece);
         if (!more)
             piece = sv_scan_rest(&scan);
-        SV_TRY(sv__words_add(a->arena, &options, piece.at, piece.length));
-        words = sv__print(a->arena, "%s%s%.*s", words, *words == 0 ? "" : " ", SV_SPAN(piece));
+        if (piece.length > 0 && memchr(piece.at, '=', piece.length) != NULL) {
+            if (a->num_routers == before)
+                return sv_fail(a->ctx, SV_BAD_INPUT, "engines: '%.*s' comes before an engine",
+                               SV_SPAN(piece));
+            SV_TRY(add_option(a, piece));
+        } else if (sv_span_is(piece, "all"))
+            for (size_t k = 0; (info = sv_engine_at(k)) != NULL; k++)
+                SV_TRY(new_router(a, sv_span_of(info->name)));
+        else
+            SV_TRY(new_router(a, piece));
     }
-    if (words == NULL)
-        return SV_NO_MEMORY;
-    *router = (sv__router){info->name, words, options.at, options.length};
     return SV_OK;
 }
 
 static sv_status routers(struct axes *a, sv_study_list list)
 {
-    sv__words words = {0};
-    if (list.length == 0)
-        SV_TRY(sv__words_add(a->arena, &words, "all", 3));
     for (size_t i = 0; i < list.length; i++)
-        SV_TRY(sv__words_add(a->arena, &words, list.at[i], strlen(list.at[i])));
-    for (size_t i = 0; i < words.length; i++) {
-        if (strcmp(words.at[i], "all") != 0)
-            continue;
-        sv__words all = {0};
-        const sv_engine_info *info;
-        for (size_t k = 0; (info = sv_engine_at(k)) != NULL; k++)
-            SV_TRY(sv__words_add(a->arena, &all, info->name, strlen(info->name)));
-        words = all;
-        break;
-    }
-    a->num_routers = words.length;
-    a->routers = SV_ARENA_NEW(a->arena, sv__router, words.length);
-    if (a->routers == NULL)
-        return SV_NO_MEMORY;
-    for (size_t i = 0; i < words.length; i++)
-        SV_TRY(add_router(a, words.at[i], &a->routers[i]));
-    return SV_OK;
+        SV_TRY(add_routers(a, list.at[i]));
+    return list.length == 0 ? add_routers(a, "all") : SV_OK;
 }
 
 /* ---- fabrics ---- */
@@ -331,7 +345,9 @@ static sv_status add_runs(struct axes *a, sv_names *keys, sv__cell cell, const c
                 for (size_t l = 0; l < a->num_loads; l++) {
                     cell.vls = (unsigned)a->vls[v];
                     cell.traffic = a->traffic.at[t];
-                    cell.message = (uint32_t)a->messages[m];
+                    cell.message = (uint32_t)(a->messages[m] > 0 || !a->study->simulate
+                                                  ? a->messages[m]
+                                                  : a->study->model.mtu_bytes);
                     cell.load = a->loads[l];
                     SV_TRY(add_cell(a, keys, cell, file_digest, room));
                 }

@@ -7,14 +7,16 @@
  * cell for each thread and one in stock, and send back what came out. Messages begin with a kind.
  *
  * Invariants: a cell is handed out once; what came out is written in one transaction; when the
- * leader ends, for whatever reason, it tells the others, and they give up what they are at.
+ * leader ends, for whatever reason, it tells the others, they give up what they are at and say
+ * goodbye, and it waits for that, so that no message is under way when they part.
  * Cost: microseconds a cell and some hundred for the database, while cells are being run.
  */
 #include <string.h>
+#include <time.h>
 
 #include "study/store.h"
 
-enum kind { HELLO = 1, ASK, CELLS, RESULT, END };
+enum kind { HELLO = 1, ASK, CELLS, RESULT, END, BYE, FAILED };
 
 /* Waiting for finished cells: with a team, its messages must not wait longer. */
 enum { ALONE_MS = 50, TEAM_MS = 2, MOST_ASKED = 64 };
@@ -29,6 +31,8 @@ struct leader {
     int64_t *ids;
     uint32_t *missing; /* cells without a result */
     uint32_t num_missing, given, written;
+    uint32_t gone; /* others that said goodbye */
+    bool ended;
     uint64_t begun;
 };
 
@@ -156,6 +160,14 @@ static sv_status serve(struct leader *l)
         if (kind == HELLO && (length != sizeof own || memcmp(bytes, &own, sizeof own) != 0))
             return sv_fail(l->ctx, SV_BAD_INPUT, "process %u has another plan than process 0",
                            from);
+        l->gone += kind == BYE || kind == FAILED;
+        if (l->ended)
+            continue;
+        if (kind == BYE)
+            return sv_fail(l->ctx, SV_CANCELLED, "process %u was stopped", from);
+        if (kind == FAILED)
+            return sv_fail(l->ctx, SV_IO, "process %u: %.*s", from, (int)(length - sizeof kind),
+                           (const char *)bytes + sizeof kind);
         if (kind == ASK) {
             struct ask ask;
             memcpy(&ask, bytes, sizeof ask);
@@ -204,6 +216,20 @@ static sv_status find_missing(struct leader *l)
     return status;
 }
 
+/* Tells the others that it is over, and waits until they have heard it. */
+static void part(struct leader *l)
+{
+    const struct timespec moment = {.tv_nsec = TEAM_MS * 1000000};
+    sv_ctx quiet = *l->ctx; /* what failed before stays what is told */
+    l->ctx = &quiet;
+    l->ended = true;
+    for (unsigned i = 1; i < l->run->team->size; i++)
+        if (send_end(l, i) != SV_OK)
+            return;
+    while (l->gone + 1 < l->run->team->size && serve(l) == SV_OK)
+        nanosleep(&moment, NULL);
+}
+
 static sv_status lead(sv_ctx *ctx, const sv_study *study, const sv_study_run *run,
                       sv_study_outcome *outcome)
 {
@@ -216,11 +242,9 @@ static sv_status lead(sv_ctx *ctx, const sv_study *study, const sv_study_run *ru
         status = sv__crew_new(ctx, study, &run->limits, &l.crew);
     if (status == SV_OK)
         status = lead_on(&l);
-    for (unsigned i = 1; run->team != NULL && i < run->team->size; i++) {
-        sv_status sent = send_end(&l, i);
-        status = status == SV_OK ? sent : status;
-    }
     sv__crew_free(l.crew);
+    if (run->team != NULL)
+        part(&l);
     if (l.store.db != NULL)
         sv__store_close(&l.store);
     sv_release(ctx, l.ids);
@@ -299,13 +323,40 @@ static sv_status follow_on(sv_ctx *ctx, const sv_study *study, const sv_study_te
     return SV_OK;
 }
 
+static sv_status wait_for_end(sv_ctx *ctx, const sv_study_team *team)
+{
+    const struct timespec moment = {.tv_nsec = TEAM_MS * 1000000};
+    for (uint32_t kind = 0; kind != END;) {
+        unsigned from;
+        const void *bytes;
+        size_t length;
+        bool there;
+        SV_TRY(team->receive(team->user, ctx, &from, &bytes, &length, &there));
+        if (there && length >= sizeof kind)
+            memcpy(&kind, bytes, sizeof kind);
+        if (!there)
+            nanosleep(&moment, NULL);
+    }
+    return SV_OK;
+}
+
 static sv_status follow(sv_ctx *ctx, const sv_study *study, const sv_study_run *run)
 {
     sv__crew *crew;
     SV_TRY(sv__crew_new(ctx, study, &run->limits, &crew));
     sv_status status = follow_on(ctx, study, run->team, crew);
     sv__crew_free(crew);
-    return status;
+    bool failed = status != SV_OK && status != SV_CANCELLED;
+    struct {
+        uint32_t kind;
+        char text[sizeof ctx->message];
+    } bye = {.kind = failed ? FAILED : BYE};
+    memcpy(bye.text, ctx->message, sizeof bye.text);
+    sv_status sent = run->team->send(run->team->user, ctx, 0, &bye,
+                                     sizeof bye.kind + (failed ? strlen(bye.text) : 0));
+    if (failed || status == SV_CANCELLED) /* until the leader has ended, too */
+        sent = wait_for_end(ctx, run->team);
+    return status == SV_OK ? sent : status;
 }
 
 sv_status sv_study_run_cells(sv_ctx *ctx, const sv_study *study, const sv_study_run *run,

@@ -1,0 +1,251 @@
+/*
+ * cmd_study.c: selvage study NAME: runs what a study lacks, and tells what it says.
+ */
+#include "selvage/app.h"
+
+#ifndef SELVAGE_SQLITE
+
+int cmd_study(struct app *app, int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return app_exit(app, sv_fail(app->ctx, SV_UNSUPPORTED,
+                                 "this selvage was built without SQLite, which studies need"));
+}
+
+#else
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "selvage/study_shared.h"
+#include "selvage/study_tables.h"
+
+/* ---- options ---- */
+
+/* The studies and what they do, for --help. */
+static const char SUMMARY[] =
+    "Runs a study: every fabric with every amount of failures, seed, engine and traffic is a\n"
+    "cell; results go into a database, and what is there already is not run again. NAME:\n\n"
+    "  run          cells as given, no answer at the end\n"
+    "  usability    which engine routes which fabric without deadlocks\n"
+    "  degradation  throughput as parts fail: means, regressions, when to change the engine\n"
+    "  lost         routes lost until tables are computed anew\n"
+    "  lanes        lanes that engines need\n"
+    "  balance      forwarding index, path lengths, fallbacks\n"
+    "  runtime      seconds, and which engine can\n"
+    "  ebb          effective bisection bandwidth\n"
+    "  lifetime     years until throughput falls below a threshold\n"
+    "  compare A B  two routings (nue, nue/4), or A with another database, cell by cell\n"
+    "  summary      what a database says, in words\n"
+    "  merge FILE…  adds other databases to --db\n\n"
+    "Lists: 0,1%,3% and 1..10; options may be repeated. Specs may have {1..5} or {a,b}.";
+
+static int parse(struct app *app, struct study_options *o, int argc, char **argv)
+{
+    const app_option options[] = {
+        {"db", 'd', OPTION_TEXT, &o->database, "FILE", "the database (default study.db)"},
+        {"fabric", 'f', OPTION_LIST, &o->fabrics, "FABRIC", "a spec or a file"},
+        {"links", 0, OPTION_LIST, &o->links, "LIST", "failed links: numbers or percentages"},
+        {"switches", 0, OPTION_LIST, &o->switches, "LIST", "failed switches"},
+        {"both", 0, OPTION_LIST, &o->both, "LIST", "failed links, and switches by --ratio"},
+        {"ratio", 0, OPTION_TEXT, &o->ratio, "S:L", "S switches for every L links (1:13)"},
+        {"years", 0, OPTION_LIST, &o->years, "LIST", "failures after so many years, by --model"},
+        {"model", 0, OPTION_TEXT, &o->model, "MODEL", "of failures (see selvage faults)"},
+        {"state", 0, OPTION_LIST, &o->states, "FILE",
+         "the fabric as it was found: what the plan has and it lacks has failed"},
+        {"seeds", 0, OPTION_LIST, &o->seeds, "LIST", "of the failures"},
+        {"engine", 'e', OPTION_LIST, &o->engines, "LIST",
+         "nue,dfsssp,lanes=weakest (default all; options after their engine)"},
+        {"vls", 0, OPTION_LIST, &o->vls, "LIST", "lanes (0: as many as links offer)"},
+        {"traffic", 't', OPTION_LIST, &o->traffic, "SPEC", "as for sim (default exchange)"},
+        {"message", 'm', OPTION_LIST, &o->messages, "LIST", "bytes (default: one MTU)"},
+        {"load", 0, OPTION_LIST, &o->loads, "LIST", "offered, up to 1 (0: as fast as it goes)"},
+        {"profile", 'p', OPTION_TEXT, &o->profile, "NAME", "as for sim; qdr,ways=2 sets a number"},
+        {"no-sim", 0, OPTION_FLAG, &o->no_sim, NULL, "do not simulate"},
+        {"bound", 0, OPTION_FLAG, &o->bound, NULL, "the bound of the forwarding index, too"},
+        {"ebb", 0, OPTION_NUMBER, &o->ebb, "N", "bisection bandwidth by so many matchings"},
+        {"lost", 0, OPTION_TEXT, &o->lost, "SPEC", "lost routes: links/1,2,5/100 (100 trials)"},
+        {"keep", 0, OPTION_TEXT, &o->keep, "WHAT",
+         "loads and timelines for the page: first (seed; default), all, none"},
+        {"cell-seconds", 0, OPTION_TEXT, &o->seconds, "S", "a cell may take so long"},
+        {"cell-memory", 0, OPTION_TEXT, &o->memory, "B", "and so much memory (4GiB)"},
+        {"stop-after", 0, OPTION_NUMBER, &o->stop_after, "N", "run at most so many cells now"},
+        {"part", 0, OPTION_TEXT, &o->part, "I/N", "only every N-th cell, from the I-th on"},
+        {"slurm", 0, OPTION_NUMBER, &o->slurm, "N", "print a script for an array of N jobs"},
+        {"dry-run", 'n', OPTION_FLAG, &o->dry_run, NULL, "print the cells, run nothing"},
+        {"no-answer", 'q', OPTION_FLAG, &o->quiet, NULL, "run cells, print no tables"},
+        {"threshold", 0, OPTION_TEXT, &o->threshold, "F",
+         "lifetime: the share of throughput to keep (default 0.8)"},
+        {"csv", 0, OPTION_FLAG, &o->csv, NULL, "print tables as CSV"},
+        {"json", 'j', OPTION_FLAG, &o->json, NULL, "print tables as JSON"},
+        {"threads", 0, OPTION_NUMBER, &o->threads, "N", "cells at a time (default: all cores)"},
+        {0}};
+    const app_usage usage = {
+        "NAME [options]", SUMMARY,
+        "selvage study degradation --fabric torus:4x4x3,hosts=4 --db torus.db\n"
+        "mpirun -n 64 selvage study degradation --fabric tsubame2:rail=1 --db t2.db\n"
+        "selvage study usability --fabric deimos --fabric kary:k=4,n=3 --engine all --db use.db\n"
+        "selvage study compare nue dfsssp --db torus.db",
+        options};
+    const char *words[APP_MOST_LIST] = {NULL};
+    int code = app_parse(app, &usage, argc, argv, words, 1, APP_MOST_LIST);
+    if (code >= 0)
+        return code;
+    o->name = words[0];
+    for (int i = 1; i < APP_MOST_LIST && words[i] != NULL; i++)
+        o->words[o->num_words++] = words[i];
+    return -1;
+}
+
+static int check(struct app *app, const struct study_options *o, const study_kind *kind)
+{
+    if (kind == NULL)
+        return app_usage_error(app, "there is no study '%s' (see selvage study --help)", o->name);
+    bool compares = strcmp(kind->name, "compare") == 0, merges = strcmp(kind->name, "merge") == 0;
+    if (!compares && !merges && o->num_words > 0)
+        return app_usage_error(app, "what is '%s'? fabrics are given with --fabric", o->words[0]);
+    if (compares && o->num_words != 2)
+        return app_usage_error(app, "compare takes two: A B");
+    if (merges && o->num_words == 0)
+        return app_usage_error(app, "merge takes the databases to add");
+    if (o->json && o->csv)
+        return app_usage_error(app, "--json and --csv are two answers");
+    if (o->slurm > 100000)
+        return app_usage_error(app, "--slurm: at most 100000 jobs");
+    if (o->slurm > 0 && o->part != NULL)
+        return app_usage_error(app, "--slurm gives each job its --part");
+    return -1;
+}
+
+/* ---- running ---- */
+
+static sv_status print_plan(struct app *app, const struct study_options *o, const sv_study *study)
+{
+    sv_text out;
+    SV_TRY(app_print_begin(app, &out));
+    if (o->slurm > 0)
+        study_print_slurm(&out, o, sv_study_words(study));
+    for (uint32_t i = 0; o->slurm == 0 && i < sv_study_cells(study); i++)
+        sv_text_print(&out, "%s\n", sv_study_key(study, i));
+    return app_print_end(app, &out);
+}
+
+/* What was done, for people who watch; the answer goes to standard output. */
+static void tell(const struct study_options *o, const sv_study_outcome *found, uint32_t cells,
+                 bool stopped)
+{
+    fprintf(stderr, "selvage: %u of %u cells run in %.1f s", found->ran, cells, found->seconds);
+    if (found->before > 0)
+        fprintf(stderr, ", %u were in %s", found->before, o->database);
+    if (found->not_ok > 0)
+        fprintf(stderr, ", %u not ok", found->not_ok);
+    fprintf(stderr, "%s\n", stopped ? "; stopped, the same command goes on" : "");
+}
+
+/* Runs cells; -1 to go on with the answer, or an exit code. */
+static int run(struct app *app, const struct study_options *o, const sv_study *study,
+               const sv_study_limits *limits)
+{
+    struct study_bar bar = {.app = app};
+    sv_study_run run = {
+        .database = o->database, .limits = *limits, .user = &bar, .progress = study_bar_show};
+    sv_study_outcome found;
+    int code = study_team_open(app, &run.team);
+    if (code >= 0)
+        return code;
+    if (run.team != NULL && o->threads == 0)
+        run.limits.threads = study_team_threads(run.team);
+    sv_status status = sv_study_run_cells(app->ctx, study, &run, &found);
+    bool leads = run.team == NULL || run.team->rank == 0;
+    study_bar_clear(&bar);
+    if (leads && (status == SV_OK || status == SV_CANCELLED))
+        tell(o, &found, sv_study_cells(study), status == SV_CANCELLED);
+    study_team_close(run.team);
+    if (status == SV_CANCELLED)
+        return EXIT_CANCELLED;
+    if (status != SV_OK)
+        return app_exit(app, status);
+    return leads ? -1 : EXIT_YES;
+}
+
+static int plan_and_run(struct app *app, struct study_options *o, const study_kind *kind)
+{
+    sv_study_request request;
+    sv_study_limits limits;
+    sv_study *study = NULL;
+    int code = study_request(app, o, kind, &request, &limits);
+    if (code >= 0)
+        return code;
+    sv_status status = sv_study_new(app->ctx, &request, &study);
+    if (status != SV_OK)
+        return app_exit(app, status);
+    if (o->dry_run || o->slurm > 0)
+        code = app_exit(app, print_plan(app, o, study));
+    else
+        code = run(app, o, study, &limits);
+    sv_study_free(study);
+    return code;
+}
+
+static int merge(struct app *app, const struct study_options *o)
+{
+    for (int i = 0; i < o->num_words; i++) {
+        sv_status status = sv_study_merge(app->ctx, o->database, o->words[i]);
+        if (status != SV_OK)
+            return app_exit(app, status);
+    }
+    return EXIT_YES;
+}
+
+/* Whether a word names a database rather than an engine. */
+static bool is_database(const char *word)
+{
+    return access(word, R_OK) == 0;
+}
+
+static int answer(struct app *app, const struct study_options *o, const char *name)
+{
+    struct study_print_options print = {.format = o->json  ? STUDY_JSON
+                                                  : o->csv ? STUDY_CSV
+                                                           : STUDY_TEXT};
+    if (o->threshold != NULL) {
+        char *end;
+        print.answer.threshold = strtod(o->threshold, &end);
+        if (*end != 0 || !(print.answer.threshold > 0 && print.answer.threshold <= 1))
+            return app_usage_error(app, "--threshold: '%s' is not a share up to 1", o->threshold);
+    }
+    const char *database = o->database;
+    if (o->num_words == 2) {
+        bool two = is_database(o->words[0]) && is_database(o->words[1]);
+        if (two) {
+            database = o->words[0];
+            print.other = o->words[1];
+        } else {
+            print.answer.a = o->words[0];
+            print.answer.b = o->words[1];
+        }
+    }
+    return study_print(app, database, name, &print);
+}
+
+int cmd_study(struct app *app, int argc, char **argv)
+{
+    struct study_options o = {.database = "study.db"};
+    int code = parse(app, &o, argc, argv);
+    if (code >= 0)
+        return code;
+    const study_kind *kind = study_kind_named(o.name);
+    code = check(app, &o, kind);
+    if (code < 0 && strcmp(kind->name, "merge") == 0)
+        return merge(app, &o);
+    if (code < 0 && !kind->no_run)
+        code = plan_and_run(app, &o, kind);
+    if (code >= 0 || o.quiet || kind->answer == NULL)
+        return code >= 0 ? code : EXIT_YES;
+    return answer(app, &o, kind->answer);
+}
+
+#endif
