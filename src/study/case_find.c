@@ -1,0 +1,99 @@
+/*
+ * case_find.c: looking things up among the cases of a database.
+ *
+ * Cost: a run is found in its length, a case by bisection, names by looking at all.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "study/cases.h"
+
+size_t sv__run_end(const sv__cases *cases, size_t from, int parts)
+{
+    const sv__case *first = &cases->at[from];
+    size_t i = from + 1;
+    for (; i < cases->count; i++) {
+        const sv__case *c = &cases->at[i];
+        if (c->fabric != first->fabric || (parts > 1 && c->traffic != first->traffic) ||
+            (parts > 2 && c->contender != first->contender) ||
+            (parts > 3 && c->level != first->level))
+            break;
+    }
+    return i;
+}
+
+const sv__case *sv__case_find(const sv__cases *cases, uint32_t fabric, uint32_t traffic,
+                              uint32_t contender, uint32_t level, int64_t seed)
+{
+    if (level >= cases->num_levels)
+        return NULL;
+    const uint32_t wanted[] = {fabric, traffic, contender, cases->levels[level].rank};
+    size_t low = 0, high = cases->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const sv__case *c = &cases->at[middle];
+        const uint32_t here[] = {c->fabric, c->traffic, c->contender, c->rank};
+        int order = 0;
+        for (int i = 0; i < 4 && order == 0; i++)
+            order = (here[i] > wanted[i]) - (here[i] < wanted[i]);
+        if (order == 0)
+            order = (c->seed > seed) - (c->seed < seed);
+        if (order == 0)
+            return c;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+double sv__case_throughput(const sv__case *c)
+{
+    return c->outcome == SV__CASE_OK || c->outcome == SV__CASE_UNSAFE ? c->value[SV__THROUGHPUT]
+                                                                      : NAN;
+}
+
+double sv__case_failed(const sv__cases *cases, const sv__case *c, sv__fault_kind kind)
+{
+    if (cases->levels[c->level].kind == SV__NO_FAULTS)
+        return 0;
+    if (kind == SV__LINK_FAULTS)
+        return c->value[SV__LINKS_FAILED];
+    if (kind == SV__SWITCH_FAULTS)
+        return c->value[SV__SWITCHES_FAILED];
+    double adapters = c->value[SV__ADAPTERS_FAILED];
+    return c->value[SV__LINKS_FAILED] + c->value[SV__SWITCHES_FAILED] +
+           (isnan(adapters) ? 0 : adapters);
+}
+
+sv__fault_kind sv__family_kind(const sv__cases *cases, uint32_t family)
+{
+    for (size_t i = 0; i < cases->num_levels; i++)
+        if (cases->levels[i].family == family)
+            return cases->levels[i].kind;
+    return SV__NO_FAULTS;
+}
+
+const sv__contender *sv__contender_find(const sv__cases *cases, const char *name)
+{
+    const sv__contender *only = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < cases->num_contenders; i++) {
+        const sv__contender *c = &cases->contenders[i];
+        if (strcmp(c->name, name) == 0 || strcmp(c->full, name) == 0)
+            return c;
+        if (strcmp(c->engine, name) == 0)
+            only = c, count++;
+    }
+    return count == 1 ? only : NULL;
+}
+
+void sv__note_cells(const sv__cases *cases, sv_table *table)
+{
+    if (cases->open > 0)
+        sv_table_note(table, "%zu cells have no result yet.", cases->open);
+    if (cases->repeated > 0)
+        sv_table_note(table, "%zu cells were measured by more than one plan: the last counts.",
+                      cases->repeated);
+}

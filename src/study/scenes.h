@@ -1,0 +1,85 @@
+/*
+ * scenes.h: throughput over failures: a scene is one fabric under one traffic and one family of
+ * failures, with a curve for each contender; the fault-free cell belongs to all of them.
+ */
+#ifndef SV_STUDY_SCENES_H
+#define SV_STUDY_SCENES_H
+
+#include "study/cases.h"
+#include "study/statistics.h"
+
+typedef struct sv__curve {
+    uint32_t contender;
+    const sv__case **at; /* by level and seed, the fault-free one first if there is one */
+    size_t count;
+    const sv__case **points; /* those of them with a throughput that counts */
+    double *x, *y;           /* failed parts and throughput of the points */
+    size_t num_points;
+    double fault_free; /* NAN if not measured */
+    bool has_line;
+    sv_line line;
+    size_t outcomes[SV__NUM_OUTCOMES];
+    bool safe; /* every cell is ok */
+} sv__curve;
+
+typedef struct sv__scene {
+    uint32_t fabric, traffic, family; /* family: that of no failures where there are no others */
+    sv__fault_kind kind;
+    sv__curve *curves;
+    size_t num_curves;
+    uint32_t *levels; /* those that any curve has, in order */
+    size_t num_levels;
+} sv__scene;
+
+typedef struct sv__scenes {
+    sv__scene *at;
+    size_t count;
+    double *scratch; /* twice room for a number of each case */
+} sv__scenes;
+
+/* All scenes of cases with traffic, in the arena of the cases. */
+sv_status sv__scenes_make(const sv__cases *cases, sv__scenes *scenes);
+
+/* Throughputs of a curve at a level; *cells: how many there are, with or without one. */
+sv_sample sv__curve_level(const sv__scenes *scenes, const sv__curve *curve, uint32_t level,
+                          size_t *cells);
+
+/* Whether it is ok in every cell of a level, and has been measured there. */
+bool sv__curve_safe_at(const sv__curve *curve, uint32_t level);
+
+/* Throughput of a less that of b, over cells (of a level, or SV__ALL_LEVELS) that both have. */
+#define SV__ALL_LEVELS UINT32_MAX
+sv_sample sv__curves_differ(const sv__scenes *scenes, const sv__curve *a, const sv__curve *b,
+                            uint32_t level);
+
+/*
+ * Where the lines of two curves over the cells that both have cross, the parts between which they
+ * cannot be told apart, and whether a is the better one before. False if they do not, or not within
+ * the failures that were simulated.
+ */
+typedef struct sv__crossing {
+    double at, low, high;
+    bool a_first;
+    size_t cells;
+} sv__crossing;
+
+bool sv__curves_cross(const sv__scenes *scenes, const sv__curve *a, const sv__curve *b,
+                      sv__crossing *crossing);
+
+/* Whether both are safe, and no other safe line is above a's at x, where b crosses it. */
+bool sv__scene_highest(const sv__scene *scene, const sv__curve *a, const sv__curve *b, double x);
+
+/* Columns fabric, traffic and failures (the family), and their values. */
+void sv__scene_columns(sv_table *table);
+void sv__scene_names(const sv__cases *cases, const sv__scene *scene, sv_table *table);
+
+/* "failed links", "failed switches", "failed parts". */
+const char *sv__scene_parts(const sv__scene *scene);
+
+/*
+ * Whether the first of two means that were measured on the same cells can be told from the second:
+ * 1, 0, or -1 if nobody can say (a single cell).
+ */
+int sv__told_apart(const sv_sample *difference);
+
+#endif
