@@ -16,6 +16,8 @@ static void print_text(sv_text *out, const sv_tables *tables, bool all)
     for (size_t i = 0; i < tables->count; i++) {
         const sv_table *t = tables->at[i];
         bool cells = strcmp(t->name, "compare-cells") == 0;
+        if (i > 0 && sv_table_rows(t) == 0)
+            continue;
         sv_text_print(out, "%s", i > 0 ? "\n\n" : "");
         sv_table_write_text(out, t, cells && !all ? CELLS_SHOWN : 0);
     }

@@ -213,7 +213,10 @@ static void crossing_row(const sv__cases *cases, const sv__scene *scene, const s
     sv_table_number(t, scene->kind == SV__LINK_FAULTS ? 100 * c->at / links : NAN);
     sv_table_number(t, sv_line_at(&from->line, c->at));
     sv_table_number(t, (double)c->cells);
-    sv_table_text(t, sv__scene_highest(scene, from, to, c->at) ? "yes" : "no");
+    bool bounded = isfinite(c->low) && isfinite(c->high);
+    sv_table_text(t, !sv__scene_highest(scene, from, to, c->at) ? "no"
+                     : bounded                                  ? "yes"
+                                                                : "cannot be told");
 }
 
 static void add_crossings(const sv__cases *cases, const sv__scenes *scenes, sv_tables *tables)

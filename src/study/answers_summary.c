@@ -98,7 +98,7 @@ static bool has_failures(const sv__cases *cases, const advice *a)
     return cases->levels[a->last].kind != SV__NO_FAULTS;
 }
 
-/* "468.3 GB/s without failures, 211.0 (45 %) with links 40%." */
+/* ": 468.3 GB/s without failures, 211 GB/s (45 %) after links 40%." */
 static void say_throughput(const sv__cases *cases, const advice *a, sv_text *out)
 {
     if (!isnan(a->best->fault_free))
@@ -107,10 +107,10 @@ static void say_throughput(const sv__cases *cases, const advice *a, sv_text *out
         sv_text_print(out, ".");
         return;
     }
-    sv_text_print(out, "%s %.5g", isnan(a->best->fault_free) ? ":" : ",", a->there);
+    sv_text_print(out, "%s %.5g GB/s", isnan(a->best->fault_free) ? ":" : ",", a->there);
     if (!isnan(a->kept))
         sv_text_print(out, " (%.0f %%)", 100 * a->kept);
-    sv_text_print(out, " GB/s after %s.", cases->levels[a->last].words);
+    sv_text_print(out, " after %s.", cases->levels[a->last].words);
 }
 
 static void say_next(const sv__cases *cases, const advice *a, sv_text *out)

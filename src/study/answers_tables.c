@@ -16,6 +16,19 @@ static bool has(const sv__bundles *bundles, const sv__bundle *bundle, sv__value 
     return sv__bundle_sample(bundles, bundle, value).count > 0;
 }
 
+/* Leaves bundles that have a value, and those that were not routed at all where others have one. */
+static void keep_measured(sv__bundles *bundles, sv__value value, bool refused)
+{
+    size_t count = 0, measured = 0;
+    for (size_t i = 0; i < bundles->count; i++)
+        measured += has(bundles, &bundles->at[i], value);
+    for (size_t i = 0; i < bundles->count; i++)
+        if (has(bundles, &bundles->at[i], value) ||
+            (refused && measured > 0 && sv__bundle_routed(&bundles->at[i]) == 0))
+            bundles->at[count++] = bundles->at[i];
+    bundles->count = count;
+}
+
 /* Columns that all of them begin with. */
 static void begin_columns(sv_table *t)
 {
@@ -44,6 +57,7 @@ sv_status sv__answer_lanes(const sv__cases *cases, const sv_answer_options *opti
     (void)options;
     sv__bundles bundles;
     SV_TRY(sv__bundles_make(cases, true, &bundles));
+    keep_measured(&bundles, SV__VLS_NEEDED, true);
     sv__matrix(cases, &bundles, tables, "lanes", "Lanes needed, in the mean",
                "Virtual lanes that deadlock freedom takes, for each engine; a dash: not routed.",
                SV_ANY_DIGITS, put_lanes);
@@ -130,9 +144,9 @@ sv_status sv__answer_balance(const sv__cases *cases, const sv_answer_options *op
         "can beat, the longest path in the mean and of all cells, and how many "
         "destinations were routed in some lesser way.");
     balance_columns(t);
+    keep_measured(&bundles, SV__EFI_MAX, false);
     for (size_t i = 0; i < bundles.count; i++)
-        if (has(&bundles, &bundles.at[i], SV__EFI_MAX))
-            balance_row(cases, &bundles, &bundles.at[i], t);
+        balance_row(cases, &bundles, &bundles.at[i], t);
     sv__note_cells(cases, t);
     return tables->status;
 }
@@ -163,6 +177,7 @@ sv_status sv__answer_runtime(const sv__cases *cases, const sv_answer_options *op
     (void)options;
     sv__bundles bundles;
     SV_TRY(sv__bundles_make(cases, true, &bundles));
+    keep_measured(&bundles, SV__ROUTE_SECONDS, true);
     sv__matrix(cases, &bundles, tables, "runtime", "Seconds to route",
                "Seconds of one thread to compute tables, in the mean; a dash: not routed.",
                SV_ANY_DIGITS, put_seconds);
@@ -209,11 +224,7 @@ sv_status sv__answer_ebb(const sv__cases *cases, const sv_answer_options *option
     (void)options;
     sv__bundles bundles;
     SV_TRY(sv__bundles_make(cases, true, &bundles));
-    size_t count = 0;
-    for (size_t i = 0; i < bundles.count; i++)
-        if (has(&bundles, &bundles.at[i], SV__EBB_AVG))
-            bundles.at[count++] = bundles.at[i];
-    bundles.count = count;
+    keep_measured(&bundles, SV__EBB_AVG, false);
     sv__matrix(cases, &bundles, tables, "ebb", "Effective bisection bandwidth",
                "The share of full bandwidth that a flow gets in the mean when random halves of the "
                "terminals send to each other.",

@@ -16,19 +16,58 @@ static const char *const outcome_names[SV__NUM_OUTCOMES] = {
     "ok", "can deadlock", "deadlock", "incomplete", "refused", "other"};
 
 /* "o", or "o8 d2" where cells differ. */
+static void put_counts(const size_t counts[SV__NUM_OUTCOMES], sv_table *t)
+{
+    char text[SV__NUM_OUTCOMES * 24] = "";
+    size_t all = 0;
+    for (int o = 0; o < SV__NUM_OUTCOMES; o++)
+        all += counts[o];
+    for (int o = 0; o < SV__NUM_OUTCOMES; o++) {
+        size_t end = strlen(text);
+        if (counts[o] == all)
+            snprintf(text, sizeof text, "%c", letters[o]);
+        else if (counts[o] > 0)
+            snprintf(text + end, sizeof text - end, "%s%c%zu", end > 0 ? " " : "", letters[o],
+                     counts[o]);
+    }
+    sv_table_text(t, all > 0 ? text : NULL);
+}
+
 static void put_letters(const sv__bundles *bundles, const sv__bundle *b, sv_table *t)
 {
     (void)bundles;
-    char text[SV__NUM_OUTCOMES * 24] = "";
-    for (int o = 0; o < SV__NUM_OUTCOMES; o++) {
-        size_t count = sv__bundle_outcomes(b, (sv__outcome)o), end = strlen(text);
-        if (count == b->count)
-            snprintf(text, sizeof text, "%c", letters[o]);
-        else if (count > 0)
-            snprintf(text + end, sizeof text - end, "%s%c%zu", end > 0 ? " " : "", letters[o],
-                     count);
+    size_t counts[SV__NUM_OUTCOMES];
+    for (int o = 0; o < SV__NUM_OUTCOMES; o++)
+        counts[o] = sv__bundle_outcomes(b, (sv__outcome)o);
+    put_counts(counts, t);
+}
+
+/* Fabrics down, engines across, all failures together: the papers' table. */
+static void add_overall(const sv__cases *cases, const sv__bundles *bundles, sv_tables *tables)
+{
+    sv_table *t = sv_table_new(
+        tables, "usability", "Which engine can be used where",
+        "o: deadlock-free and complete; c: can deadlock, but did not; d: deadlocked in the "
+        "simulation; i: incomplete; r: refused; x: cannot be told. With numbers of cells where "
+        "they "
+        "differ, over all failures. (The papers' o is o or c.)");
+    sv_table_column(t, "fabric", NULL, SV_TEXT_COLUMN);
+    for (size_t k = 0; k < cases->num_contenders; k++)
+        sv_table_column(t, cases->contenders[k].name, NULL, SV_TEXT_COLUMN);
+    for (size_t i = 0, end; i < bundles->count; i = end) {
+        uint32_t group = bundles->at[i].group;
+        for (end = i; end < bundles->count && bundles->at[end].group == group;)
+            end++;
+        sv_table_text(t, cases->groups[group]);
+        for (size_t k = 0; k < cases->num_contenders; k++) {
+            size_t counts[SV__NUM_OUTCOMES] = {0};
+            for (size_t b = i; b < end; b++)
+                for (int o = 0; bundles->at[b].contender == k && o < SV__NUM_OUTCOMES; o++)
+                    counts[o] += sv__bundle_outcomes(&bundles->at[b], (sv__outcome)o);
+            put_counts(counts, t);
+        }
     }
-    sv_table_text(t, text);
+    sv__note_cells(cases, t);
 }
 
 static void add_shares(const sv__cases *cases, const sv__bundles *bundles, sv_tables *tables)
@@ -48,7 +87,6 @@ static void add_shares(const sv__cases *cases, const sv__bundles *bundles, sv_ta
             sv_table_number(t, 100 * (double)sv__bundle_outcomes(b, (sv__outcome)o) /
                                    (double)b->count);
     }
-    sv__note_cells(cases, t);
 }
 
 /* One row for each way in which the cells of a bundle failed, with the first one's words. */
@@ -83,11 +121,10 @@ sv_status sv__answer_usability(const sv__cases *cases, const sv_answer_options *
     (void)options;
     sv__bundles bundles;
     SV_TRY(sv__bundles_make(cases, false, &bundles));
-    sv__matrix(cases, &bundles, tables, "usability", "Which engine can be used where",
-               "o: deadlock-free and complete; c: can deadlock, but did not; d: deadlocked in the "
-               "simulation; i: incomplete; r: refused; x: cannot be told. With numbers of cells "
-               "where they differ. (The papers' o is o or c.)",
-               SV_TEXT_COLUMN, put_letters);
+    add_overall(cases, &bundles, tables);
+    sv__matrix(cases, &bundles, tables, "usability-faults",
+               "Which engine can be used where, by failures", "Letters as above.", SV_TEXT_COLUMN,
+               put_letters);
     add_shares(cases, &bundles, tables);
     add_failures(cases, &bundles, tables);
     return tables->status;
