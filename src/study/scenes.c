@@ -20,15 +20,18 @@ static bool is_free(const sv__cases *cases, const sv__case *c)
 
 /* ---- making them ---- */
 
-/* A curve from a run of cases of one fabric, traffic and contender. Nothing if it has no cells. */
+/* A curve from a run of cases of one fabric, traffic and contender; without cells if it has none of
+ * the scene's failures. */
 static sv_status make_curve(const sv__cases *cases, size_t from, size_t to, const sv__scene *scene,
                             sv__curve *curve)
 {
     sv_arena *arena = cases->arena;
-    size_t room = 0;
-    for (size_t i = from; i < to; i++)
-        room += is_free(cases, &cases->at[i]) ||
-                cases->levels[cases->at[i].level].family == scene->family;
+    size_t room = 0, own = 0;
+    for (size_t i = from; i < to; i++) {
+        bool in_family = cases->levels[cases->at[i].level].family == scene->family;
+        room += in_family || is_free(cases, &cases->at[i]);
+        own += in_family;
+    }
     *curve = (sv__curve){.contender = cases->at[from].contender,
                          .at = SV_ARENA_NEW(arena, const sv__case *, room + 1),
                          .points = SV_ARENA_NEW(arena, const sv__case *, room + 1),
@@ -37,7 +40,7 @@ static sv_status make_curve(const sv__cases *cases, size_t from, size_t to, cons
                          .fault_free = NAN};
     if (curve->at == NULL || curve->points == NULL || curve->x == NULL || curve->y == NULL)
         return SV_NO_MEMORY;
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = from; own > 0 && i < to; i++) {
         const sv__case *c = &cases->at[i];
         if (!is_free(cases, c) && cases->levels[c->level].family != scene->family)
             continue;

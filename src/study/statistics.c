@@ -45,19 +45,20 @@ static double beta_fraction(double a, double b, double x)
     return value;
 }
 
-static double incomplete_beta(double a, double b, double x)
+/* y is 1 - x, which the caller knows better: all digits of it may be lost in x. */
+static double incomplete_beta(double a, double b, double x, double y)
 {
-    if (x <= 0 || x >= 1)
+    if (x <= 0 || y <= 0)
         return x <= 0 ? 0 : 1;
-    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(y));
     if (x < (a + 1) / (a + b + 2)) /* where the fraction converges fast */
         return front * beta_fraction(a, b, x) / a;
-    return 1 - front * beta_fraction(b, a, 1 - x) / b;
+    return 1 - front * beta_fraction(b, a, y) / b;
 }
 
 double sv_student_cdf(double t, double df)
 {
-    double tail = 0.5 * incomplete_beta(df / 2, 0.5, df / (df + t * t));
+    double sum = df + t * t, tail = 0.5 * incomplete_beta(df / 2, 0.5, df / sum, t * t / sum);
     return t > 0 ? 1 - tail : tail;
 }
 

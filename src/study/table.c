@@ -47,9 +47,18 @@ static const char *keep(sv_tables *tables, const char *text)
 
 static const char *SV_PRINTF(2, 0) keep_printed(sv_tables *tables, const char *format, va_list args)
 {
-    char line[1024]; /* what is longer is cut: names of files can be anything */
-    vsnprintf(line, sizeof line, format, args);
-    return keep(tables, line);
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    size_t size = length < 0 ? 1 : (size_t)length + 1;
+    char *text = tables->status != SV_OK ? NULL : sv_arena_alloc(tables->arena, size, 1);
+    if (text == NULL) {
+        tables->status = SV_NO_MEMORY;
+        return "";
+    }
+    vsnprintf(text, size, format, args);
+    return text;
 }
 
 const char *sv_tables_keep(sv_tables *tables, const char *format, ...)

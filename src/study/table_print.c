@@ -141,10 +141,35 @@ static void write_body(sv_text *out, const sv_table *t, size_t rows)
     sv_release(out->ctx, digits);
 }
 
+/* A sentence, on lines of at most so many characters if its words allow it. */
+static void wrap(sv_text *out, const char *text)
+{
+    enum { WIDTH = 100 };
+    size_t column = 0;
+    while (*text != 0) {
+        char word[400];
+        size_t length = strcspn(text, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        size_t width = width_of(word);
+        if (column > 0 && column + 1 + width > WIDTH) {
+            sv_text_add(out, "\n", 1);
+            column = 0;
+        }
+        if (column > 0)
+            sv_text_add(out, " ", 1);
+        column += width + (column > 0);
+        sv_text_add(out, text, length);
+        text += length + (text[length] == ' ');
+    }
+    sv_text_add(out, "\n", 1);
+}
+
 void sv_table_write_text(sv_text *out, const sv_table *t, size_t most)
 {
     size_t all = sv_table_rows(t), rows = most > 0 && most < all ? most : all;
-    sv_text_print(out, "%s\n%s\n\n", t->title, t->says);
+    sv_text_print(out, "%s\n", t->title);
+    wrap(out, t->says);
+    sv_text_add(out, "\n", 1);
     if (all > 0)
         write_body(out, t, rows);
     else if (t->num_columns > 0)
@@ -154,7 +179,7 @@ void sv_table_write_text(sv_text *out, const sv_table *t, size_t most)
     if (t->num_notes > 0)
         sv_text_add(out, "\n", 1);
     for (size_t i = 0; i < t->num_notes; i++)
-        sv_text_print(out, "%s\n", t->notes[i]);
+        wrap(out, t->notes[i]);
 }
 
 /* ---- CSV ---- */

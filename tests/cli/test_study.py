@@ -282,13 +282,13 @@ class Going(Case):
         self.assertIn("10 were in", error)
         self.assertEqual(self.everything(), self.expected)
         before = self.ask("SELECT * FROM spent")
-        self.assertIn("0 of 102 cells run", self.run_study(*PLAN).err)
+        self.assertIn("0 of 108 cells run", self.run_study(*PLAN).err)
         self.assertEqual(self.ask("SELECT * FROM spent"), before)
 
     def test_more_is_only_what_is_new(self):
         self.run_study(*PLAN)
         more = [word if word != "1..4" else "1..5" for word in PLAN]
-        self.assertRegex(self.run_study(*more).err, r"\b24 of 126 cells run")
+        self.assertRegex(self.run_study(*more).err, r"\b24 of 132 cells run")
 
     def test_parts_together(self):
         for part in (2, 1, 3):
@@ -297,7 +297,7 @@ class Going(Case):
         self.assertEqual(self.everything(), self.expected)
         self.run_study("merge", self.path("part-1"))
         self.assertEqual(self.everything(), self.expected)
-        self.assertIn("0 of 102 cells run", self.run_study(*PLAN).err)
+        self.assertIn("0 of 108 cells run", self.run_study(*PLAN).err)
 
     def test_script_for_slurm(self):
         script = self.path("job.sh")
@@ -333,7 +333,7 @@ class Going(Case):
         self.assertEqual(self.ask("SELECT count(*) FROM result"), [(20,)])
         done = mpirun(3)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(b"82 of 102 cells run", done.stderr)
+        self.assertIn(b"88 of 108 cells run", done.stderr)
         self.assertEqual(self.everything(), self.expected)
         # What rank 0 cannot do ends all of them.
         os.mkdir(self.path("folder"))
@@ -428,7 +428,7 @@ class Refused(Case):
                 ("is no range", ("-f", "mesh:2x2", "--seeds", "9..1")),
                 ("empty entry", ("-f", "mesh:2x2", "--links", "1,,2")),
                 ("seeds: 'x' is not a number", ("-f", "mesh:2x2", "--seeds", "x")),
-                ("amount", ("-f", "mesh:2x2", "--links", "few")),
+                ("neither a number nor a percentage", ("-f", "mesh:2x2", "--links", "few")),
                 ("years need a model", ("-f", "mesh:2x2", "--years", "3")),
                 ("lost: 'links' is not", ("-f", "mesh:2x2", "--lost", "links")),
                 ("more than a million", ("-f", "mesh:2x2", "--links", "1", "--seeds",

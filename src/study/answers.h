@@ -1,0 +1,51 @@
+/*
+ * answers.h: what a study's database says, as tables.
+ *
+ * An answer reads cells with results (of all plans, or of one) and adds tables; the database is
+ * only read. Names of tables begin with the answer's name ("degradation", "degradation-lines", …)
+ * and stay, as do names of columns: the report's page and scripts look for them. docs/study.md says
+ * what each holds.
+ *
+ *     sv_tables tables;
+ *     sv_tables_init(&tables, &arena);
+ *     SV_TRY(sv_answer(ctx, db, "degradation", NULL, &tables));
+ */
+#ifndef SV_STUDY_ANSWERS_H
+#define SV_STUDY_ANSWERS_H
+
+#include <sqlite3.h>
+
+#include "study/table.h"
+
+typedef struct sv_answer_options {
+    int64_t plan;       /* only cells of this plan; 0: all */
+    const char *fabric; /* only this one; NULL: all */
+    double threshold;   /* lifetime: the share of fault-free throughput that must be kept; 0: 0.8 */
+    /* lifetime from regressions: shares of links and switches that fail in a year; 0: none. */
+    double links_a_year, switches_a_year;
+    double years;      /* summary: after so many years; 0: the largest amount of failures */
+    const char *a, *b; /* compare: two contenders ("nue", "nue/4", "dfsssp lanes=weakest") */
+    sqlite3 *other;    /* compare: b (or each contender) is in this database */
+} sv_answer_options;
+
+/* Opens a database to read it: one of ours, of this version. BAD_INPUT or IO otherwise. */
+sv_status sv_answers_open(sv_ctx *ctx, const char *path, sqlite3 **db);
+
+/* The answers there are, in the order of a report: name and summary, NULL after the last. */
+const char *sv_answer_name(size_t index);
+const char *sv_answer_summary(size_t index);
+
+/*
+ * Adds an answer's tables. options: NULL for all defaults. BAD_INPUT: there is no such answer, or
+ * what is asked for (a contender) is not in the database. A question that the cells say nothing
+ * about gives tables without rows.
+ * Cost: O(cells log cells) time, all cells of the database in memory.
+ */
+sv_status sv_answer(sv_ctx *ctx, sqlite3 *db, const char *name, const sv_answer_options *options,
+                    sv_tables *tables);
+
+/* All answers that the database has anything for, the summary first. */
+sv_status sv_answer_all(sv_ctx *ctx, sqlite3 *db, const sv_answer_options *options,
+                        sv_tables *tables);
+
+#endif

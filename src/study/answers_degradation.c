@@ -1,0 +1,263 @@
+/*
+ * answers_degradation.c: throughput as parts fail (thesis, Figures 4.4 to 4.8 and Tables 4.4 to
+ * 4.6).
+ *
+ * Four tables: means over seeds with their confidence; regression lines over the number of failed
+ * parts; the best engine for each amount; and where two lines cross, so that another engine is
+ * better from there on. Tables that can deadlock have throughput too, if they did not, but are
+ * never called the best.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "study/scenes.h"
+
+/* ---- means ---- */
+
+static void mean_row(const sv__cases *cases, const sv__scenes *scenes, const sv__scene *scene,
+                     const sv__curve *curve, uint32_t level, sv_table *t)
+{
+    size_t cells, failed = 0;
+    double parts = 0;
+    for (size_t i = 0; i < curve->count; i++) {
+        double x = sv__case_failed(cases, curve->at[i], scene->kind);
+        if (curve->at[i]->level == level && !isnan(x)) {
+            parts += x;
+            failed++;
+        }
+    }
+    sv_sample y = sv__curve_level(scenes, curve, level, &cells);
+    if (cells == 0)
+        return;
+    sv__scene_names(cases, scene, t);
+    sv_table_text(t, cases->levels[level].words);
+    sv_table_text(t, cases->contenders[curve->contender].name);
+    sv_table_number(t, (double)cells);
+    sv_table_number(t, (double)y.count);
+    sv_table_number(t, failed > 0 ? parts / (double)failed : NAN);
+    sv_table_number(t, y.mean);
+    sv_table_number(t, y.half);
+    sv_table_number(t, 100 * y.mean / curve->fault_free);
+    sv_table_number(t, y.min);
+    sv_table_number(t, y.max);
+}
+
+static void add_means(const sv__cases *cases, const sv__scenes *scenes, sv_tables *tables)
+{
+    sv_table *t =
+        sv_table_new(tables, "degradation", "Throughput as parts fail",
+                     "Mean over seeds with its 95 % confidence, and its share of the fault-free "
+                     "throughput of the same engine; seeds are paired, so engines meet the same "
+                     "failures.");
+    sv__scene_columns(t);
+    sv_table_column(t, "faults", NULL, SV_TEXT_COLUMN);
+    sv_table_column(t, "engine", NULL, SV_TEXT_COLUMN);
+    sv_table_column(t, "cells", NULL, 0);
+    sv_table_column(t, "measured", NULL, 0);
+    sv_table_column(t, "failed", NULL, SV_ANY_DIGITS);
+    sv_table_column(t, "throughput", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "±", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "kept", "%", 1);
+    sv_table_column(t, "least", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "most", "GB/s", SV_ANY_DIGITS);
+    for (size_t s = 0; s < scenes->count; s++) {
+        const sv__scene *scene = &scenes->at[s];
+        for (size_t l = 0; l < scene->num_levels; l++)
+            for (size_t k = 0; k < scene->num_curves; k++)
+                mean_row(cases, scenes, scene, &scene->curves[k], scene->levels[l], t);
+    }
+    sv__note_cells(cases, t);
+}
+
+/* ---- lines ---- */
+
+static void add_lines(const sv__cases *cases, const sv__scenes *scenes, sv_tables *tables)
+{
+    sv_table *t = sv_table_new(
+        tables, "degradation-lines", "Throughput over the number of failures: regression",
+        "A line over all measured cells: throughput = intercept + slope × failed parts (links, "
+        "switches, or both together), with 95 % confidence of both.");
+    sv__scene_columns(t);
+    sv_table_column(t, "engine", NULL, SV_TEXT_COLUMN);
+    sv_table_column(t, "cells", NULL, 0);
+    sv_table_column(t, "intercept", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "intercept ±", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "slope", "GB/s a failure", SV_ANY_DIGITS);
+    sv_table_column(t, "slope ±", "GB/s a failure", SV_ANY_DIGITS);
+    sv_table_column(t, "R²", NULL, 2);
+    sv_table_column(t, "slope/intercept", "% a failure", 3);
+    sv_table_column(t, "fault-free", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "safe", NULL, SV_TEXT_COLUMN);
+    for (size_t s = 0; s < scenes->count; s++)
+        for (size_t k = 0; k < scenes->at[s].num_curves; k++) {
+            const sv__curve *curve = &scenes->at[s].curves[k];
+            const sv_line *line = &curve->line;
+            if (!curve->has_line)
+                continue;
+            sv__scene_names(cases, &scenes->at[s], t);
+            sv_table_text(t, cases->contenders[curve->contender].name);
+            sv_table_number(t, (double)line->count);
+            sv_table_number(t, line->intercept);
+            sv_table_number(t, sv_line_intercept_half(line));
+            sv_table_number(t, line->slope);
+            sv_table_number(t, sv_line_slope_half(line));
+            sv_table_number(t, line->r2);
+            sv_table_number(t, 100 * line->slope / line->intercept);
+            sv_table_number(t, curve->fault_free);
+            sv_table_text(t, curve->safe ? "yes" : "no");
+        }
+}
+
+/* ---- the best ---- */
+
+/* The best curve at a level but one; safe: only those that are. NULL if there is none. */
+static const sv__curve *best_at(const sv__scenes *scenes, const sv__scene *scene, uint32_t level,
+                                const sv__curve *but, bool safe)
+{
+    const sv__curve *best = NULL;
+    double most = -INFINITY;
+    for (size_t k = 0; k < scene->num_curves; k++) {
+        const sv__curve *curve = &scene->curves[k];
+        size_t cells;
+        double mean = sv__curve_level(scenes, curve, level, &cells).mean;
+        if (curve != but && mean > most && (!safe || sv__curve_safe_at(curve, level))) {
+            best = curve;
+            most = mean;
+        }
+    }
+    return best;
+}
+
+/* The others that cannot be told from the best one. */
+static void put_equals(const sv__cases *cases, const sv__scenes *scenes, const sv__scene *scene,
+                       uint32_t level, const sv__curve *best, sv_table *t)
+{
+    char names[800] = "";
+    for (size_t k = 0; k < scene->num_curves; k++) {
+        const sv__curve *curve = &scene->curves[k];
+        if (curve == best || !sv__curve_safe_at(curve, level))
+            continue;
+        sv_sample difference = sv__curves_differ(scenes, best, curve, level);
+        size_t end = strlen(names);
+        if (sv__told_apart(&difference) == 0)
+            snprintf(names + end, sizeof names - end, "%s%s", end > 0 ? ", " : "",
+                     cases->contenders[curve->contender].name);
+    }
+    sv_table_text(t, names);
+}
+
+static void best_row(const sv__cases *cases, const sv__scenes *scenes, const sv__scene *scene,
+                     uint32_t level, sv_table *t)
+{
+    const sv__curve *best = best_at(scenes, scene, level, NULL, true);
+    const sv__curve *any = best_at(scenes, scene, level, NULL, false);
+    size_t cells;
+    if (any == NULL)
+        return;
+    sv__scene_names(cases, scene, t);
+    sv_table_text(t, cases->levels[level].words);
+    if (best == NULL) {
+        for (int i = 0; i < 6; i++)
+            sv_table_missing(t);
+    } else {
+        const sv__curve *next = best_at(scenes, scene, level, best, true);
+        sv_table_text(t, cases->contenders[best->contender].name);
+        sv_table_number(t, sv__curve_level(scenes, best, level, &cells).mean);
+        sv_table_text(t, next == NULL ? NULL : cases->contenders[next->contender].name);
+        sv_sample difference =
+            next == NULL ? sv_sample_of(NULL, 0) : sv__curves_differ(scenes, best, next, level);
+        sv_table_number(t, difference.mean);
+        sv_table_number(t, difference.half);
+        put_equals(cases, scenes, scene, level, best, t);
+    }
+    bool faster = any != best && !sv__curve_safe_at(any, level);
+    sv_table_text(t, faster ? cases->contenders[any->contender].name : NULL);
+    sv_table_number(t, faster ? sv__curve_level(scenes, any, level, &cells).mean : NAN);
+}
+
+static void add_best(const sv__cases *cases, const sv__scenes *scenes, sv_tables *tables)
+{
+    sv_table *t =
+        sv_table_new(tables, "degradation-best", "The best engine for each amount of failures",
+                     "By mean throughput, of engines that are ok in all cells of the row; the "
+                     "difference to the next is of paired cells, and those that it cannot be told "
+                     "apart from are named. Faster: one that failed or can deadlock in some cell.");
+    sv__scene_columns(t);
+    sv_table_column(t, "faults", NULL, SV_TEXT_COLUMN);
+    sv_table_column(t, "best", NULL, SV_TEXT_COLUMN);
+    sv_table_column(t, "throughput", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "next", NULL, SV_TEXT_COLUMN);
+    sv_table_column(t, "difference", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "±", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "cannot be told from", NULL, SV_TEXT_COLUMN);
+    sv_table_column(t, "faster, not safe", NULL, SV_TEXT_COLUMN);
+    sv_table_column(t, "its throughput", "GB/s", SV_ANY_DIGITS);
+    for (size_t s = 0; s < scenes->count; s++)
+        for (size_t l = 0; l < scenes->at[s].num_levels; l++)
+            best_row(cases, scenes, &scenes->at[s], scenes->at[s].levels[l], t);
+}
+
+/* ---- crossings ---- */
+
+static void crossing_row(const sv__cases *cases, const sv__scene *scene, const sv__curve *from,
+                         const sv__curve *to, const sv__crossing *c, sv_table *t)
+{
+    double links = cases->fabrics[scene->fabric].links;
+    sv__scene_names(cases, scene, t);
+    sv_table_text(t, cases->contenders[from->contender].name);
+    sv_table_text(t, cases->contenders[to->contender].name);
+    sv_table_number(t, c->at);
+    sv_table_number(t, c->low);
+    sv_table_number(t, c->high);
+    sv_table_number(t, scene->kind == SV__LINK_FAULTS ? 100 * c->at / links : NAN);
+    sv_table_number(t, sv_line_at(&from->line, c->at));
+    sv_table_number(t, (double)c->cells);
+    bool bounded = isfinite(c->low) && isfinite(c->high);
+    sv_table_text(t, !sv__scene_highest(scene, from, to, c->at) ? "no"
+                     : bounded                                  ? "yes"
+                                                                : "cannot be told");
+}
+
+static void add_crossings(const sv__cases *cases, const sv__scenes *scenes, sv_tables *tables)
+{
+    sv_table *t = sv_table_new(
+        tables, "degradation-crossings", "Where another engine becomes the better one",
+        "Failed parts at which the regression lines of two engines cross, over the cells that both "
+        "can do; between low and high they cannot be told apart (95 %; a dash: no bound). Switch: "
+        "the two are the best of all safe ones there, so that an administrator should.");
+    sv__scene_columns(t);
+    sv_table_column(t, "from", NULL, SV_TEXT_COLUMN);
+    sv_table_column(t, "to", NULL, SV_TEXT_COLUMN);
+    sv_table_column(t, "at", NULL, 1);
+    sv_table_column(t, "low", NULL, 1);
+    sv_table_column(t, "high", NULL, 1);
+    sv_table_column(t, "of all links", "%", 2);
+    sv_table_column(t, "throughput", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "cells", NULL, 0);
+    sv_table_column(t, "switch", NULL, SV_TEXT_COLUMN);
+    for (size_t s = 0; s < scenes->count; s++) {
+        const sv__scene *scene = &scenes->at[s];
+        for (size_t k = 0; k < scene->num_curves; k++)
+            for (size_t m = k + 1; m < scene->num_curves; m++) {
+                const sv__curve *a = &scene->curves[k], *b = &scene->curves[m];
+                sv__crossing crossing;
+                if (sv__curves_cross(scenes, a, b, &crossing))
+                    crossing_row(cases, scene, crossing.a_first ? a : b, crossing.a_first ? b : a,
+                                 &crossing, t);
+            }
+    }
+}
+
+sv_status sv__answer_degradation(const sv__cases *cases, const sv_answer_options *options,
+                                 sv_tables *tables)
+{
+    (void)options;
+    sv__scenes scenes;
+    SV_TRY(sv__scenes_make(cases, &scenes));
+    add_means(cases, &scenes, tables);
+    add_lines(cases, &scenes, tables);
+    add_best(cases, &scenes, tables);
+    add_crossings(cases, &scenes, tables);
+    return tables->status;
+}

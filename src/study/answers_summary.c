@@ -1,0 +1,306 @@
+/*
+ * answers_summary.c: what to do, in words, with the evidence.
+ *
+ * For each fabric, traffic and kind of failures: of the engines that are ok in every cell, the one
+ * with the most throughput in the mean over all amounts of failures (each amount counts once). Its
+ * next is the best of the others; where the mean of their paired differences is within its
+ * confidence, the sentence says that they cannot be told apart. Where another engine is better from
+ * some number of failures on, it says from which; and it says why others are out of the question.
+ *
+ * Nothing is recommended that was not measured: what was not simulated is judged by the busiest
+ * channel (summary_tables.c), and said so.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "study/scenes.h"
+#include "study/summary.h"
+
+/* What is said about one scene. */
+typedef struct advice {
+    const sv__scene *scene;
+    const sv__curve *best, *next; /* NULL if there is none */
+    uint32_t last;                /* the amount of failures that is told about */
+    double kept, there;           /* at last: share of the fault-free throughput, and throughput */
+    sv_sample difference;         /* best less next, over all paired cells */
+} advice;
+
+static const char *name_of(const sv__cases *cases, const sv__curve *curve)
+{
+    return cases->contenders[curve->contender].name;
+}
+
+static double terminals_of(const sv__cases *cases, const sv__scene *scene)
+{
+    return cases->fabrics[scene->fabric].terminals;
+}
+
+/* ---- choosing ---- */
+
+/* The mean over all amounts of failures; NAN if one was not measured. */
+static double score(const sv__scenes *scenes, const sv__scene *scene, const sv__curve *curve)
+{
+    double sum = 0;
+    size_t cells;
+    for (size_t l = 0; l < scene->num_levels; l++)
+        sum += sv__curve_level(scenes, curve, scene->levels[l], &cells).mean;
+    return sum / (double)scene->num_levels;
+}
+
+static const sv__curve *best_of(const sv__scenes *scenes, const sv__scene *scene,
+                                const sv__curve *but)
+{
+    const sv__curve *best = NULL;
+    double most = -INFINITY;
+    for (size_t k = 0; k < scene->num_curves; k++) {
+        const sv__curve *curve = &scene->curves[k];
+        double points = curve->safe && curve != but ? score(scenes, scene, curve) : NAN;
+        if (points > most) {
+            best = curve;
+            most = points;
+        }
+    }
+    return best;
+}
+
+/* The amount to tell about: that of the years asked for, or the largest. */
+static uint32_t level_to_tell(const sv__cases *cases, const sv__scene *scene, double years)
+{
+    for (size_t l = 0; years > 0 && l < scene->num_levels; l++) {
+        const sv__level *level = &cases->levels[scene->levels[l]];
+        if (level->kind == SV__YEARS && level->amount == years)
+            return scene->levels[l];
+    }
+    return scene->levels[scene->num_levels - 1];
+}
+
+static advice advise(const sv__cases *cases, const sv__scenes *scenes, const sv__scene *scene,
+                     double years)
+{
+    advice a = {.scene = scene, .kept = NAN, .there = NAN, .difference = sv_sample_of(NULL, 0)};
+    size_t cells;
+    a.last = level_to_tell(cases, scene, years);
+    a.best = best_of(scenes, scene, NULL);
+    if (a.best == NULL)
+        return a;
+    a.next = best_of(scenes, scene, a.best);
+    a.there = sv__curve_level(scenes, a.best, a.last, &cells).mean;
+    a.kept = a.there / a.best->fault_free;
+    if (a.next != NULL)
+        a.difference = sv__curves_differ(scenes, a.best, a.next, SV__ALL_LEVELS);
+    return a;
+}
+
+/* ---- saying ---- */
+
+static bool has_failures(const sv__cases *cases, const advice *a)
+{
+    return cases->levels[a->last].kind != SV__NO_FAULTS;
+}
+
+/* ": 468.3 GB/s without failures, 211 GB/s (45 %) after links 40%." */
+static void say_throughput(const sv__cases *cases, const advice *a, sv_text *out)
+{
+    if (!isnan(a->best->fault_free))
+        sv_text_print(out, ": %.5g GB/s without failures", a->best->fault_free);
+    if (!has_failures(cases, a)) {
+        sv_text_print(out, ".");
+        return;
+    }
+    sv_text_print(out, "%s %.5g GB/s", isnan(a->best->fault_free) ? ":" : ",", a->there);
+    if (!isnan(a->kept))
+        sv_text_print(out, " (%.0f %%)", 100 * a->kept);
+    sv_text_print(out, " after %s.", cases->levels[a->last].words);
+}
+
+static void say_next(const sv__cases *cases, const advice *a, sv_text *out)
+{
+    const sv_sample *d = &a->difference;
+    if (a->next == NULL) {
+        sv_text_print(out, " No other engine is safe in all cells.");
+        return;
+    }
+    if (d->count == 0)
+        return;
+    if (isnan(d->half))
+        sv_text_print(out, " Next is %s, %.4g GB/s below in the only cell of both: no confidence.",
+                      name_of(cases, a->next), d->mean);
+    else if (sv__told_apart(d) == 1)
+        sv_text_print(out, " Next is %s, %.4g ± %.2g GB/s below in the mean over %zu paired cells.",
+                      name_of(cases, a->next), d->mean, d->half, d->count);
+    else
+        sv_text_print(out,
+                      " It cannot be told apart from %s: the difference over %zu paired cells is "
+                      "%.4g ± %.2g GB/s.",
+                      name_of(cases, a->next), d->count, d->mean, d->half);
+}
+
+/* Where others are better than the recommended one. */
+static void say_crossings(const sv__cases *cases, const sv__scenes *scenes, const advice *a,
+                          sv_text *out)
+{
+    for (size_t k = 0; k < a->scene->num_curves; k++) {
+        const sv__curve *other = &a->scene->curves[k];
+        sv__crossing c;
+        if (other == a->best || !other->safe || !sv__curves_cross(scenes, a->best, other, &c) ||
+            !sv__scene_highest(a->scene, a->best, other, c.at))
+            continue;
+        if (c.a_first)
+            sv_text_print(out, " From about %.0f %s on, %s is better", c.at,
+                          sv__scene_parts(a->scene), name_of(cases, other));
+        else
+            sv_text_print(out, " Up to about %.0f %s, %s is better", c.at,
+                          sv__scene_parts(a->scene), name_of(cases, other));
+        if (isfinite(c.low) && isfinite(c.high))
+            sv_text_print(out, " (between %.0f and %.0f they cannot be told apart).",
+                          fmax(c.low, 0), c.high);
+        else
+            sv_text_print(out, ", but how the two lines differ is within their confidence.");
+    }
+}
+
+/* Engines that are out of the question, and why. */
+static void say_unsafe(const sv__cases *cases, const advice *a, sv_text *out)
+{
+    static const char *const what[SV__NUM_OUTCOMES] = {
+        NULL,      "can deadlock",          "deadlocked in", "left pairs unjoined in",
+        "refused", "could not be judged in"};
+    const char *separator = " Not safe: ";
+    for (size_t k = 0; k < a->scene->num_curves; k++) {
+        const sv__curve *curve = &a->scene->curves[k];
+        if (curve->safe)
+            continue;
+        sv_text_print(out, "%s%s (", separator, name_of(cases, curve));
+        const char *comma = "";
+        for (int o = SV__CASE_OK + 1; o < SV__NUM_OUTCOMES; o++) {
+            if (curve->outcomes[o] == 0)
+                continue;
+            sv_text_print(out, "%s%s %zu", comma, what[o], curve->outcomes[o]);
+            comma = ", ";
+        }
+        sv_text_print(out, " of %zu cells)", curve->count);
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        sv_text_print(out, ".");
+}
+
+static void say(const sv__cases *cases, const sv__scenes *scenes, const advice *a, sv_table *t)
+{
+    sv_text out;
+    sv_text_init(&out, cases->ctx, NULL);
+    sv_text_print(&out, "%s, %s, %s: ", cases->fabrics[a->scene->fabric].name,
+                  cases->traffics[a->scene->traffic], cases->families[a->scene->family]);
+    if (a->best == NULL) {
+        sv_text_print(&out, "no engine is safe in all cells.");
+    } else {
+        sv_text_print(&out, "use %s", name_of(cases, a->best));
+        say_throughput(cases, a, &out);
+        say_next(cases, a, &out);
+        say_crossings(cases, scenes, a, &out);
+    }
+    say_unsafe(cases, a, &out);
+    if (sv_text_finish(&out) == SV_OK)
+        sv_table_note(t, "%s", out.at);
+    else if (t != NULL)
+        t->owner->status = SV_NO_MEMORY;
+    sv_text_release(&out);
+}
+
+/* ---- the table ---- */
+
+static void summary_columns(sv_table *t)
+{
+    sv__scene_columns(t);
+    sv_table_column(t, "engine", NULL, SV_TEXT_COLUMN);
+    sv_table_column(t, "fault-free", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "after", NULL, SV_TEXT_COLUMN);
+    sv_table_column(t, "throughput", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "a terminal", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "kept", "%", 1);
+    sv_table_column(t, "next", NULL, SV_TEXT_COLUMN);
+    sv_table_column(t, "difference", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "±", "GB/s", SV_ANY_DIGITS);
+    sv_table_column(t, "told apart", NULL, SV_TEXT_COLUMN);
+}
+
+static void summary_row(const sv__cases *cases, const advice *a, sv_table *t)
+{
+    sv__scene_names(cases, a->scene, t);
+    if (a->best == NULL) {
+        for (int i = 0; i < 10; i++)
+            sv_table_missing(t);
+        return;
+    }
+    int told = sv__told_apart(&a->difference);
+    sv_table_text(t, name_of(cases, a->best));
+    sv_table_number(t, a->best->fault_free);
+    sv_table_text(t, cases->levels[a->last].words);
+    sv_table_number(t, a->there);
+    sv_table_number(t, a->there / terminals_of(cases, a->scene));
+    sv_table_number(t, 100 * a->kept);
+    sv_table_text(t, a->next == NULL ? NULL : name_of(cases, a->next));
+    sv_table_number(t, a->difference.mean);
+    sv_table_number(t, a->difference.half);
+    sv_table_text(t, told < 0 ? NULL : told == 1 ? "yes" : "no");
+}
+
+/* Of the fabrics under the same traffic and failures: which gives and which keeps most. */
+static void say_fabrics(const sv__cases *cases, const advice *all, size_t count, size_t first,
+                        sv_table *t)
+{
+    const advice *gives = NULL, *keeps = NULL, *a = &all[first];
+    size_t fabrics = 0;
+    for (size_t i = 0; i < count; i++) {
+        const advice *b = &all[i];
+        if (b->scene->traffic != a->scene->traffic || b->last != a->last || b->best == NULL)
+            continue;
+        if (i < first)
+            return; /* said already */
+        fabrics++;
+        double each = b->there / terminals_of(cases, b->scene);
+        if (each > 0 && (gives == NULL || each > gives->there / terminals_of(cases, gives->scene)))
+            gives = b;
+        if (b->kept > 0 && (keeps == NULL || b->kept > keeps->kept))
+            keeps = b;
+    }
+    if (fabrics < 2)
+        return;
+    if (gives != NULL)
+        sv_table_note(
+            t, "Of %zu fabrics, %s with %s gives a terminal most after %s (%s): %.4g GB/s.",
+            fabrics, cases->fabrics[gives->scene->fabric].name, name_of(cases, gives->best),
+            cases->levels[a->last].words, cases->traffics[a->scene->traffic],
+            gives->there / terminals_of(cases, gives->scene));
+    if (keeps != NULL && has_failures(cases, a))
+        sv_table_note(t, "Of %zu fabrics, %s with %s keeps most of its own throughput: %.0f %%.",
+                      fabrics, cases->fabrics[keeps->scene->fabric].name,
+                      name_of(cases, keeps->best), 100 * keeps->kept);
+}
+
+sv_status sv__answer_summary(const sv__cases *cases, const sv_answer_options *options,
+                             sv_tables *tables)
+{
+    sv__scenes scenes;
+    SV_TRY(sv__scenes_make(cases, &scenes));
+    advice *all = SV_ARENA_NEW(cases->arena, advice, scenes.count + 1);
+    if (all == NULL)
+        return SV_NO_MEMORY;
+    sv_table *t = sv_table_new(
+        tables, "summary", "What to use",
+        "Of the engines that are ok in every cell, the one with the most throughput in "
+        "the mean over all amounts of failures, and the next after it; the difference "
+        "is over all paired cells.");
+    summary_columns(t);
+    for (size_t s = 0; s < scenes.count; s++) {
+        all[s] = advise(cases, &scenes, &scenes.at[s], options->years);
+        summary_row(cases, &all[s], t);
+        say(cases, &scenes, &all[s], t);
+    }
+    for (size_t s = 0; s < scenes.count; s++)
+        if (all[s].best != NULL)
+            say_fabrics(cases, all, scenes.count, s, t);
+    sv__note_cells(cases, t);
+    SV_TRY(sv__summary_tables(cases, tables));
+    return tables->status;
+}
