@@ -73,7 +73,7 @@ static int parse(struct app *app, struct study_options *o, int argc, char **argv
         {"cell-seconds", 0, OPTION_TEXT, &o->seconds, "S", "a cell may take so long"},
         {"cell-memory", 0, OPTION_TEXT, &o->memory, "B", "and so much memory (4GiB)"},
         {"stop-after", 0, OPTION_NUMBER, &o->stop_after, "N", "run at most so many cells now"},
-        {"part", 0, OPTION_TEXT, &o->part, "I/N", "only every N-th cell, from the I-th on"},
+        {"part", 0, OPTION_TEXT, &o->part, "I/N", "only the I-th of N parts of the cells"},
         {"slurm", 0, OPTION_NUMBER, &o->slurm, "N", "print a script for an array of N jobs"},
         {"dry-run", 'n', OPTION_FLAG, &o->dry_run, NULL, "print the cells, run nothing"},
         {"no-answer", 'q', OPTION_FLAG, &o->quiet, NULL, "run cells, print no tables"},

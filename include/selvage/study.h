@@ -14,9 +14,9 @@ extern "C" {
 #endif
 
 /*
- * What is to be varied: a product of lists. Each entry of a list is text that may itself be several:
- * "0,1%,3%" where numbers are asked for, "1..10" for a range, "{1..5}" and "{a,b}" in the spec of a
- * fabric. A list that is empty stands for one entry, the default.
+ * What is to be varied: a product of lists. Each entry of a list is text that may itself be
+ * several: "0,1%,3%" where numbers are asked for, "1..10" for a range, "{1..5}" and "{a,b}" in the
+ * spec of a fabric. A list that is empty stands for one entry, the default.
  */
 typedef struct sv_study_list {
     const char *const *at;
@@ -30,20 +30,20 @@ typedef struct sv_study_request {
     sv_study_list links, switches, both; /* numbers or percentages */
     const char *ratio;                   /* of both: "1:13" */
     sv_study_list years;
-    const char *model;     /* of years: see failures.h */
-    sv_study_list states;  /* files: the fabric as it was found */
-    sv_study_list seeds;   /* of failures; default 1 */
-    sv_study_list engines; /* "nue,weave,mode=one,minhop", "all"; default all */
-    sv_study_list vls;     /* lanes; 0: as many as links offer */
-    sv_study_list traffic; /* specs; default exchange */
-    sv_study_list loads;   /* 0: as fast as possible */
+    const char *model;      /* of years: see failures.h */
+    sv_study_list states;   /* files: the fabric as it was found */
+    sv_study_list seeds;    /* of failures; default 1 */
+    sv_study_list engines;  /* "nue,weave,mode=one,minhop", "all"; default all */
+    sv_study_list vls;      /* lanes; 0: as many as links offer */
+    sv_study_list traffic;  /* specs; default exchange */
+    sv_study_list loads;    /* 0: as fast as possible */
     sv_study_list messages; /* bytes; 0: one MTU */
-    const char *profile;   /* "qdr", "qdr,ways=2"; default qdr */
-    bool no_simulation;    /* traffic, loads, messages and profile do not matter then */
-    bool bound;            /* the bound of the forwarding index, too */
-    uint32_t matchings;    /* for the effective bisection bandwidth; 0: not asked */
-    const char *lost;      /* "links/1,2,5/100": kind, numbers of failures, trials; NULL: not asked */
-    uint32_t part, parts;  /* only every parts-th cell, from part (1 …) on; parts 0: all */
+    const char *profile;    /* "qdr", "qdr,ways=2"; default qdr */
+    bool no_simulation;     /* traffic, loads, messages and profile do not matter then */
+    bool bound;             /* the bound of the forwarding index, too */
+    uint32_t matchings;     /* for the effective bisection bandwidth; 0: not asked */
+    const char *lost; /* "links/1,2,5/100": kind, numbers of failures, trials; NULL: not asked */
+    uint32_t part, parts;     /* only one of so many parts, from 1 on; parts 0: all */
     bool keep_all, keep_none; /* loads and timelines; else those of the first seed */
 } sv_study_request;
 
@@ -114,8 +114,7 @@ typedef struct sv_study_outcome {
  * Time: that of the cells, by the number of threads.
  */
 SV_API SV_MUST_USE sv_status sv_study_run_cells(sv_ctx *ctx, const sv_study *study,
-                                                const sv_study_run *run,
-                                                sv_study_outcome *outcome);
+                                                const sv_study_run *run, sv_study_outcome *outcome);
 
 /* Adds all that is in another database (of a part of the same study, say). */
 SV_API SV_MUST_USE sv_status sv_study_merge(sv_ctx *ctx, const char *database, const char *other);

@@ -374,12 +374,16 @@ static sv_status multiply(struct axes *a, const sv_study_request *q, sv_names *k
     return SV_OK;
 }
 
-/* Only every parts-th cell. */
+/*
+ * Only the cells of one part. Of any run of parts cells each part has one, each time at another
+ * place, so that no part gets only the engines that take long.
+ */
 static void take_part(sv_study *s, uint32_t part, uint32_t parts)
 {
     uint32_t kept = 0;
-    for (uint32_t i = part - 1; i < s->num_cells; i += parts)
-        s->cells[kept++] = s->cells[i];
+    for (uint32_t i = 0; i < s->num_cells; i++)
+        if ((i + i / parts) % parts == part - 1)
+            s->cells[kept++] = s->cells[i];
     s->num_cells = kept;
 }
 
