@@ -7,7 +7,7 @@ corpus=tests/fuzz/corpus
 mkdir -p $corpus/ibnetdiscover $corpus/subnet $corpus/netloc $corpus/cray $corpus/spec \
     $corpus/faults $corpus/guids $corpus/jobmap $corpus/auto $corpus/lfts $corpus/sl2vl $corpus/psl \
     $corpus/mcfdbs $corpus/qos $corpus/svr $corpus/proof $corpus/orders $corpus/torusconf \
-    $corpus/messages $corpus/pattern
+    $corpus/messages $corpus/pattern $corpus/failures
 
 n=0
 for spec in mesh:2x1,hosts=1 torus:3,hosts=2,speed=EDR kary:k=2,n=2 fullmesh:3,hosts=0,r=2; do
@@ -46,6 +46,10 @@ for pattern in exchange uniform bitreverse shift:by=2 tornado:dims=3 stencil hot
     n=$((n + 1))
     printf '%s' "$pattern" >$corpus/pattern/$n
 done
+printf '# what broke\n2010-09-01 link\n2010-09-01T17:30:05.5+09:00 HCA 36min # a comment\n2010-10-01 07:00 switch 2d\n2011-02-28 software -\n2012-02-29 cable 1.5h\n' \
+    >$corpus/failures/1
+printf '12.5h nic\n3d unspecified 90s\n0.01y link\n1y switch\n500000min link\n' >$corpus/failures/2
+printf 'deimos,link=0.4%%,shape=0.76,adapter-shape=2,over=3.5' >$corpus/failures/3
 guid=0x02005e1a0000000
 printf '# comment\ntorus 4 5 2m\nxp_link '$guid'1 '$guid'b\nxm_link '$guid'1 0x02005e1a0000001f more\nyp_link '$guid'1 '$guid'3\nzp_link '$guid'1 '$guid'2\nx_dateline -1\nnext_seed\nxp_link 1 2\nym_link 1 3\nzp_link 1 4\nport_order 3 1\nportgroup_max_ports 20\nmax_changes 4\n' \
     >$corpus/torusconf/1

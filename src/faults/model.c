@@ -257,7 +257,8 @@ bool sv__failure_model_good(const sv_failure_model *model)
 {
     bool good = model->over >= SV__LEAST_OVER && model->over <= SV__MOST_YEARS;
     for (int k = 0; k < SV_FAILURE_PARTS; k++)
-        good = good && model->of[k].annual >= 0 && model->of[k].annual <= SV__MOST_ANNUAL &&
+        good = good && model->of[k].annual >= 0 &&
+               model->of[k].annual <= SV__MOST_ANNUAL + 1e-9 && /* rounding */
                model->of[k].shape >= SV__LEAST_SHAPE && model->of[k].shape <= SV__MOST_SHAPE;
     return good;
 }

@@ -122,6 +122,70 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
     free(text);
 }
 
+#elif defined(FUZZ_FAILURES)
+
+/* A model that is taken prints as what prints the same. */
+static void go_round(sv_ctx *ctx, const sv_failure_model *model)
+{
+    char text[SV_FAILURE_MODEL_TEXT], again[SV_FAILURE_MODEL_TEXT];
+    sv_failure_model same;
+    sv_failure_model_text(model, text);
+    MUST(sv_failure_model_parse(ctx, text, &same) == SV_OK);
+    sv_failure_model_text(&same, again);
+    MUST(strcmp(text, again) == 0);
+    for (unsigned k = 0; k < SV_FAILURE_PARTS; k++) {
+        double share = sv_failure_share(model, k, 5);
+        MUST(share >= 0 && share <= 1);
+    }
+}
+
+/* What was fitted must make sense. */
+static void look_at(sv_ctx *ctx, const sv_failure_fit *fit)
+{
+    const sv_fit_kind *all = &fit->all;
+    MUST(fit->years > 0 && all->failures >= fit->hardware.failures && fit->hardware.failures > 0);
+    const sv_estimate *estimates[] = {&all->shape, &all->between, &fit->hardware.shape,
+                                      &fit->of[SV_FAILURE_LINK].annual};
+    for (int i = 0; i < 4; i++)
+        MUST(!estimates[i]->known || (estimates[i]->low <= estimates[i]->value &&
+                                      estimates[i]->value <= estimates[i]->high));
+    go_round(ctx, &fit->model);
+}
+
+/* The same bytes as a log and as a model. */
+static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+{
+    sv_memory memory = {(const char *)data, size};
+    sv_source source = sv_memory_source(&memory, "fuzz");
+    sv_failure_log *log = NULL;
+    sv_failure_model model;
+    sv_failure_fit fit;
+    const sv_fit_request request = {.parts = {10000, 1000, 0}};
+    char *text = calloc(1, size + 1);
+    if (text == NULL)
+        return;
+    memcpy(text, data, size);
+    sv_status status = sv_failure_model_parse(ctx, text, &model);
+    if (status == SV_OK)
+        go_round(ctx, &model);
+    else
+        must_explain(ctx, status);
+    free(text);
+    status = sv_failure_log_read(ctx, &source, &log);
+    if (status == SV_BAD_INPUT)
+        MUST(strncmp(sv_ctx_message(ctx), "fuzz:", 5) == 0);
+    if (status == SV_OK) {
+        for (size_t i = 1; i < log->length; i++)
+            MUST(log->at[i - 1].hours <= log->at[i].hours);
+        status = sv_failure_fit_log(ctx, log, &request, &fit);
+    }
+    if (status == SV_OK)
+        look_at(ctx, &fit);
+    else
+        must_explain(ctx, status);
+    sv_failure_log_free(log);
+}
+
 #elif defined(FUZZ_TORUSCONF)
 
 /* What is read is held against a torus: it fits, or it is told what differs. */

@@ -166,6 +166,30 @@ static sv_status break_it(sv_ctx *ctx, void *arg)
     return status;
 }
 
+static sv_status grow_old(sv_ctx *ctx, void *arg)
+{
+    const sv_fabric *f = ((struct job *)arg)->f;
+    const char *text = "1d link 2h\n20d switch\n300d hca\n301d link\n400d link\n";
+    sv_memory memory = {text, strlen(text)};
+    sv_source source = sv_memory_source(&memory, "oom");
+    const sv_fit_request request = {.parts = {40, 20, 40}};
+    sv_failure_log *log = NULL;
+    sv_failure_fit fit;
+    sv_fault_report report;
+    uint32_t parts[SV_FAILURE_PARTS];
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_status status = mask == NULL ? sv_ctx_status(ctx) : sv_failure_log_read(ctx, &source, &log);
+    if (status == SV_OK)
+        status = sv_failure_fit_log(ctx, log, &request, &fit);
+    if (status == SV_OK)
+        status = sv_failure_parts(ctx, f, parts);
+    if (status == SV_OK)
+        status = sv_faults_age(ctx, f, &fit.model, 5, 1, mask, &report);
+    sv_failure_log_free(log);
+    sv_mask_free(mask);
+    return status;
+}
+
 static sv_status change_roles(sv_ctx *ctx, void *arg)
 {
     const sv_fabric *f = ((struct job *)arg)->f;
@@ -198,6 +222,7 @@ static void using(void **state)
     test_out_of_memory("metrics", look_around, &job);
     test_out_of_memory("index", find_one, &job);
     test_out_of_memory("faults", break_it, &job);
+    test_out_of_memory("failures", grow_old, &job);
     test_out_of_memory("roles", change_roles, &job);
     sv_fabric_free(job.f);
     sv_fabric_free(job.g);
