@@ -245,7 +245,7 @@ static void draws_are_as_expected(void **state)
     (void)state;
     enum { DRAWS = 400 };
     sv_fabric *f = test_fabric(ctx, "fullmesh:20,hosts=3");
-    static const char *const models[] = {"link=1%", "link=2%,shape=0.5", "link=1%,shape=2"};
+    static const char *const models[] = {"link=1%", "link=40%,shape=0.3", "link=1%,shape=2"};
     uint32_t parts[SV_FAILURE_PARTS];
     OK(ctx, sv_failure_parts(ctx, f, parts));
     assert_int_equal(parts[SV_FAILURE_LINK], 190);
@@ -270,6 +270,44 @@ static void draws_are_as_expected(void **state)
         near(links / DRAWS, 190 * share, 4 * sqrt(190 * share * (1 - share) / DRAWS));
         near(adapters / DRAWS, 60 * other, 4 * sqrt(60 * other * (1 - other) / DRAWS));
         near(variance, 190 * share * (1 - share), 0.3 * 190 * share); /* binomial, not all alike */
+    }
+    sv_fabric_free(f);
+}
+
+/* Kinds have streams of their own: hosts do not fail because their switches would. */
+static void kinds_are_independent(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "fullmesh:40,hosts=1");
+    sv_fault_report report;
+    sv_mask *switches = age(f, "switch=30%", 1, 1, &report);
+    sv_mask *adapters = age(f, "adapter=30%", 1, 1, &report);
+    uint32_t alone = 0;
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        SV_FOR_HOPS (f, ((sv_node){s}), hop)
+            alone += !sv_is_switch(f, hop->to) && sv_bit(adapters->nodes, hop->to.i) &&
+                     !sv_bit(switches->nodes, s);
+    assert_true(report.adapters > 4 && alone > 0);
+    sv_mask_free(switches);
+    sv_mask_free(adapters);
+    sv_fabric_free(f);
+}
+
+/* Half of the switches fail at once, all cables after ten years: those of dead switches no more. */
+static void what_is_gone_does_not_fail(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "fullmesh:12,hosts=1");
+    const char *model = "link=99.9%,link-shape=100,switch=6%,switch-shape=0.01,adapter=6%,"
+                        "adapter-shape=100,over=10";
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        sv_fault_report report;
+        sv_mask_free(age(f, model, 20, seed, &report));
+        uint32_t left = 12 - report.switches;
+        assert_true(report.switches > 1 && left > 1);
+        assert_int_equal(report.links + report.critical, left * (left - 1) / 2);
+        assert_int_equal(report.lost_terminals, report.switches + report.adapters);
+        assert_int_equal(report.adapters, left);
     }
     sv_fabric_free(f);
 }
@@ -400,6 +438,7 @@ static void bad_lines_are_named(void **state)
         {"12 link\n", "log:1: '12' is neither a date"},
         {"# x\n2010-13-01 link\n", "log:2: '2010-13-01' is neither"},
         {"2010-02-29 link\n", "log:1: '2010-02-29' is neither"},
+        {"2100-02-29 link\n", "log:1: '2100-02-29' is neither"},
         {"10-02-27 link\n", "log:1: '10-02-27' is neither"},
         {"2010-02-27T24:00 link\n", "log:1: '2010-02-27T24:00' is neither"},
         {"2010-02-27T12:00+15:00 link\n", "is neither"},
@@ -525,6 +564,8 @@ int main(void)
         cmocka_unit_test(seeds_repeat_and_differ),
         cmocka_unit_test(critical_failures_are_repaired),
         cmocka_unit_test(draws_are_as_expected),
+        cmocka_unit_test(kinds_are_independent),
+        cmocka_unit_test(what_is_gone_does_not_fail),
         cmocka_unit_test(what_is_dead_does_not_fail),
         cmocka_unit_test(years_have_bounds),
         cmocka_unit_test(times_are_understood),
