@@ -112,6 +112,26 @@ typedef struct sv_study_outcome {
  * Runs the cells that have no result yet. Whatever happens to a cell is its result; CANCELLED (what
  * is finished is kept), IO, UNSUPPORTED (a database that is none, or of a newer version) are not.
  * Time: that of the cells, by the number of threads.
+ *
+ * @example
+ * sv_ctx *ctx = sv_ctx_new(NULL);
+ * const char *const fabrics[] = {"torus:3x3,hosts=2"}, *const engines[] = {"updn,nue"};
+ * const char *const links[] = {"0,1"}, *const seeds[] = {"1..3"};
+ * const sv_study_request request = {.study = "run",
+ *                                   .fabrics = {fabrics, 1},
+ *                                   .links = {links, 1},
+ *                                   .seeds = {seeds, 1},
+ *                                   .engines = {engines, 1},
+ *                                   .no_simulation = true};
+ * const sv_study_run run = {.database = ":memory:"};
+ * sv_study *study = NULL;
+ * sv_study_outcome outcome;
+ * if (sv_study_new(ctx, &request, &study) == SV_OK &&
+ *     sv_study_run_cells(ctx, study, &run, &outcome) == SV_OK)
+ *     printf("%u of %u cells run\n", outcome.ran, sv_study_cells(study));
+ * sv_study_free(study);
+ * sv_ctx_free(ctx);
+ * @end
  */
 SV_API SV_MUST_USE sv_status sv_study_run_cells(sv_ctx *ctx, const sv_study *study,
                                                 const sv_study_run *run, sv_study_outcome *outcome);

@@ -14,6 +14,7 @@ from support.command import SOURCE  # noqa: E402
 BUILD = os.environ["SELVAGE_BUILD"]
 FRAME = """#include <selvage/discover.h>
 #include <selvage/selvage.h>
+#include <selvage/study.h>
 #include <stdio.h>
 
 int main(void)
@@ -40,6 +41,10 @@ def examples():
                 yield os.path.basename(path), "\n".join(lines)
 
 
+# Headers whose calls are in libraries of their own.
+OWN = {"discover": "selvage-discover", "study": "selvage-study", "report": "selvage-study"}
+
+
 class Install(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -63,6 +68,7 @@ class Install(unittest.TestCase):
     def test_everything_is_there(self):
         for pattern in ("bin/selvage", "include/selvage/selvage.h", "lib*/**/libselvage.a",
                         "lib*/**/libselvage.so", "lib*/**/libselvage_discover.a",
+                        "lib*/**/libselvage_study.a", "lib*/selvage/selvage-mpi.so",
                         "lib*/**/libselvage_osm.so", "share/man/man1/selvage.1"):
             self.assertTrue(glob.glob(os.path.join(self.prefix, pattern), recursive=True), pattern)
         self.assertIn("selvage", run(os.path.join(self.prefix, "bin", "selvage"), "--version"))
@@ -73,8 +79,8 @@ class Install(unittest.TestCase):
                  run("nm", "-D", "--defined-only", library).strip().split("\n")]
         declared = set()
         for path in glob.glob(os.path.join(SOURCE, "include", "selvage", "*.h")):
-            if path.endswith("/discover.h"):
-                continue  # is in a library of its own
+            if os.path.basename(path)[:-2] in OWN:
+                continue
             with open(path) as file:
                 declared.update(re.findall(r"^SV_API [^;]*?\b(sv_\w+)\(", file.read(), re.M))
         self.assertEqual(set(names), declared)
@@ -90,9 +96,9 @@ class Install(unittest.TestCase):
                 file.write(FRAME % code)
             program = source[:-2]
             count += 1
-            if header == "discover.h":
+            if header[:-2] in OWN:
                 run("cc", "-std=c17", "-Wall", "-Wextra", "-Werror", source, "-o", program,
-                    *self.flags("--static", "--cflags", "--libs", package="selvage-discover"))
+                    *self.flags("--static", "--cflags", "--libs", package=OWN[header[:-2]]))
                 run(program)
                 continue
             run("cc", "-std=c17", "-Wall", "-Wextra", "-Werror", source, "-o", program,
