@@ -212,7 +212,7 @@ static void add_from_lines(const sv__cases *cases, const sv__scenes *scenes,
     sv_table_column(t, "engine", NULL, SV_TEXT_COLUMN);
     sv_table_column(t, "threshold", "GB/s", SV_ANY_DIGITS);
     sv_table_column(t, "failures a year", NULL, 2);
-    sv_table_column(t, "failures", NULL, 1);
+    sv_table_column(t, "failures until then", NULL, 1);
     sv_table_column(t, "years", NULL, 2);
     sv_table_column(t, "low", "years", 2);
     sv_table_column(t, "high", "years", 2);
