@@ -234,6 +234,17 @@ def differences(a, b, faults=None):
             if place in b.points and faults in (None, place[0])]
 
 
+def by_seed(a, b, amounts):
+    """Differences in the mean over all amounts, one for each seed that has all of them."""
+    seeds = {seed for level, seed in a.points if level != "none"} or {0}
+    out = []
+    for seed in seeds:
+        places = [(level, 0 if level == "none" else seed) for level in amounts]
+        if all(place in a.points and place in b.points for place in places):
+            out.append(sum(a.points[p][1] - b.points[p][1] for p in places) / len(places))
+    return out
+
+
 def crossing(a, b):
     """(x, low, high, the better one before) or None."""
     line = line_of([(a.points[p][0], a.points[p][1] - b.points[p][1])

@@ -452,7 +452,7 @@ class Answers(unittest.TestCase):
                           for n, c in curves.items() if c.safe and all(c.at(level) for level in amounts)}
                 ranked = sorted(scores, key=lambda n: -scores[n])
                 first, second = (ranked + [None, None])[:2]
-                d = oracle.differences(curves[first], curves[second]) if second else []
+                d = oracle.by_seed(curves[first], curves[second], amounts) if second else []
                 margin = oracle.half(d)
                 told = None if margin is None else "yes" if abs(oracle.mean(d)) > margin else "no"
                 self.row(table, rows[scene], engine=first, next=second, difference=oracle.mean(d),
