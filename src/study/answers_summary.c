@@ -69,7 +69,7 @@ static uint32_t level_to_tell(const sv__cases *cases, const sv__scene *scene, do
 {
     for (size_t l = 0; years > 0 && l < scene->num_levels; l++) {
         const sv__level *level = &cases->levels[scene->levels[l]];
-        if (level->kind == SV__YEARS && level->amount == years)
+        if (level->kind == SV__CAUSE_YEARS && level->amount == years)
             return scene->levels[l];
     }
     return scene->levels[scene->num_levels - 1];
@@ -96,7 +96,7 @@ static advice advise(const sv__cases *cases, const sv__scenes *scenes, const sv_
 
 static bool has_failures(const sv__cases *cases, const advice *a)
 {
-    return cases->levels[a->last].kind != SV__NO_FAULTS;
+    return cases->levels[a->last].kind != SV__CAUSE_NONE;
 }
 
 /* ": 468.3 GB/s without failures, 211 GB/s (45 %) after links 40%." */

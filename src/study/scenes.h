@@ -24,7 +24,7 @@ typedef struct sv__curve {
 
 typedef struct sv__scene {
     uint32_t fabric, traffic, family; /* family: that of no failures where there are no others */
-    sv__fault_kind kind;
+    sv__cause kind;
     sv__curve *curves;
     size_t num_curves;
     uint32_t *levels; /* those that any curve has, in order */

@@ -147,7 +147,7 @@ class Cases:
                 case["traffic"], case["message"],
                 " at load %g" % case["load"] if case["load"] else "", case["profile"])
             words = case["faults"].split(" ")
-            case["family"] = " ".join(words[:1] + words[2:])
+            case["family"] = "state" if words[0] == "state" else " ".join(words[:1] + words[2:])
             kind, _, rest = case["fabric"].partition(":")
             case["group"] = kind + ":" + ",".join(part for part in rest.split(",")
                                                   if not part.startswith("seed="))

@@ -34,12 +34,17 @@ def levels(rng):
         out += [faults("switch", n, "count") for n in (1, 2, 3)]
     if rng.random() < 0.7:
         out += [faults("years", y, "years", "deimos") for y in range(1, rng.randint(3, 7))]
+    if rng.random() < 0.4:
+        out += [{"faults": "state found in %d.net" % year, "fault_kind": "state", "fault_unit": "state",
+                 "fault_amount": 0} for year in (2024, 2025)]
     return out
 
 
 def measures(rng, level, draw, base, slope):
     """Columns of a result, some of them missing."""
     parts = level["fault_amount"] * 2 if level else 0
+    if level and level["fault_kind"] == "state":
+        parts = len(level["faults"]) + int(level["faults"][-5])
     kind = level["fault_kind"] if level else "none"
     values = {"links_failed": parts if kind != "switch" else 0,
               "switches_failed": {"switch": level and level["fault_amount"], "both": 1,
