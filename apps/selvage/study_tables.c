@@ -13,12 +13,17 @@ enum { CELLS_SHOWN = 40 };
 
 static void print_text(sv_text *out, const sv_tables *tables, bool all)
 {
+    const char *between = "";
+    size_t rows = 0;
+    for (size_t i = 0; i < tables->count; i++)
+        rows += sv_table_rows(tables->at[i]);
     for (size_t i = 0; i < tables->count; i++) {
         const sv_table *t = tables->at[i];
         bool cells = strcmp(t->name, "compare-cells") == 0;
-        if (i > 0 && sv_table_rows(t) == 0)
-            continue;
-        sv_text_print(out, "%s", i > 0 ? "\n\n" : "");
+        if (sv_table_rows(t) == 0 && (rows > 0 || i > 0))
+            continue; /* that there is nothing is said once */
+        sv_text_print(out, "%s", between);
+        between = "\n\n";
         sv_table_write_text(out, t, cells && !all ? CELLS_SHOWN : 0);
     }
 }

@@ -210,7 +210,7 @@ static void crossing_row(const sv__cases *cases, const sv__scene *scene, const s
     sv_table_number(t, c->at);
     sv_table_number(t, c->low);
     sv_table_number(t, c->high);
-    sv_table_number(t, scene->kind == SV__LINK_FAULTS ? 100 * c->at / links : NAN);
+    sv_table_number(t, scene->kind == SV__CAUSE_LINKS ? 100 * c->at / links : NAN);
     sv_table_number(t, sv_line_at(&from->line, c->at));
     sv_table_number(t, (double)c->cells);
     bool bounded = isfinite(c->low) && isfinite(c->high);

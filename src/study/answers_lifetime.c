@@ -66,7 +66,7 @@ static size_t order_by_seed(const sv__cases *cases, const sv__curve *curve, cons
 {
     size_t count = 0;
     for (size_t i = 0; i < curve->count; i++) {
-        if (cases->levels[curve->at[i]->level].kind != SV__YEARS)
+        if (cases->levels[curve->at[i]->level].kind != SV__CAUSE_YEARS)
             continue;
         size_t k = count++;
         for (; k > 0 && by_seed(out[k - 1], curve->at[i]) > 0; k--)
@@ -144,7 +144,7 @@ static sv_status add_aged(const sv__cases *cases, const sv__scenes *scenes,
     for (size_t s = 0; s < scenes->count; s++)
         for (size_t k = 0; k < scenes->at[s].num_curves; k++) {
             const sv__curve *curve = &scenes->at[s].curves[k];
-            if (scenes->at[s].kind != SV__YEARS)
+            if (scenes->at[s].kind != SV__CAUSE_YEARS)
                 continue;
             without += isnan(curve->fault_free);
             if (!isnan(curve->fault_free))
@@ -166,9 +166,9 @@ static double failures_a_year(const sv__cases *cases, const sv__scene *scene,
     const sv__fabric *fabric = &cases->fabrics[scene->fabric];
     double links = o->links_a_year * fabric->links;
     double switches = o->switches_a_year * fabric->switches;
-    if (scene->kind == SV__LINK_FAULTS)
+    if (scene->kind == SV__CAUSE_LINKS)
         return links;
-    return scene->kind == SV__SWITCH_FAULTS ? switches : links + switches;
+    return scene->kind == SV__CAUSE_SWITCHES ? switches : links + switches;
 }
 
 static double not_below_zero(double x)
@@ -212,7 +212,7 @@ static void add_from_lines(const sv__cases *cases, const sv__scenes *scenes,
     sv_table_column(t, "engine", NULL, SV_TEXT_COLUMN);
     sv_table_column(t, "threshold", "GB/s", SV_ANY_DIGITS);
     sv_table_column(t, "failures a year", NULL, 2);
-    sv_table_column(t, "failures", NULL, 1);
+    sv_table_column(t, "failures until then", NULL, 1);
     sv_table_column(t, "years", NULL, 2);
     sv_table_column(t, "low", "years", 2);
     sv_table_column(t, "high", "years", 2);

@@ -3,9 +3,10 @@
  *
  * For each fabric, traffic and kind of failures: of the engines that are ok in every cell, the one
  * with the most throughput in the mean over all amounts of failures (each amount counts once). Its
- * next is the best of the others; where the mean of their paired differences is within its
- * confidence, the sentence says that they cannot be told apart. Where another engine is better from
- * some number of failures on, it says from which; and it says why others are out of the question.
+ * next is the best of the others. They are compared seed by seed, in the mean over all amounts;
+ * where the mean of these differences is within its confidence, the sentence says that they cannot
+ * be told apart. Where another engine is better from some number of failures on, it says from
+ * which; and it says why others are out of the question.
  *
  * Nothing is recommended that was not measured: what was not simulated is judged by the busiest
  * channel (summary_tables.c), and said so.
@@ -22,7 +23,7 @@ typedef struct advice {
     const sv__curve *best, *next; /* NULL if there is none */
     uint32_t last;                /* the amount of failures that is told about */
     double kept, there;           /* at last: share of the fault-free throughput, and throughput */
-    sv_sample difference;         /* best less next, over all paired cells */
+    sv_sample difference;         /* best less next, over seeds */
 } advice;
 
 static const char *name_of(const sv__cases *cases, const sv__curve *curve)
@@ -68,7 +69,7 @@ static uint32_t level_to_tell(const sv__cases *cases, const sv__scene *scene, do
 {
     for (size_t l = 0; years > 0 && l < scene->num_levels; l++) {
         const sv__level *level = &cases->levels[scene->levels[l]];
-        if (level->kind == SV__YEARS && level->amount == years)
+        if (level->kind == SV__CAUSE_YEARS && level->amount == years)
             return scene->levels[l];
     }
     return scene->levels[scene->num_levels - 1];
@@ -87,7 +88,7 @@ static advice advise(const sv__cases *cases, const sv__scenes *scenes, const sv_
     a.there = sv__curve_level(scenes, a.best, a.last, &cells).mean;
     a.kept = a.there / a.best->fault_free;
     if (a.next != NULL)
-        a.difference = sv__curves_differ(scenes, a.best, a.next, SV__ALL_LEVELS);
+        a.difference = sv__curves_differ_by_seed(cases, scenes, scene, a.best, a.next);
     return a;
 }
 
@@ -95,7 +96,7 @@ static advice advise(const sv__cases *cases, const sv__scenes *scenes, const sv_
 
 static bool has_failures(const sv__cases *cases, const advice *a)
 {
-    return cases->levels[a->last].kind != SV__NO_FAULTS;
+    return cases->levels[a->last].kind != SV__CAUSE_NONE;
 }
 
 /* ": 468.3 GB/s without failures, 211 GB/s (45 %) after links 40%." */
@@ -123,14 +124,14 @@ static void say_next(const sv__cases *cases, const advice *a, sv_text *out)
     if (d->count == 0)
         return;
     if (isnan(d->half))
-        sv_text_print(out, " Next is %s, %.4g GB/s below in the only cell of both: no confidence.",
+        sv_text_print(out, " Next is %s, %.4g GB/s below with the only seed: no confidence.",
                       name_of(cases, a->next), d->mean);
     else if (sv__told_apart(d) == 1)
-        sv_text_print(out, " Next is %s, %.4g ± %.2g GB/s below in the mean over %zu paired cells.",
+        sv_text_print(out, " Next is %s, %.4g ± %.2g GB/s below in the mean over %zu seeds.",
                       name_of(cases, a->next), d->mean, d->half, d->count);
     else
         sv_text_print(out,
-                      " It cannot be told apart from %s: the difference over %zu paired cells is "
+                      " It cannot be told apart from %s: the difference over %zu seeds is "
                       "%.4g ± %.2g GB/s.",
                       name_of(cases, a->next), d->count, d->mean, d->half);
 }
@@ -152,7 +153,7 @@ static void say_crossings(const sv__cases *cases, const sv__scenes *scenes, cons
             sv_text_print(out, " Up to about %.0f %s, %s is better", c.at,
                           sv__scene_parts(a->scene), name_of(cases, other));
         if (isfinite(c.low) && isfinite(c.high))
-            sv_text_print(out, " (between %.0f and %.0f they cannot be told apart).",
+            sv_text_print(out, " (between %.1f and %.1f they cannot be told apart).",
                           fmax(c.low, 0), c.high);
         else
             sv_text_print(out, ", but how the two lines differ is within their confidence.");
@@ -290,7 +291,7 @@ sv_status sv__answer_summary(const sv__cases *cases, const sv_answer_options *op
         tables, "summary", "What to use",
         "Of the engines that are ok in every cell, the one with the most throughput in "
         "the mean over all amounts of failures, and the next after it; the difference "
-        "is over all paired cells.");
+        "is of both means, seed by seed, with its 95 % confidence.");
     summary_columns(t);
     for (size_t s = 0; s < scenes.count; s++) {
         all[s] = advise(cases, &scenes, &scenes.at[s], options->years);

@@ -54,25 +54,25 @@ double sv__case_throughput(const sv__case *c)
                                                                       : NAN;
 }
 
-double sv__case_failed(const sv__cases *cases, const sv__case *c, sv__fault_kind kind)
+double sv__case_failed(const sv__cases *cases, const sv__case *c, sv__cause kind)
 {
-    if (cases->levels[c->level].kind == SV__NO_FAULTS)
+    if (cases->levels[c->level].kind == SV__CAUSE_NONE)
         return 0;
-    if (kind == SV__LINK_FAULTS)
+    if (kind == SV__CAUSE_LINKS)
         return c->value[SV__LINKS_FAILED];
-    if (kind == SV__SWITCH_FAULTS)
+    if (kind == SV__CAUSE_SWITCHES)
         return c->value[SV__SWITCHES_FAILED];
     double adapters = c->value[SV__ADAPTERS_FAILED];
     return c->value[SV__LINKS_FAILED] + c->value[SV__SWITCHES_FAILED] +
            (isnan(adapters) ? 0 : adapters);
 }
 
-sv__fault_kind sv__family_kind(const sv__cases *cases, uint32_t family)
+sv__cause sv__family_cause(const sv__cases *cases, uint32_t family)
 {
     for (size_t i = 0; i < cases->num_levels; i++)
         if (cases->levels[i].family == family)
             return cases->levels[i].kind;
-    return SV__NO_FAULTS;
+    return SV__CAUSE_NONE;
 }
 
 const sv__contender *sv__contender_find(const sv__cases *cases, const char *name)

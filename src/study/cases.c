@@ -156,22 +156,26 @@ static sv_status note_fabric(reader *r, const char *name, uint32_t *number)
     return sv_array_push(r->ctx, &r->fabric, fabric);
 }
 
-static sv__fault_kind kind_of(const char *kind)
+static sv__cause kind_of(const char *kind)
 {
-    static const char *const names[] = {"none", "link", "switch", "both", "years"};
-    for (int i = 0; i < 5; i++)
+    static const char *const names[] = {"none", "link", "switch", "both", "years", "state"};
+    for (int i = 0; i < 6; i++)
         if (strcmp(kind, names[i]) == 0)
-            return (sv__fault_kind)i;
-    return SV__BOTH_FAULTS;
+            return (sv__cause)i;
+    return SV__CAUSE_BOTH;
 }
 
-/* Its words without the amount: "both 3% 1:13" is of "both 1:13". */
-static void family_of(const char *words, char *out, size_t size)
+/* Its words without the amount: "both 3% 1:13" is of "both 1:13". All states are one family. */
+static void family_of(const char *words, sv__cause kind, char *out, size_t size)
 {
-    size_t kind = strcspn(words, " ");
-    const char *rest = words + kind + (words[kind] == ' ');
+    if (kind == SV__CAUSE_STATE) { /* the rest is the name of a file, blanks and all */
+        snprintf(out, size, "state");
+        return;
+    }
+    size_t first = strcspn(words, " ");
+    const char *rest = words + first + (words[first] == ' ');
     rest += strcspn(rest, " ");
-    snprintf(out, size, "%.*s%s", (int)(kind > 60 ? 60 : kind), words, rest);
+    snprintf(out, size, "%.*s%s", (int)(first > 60 ? 60 : first), words, rest);
 }
 
 static sv_status note_level(reader *r, sqlite3_stmt *query, uint32_t *number)
@@ -184,7 +188,7 @@ static sv_status note_level(reader *r, sqlite3_stmt *query, uint32_t *number)
     sv__level level = {.words = r->levels.names.at[*number],
                        .kind = kind_of(text_at(query, AT_KIND)),
                        .amount = sqlite3_column_double(query, AT_AMOUNT)};
-    family_of(level.words, family, sizeof family);
+    family_of(level.words, level.kind, family, sizeof family);
     SV_TRY(number_of(r, &r->families, family, &level.family, &fresh_family));
     SV_TRY(keep(r, text_at(query, AT_UNIT), &level.unit));
     return sv_array_push(r->ctx, &r->level, level);
@@ -352,7 +356,7 @@ static sv_status name_contenders(reader *r)
 
 static bool level_before(const sv__level *a, const sv__level *b)
 {
-    bool free_a = a->kind == SV__NO_FAULTS, free_b = b->kind == SV__NO_FAULTS;
+    bool free_a = a->kind == SV__CAUSE_NONE, free_b = b->kind == SV__CAUSE_NONE;
     if (free_a != free_b)
         return free_a;
     if (a->family != b->family)

@@ -62,17 +62,18 @@ typedef struct sv__case {
     double value[SV__NUM_VALUES];
 } sv__case;
 
-typedef enum sv__fault_kind {
-    SV__NO_FAULTS,
-    SV__LINK_FAULTS,
-    SV__SWITCH_FAULTS,
-    SV__BOTH_FAULTS,
-    SV__YEARS
-} sv__fault_kind;
+typedef enum sv__cause {
+    SV__CAUSE_NONE,
+    SV__CAUSE_LINKS,
+    SV__CAUSE_SWITCHES,
+    SV__CAUSE_BOTH,
+    SV__CAUSE_YEARS,
+    SV__CAUSE_STATE /* whatever a fabric lacks of its plan */
+} sv__cause;
 
 typedef struct sv__level {
     const char *words, *unit;
-    sv__fault_kind kind;
+    sv__cause kind;
     double amount;
     uint32_t family, rank;
 } sv__level;
@@ -123,10 +124,10 @@ const sv__case *sv__case_find(const sv__cases *cases, uint32_t fabric, uint32_t 
 double sv__case_throughput(const sv__case *c);
 
 /* Failed parts that a regression over a family counts: links, switches, or all. */
-double sv__case_failed(const sv__cases *cases, const sv__case *c, sv__fault_kind kind);
+double sv__case_failed(const sv__cases *cases, const sv__case *c, sv__cause kind);
 
 /* The kind of failures of a family. */
-sv__fault_kind sv__family_kind(const sv__cases *cases, uint32_t family);
+sv__cause sv__family_cause(const sv__cases *cases, uint32_t family);
 
 /* The contender that a name means, or NULL: its name, its full name, or an engine with only one. */
 const sv__contender *sv__contender_find(const sv__cases *cases, const char *name);

@@ -15,7 +15,7 @@
 
 static bool is_free(const sv__cases *cases, const sv__case *c)
 {
-    return cases->levels[c->level].kind == SV__NO_FAULTS;
+    return cases->levels[c->level].kind == SV__CAUSE_NONE;
 }
 
 /* ---- making them ---- */
@@ -87,7 +87,7 @@ static sv_status make_scene(const sv__cases *cases, size_t from, size_t to, uint
     *scene = (sv__scene){.fabric = cases->at[from].fabric,
                          .traffic = cases->at[from].traffic,
                          .family = family,
-                         .kind = sv__family_kind(cases, family),
+                         .kind = sv__family_cause(cases, family),
                          .curves = SV_ARENA_NEW(cases->arena, sv__curve, cases->num_contenders)};
     if (scene->curves == NULL)
         return SV_NO_MEMORY;
@@ -127,7 +127,7 @@ sv_status sv__scenes_make(const sv__cases *cases, sv__scenes *scenes)
         for (uint32_t f = 0; f < cases->num_families; f++) {
             if (!has_family(cases, i, end, f))
                 continue;
-            if (sv__family_kind(cases, f) == SV__NO_FAULTS)
+            if (sv__family_cause(cases, f) == SV__CAUSE_NONE)
                 free_family = f;
             else
                 SV_TRY(make_scene(cases, i, end, f, &scenes->at[scenes->count++]));
@@ -202,6 +202,36 @@ sv_sample sv__curves_differ(const sv__scenes *scenes, const sv__curve *a, const 
     return sv_sample_of(y, count);
 }
 
+/* The throughput of a level and seed; NAN if there is none. */
+static double point_at(const sv__curve *curve, uint32_t level, int64_t seed)
+{
+    for (size_t i = 0; i < curve->num_points; i++)
+        if (curve->points[i]->level == level && curve->points[i]->seed == seed)
+            return curve->y[i];
+    return NAN;
+}
+
+sv_sample sv__curves_differ_by_seed(const sv__cases *cases, const sv__scenes *scenes,
+                                    const sv__scene *scene, const sv__curve *a, const sv__curve *b)
+{
+    size_t count = 0;
+    uint32_t last = scene->levels[scene->num_levels - 1];
+    for (size_t i = 0; i < a->num_points; i++) {
+        int64_t seed = a->points[i]->seed;
+        double sum = 0;
+        if (a->points[i]->level != last)
+            continue; /* every seed once: those of one level, as all must be there */
+        for (size_t l = 0; l < scene->num_levels; l++) {
+            uint32_t level = scene->levels[l];
+            int64_t own = cases->levels[level].kind == SV__CAUSE_NONE ? 0 : seed;
+            sum += point_at(a, level, own) - point_at(b, level, own);
+        }
+        if (!isnan(sum))
+            scenes->scratch[count++] = sum / (double)scene->num_levels;
+    }
+    return sv_sample_of(scenes->scratch, count);
+}
+
 bool sv__curves_cross(const sv__scenes *scenes, const sv__curve *a, const sv__curve *b,
                       sv__crossing *crossing)
 {
@@ -242,9 +272,9 @@ void sv__scene_names(const sv__cases *cases, const sv__scene *scene, sv_table *t
 
 const char *sv__scene_parts(const sv__scene *scene)
 {
-    return scene->kind == SV__LINK_FAULTS     ? "failed links"
-           : scene->kind == SV__SWITCH_FAULTS ? "failed switches"
-                                              : "failed parts";
+    return scene->kind == SV__CAUSE_LINKS      ? "failed links"
+           : scene->kind == SV__CAUSE_SWITCHES ? "failed switches"
+                                               : "failed parts";
 }
 
 int sv__told_apart(const sv_sample *difference)

@@ -24,7 +24,7 @@ typedef struct sv__curve {
 
 typedef struct sv__scene {
     uint32_t fabric, traffic, family; /* family: that of no failures where there are no others */
-    sv__fault_kind kind;
+    sv__cause kind;
     sv__curve *curves;
     size_t num_curves;
     uint32_t *levels; /* those that any curve has, in order */
@@ -51,6 +51,14 @@ bool sv__curve_safe_at(const sv__curve *curve, uint32_t level);
 #define SV__ALL_LEVELS UINT32_MAX
 sv_sample sv__curves_differ(const sv__scenes *scenes, const sv__curve *a, const sv__curve *b,
                             uint32_t level);
+
+/*
+ * Throughput of a less that of b in the mean over all amounts of failures of a scene: one number
+ * for each seed that both have at all of them, since what fails of a seed at one amount fails at
+ * larger ones too. Of the fault-free cell where there are no failures.
+ */
+sv_sample sv__curves_differ_by_seed(const sv__cases *cases, const sv__scenes *scenes,
+                                    const sv__scene *scene, const sv__curve *a, const sv__curve *b);
 
 /*
  * Where the lines of two curves over the cells that both have cross, the parts between which they

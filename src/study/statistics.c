@@ -240,11 +240,10 @@ bool sv_line_reaches(const sv_line *line, double y, double *x, double *low, doub
     double a = line->slope * line->slope - h * h / line->sxx;
     double b = m * line->slope, c = m * m - h * h / (double)line->count;
     double root = b * b - a * c;
-    if (a <= 0) { /* the slope cannot be told from none */
-        /* The band still leaves y on one side if it does so at all: then y lies beyond a bound. */
+    if (a <= 0) { /* the slope cannot be told from none: of two rays, the one that x is on */
         *low = -INFINITY;
         *high = INFINITY;
-        if (root > 0 && a < 0 && c > 0) {
+        if (root > 0 && a < 0) {
             double one = (-b + sqrt(root)) / a, two = (-b - sqrt(root)) / a;
             if (*x >= fmax(one, two) + line->mean_x)
                 *low = fmax(one, two) + line->mean_x;

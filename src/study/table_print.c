@@ -41,7 +41,7 @@ static int column_digits(const sv_table *t, size_t column)
         if (v->text != NULL || isnan(v->number))
             continue;
         largest = fmax(largest, fabs(v->number));
-        whole = whole && v->number == floor(v->number);
+        whole = whole && fabs(v->number - round(v->number)) <= 1e-9 * fmax(1, fabs(v->number));
     }
     return whole ? 0 : digits_for(largest, SHOWN_DIGITS);
 }

@@ -1,0 +1,198 @@
+"""Texts of a study's answers as they stand: a small study whose figures can be followed by hand.
+A changed text is changed here, on purpose.
+"""
+import os
+import shutil
+import sqlite3
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support.study import Database, faults, run  # noqa: E402
+
+EXCHANGE = {"traffic": "exchange", "profile": "qdr", "message": 20480}
+
+
+def demo(path):
+    """A small study whose figures can be followed by hand: lines 400 - 4x, 340 - 2x and 420 - x."""
+    base = Database(path)
+    base.fabric("torus:4x4,hosts=2", 16, 32, 100)
+    for engine, top, slope in (("dfsssp", 400, -4), ("nue", 340, -2), ("minhop", 420, -1)):
+        for percent in (0, 10, 40):
+            for seed in (1, 2, 3) if percent else (0,):
+                status = "ok" if engine != "minhop" else "deadlock" if seed == 2 else "unsafe"
+                words = {"ok": "", "unsafe": "sw1 can wait for itself", "deadlock": "after 7 us"}[status]
+                base.cell("torus:4x4,hosts=2", engine, faults("link", percent) if percent else None,
+                          seed, status, words, links_failed=percent, switches_failed=0, terminals=32,
+                          throughput=top + slope * percent + (seed - 2 if seed else 0), vls_needed=2,
+                          efi_max=40, route_seconds=0.5, **EXCHANGE)
+    base.cell("torus:4x4,hosts=2", "ftree", None, 0, "engine", "no tree: 'sw1' has no level", **EXCHANGE)
+    return base.done()
+
+
+# answer, format, options, text
+TEXTS = [
+    ("summary", "text", {}, """\
+What to use
+Of the engines that are ok in every cell, the one with the most throughput in the mean over all
+amounts of failures, and the next after it; the difference is of both means, seed by seed, with its
+95 % confidence.
+
+fabric             traffic                    failures  engine  fault-free (GB/s)  after      throughput (GB/s)  a terminal (GB/s)  kept (%)  next  difference (GB/s)  ± (GB/s)  told apart
+torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     dfsssp                400  links 40%                240             7.5000      60.0  nue              26.667         0  yes
+
+torus:4x4,hosts=2, exchange 20480 bytes, qdr, links: use dfsssp: 400 GB/s without failures, 240 GB/s
+(60 %) after links 40%. Next is nue, 26.67 ± 0 GB/s below in the mean over 3 seeds. From about 30
+failed links on, nue is better (between 30.0 and 30.0 they cannot be told apart). Not safe: minhop
+(can deadlock 5, deadlocked in 2 of 7 cells).
+"""),
+    ("usability", "text", {"table": "usability"}, """\
+Which engine can be used where
+o: deadlock-free and complete; c: can deadlock, but did not; d: deadlocked in the simulation; i:
+incomplete; r: refused; x: cannot be told. With numbers of cells where they differ, over all
+failures. (The papers' o is o or c.)
+
+fabric             dfsssp  nue  minhop  ftree
+torus:4x4,hosts=2  o       o    c5 d2   r
+"""),
+    ("usability", "text", {"table": "usability-words"}, """\
+Why cells failed
+The first failing cell's own words, and how many ended so.
+
+fabric             faults     engine  end           cells  words
+torus:4x4,hosts=2  none       minhop  can deadlock      1  sw1 can wait for itself
+torus:4x4,hosts=2  none       ftree   refused           1  no tree: 'sw1' has no level
+torus:4x4,hosts=2  links 10%  minhop  can deadlock      2  sw1 can wait for itself
+torus:4x4,hosts=2  links 10%  minhop  deadlock          1  after 7 us
+torus:4x4,hosts=2  links 40%  minhop  can deadlock      2  sw1 can wait for itself
+torus:4x4,hosts=2  links 40%  minhop  deadlock          1  after 7 us
+"""),
+    ("degradation", "text", {"table": "degradation-lines"}, """\
+Throughput over the number of failures: regression
+A line over all measured cells: throughput = intercept + slope × failed parts (links, switches, or
+both together), with 95 % confidence of both.
+
+fabric             traffic                    failures  engine  cells  intercept (GB/s)  intercept ± (GB/s)  slope (GB/s a failure)  slope ± (GB/s a failure)    R²  slope/intercept (% a failure)  fault-free (GB/s)  safe
+torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     dfsssp      7               400              1.4291                      -4                  0.052947  1.00                         -1.000                400  yes
+torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     nue         7               340              1.4291                      -2                  0.052947  1.00                         -0.588                340  yes
+torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     minhop      5               420              2.5611                      -1                  0.098212  1.00                         -0.238                420  no
+"""),
+    ("degradation", "text", {"table": "degradation-best"}, """\
+The best engine for each amount of failures
+By mean throughput, of engines that are ok in all cells of the row; the difference to the next is of
+paired cells, and those that it cannot be told apart from are named. Faster: one that failed or can
+deadlock in some cell.
+
+fabric             traffic                    failures  faults     best    throughput (GB/s)  next    difference (GB/s)  ± (GB/s)  cannot be told from  faster, not safe  its throughput (GB/s)
+torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     none       dfsssp                400  nue                    60         -  -                    minhop                              420
+torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     links 10%  dfsssp                360  nue                    40         0  -                    minhop                              410
+torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     links 40%  nue                   260  dfsssp                 20         0  -                    minhop                              380
+"""),
+    ("degradation", "csv", {"table": "degradation-crossings"}, """\
+fabric,traffic,failures,from,to,at,low,high,of all links (%),throughput (GB/s),cells,switch
+"torus:4x4,hosts=2","exchange 20480 bytes, qdr",links,dfsssp,nue,30,30,30,30,280,7,yes
+"""),
+    ("lifetime", "text", {"links": "0.1"}, """\
+Years that a fabric lasts, by regressions
+Years until the regression line of throughput over failures falls below 80 % of the fault-free one,
+if 10 % of all links and 0 % of all switches fail each year.
+
+fabric             traffic                    failures  engine  threshold (GB/s)  failures a year  failures until then  years  low (years)  high (years)  simulated (years)  remark
+torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     dfsssp               320            10.00                 20.0   2.00         1.98          2.02               4.00  -
+torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     nue                  272            10.00                 34.0   3.40         3.35          3.46               4.00  -
+torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     minhop               336            10.00                 84.0   8.40         7.81          9.12               4.00  extrapolated
+"""),
+    ("lanes", "csv", {}, """\
+# lanes
+fabric,faults,dfsssp,nue,minhop,ftree
+"torus:4x4,hosts=2",none,2,2,2,
+"torus:4x4,hosts=2",links 10%,2,2,2,
+"torus:4x4,hosts=2",links 40%,2,2,2,
+
+# lanes-range
+fabric,faults,engine,cells,routed,least,mean,±,most,most used
+"torus:4x4,hosts=2",none,dfsssp,1,1,2,2,,2,
+"torus:4x4,hosts=2",none,nue,1,1,2,2,,2,
+"torus:4x4,hosts=2",none,minhop,1,1,2,2,,2,
+"torus:4x4,hosts=2",none,ftree,1,0,,,,,
+"torus:4x4,hosts=2",links 10%,dfsssp,3,3,2,2,0,2,
+"torus:4x4,hosts=2",links 10%,nue,3,3,2,2,0,2,
+"torus:4x4,hosts=2",links 10%,minhop,3,3,2,2,0,2,
+"torus:4x4,hosts=2",links 40%,dfsssp,3,3,2,2,0,2,
+"torus:4x4,hosts=2",links 40%,nue,3,3,2,2,0,2,
+"torus:4x4,hosts=2",links 40%,minhop,3,3,2,2,0,2,
+"""),
+    ("compare", "text", {"a": "nue", "b": "dfsssp", "table": "compare"}, """\
+Compared over all cells
+A: nue. B: dfsssp. Means over the pairs of cells where both have a value; ± is of the mean
+difference (95 %).
+
+measure                        unit  pairs       A       B   B - A       ±  B / A  A better  B better  equal  told apart
+throughput                     GB/s      7  297.14  314.29  17.143  32.792  1.058         3         4      0  no
+EFI, most routes on a channel  -         7   40.00   40.00   0.000   0.000  1.000         0         0      7  no
+lanes needed                   -         7    2.00    2.00   0.000   0.000  1.000         0         0      7  no
+seconds to route               s         7    0.50    0.50   0.000   0.000  1.000         0         0      7  no
+"""),
+    ("ebb", "text", {}, """\
+Effective bisection bandwidth
+The share of full bandwidth that a flow gets in the mean when random halves of the terminals send to
+each other.
+
+(nothing)
+"""),
+]
+
+
+class Texts(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="selvage-answers-")
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.path = os.path.join(self.directory, "study.db")
+        demo(self.path)
+
+    def test_texts(self):
+        for name, form, options, text in TEXTS:
+            with self.subTest(name=name, options=options):
+                self.assertEqual(run(self.path, name, form, **options), (0, text, ""))
+
+    def test_several_tables_as_csv(self):
+        code, out, _ = run(self.path, "lanes", "csv")
+        self.assertEqual(code, 0)
+        self.assertTrue(out.startswith("# lanes\nfabric,faults,dfsssp,nue,minhop,ftree\n"), out)
+        self.assertIn("\n\n# lanes-range\nfabric,faults,engine,cells,", out)
+
+    def test_what_is_refused(self):
+        for code, message, arguments, options in (
+                (3, "no answer is called 'beauty'", ("beauty",), {}),
+                (3, "there is no table 'x' in this answer", ("lanes",), {"table": "x"}),
+                (3, "compare needs two engines or two databases", ("compare",), {"a": "nue"}),
+                (3, "no cells of 'hypernue'", ("compare",), {"a": "nue", "b": "hypernue"}),
+                (5, "cannot open '/nowhere/b.db'", ("compare",), {"a": "nue", "other": "/nowhere/b.db"})):
+            found = run(self.path, *arguments, "text", **options)
+            self.assertEqual((found[0], found[1]), (code, ""), found)
+            self.assertIn(message, found[2])
+            self.assertEqual(found[2].count("\n"), 1)
+
+    def test_plans_and_fabrics(self):
+        db = sqlite3.connect(self.path)
+        db.execute("INSERT INTO plan VALUES (1, 'run', 'words', '1', 2)")
+        db.execute("INSERT INTO planned SELECT 1, id, id FROM cell WHERE engine = 'nue' AND seed < 2")
+        db.commit()
+        code, out, _ = run(self.path, "usability", "csv", table="usability", plan=1)
+        self.assertEqual((code, out), (0, "fabric,nue\n\"torus:4x4,hosts=2\",o\n"))
+        code, out, _ = run(self.path, "usability", "csv", table="usability", fabric="other")
+        self.assertEqual((code, out), (0, "fabric\n"))
+
+    def test_cells_without_results(self):
+        base = sqlite3.connect(self.path)
+        base.execute("DELETE FROM result WHERE cell IN (SELECT id FROM cell WHERE seed = 3)")
+        base.commit()
+        self.assertIn("6 cells have no result yet.", run(self.path, "usability", "text")[1])
+        self.assertIn("6 cells have no result yet.", run(self.path, "summary", "text")[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
