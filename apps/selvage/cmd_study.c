@@ -18,6 +18,7 @@ int cmd_study(struct app *app, int argc, char **argv)
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "selvage/study_shared.h"
@@ -38,7 +39,8 @@ static const char SUMMARY[] =
     "  runtime      seconds, and which engine can\n"
     "  ebb          effective bisection bandwidth\n"
     "  lifetime     years until throughput falls below a threshold\n"
-    "  compare A B  two routings (nue, nue/4), or A with another database, cell by cell\n"
+    "  compare A B  two engines of a database (nue, nue/4), two databases, or two directories\n"
+    "               of tables, which are run first; cell by cell\n"
     "  summary      what a database says, in words\n"
     "  merge FILE…  adds other databases to --db\n\n"
     "Lists: 0,1%,3% and 1..10; options may be repeated. Specs may have {1..5} or {a,b}.";
@@ -59,6 +61,7 @@ static int parse(struct app *app, struct study_options *o, int argc, char **argv
         {"seeds", 0, OPTION_LIST, &o->seeds, "LIST", "of the failures"},
         {"engine", 'e', OPTION_LIST, &o->engines, "LIST",
          "nue,dfsssp,lanes=weakest (default all; options after their engine)"},
+        {"tables", 0, OPTION_LIST, &o->tables, "DIR", "tables as they are, instead of engines"},
         {"vls", 0, OPTION_LIST, &o->vls, "LIST", "lanes (0: as many as links offer)"},
         {"traffic", 't', OPTION_LIST, &o->traffic, "SPEC", "as for sim (default exchange)"},
         {"message", 'm', OPTION_LIST, &o->messages, "LIST", "bytes (default: one MTU)"},
@@ -79,6 +82,7 @@ static int parse(struct app *app, struct study_options *o, int argc, char **argv
         {"no-answer", 'q', OPTION_FLAG, &o->quiet, NULL, "run cells, print no tables"},
         {"threshold", 0, OPTION_TEXT, &o->threshold, "F",
          "lifetime: the share of throughput to keep (default 0.8)"},
+        {"table", 0, OPTION_TEXT, &o->table, "NAME", "print only this table of the answer"},
         {"csv", 0, OPTION_FLAG, &o->csv, NULL, "print tables as CSV"},
         {"json", 'j', OPTION_FLAG, &o->json, NULL, "print tables as JSON"},
         {"threads", 0, OPTION_NUMBER, &o->threads, "N", "cells at a time (default: all cores)"},
@@ -118,6 +122,24 @@ static int check(struct app *app, const struct study_options *o, const study_kin
     if (o->slurm > 0 && o->part != NULL)
         return app_usage_error(app, "--slurm gives each job its --part");
     return -1;
+}
+
+static bool is_file(const char *word)
+{
+    return access(word, R_OK) == 0;
+}
+
+/* Whether both words are tables rather than databases or engines. */
+static bool has_tables(const struct study_options *o)
+{
+    for (int i = 0; i < 2; i++) {
+        struct stat about;
+        size_t length = strlen(o->words[i]);
+        bool svr = length > 4 && strcmp(o->words[i] + length - 4, ".svr") == 0;
+        if (stat(o->words[i], &about) != 0 || !(S_ISDIR(about.st_mode) || svr))
+            return false;
+    }
+    return true;
 }
 
 /* ---- running ---- */
@@ -171,6 +193,22 @@ static int run(struct app *app, const struct study_options *o, const sv_study *s
     return leads ? -1 : EXIT_YES;
 }
 
+/* The number of a plan in the database. */
+static sv_status find_plan(struct app *app, struct study_options *o, const char *words)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *ask = NULL;
+    SV_TRY(sv_answers_open(app->ctx, o->database, &db));
+    if (sqlite3_prepare_v2(db, "SELECT id FROM plan WHERE words = ?", -1, &ask, NULL) ==
+            SQLITE_OK &&
+        sqlite3_bind_text(ask, 1, words, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_step(ask) == SQLITE_ROW)
+        o->plan = sqlite3_column_int64(ask, 0);
+    sqlite3_finalize(ask);
+    sqlite3_close(db);
+    return SV_OK;
+}
+
 static int plan_and_run(struct app *app, struct study_options *o, const study_kind *kind)
 {
     sv_study_request request;
@@ -186,6 +224,8 @@ static int plan_and_run(struct app *app, struct study_options *o, const study_ki
         code = app_exit(app, print_plan(app, o, study));
     else
         code = run(app, o, study, &limits);
+    if (code < 0 && !o->quiet && find_plan(app, o, sv_study_words(study)) != SV_OK)
+        code = app_exit(app, sv_ctx_status(app->ctx));
     sv_study_free(study);
     return code;
 }
@@ -200,17 +240,27 @@ static int merge(struct app *app, const struct study_options *o)
     return EXIT_YES;
 }
 
-/* Whether a word names a database rather than an engine. */
-static bool is_database(const char *word)
+/* Rates of the model, for lifetimes from regressions. */
+static int rates(struct app *app, const char *text, sv_answer_options *answer)
 {
-    return access(word, R_OK) == 0;
+    sv_failure_model model;
+    if (sv_failure_model_parse(app->ctx, text, &model) != SV_OK)
+        return app_usage_error(app, "--model: %s", sv_ctx_message(app->ctx));
+    answer->links_a_year = sv_failure_share(&model, SV_FAILURE_LINK, 1);
+    answer->switches_a_year = sv_failure_share(&model, SV_FAILURE_SWITCH, 1);
+    return -1;
 }
 
-static int answer(struct app *app, const struct study_options *o, const char *name)
+static int answer(struct app *app, const struct study_options *o, const study_kind *kind)
 {
-    struct study_print_options print = {.format = o->json  ? STUDY_JSON
+    struct study_print_options print = {.answer.plan = o->plan,
+                                        .table = o->table,
+                                        .format = o->json  ? STUDY_JSON
                                                   : o->csv ? STUDY_CSV
                                                            : STUDY_TEXT};
+    const char *model = o->model != NULL ? o->model : kind->model;
+    if (model != NULL && rates(app, model, &print.answer) >= 0)
+        return EXIT_USAGE;
     if (o->threshold != NULL) {
         char *end;
         print.answer.threshold = strtod(o->threshold, &end);
@@ -218,17 +268,28 @@ static int answer(struct app *app, const struct study_options *o, const char *na
             return app_usage_error(app, "--threshold: '%s' is not a share up to 1", o->threshold);
     }
     const char *database = o->database;
-    if (o->num_words == 2) {
-        bool two = is_database(o->words[0]) && is_database(o->words[1]);
-        if (two) {
-            database = o->words[0];
-            print.other = o->words[1];
-        } else {
-            print.answer.a = o->words[0];
-            print.answer.b = o->words[1];
-        }
+    if (o->num_words == 2 && is_file(o->words[0]) && is_file(o->words[1])) {
+        database = o->words[0];
+        print.other = o->words[1];
+    } else if (o->num_words == 2) {
+        print.answer.a = o->words[0];
+        print.answer.b = o->words[1];
     }
-    return study_print(app, database, name, &print);
+    return study_print(app, database, kind->answer, &print);
+}
+
+/* compare DIR DIR: cells with these tables first. */
+static int compare_tables(struct app *app, struct study_options *o, const study_kind *kind)
+{
+    static char names[2][4200];
+    for (int i = 0; i < 2; i++) {
+        o->tables.at[o->tables.length++] = o->words[i];
+        snprintf(names[i], sizeof names[i], "tables %s", o->words[i]);
+    }
+    int code = plan_and_run(app, o, kind);
+    for (int i = 0; i < 2; i++)
+        o->words[i] = names[i];
+    return code;
 }
 
 int cmd_study(struct app *app, int argc, char **argv)
@@ -243,9 +304,11 @@ int cmd_study(struct app *app, int argc, char **argv)
         return merge(app, &o);
     if (code < 0 && !kind->no_run)
         code = plan_and_run(app, &o, kind);
+    else if (code < 0 && strcmp(kind->name, "compare") == 0 && has_tables(&o))
+        code = compare_tables(app, &o, kind);
     if (code >= 0 || o.quiet || kind->answer == NULL)
         return code >= 0 ? code : EXIT_YES;
-    return answer(app, &o, kind->answer);
+    return answer(app, &o, kind);
 }
 
 #endif

@@ -75,35 +75,39 @@ int study_request(struct app *app, struct study_options *o, const study_kind *ki
     bool failures =
         o->links.length + o->switches.length + o->both.length + o->years.length + o->states.length >
         0;
-    if (o->fabrics.length == 0 && kind->fabric == NULL)
+    if (o->fabrics.length == 0 && kind->fabric == NULL && o->tables.length == 0)
         return app_usage_error(app, "which fabric? give --fabric");
+    if (o->tables.length > 0 && o->engines.length > 0)
+        return app_usage_error(app, "--tables stands in place of --engine");
     if (o->both.length > 0 && o->ratio == NULL)
         return app_usage_error(app, "--both needs --ratio");
     if (o->keep != NULL && strcmp(o->keep, "all") != 0 && strcmp(o->keep, "none") != 0 &&
         strcmp(o->keep, "first") != 0)
         return app_usage_error(app, "--keep: '%s' is not first, all or none", o->keep);
-    *q = (sv_study_request){.study = kind->name,
-                            .fabrics = list_of(&o->fabrics, kind->fabric),
-                            .links = list_of(&o->links, failures ? NULL : kind->links),
-                            .switches = list_of(&o->switches, NULL),
-                            .both = list_of(&o->both, NULL),
-                            .ratio = o->ratio,
-                            .years = list_of(&o->years, failures ? NULL : kind->years),
-                            .model = o->model != NULL ? o->model : kind->model,
-                            .states = list_of(&o->states, NULL),
-                            .seeds = list_of(&o->seeds, kind->seeds),
-                            .engines = list_of(&o->engines, kind->engines),
-                            .vls = list_of(&o->vls, kind->vls),
-                            .traffic = list_of(&o->traffic, NULL),
-                            .messages = list_of(&o->messages, kind->messages),
-                            .loads = list_of(&o->loads, NULL),
-                            .profile = o->profile,
-                            .no_simulation = o->no_sim || (kind->no_sim && o->traffic.length == 0),
-                            .bound = o->bound,
-                            .matchings = o->ebb > 0 ? (uint32_t)o->ebb : kind->ebb,
-                            .lost = o->lost != NULL ? o->lost : kind->lost,
-                            .keep_all = o->keep != NULL && strcmp(o->keep, "all") == 0,
-                            .keep_none = o->keep != NULL && strcmp(o->keep, "none") == 0};
+    *q = (sv_study_request){
+        .study = kind->name,
+        .fabrics = list_of(&o->fabrics, o->tables.length > 0 ? NULL : kind->fabric),
+        .links = list_of(&o->links, failures || o->tables.length > 0 ? NULL : kind->links),
+        .switches = list_of(&o->switches, NULL),
+        .both = list_of(&o->both, NULL),
+        .ratio = o->ratio,
+        .years = list_of(&o->years, failures || o->tables.length > 0 ? NULL : kind->years),
+        .model = o->model != NULL ? o->model : kind->model,
+        .states = list_of(&o->states, NULL),
+        .seeds = list_of(&o->seeds, kind->seeds),
+        .engines = list_of(&o->engines, kind->engines),
+        .tables = list_of(&o->tables, NULL),
+        .vls = list_of(&o->vls, kind->vls),
+        .traffic = list_of(&o->traffic, NULL),
+        .messages = list_of(&o->messages, kind->messages),
+        .loads = list_of(&o->loads, NULL),
+        .profile = o->profile,
+        .no_simulation = o->no_sim || (kind->no_sim && o->traffic.length == 0),
+        .bound = o->bound,
+        .matchings = o->ebb > 0 ? (uint32_t)o->ebb : kind->ebb,
+        .lost = o->lost != NULL ? o->lost : kind->lost,
+        .keep_all = o->keep != NULL && strcmp(o->keep, "all") == 0,
+        .keep_none = o->keep != NULL && strcmp(o->keep, "none") == 0};
     int code = o->part != NULL ? parse_part(app, o->part, q) : -1;
     return code >= 0 ? code : parse_limits(app, o, limits);
 }

@@ -14,10 +14,11 @@ struct study_options {
     const char *words[APP_MOST_LIST];
     int num_words;
     app_list fabrics, links, switches, both, years, states, seeds, engines, vls, traffic, messages,
-        loads;
+        loads, tables;
     const char *ratio, *model, *profile, *lost, *part, *keep, *database, *seconds, *memory,
-        *threshold, *fabric_only;
+        *threshold, *table;
     bool no_sim, bound, json, csv, dry_run, quiet;
+    int64_t plan; /* in the database, once it was run; 0: all of them */
     uint64_t ebb, threads, stop_after, slurm;
 };
 

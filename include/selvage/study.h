@@ -30,10 +30,15 @@ typedef struct sv_study_request {
     sv_study_list links, switches, both; /* numbers or percentages */
     const char *ratio;                   /* of both: "1:13" */
     sv_study_list years;
-    const char *model;      /* of years: see failures.h */
-    sv_study_list states;   /* files: the fabric as it was found */
-    sv_study_list seeds;    /* of failures; default 1 */
-    sv_study_list engines;  /* "nue,weave,mode=one,minhop", "all"; default all */
+    const char *model;     /* of years: see failures.h */
+    sv_study_list states;  /* files: the fabric as it was found */
+    sv_study_list seeds;   /* of failures; default 1 */
+    sv_study_list engines; /* "nue,weave,mode=one,minhop", "all"; default all */
+    /*
+     * Tables as they are, instead of engines: directories or .svr files of one fabric, which need
+     * not be given then. No failures: those would need an engine.
+     */
+    sv_study_list tables;
     sv_study_list vls;      /* lanes; 0: as many as links offer */
     sv_study_list traffic;  /* specs; default exchange */
     sv_study_list loads;    /* 0: as fast as possible */

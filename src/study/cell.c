@@ -163,6 +163,8 @@ void sv__say(sv__result *r, const char *status, const char *format, ...)
 static sv_status load_fabric(sv__bench *b)
 {
     const char *name = b->cell->fabric;
+    if (b->cell->router->tables != NULL)
+        return sv_dump_read(b->ctx, b->cell->router->tables, &b->whole, &b->r);
     const char *mark = strchr(name, ':');
     if (sv_topology_is_spec(name) || mark != NULL)
         return sv_topology_generate(b->ctx, name, &b->whole);
@@ -172,6 +174,8 @@ static sv_status load_fabric(sv__bench *b)
 static sv_status route(sv__bench *b)
 {
     const sv__router *router = b->cell->router;
+    if (router->tables != NULL)
+        return SV_OK;
     const sv_route_request request = {.vls = b->cell->vls,
                                       .seed = 1,
                                       .options = router->options,

@@ -50,6 +50,8 @@ sv_status sv__verify_tables(sv__bench *b)
     sv__set_integer(r, SV__C_loops, found->loops);
     if (verdict != SV_VERDICT_UNKNOWN)
         sv__set_integer(r, SV__C_deadlock_free, verdict == SV_VERDICT_YES);
+    if (b->cell->router->tables != NULL)
+        sv__set_integer(r, SV__C_vls_used, found->vls_used);
     b->incomplete = unreachable > found->split_pairs || found->loops > 0;
     if (b->incomplete)
         sv__say(r, "incomplete", "%llu of %llu pairs are not joined, %llu loops",

@@ -8,6 +8,8 @@
  *
  * Cost: linear in the cells and in the files.
  */
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +77,43 @@ static sv_status loads(struct axes *a, sv_study_list list)
     return SV_OK;
 }
 
+/* ---- digests ---- */
+
+static sv_status digest_file(struct axes *a, const char *path, uint64_t *hash)
+{
+    sv_file file;
+    unsigned char bytes[4096];
+    int64_t length;
+    *hash = 0xcbf29ce484222325;
+    SV_TRY(sv_file_open(&file, a->ctx, path));
+    while ((length = file.source.read(file.source.user, bytes, sizeof bytes)) > 0)
+        for (int64_t i = 0; i < length; i++)
+            *hash = (*hash ^ bytes[i]) * 0x100000001b3;
+    sv_file_close(&file);
+    return length < 0 ? sv_fail(a->ctx, SV_IO, "cannot read '%s'", path) : SV_OK;
+}
+
+/* A digest of a file's content; "" for a spec. */
+static sv_status digest(struct axes *a, const char *name, const char **text)
+{
+    struct stat about;
+    uint64_t hash;
+    *text = "";
+    if (stat(name, &about) != 0) {
+        if (sv_topology_is_spec(name) || strpbrk(name, ":=") != NULL)
+            return SV_OK;
+        return sv_fail(a->ctx, SV_BAD_INPUT, "'%.200s' is neither a file nor a topology spec",
+                       name);
+    }
+    if (S_ISDIR(about.st_mode))
+        return sv_topology_is_spec(name)
+                   ? SV_OK
+                   : sv_fail(a->ctx, SV_BAD_INPUT, "'%.200s' is a folder, no fabric", name);
+    SV_TRY(digest_file(a, name, &hash));
+    *text = sv__print(a->arena, "#%016llx", (unsigned long long)hash);
+    return *text == NULL ? SV_NO_MEMORY : SV_OK;
+}
+
 /* ---- engines ---- */
 
 static const sv_engine_info *engine_named(sv_span name)
@@ -102,7 +141,7 @@ static sv_status new_router(struct axes *a, sv_span name)
         a->routers = at;
         a->routers_room = room;
     }
-    a->routers[a->num_routers++] = (sv__router){.name = info->name, .words = ""};
+    a->routers[a->num_routers++] = (sv__router){.name = info->name, .words = "", .digest = ""};
     return SV_OK;
 }
 
@@ -143,6 +182,54 @@ static sv_status add_routers(struct axes *a, const char *text)
     return SV_OK;
 }
 
+/* ---- tables ---- */
+
+/* One digest of all files of a directory, whatever their order. */
+static sv_status digest_folder(struct axes *a, const char *path, const char **text)
+{
+    uint64_t sum = 0;
+    DIR *folder = opendir(path);
+    if (folder == NULL)
+        return sv_fail(a->ctx, SV_IO, "cannot open '%s': %s", path, strerror(errno));
+    sv_status status = SV_OK;
+    for (struct dirent *entry; status == SV_OK && (entry = readdir(folder)) != NULL;) {
+        struct stat about;
+        uint64_t hash = 0;
+        char *file = sv__print(a->arena, "%s/%s", path, entry->d_name);
+        if (file == NULL)
+            status = SV_NO_MEMORY;
+        else if (stat(file, &about) == 0 && S_ISREG(about.st_mode))
+            status = digest_file(a, file, &hash);
+        for (const char *c = entry->d_name; hash != 0 && *c != 0; c++)
+            hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+        sum += hash;
+    }
+    closedir(folder);
+    *text = sv__print(a->arena, "#%016llx", (unsigned long long)sum);
+    return status == SV_OK && *text == NULL ? SV_NO_MEMORY : status;
+}
+
+static sv_status tables(struct axes *a, sv_study_list list)
+{
+    if (a->num_faults != 1 || a->faults[0].kind != SV__NO_FAULTS)
+        return sv_fail(a->ctx, SV_BAD_INPUT,
+                       "tables are for the fabric as it is: failures need engines");
+    a->routers = SV_ARENA_NEW(a->arena, sv__router, list.length);
+    if (a->routers == NULL)
+        return SV_NO_MEMORY;
+    for (size_t i = 0; i < list.length; i++) {
+        sv__router *router = &a->routers[a->num_routers++];
+        struct stat about;
+        char *path = sv_arena_text(a->arena, list.at[i], strlen(list.at[i]));
+        if (path == NULL)
+            return SV_NO_MEMORY;
+        *router = (sv__router){.name = "tables", .words = path, .tables = path};
+        bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+        SV_TRY((folder ? digest_folder : digest)(a, path, &router->digest));
+    }
+    return SV_OK;
+}
+
 static sv_status routers(struct axes *a, sv_study_list list)
 {
     for (size_t i = 0; i < list.length; i++)
@@ -152,38 +239,13 @@ static sv_status routers(struct axes *a, sv_study_list list)
 
 /* ---- fabrics ---- */
 
-/* A digest of a file's content; "" for a spec. */
-static sv_status digest(struct axes *a, const char *name, const char **text)
-{
-    struct stat about;
-    sv_file file;
-    unsigned char bytes[4096];
-    uint64_t hash = 0xcbf29ce484222325;
-    *text = "";
-    if (stat(name, &about) != 0) {
-        if (sv_topology_is_spec(name) || strpbrk(name, ":=") != NULL)
-            return SV_OK;
-        return sv_fail(a->ctx, SV_BAD_INPUT, "'%.200s' is neither a file nor a topology spec",
-                       name);
-    }
-    if (S_ISDIR(about.st_mode))
-        return sv_topology_is_spec(name)
-                   ? SV_OK
-                   : sv_fail(a->ctx, SV_BAD_INPUT, "'%.200s' is a folder, no fabric", name);
-    SV_TRY(sv_file_open(&file, a->ctx, name));
-    int64_t length;
-    while ((length = file.source.read(file.source.user, bytes, sizeof bytes)) > 0)
-        for (int64_t i = 0; i < length; i++)
-            hash = (hash ^ bytes[i]) * 0x100000001b3;
-    sv_file_close(&file);
-    if (length < 0)
-        return sv_fail(a->ctx, SV_IO, "cannot read '%s'", name);
-    *text = sv__print(a->arena, "#%016llx", (unsigned long long)hash);
-    return *text == NULL ? SV_NO_MEMORY : SV_OK;
-}
-
 static sv_status fabrics(struct axes *a, sv_study_list list)
 {
+    if (a->num_routers > 0 && list.length == 0) { /* tables: with their fabric in them */
+        SV_TRY(sv__words_add(a->arena, &a->fabrics, a->routers[0].tables,
+                             strlen(a->routers[0].tables)));
+        return sv__words_add(a->arena, &a->digests, "", 0);
+    }
     if (list.length == 0)
         return sv_fail(a->ctx, SV_BAD_INPUT, "a study needs a fabric");
     for (size_t i = 0; i < list.length; i++)
@@ -308,11 +370,11 @@ static sv_status add_cell(struct axes *a, sv_names *keys, sv__cell cell, const c
 {
     sv_study *s = a->study;
     cell.key = sv__print(a->arena,
-                         "fabric=%s%s faults=%s seed=%llu engine=%s vls=%u options=%s traffic=%s "
+                         "fabric=%s%s faults=%s seed=%llu engine=%s vls=%u options=%s%s traffic=%s "
                          "profile=%s message=%u load=%g what=%s",
                          cell.fabric, file_digest, cell.fault->words, (unsigned long long)cell.seed,
-                         cell.router->name, cell.vls, cell.router->words, cell.traffic,
-                         cell.profile, cell.message, cell.load, s->what);
+                         cell.router->name, cell.vls, cell.router->words, cell.router->digest,
+                         cell.traffic, cell.profile, cell.message, cell.load, s->what);
     if (cell.key == NULL)
         return SV_NO_MEMORY;
     uint32_t held;
@@ -415,7 +477,8 @@ static sv_status canonical(struct axes *a, const sv_study_request *q)
     word(&out, "model", q->years.length > 0 ? q->model : NULL);
     list_words(&out, "state", q->states);
     list_words(&out, "seeds", q->seeds);
-    list_words(&out, "engine", q->engines);
+    list_words(&out, "engine", q->tables.length > 0 ? (sv_study_list){0} : q->engines);
+    list_words(&out, "tables", q->tables);
     list_words(&out, "vls", q->vls);
     if (q->no_simulation)
         sv_text_print(&out, " --no-sim");
@@ -447,10 +510,13 @@ static sv_status make(struct axes *a, const sv_study_request *q, sv_names *keys)
         return sv_fail(a->ctx, SV_BAD_INPUT, "part %u of %u: parts are 1 to %u", q->part, q->parts,
                        q->parts);
     SV_TRY(sv__fault_axis(a->ctx, a->arena, q, &a->faults, &a->num_faults));
+    if (q->tables.length > 0)
+        SV_TRY(tables(a, q->tables));
     SV_TRY(fabrics(a, q->fabrics));
     SV_TRY(numbers(a, q->seeds, "seeds", 1, UINT64_MAX / 2, &a->seeds, &a->num_seeds));
     SV_TRY(numbers(a, q->vls, "lanes", 0, 255, &a->vls, &a->num_vls));
-    SV_TRY(routers(a, q->engines));
+    if (q->tables.length == 0)
+        SV_TRY(routers(a, q->engines));
     SV_TRY(measures(a, q));
     SV_TRY(multiply(a, q, keys));
     if (q->parts > 0)

@@ -35,6 +35,8 @@ typedef struct sv__fault {
 /* An entry of the axis of engines. */
 typedef struct sv__router {
     const char *name, *words; /* words: its options, blanks between them */
+    const char *tables;       /* a directory or .svr file; NULL: it is an engine */
+    const char *digest;       /* of those, or "" */
     const char **options;     /* "name=value" */
     size_t num_options;
 } sv__router;

@@ -375,6 +375,44 @@ class Going(Case):
         self.assertIn(b"cannot talk to the others", done.stderr)
 
 
+class Answers(Case):
+    def test_of_what_was_typed(self):
+        self.run_study("run", "-f", "torus:3x3,hosts=2", "-e", "updn")
+        out = self.run_study("usability", "-f", "mesh:3x3,hosts=2", "-e", "nue").out
+        self.assertIn("mesh:3x3,hosts=2", out)
+        self.assertNotIn("torus", out)
+        self.assertIn("torus", self.run_study("summary").out)
+
+    def test_one_table(self):
+        out = self.run_study("degradation", "-f", "torus:3x3,hosts=2", "-e", "updn", "--links",
+                             "0,1,2", "--seeds", "1..2", "--csv", "--table", "degradation-lines").out
+        self.assertEqual(len(out.strip().split("\n")), 2)
+        self.assertIn("intercept", out)
+
+    def test_directories_of_tables(self):
+        for engine in ("nue", "updn"):
+            ok("route", TORUS, "-e", engine, "-o", self.path(engine))
+        out = self.run_study("compare", self.path("nue"), self.path("updn"), "-t", "exchange").out
+        self.assertIn("tables " + self.path("nue"), out)
+        for engine in ("nue", "updn"):
+            sim = ok("sim", self.path(engine), "--json").json["throughput_gbyte_s"]
+            self.assertAlmostEqual(self.one("throughput", "options = '%s'" % self.path(engine)),
+                                   sim, places=4)
+        # Other tables in the same place are other cells.
+        shutil.rmtree(self.path("nue"))
+        ok("route", TORUS, "-e", "dfsssp", "-o", self.path("nue"))
+        self.assertIn("1 of 2 cells run", self.run_study("compare", self.path("nue"),
+                                                         self.path("updn"), "-t", "exchange").err)
+        self.expect(3, "failures need engines", "run", "--tables", self.path("nue"), "--links", "1",
+                    "--db", self.db)
+
+    def test_two_databases(self):
+        for name, engines in (("a", "nue,updn"), ("b", "dfsssp,nue")):
+            self.run_study("run", "-f", TORUS, "-e", engines, "--no-sim", db=self.path(name))
+        out = self.run_study("compare", self.path("a"), self.path("b")).out
+        self.assertRegex(out, r"EFI, most routes on a channel .* 0\.000 ")
+
+
 class Terminal(Case):
     def test_progress(self):
         leader, follower = pty.openpty()
