@@ -437,15 +437,17 @@ static sv_status multiply(struct axes *a, const sv_study_request *q, sv_names *k
 }
 
 /*
- * Only the cells of one part. Of any run of parts cells each part has one, each time at another
- * place, so that no part gets only the engines that take long.
+ * Only the cells of one part. Of each run of parts cells every part has one, at a place that is
+ * drawn for the run, so that no part gets only the engines that take long.
  */
 static void take_part(sv_study *s, uint32_t part, uint32_t parts)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->num_cells; i++)
-        if ((i + i / parts) % parts == part - 1)
+    for (uint32_t i = 0; i < s->num_cells; i++) {
+        uint64_t turn = i / parts * 0x9e3779b97f4a7c15 >> 32;
+        if ((i + turn) % parts == part - 1)
             s->cells[kept++] = s->cells[i];
+    }
     s->num_cells = kept;
 }
 
