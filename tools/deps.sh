@@ -8,10 +8,11 @@
 set -eu
 
 build="gcc libc6-dev cmake ninja-build libmetis-dev libjansson-dev libibnetdisc-dev libibmad-dev
-       libibumad-dev libopensm-dev libsqlite3-dev libopenmpi-dev"
+       libibumad-dev libopensm-dev libsqlite3-dev libopenmpi-dev nodejs npm"
 demo="$build graphviz"
 check="$build graphviz clang libclang-rt-14-dev clang-format libcmocka-dev libigraph-dev python3
-       ibsim-utils infiniband-diags opensm ibutils pkg-config mandoc git openmpi-bin"
+       ibsim-utils infiniband-diags opensm ibutils pkg-config mandoc git openmpi-bin
+       chromium"
 # Wanted by single tests, which say so when they have to be skipped: munge's set-up does not work
 # everywhere (in a chroot whose root others cannot read, say).
 wanted="slurmctld slurm-client munge"

@@ -1,0 +1,186 @@
+// matrices.js: sections that are tables of the library, some with a chart on top: which engine can
+// be used where, lanes, running time, bisection bandwidth, lost connections, lifetime.
+import { figure, section } from "./chart.js";
+import { choice, h, nice } from "./dom.js";
+import { contender, lost, row, tables, text } from "./data.js";
+import { lookOf, places, tableFigure } from "./degradation.js";
+
+const filled = (name) => { const t = tables.get(name); return t && t.rows.length > 0 ? t : null; };
+
+const letters = [
+  ["o", "ok", "deadlock-free and complete"], ["c", "some", "could deadlock, but did not in the simulation"],
+  ["d", "no", "deadlocked in the simulation"], ["i", "no", "incomplete: some terminals are not joined"],
+  ["r", "no", "the engine refused or failed"], ["x", "nothing", "cannot be told (a limit of time or memory, say)"],
+];
+
+function classOf(value) {
+  if (typeof value !== "string" || value === "") return "nothing";
+  const kinds = value.split(" ").map((part) => letters.find(([l]) => l === part[0])?.[1] ?? "nothing");
+  return kinds.every((k) => k === kinds[0]) ? kinds[0] : "some";
+}
+
+export function usability() {
+  const table = filled("usability");
+  if (!table) return null;
+  const first = tableFigure(table, (v, r, i) => (i < 2 ? "" : classOf(v)));
+  first.querySelector("h3").remove();
+  first.querySelector("p.quiet").remove();
+  first.prepend(h("ul", { class: "key", "aria-label": "What letters mean" },
+    ...letters.map(([letter, kind, words]) => h("li", {}, h("b", { class: kind }, letter), words))));
+  return section("usability", "Which engine can be used where",
+    "An engine computes the tables by which switches forward. Not each can do each fabric, least of all a broken one; and tables by which packets can wait for each other in a ring (a deadlock) may stop the whole machine. Letters say how cells ended, with numbers where they differ.",
+    first, ...["usability-words"].map(filled).filter(Boolean).map((t) => tableFigure(t)));
+}
+
+/** Bars: engines side by side for each fabric and amount of failures. */
+function bars({ id, table, value, least, most, unit, log }) {
+  const at = places(table);
+  const key = (r) => `${r[at.fabric]} · ${r[at.faults] === "none" ? "no failures" : r[at.faults]}`;
+  const fabrics = [...new Set(table.rows.map((r) => r[at.fabric]))];
+  const state = { fabric: fabrics.length > 1 ? "" : fabrics[0] };
+  const rows = () => table.rows.filter((r) => state.fabric === "" || r[at.fabric] === state.fabric);
+  const fig = figure({
+    id, caption: table.title, height: "25rem",
+    option: (width) => {
+      const list = rows();
+      const groups = [...new Set(list.map(key))].slice(0, 60);
+      const engines = [...new Set(list.map((r) => r[at.engine]))];
+      const of = new Map(list.map((r) => [`${key(r)}\n${r[at.engine]}`, r]));
+      const tiltedRoom = groups.length > 3 || width < 600 ? 120 : 40;
+      return {
+        legend: { data: engines },
+        grid: { left: 62, right: 18, bottom: tiltedRoom, top: 34 + 24 * Math.floor((engines.join("").length * 8 + engines.length * 44) / Math.max(200, width)) },
+        tooltip: { trigger: "item", formatter: (p) => {
+          const r = of.get(`${groups[p.dataIndex]}\n${p.seriesName}`);
+          const box = document.createElement("div");
+          box.append(h("b", {}, p.seriesName), h("div", {}, groups[p.dataIndex]),
+            h("div", {}, `mean ${nice(r[at[value]])} ${unit}`), h("div", {}, `from ${nice(r[at[least]])} to ${nice(r[at[most]])}`));
+          return box;
+        } },
+        xAxis: { type: "category", data: groups, axisLabel: tiltedRoom > 40 ? { interval: 0, rotate: 35, width: 150, overflow: "truncate" } : { interval: 0 } },
+        yAxis: { type: log ? "log" : "value", name: unit, nameGap: 46 },
+        series: engines.map((name) => ({
+          type: "bar", name, color: lookOf(name).color, barGap: "8%", barMaxWidth: 26,
+          data: groups.map((g) => of.get(`${g}\n${name}`)?.[at[value]] ?? null),
+        })),
+      };
+    },
+    table: () => ({ columns: table.columns, rows: rows() }),
+    note: () => [table.says, ...(table.notes ?? [])].join(" "),
+  });
+  const controls = fabrics.length < 2 ? null : h("div", { class: "controls" },
+    choice("Fabric", [["", "all fabrics"], ...fabrics.map((f) => [f, f])], state.fabric, (f) => { state.fabric = f; fig.draw({ caption: f === "" ? table.title : `${table.title}: ${f}` }); }));
+  queueMicrotask(() => fig.draw());
+  return [controls, fig.element];
+}
+
+export function lanes() {
+  const table = filled("lanes-range");
+  if (!table || !table.rows.some((r) => r[places(table).mean] !== null)) return null;
+  return section("lanes", "Lanes that deadlock freedom takes",
+    "A cable carries several virtual lanes with buffers of their own. Engines spread routes over lanes so that no ring of waiting packets can form; hardware offers 1, 2, 4, 8 or 15. Fewer leave more for other uses.",
+    ...bars({ id: "lanes", table, value: "mean", least: "least", most: "most", unit: "lanes" }).filter(Boolean));
+}
+
+export function ebb() {
+  const table = filled("ebb-range");
+  if (!table) return null;
+  return section("ebb", "Effective bisection bandwidth",
+    "Random halves of the terminals send to each other: which share of the full bandwidth does a flow get? 1 is the most that there can be.",
+    ...bars({ id: "ebb", table, value: "mean", least: "least", most: "most", unit: "share of full bandwidth" }).filter(Boolean));
+}
+
+export function runtime() {
+  const table = filled("runtime-range");
+  if (!table) return null;
+  const at = places(table);
+  const rows = table.rows.filter((r) => r[at.mean] !== null);
+  const sizes = new Set(rows.map((r) => r[at.terminals]));
+  if (rows.length === 0) return null;
+  if (sizes.size < 3) {
+    return section("runtime", "How long routing takes", "Seconds that one thread takes to compute tables.",
+      ...bars({ id: "runtime", table, value: "mean", least: "least", most: "most", unit: "seconds" }).filter(Boolean));
+  }
+  const engines = [...new Set(rows.map((r) => r[at.engine]))];
+  const fig = figure({
+    id: "runtime", caption: table.title,
+    option: (width) => ({
+      legend: { data: engines },
+      grid: { left: 66, right: 18, bottom: 48, top: 34 + 24 * Math.floor((engines.join("").length * 8 + engines.length * 44) / Math.max(200, width)) },
+      tooltip: { trigger: "item", formatter: (p) => {
+        const r = p.data[2];
+        const box = document.createElement("div");
+        box.append(h("b", {}, r[at.engine]), h("div", {}, `${r[at.fabric]} · ${r[at.faults]}`), h("div", {}, `${nice(r[at.mean])} s in the mean`), h("div", {}, `${r[at.routed]} of ${r[at.cells]} cells routed`));
+        return box;
+      } },
+      xAxis: { type: "log", name: "terminals", nameGap: 28, min: "dataMin", max: "dataMax", splitLine: { show: false } },
+      yAxis: { type: "log", name: "seconds", nameGap: 50 },
+      series: engines.map((name) => {
+        const look = lookOf(name);
+        return { type: "line", name, color: look.color, symbol: look.symbol, symbolSize: 8, lineStyle: { type: look.dash },
+          data: rows.filter((r) => r[at.engine] === name && r[at.mean] > 0).sort((a, b) => a[at.terminals] - b[at.terminals]).map((r) => [r[at.terminals], r[at.mean], r]) };
+      }),
+    }),
+    table: () => table,
+    note: () => [table.says, ...(table.notes ?? [])].join(" "),
+  });
+  queueMicrotask(() => fig.draw());
+  return section("runtime", "How long routing takes", "Seconds that one thread takes to compute tables, over the size of the fabric. Both axes are logarithmic.", fig.element);
+}
+
+/** Lost connections: a box for each number of failures, and what is expected by theory. */
+export function lostConnections() {
+  if (lost.rows === 0) return null;
+  const list = Array.from({ length: lost.rows }, (_, i) => i).filter((i) => row(lost.cell[i]) !== undefined);
+  const keyOf = (i) => `${text("fabric", row(lost.cell[i]))} · ${contender(row(lost.cell[i]))} · failed ${lost.kind[i]}`;
+  const sets = new Map();
+  for (const i of list) sets.set(keyOf(i), [...(sets.get(keyOf(i)) ?? []), i]);
+  const state = { key: [...sets.keys()][0] };
+  const at = (name, i) => (lost[name] === undefined ? NaN : lost[name][i]);
+  const fig = figure({
+    id: "lost", caption: state.key,
+    option: () => {
+      const rows = sets.get(state.key);
+      const share = (v, i) => (100 * v) / at("pairs", i);
+      const expected = rows.map((i) => [String(at("failures", i)), share(at("expected", i), i)]).filter(([, v]) => !Number.isNaN(v));
+      const one = lookOf("measured"), two = lookOf("expected by theory");
+      return {
+        legend: { data: ["measured", "expected by theory"] },
+        grid: { left: 62, right: 18, bottom: 48, top: 34 },
+        tooltip: { trigger: "axis", formatter: (ps) => {
+          const i = rows[ps[0].dataIndex];
+          const box = document.createElement("div");
+          box.append(h("b", {}, `${at("failures", i)} failed ${lost.kind[i]}`),
+            ...["max", "q3", "median", "mean", "q1", "min", "expected"].map((c) => h("div", {}, `${c}: ${nice(at(c, i), 5)} routes (${nice(share(at(c, i), i), 3)} %)`)));
+          return box;
+        } },
+        xAxis: { type: "category", data: rows.map((i) => String(at("failures", i))), name: `failed ${lost.kind[rows[0]]}`, nameGap: 28 },
+        yAxis: { type: "value", name: "% of all routes", nameGap: 46, min: 0 },
+        series: [
+          { type: "boxplot", name: "measured", boxWidth: [6, 36], itemStyle: { color: `${one.color}33`, borderColor: one.color, borderWidth: 2 },
+            data: rows.map((i) => ["min", "q1", "median", "q3", "max"].map((c) => share(at(c, i), i))) },
+          { type: "line", name: "expected by theory", color: two.color, symbol: two.symbol, symbolSize: 8, lineStyle: { type: "dashed" }, data: expected },
+        ],
+      };
+    },
+    table: () => {
+      const columns = ["failures", "trials", "pairs", "expected", "min", "q1", "median", "q3", "max", "mean"];
+      return {
+        columns: [{ name: "fabric", digits: -2 }, { name: "engine", digits: -2 }, { name: "kind", digits: -2 }, ...columns.map((name) => ({ name }))],
+        rows: sets.get(state.key).map((i) => [text("fabric", row(lost.cell[i])), contender(row(lost.cell[i])), lost.kind[i], ...columns.map((c) => at(c, i))]),
+      };
+    },
+    note: "A box spans the middle half of the trials; whiskers reach to the least and the most.",
+  });
+  queueMicrotask(() => fig.draw());
+  return section("lost", "Connections lost before new tables are there",
+    "When a part fails, all routes over it are lost until the subnet manager has computed new tables. How many that are, over many random failures.",
+    sets.size > 1 ? h("div", { class: "controls" }, choice("Fabric, engine and failures", [...sets.keys()], state.key, (k) => { state.key = k; fig.draw({ caption: k }); })) : null,
+    fig.element);
+}
+
+/** Whatever tables an answer has, one below another. */
+export function answer(id, heading, words, name) {
+  const found = [...tables.values()].filter((t) => (t.name === name || t.name.startsWith(`${name}-`)) && t.rows.length > 0);
+  return found.length === 0 ? null : section(id, heading, words, ...found.map((t) => tableFigure(t)));
+}
