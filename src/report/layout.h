@@ -21,11 +21,18 @@ typedef struct sv__net {
     sv__wire *wires;
 } sv__net;
 
+/*
+ * How a cable runs: 0 straight; up to ± 64 it swerves so many 1/64 of its length, to the left of
+ * a → b; SV__AROUND + n (n up to 27): around the back of a row that is n steps long, so only its
+ * ends are drawn.
+ */
+enum { SV__AROUND = 100 };
+
 typedef struct sv__layout {
     const char *kind; /* "grid", "tree", "groups", "coordinates", "distance" */
     char words[160];  /* what was recognised: "a torus of 4 × 4 × 3 switches" */
     float *x, *y;     /* [switches]: y grows downwards; neighbours are some units apart */
-    int8_t *bend; /* [wires]: how far it swerves, in 1/64 of its length, to the left of a → b */
+    int8_t *bend;     /* [wires]: see below */
 } sv__layout;
 
 /*

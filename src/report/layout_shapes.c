@@ -6,7 +6,8 @@
  * asked.
  * - Torus or mesh: two dimensions are a grid. A third one steps aside within each square, along its
  *   diagonal, so that no switch hides another and rows stay rows; further ones are grids of grids.
- *   Cables around the back swerve. Pieces of a broken one stand side by side.
+ *   Cables around the back are cut in two, each half at its end of the row. Pieces of a broken one
+ * stand side by side.
  * - Tree: roots on top; leaves in tree order, so that those of a subtree are side by side; above
  *   them each level in the order of the middle of what hangs below.
  * - Dragonfly: groups on a circle, their switches on small ones.
@@ -125,14 +126,14 @@ static void grid_words(const sv_tori *tori, sv__layout *layout)
                  tori->count > 1 ? ", in pieces" : "");
 }
 
-/* A step around the back of a ring, or one that hides behind other switches. */
+/* A step around the back of a ring leaves the drawing on one side and comes in on the other. */
 static int8_t grid_bend(const sv_torus *t, uint32_t a, uint32_t b)
 {
     for (uint32_t d = 0; d < t->dims; d++) {
         uint32_t from = sv_torus_coordinate(t, a, d), to = sv_torus_coordinate(t, b, d);
-        uint32_t step = from > to ? from - to : to - from;
-        if (step > 1)
-            return from > to ? 8 : -8;
+        uint32_t steps = from > to ? from - to : to - from;
+        if (steps > 1)
+            return (int8_t)(SV__AROUND + (steps < 27 ? steps : 27));
     }
     return 0;
 }

@@ -2,7 +2,7 @@
 import { figure, section } from "./chart.js";
 import { choice, h, nice } from "./dom.js";
 import { allRows, cells, contender, group, levels, text, traffic, value } from "./data.js";
-import { lookOf, tableFigure } from "./degradation.js";
+import { legendRoom, lookOf, tableFigure } from "./degradation.js";
 import { tables } from "./data.js";
 
 const five = ["bw_min", "bw_q1", "bw_median", "bw_q3", "bw_max"];
@@ -75,13 +75,15 @@ export function balance() {
   const rows = allRows.filter((r) => !Number.isNaN(value("efi_max", r)));
   const table = tables.get("balance");
   if (rows.length === 0) return null;
-  const fabrics = [["", "all fabrics"], ...[...new Set(rows.map((r) => text("fabric", r)))].slice(0, 500).map((f) => [f, f])];
+  // As the library's tables: fabrics that differ in their seed only are one.
+  const plain = (r) => text("fabric", r).replace(/([:,])seed=\d+,?/, "$1").replace(/[:,]$/, "");
+  const fabrics = [["", "all fabrics"], ...[...new Set(rows.map(plain))].map((f) => [f, f])];
   const measures = [["efi_max", "routes on the busiest channel"], ["efi_avg", "routes on a channel, average"],
     ["efi_min", "routes on the least used channel"], ["efi_sdv", "deviation between channels"], ["hops_max", "longest path, hops"]]
     .filter(([c]) => cells[c] !== undefined);
   const state = { fabric: fabrics.length > 2 ? fabrics[1][0] : "", measure: measures[0] };
   const counted = () => {
-    const list = rows.filter((r) => (state.fabric === "" || text("fabric", r) === state.fabric) && !Number.isNaN(value(state.measure[0], r)));
+    const list = rows.filter((r) => (state.fabric === "" || plain(r) === state.fabric) && !Number.isNaN(value(state.measure[0], r)));
     const values = list.map((r) => value(state.measure[0], r));
     const low = values.reduce((a, b) => Math.min(a, b), Infinity), high = values.reduce((a, b) => Math.max(a, b), -Infinity);
     const whole = values.every((v) => Number.isInteger(v));
@@ -104,7 +106,7 @@ export function balance() {
       const names = [...engines.keys()];
       return {
         legend: { data: names },
-        grid: { left: 56, right: 18, bottom: 48, top: 34 + 24 * Math.floor((names.join("").length * 8 + names.length * 44) / Math.max(200, width)) },
+        grid: { left: 56, right: 18, bottom: 48, top: legendRoom(names, width) },
         tooltip: { trigger: "axis", axisPointer: { type: "shadow" } },
         xAxis: { type: "category", data: labels, name: state.measure[1], nameGap: 28 },
         yAxis: { type: "value", name: "cells", nameGap: 38, minInterval: 1 },

@@ -34,9 +34,9 @@ function dressed(option) {
 
 /**
  * A figure. id: name of its CSV. option(): the chart; null for none. table(): {columns, rows}, the
- * same as numbers. draw() shows what is to be seen now, and is returned with the element.
+ * same as numbers; whole(): what its CSV has, if that is more. says: words above. draw() shows what is to be seen now, and is returned with the element.
  */
-export function figure({ id, caption, label, option, table, height, of, note }) {
+export function figure({ id, caption, label, option, table, whole, height, of, note, says }) {
   const plot = h("div", { class: "chart", role: "img", "aria-label": label ?? caption });
   if (height) plot.style.height = height;
   const place = h("div", { class: "plot" }, plot);
@@ -46,10 +46,10 @@ export function figure({ id, caption, label, option, table, height, of, note }) 
   const asTable = h("button", { type: "button", "aria-pressed": "false", click: () => show(beside.hidden) }, "Table");
   const asCsv = h("button", {
     type: "button", "aria-label": `CSV of: ${caption}`,
-    click: () => { const t = table(); download(`${id}.csv`, csv(t.columns.map(headOf), t.rows)); },
+    click: () => { const t = (whole ?? table)(); download(`${id}.csv`, csv(t.columns.map(headOf), t.rows)); },
   }, "CSV");
   const element = h("figure", { id: `figure-${id}` },
-    h("div", { class: "bar" }, title, h("div", { class: "tools" }, option ? asTable : null, asCsv)), place, beside, remark);
+    h("div", { class: "bar" }, title, h("div", { class: "tools" }, option ? asTable : null, asCsv)), says ? h("p", { class: "says" }, says) : null, place, beside, remark);
   let chart = null;
 
   function show(tableToo) {

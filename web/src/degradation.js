@@ -15,6 +15,10 @@ export const lookOf = (engine) => {
   return theme.look(engineOrder.indexOf(engine));
 };
 
+/** Room above a chart for a legend of these names, in as many lines as it takes. */
+export const legendRoom = (names, width) =>
+  34 + 24 * Math.floor((names.join("").length * 7.5 + names.length * 46) / Math.max(200, width));
+
 const partsOf = (failures) =>
   /^link/.test(failures) ? "failed links" : /^switch/.test(failures) ? "failed switches" : "failed parts";
 
@@ -91,7 +95,7 @@ function option(scene, at, state) {
   const names = [...found.keys()];
   return (width) => ({
     legend: { data: names.map((name) => ({ name, icon: lookOf(name).symbol })), selected: state.selected },
-    grid: { left: 62, right: 18, bottom: 48, top: 34 + 24 * Math.floor((names.join("").length * 8 + names.length * 44) / Math.max(200, width)) },
+    grid: { left: 62, right: 18, bottom: 48, top: legendRoom(names, width) },
     tooltip: {
       trigger: "item",
       formatter: (p) => {
@@ -123,25 +127,51 @@ export function degradation() {
     table: () => ({ columns: means.columns, rows: state.scene.rows }),
     note: () => "Points are means over repeated draws of failures, shaded bands their 95 % confidence; a click on a name hides or shows an engine.",
   });
-  const redraw = () => fig.draw({ caption: words(state.scene), label: `Throughput over ${partsOf(state.scene.failures)} for ${[...curves(state.scene, at).keys()].join(", ")} on ${state.scene.fabric}` });
   const controls = h("div", { class: "controls" },
     all.length > 1 ? choice("Fabric, traffic and failures", all.map((s) => [s, words(s)]), state.scene, (s) => { state.scene = s; state.selected = {}; redraw(); }) : null,
     choice("Measure", [[false, "throughput"], [true, "share of fault-free throughput"]], false, (v) => { state.share = v; redraw(); }),
     tick("confidence bands", true, (v) => { state.bands = v; redraw(); }),
     tick("regression lines", false, (v) => { state.lines = v; redraw(); }));
   const more = ["degradation-best", "degradation-lines", "degradation-crossings"]
-    .map((name) => tables.get(name)).filter((t) => t && t.rows.length > 0);
+    .map((name) => tables.get(name)).filter((t) => t && t.rows.length > 0).map((t) => sceneTable(t, state));
+  const redraw = () => {
+    fig.draw({ caption: words(state.scene), label: `Throughput over ${partsOf(state.scene.failures)} for ${[...curves(state.scene, at).keys()].join(", ")} on ${state.scene.fabric}` });
+    for (const m of more) m.draw();
+  };
   queueMicrotask(redraw);
   return section("degradation", "Throughput as parts fail",
     "How much all terminals together receive while more and more parts of the fabric are broken and nobody repairs them. Every engine meets the same failures, so lines can be compared.",
-    controls, fig.element, ...more.map(tableFigure));
+    controls, fig.element, ...more.map((m) => m.element));
+}
+
+/** Of a table of the library what belongs to the scene that is shown, without what is the same in all rows. */
+function sceneTable(table, state) {
+  const at = places(table);
+  const same = ["fabric", "traffic", "failures"];
+  const keep = table.columns.map((_, i) => i).filter((i) => !same.includes(table.columns[i].name));
+  const fig = figure({
+    id: table.name, caption: table.title, says: table.says, whole: () => table,
+    table: () => ({
+      columns: keep.map((i) => table.columns[i]),
+      rows: table.rows.filter((r) => same.every((name) => r[at[name]] === state.scene[name])).map((r) => keep.map((i) => r[i])),
+    }),
+    note: () => table.notes?.join(" "),
+  });
+  fig.element.classList.add("long");
+  return {
+    element: fig.element,
+    draw: () => {
+      fig.element.hidden = !table.rows.some((r) => same.every((name) => r[at[name]] === state.scene[name]));
+      fig.draw();
+    },
+  };
 }
 
 /** A table of the library as it is, with its words and notes. */
 export function tableFigure(table, of) {
-  const fig = figure({ id: table.name, caption: table.title, table: () => table, of: typeof of === "function" ? of : undefined,
+  const fig = figure({ id: table.name, caption: table.title, says: table.says, table: () => table, of: typeof of === "function" ? of : undefined,
     note: () => table.notes?.join(" ") });
   fig.element.classList.add("long");
   fig.draw();
-  return h("div", {}, h("h3", {}, table.title), h("p", { class: "quiet" }, table.says), fig.element);
+  return fig.element;
 }

@@ -83,7 +83,7 @@ export function tableOf({ columns, rows }, label, of) {
   const line = (r) => h("tr", {}, ...r.map((v, i) => {
     const text = shown(v, digits[i]);
     const kind = of?.(v, r, i) ?? "";
-    const wide = typeof v === "string" && v.length > 40 ? " wrap" : "";
+    const wide = typeof v !== "string" ? "" : v.length > 44 ? " wrap" : v.length < 32 ? " short" : "";
     return h("td", { class: `${isNumber[i] ? "n" : ""} ${kind}${wide}`.trim() || null }, text);
   }));
   const body = h("tbody", {}, ...rows.slice(0, FIRST_ROWS).map(line));

@@ -5,6 +5,7 @@ import * as theme from "./theme.js";
 
 export const FULL = 65534;
 const DEAD = 65535;
+const AROUND = 100; // see layout.h
 const STEPS = 40; // colours from little to much
 
 const unpacked = new Map();
@@ -107,7 +108,7 @@ export class View {
   whole() {
     this.resize();
     const f = this.fabric, width = this.canvas.clientWidth, height = this.canvas.clientHeight;
-    const margin = 36;
+    const margin = 48;
     this.least = Math.min((width - 2 * margin) / f.width, (height - 2 * margin) / f.height);
     if (f.height < f.width / 50) this.least = (width - 2 * margin) / f.width;
     this.scale = this.least;
@@ -157,25 +158,36 @@ export class View {
     return this.bins;
   }
 
+  /** The straight pieces, or the curve, that a cable is drawn as: [[x, y], …] a piece. */
+  pieces(c) {
+    const f = this.fabric;
+    const a = this.at(f.a[c]), b = this.at(f.b[c]);
+    if (f.bend[c] < AROUND) return [[a, b]];
+    // Around the back of a row: out at either end, towards where the next switch would be.
+    const reach = 0.42 / (f.bend[c] - AROUND);
+    const dx = (b[0] - a[0]) * reach, dy = (b[1] - a[1]) * reach;
+    return [[a, [a[0] - dx, a[1] - dy]], [[b[0] + dx, b[1] + dy], b]];
+  }
+
   /** The line of a channel (2 × cable, + 1 for back), aside to the right of its direction. */
   trace(channel, aside, gap, path) {
-    const f = this.fabric, c = channel >> 1;
-    const [ax, ay] = this.at(f.a[c]), [bx, by] = this.at(f.b[c]);
-    const dx = bx - ax, dy = by - ay, length = Math.hypot(dx, dy) || 1;
-    const nx = -dy / length, ny = dx / length;
-    const off = (channel & 1 ? -aside : aside) + f.place[c] * gap;
-    const x0 = ax + nx * off, y0 = ay + ny * off, x1 = bx + nx * off, y1 = by + ny * off;
-    const bend = f.bend[c] / 64;
-    path.moveTo(x0, y0);
-    if (bend === 0) path.lineTo(x1, y1);
-    else path.quadraticCurveTo((x0 + x1) / 2 - nx * bend * 2 * length, (y0 + y1) / 2 - ny * bend * 2 * length, x1, y1);
+    const c = channel >> 1, bend = this.fabric.bend[c] < AROUND ? this.fabric.bend[c] / 64 : 0;
+    for (const [[ax, ay], [bx, by]] of this.pieces(c)) {
+      const dx = bx - ax, dy = by - ay, length = Math.hypot(dx, dy) || 1;
+      const nx = -dy / length, ny = dx / length;
+      const off = (channel & 1 ? -aside : aside) + this.fabric.place[c] * gap;
+      const x0 = ax + nx * off, y0 = ay + ny * off, x1 = bx + nx * off, y1 = by + ny * off;
+      path.moveTo(x0, y0);
+      if (bend === 0) path.lineTo(x1, y1);
+      else path.quadraticCurveTo((x0 + x1) / 2 - nx * bend * 2 * length, (y0 + y1) / 2 - ny * bend * 2 * length, x1, y1);
+    }
   }
 
   /** Whether a cable may be in sight. */
   inSight(c) {
     const f = this.fabric;
     const [ax, ay] = this.at(f.a[c]), [bx, by] = this.at(f.b[c]);
-    const slack = f.bend[c] === 0 ? 8 : 8 + Math.hypot(ax - bx, ay - by) * 0.4;
+    const slack = f.bend[c] === 0 ? 8 : f.bend[c] >= AROUND ? 200 : 8 + Math.hypot(ax - bx, ay - by) * 0.4;
     const w = this.canvas.clientWidth + slack, h = this.canvas.clientHeight + slack;
     return !((ax < -slack && bx < -slack) || (ax > w && bx > w) || (ay < -slack && by < -slack) || (ay > h && by > h));
   }
@@ -233,10 +245,11 @@ export class View {
     for (const c of this.dead) {
       if (!this.inSight(c)) continue;
       this.trace(2 * c, 0, gap, path);
-      const [x, y] = this.middle(c);
       const r = Math.max(3, line * 1.6);
-      marks.moveTo(x - r, y - r); marks.lineTo(x + r, y + r);
-      marks.moveTo(x - r, y + r); marks.lineTo(x + r, y - r);
+      for (const [x, y] of this.middles(c)) {
+        marks.moveTo(x - r, y - r); marks.lineTo(x + r, y + r);
+        marks.moveTo(x - r, y + r); marks.lineTo(x + r, y - r);
+      }
     }
     ctx.strokeStyle = theme.css("--bad");
     ctx.lineWidth = Math.max(1, line * 0.6);
@@ -247,11 +260,11 @@ export class View {
     ctx.stroke(marks);
   }
 
-  middle(c) {
-    const f = this.fabric;
-    const [ax, ay] = this.at(f.a[c]), [bx, by] = this.at(f.b[c]);
-    const bend = f.bend[c] / 64;
-    return [(ax + bx) / 2 + (by - ay) * bend, (ay + by) / 2 - (bx - ax) * bend];
+  /** The middle of each piece of a cable. */
+  middles(c) {
+    const bend = this.fabric.bend[c] < AROUND ? this.fabric.bend[c] / 64 : 0;
+    return this.pieces(c).map(([[ax, ay], [bx, by]]) =>
+      [(ax + bx) / 2 + (by - ay) * bend, (ay + by) / 2 - (bx - ax) * bend]);
   }
 
   radius(near) {
@@ -308,7 +321,7 @@ export class View {
       ctx.fillStyle = ink;
       ctx.fillText(f.names[s], x + r + 3, y - r - 3);
     };
-    if (near > 64) for (let s = 0; s < f.names.length; s++) put(s);
+    if (near > 76) for (let s = 0; s < f.names.length; s++) put(s);
     else if (this.selected >= 0) put(this.selected);
   }
 
@@ -332,15 +345,12 @@ export class View {
 
   /** From a point to a cable, by two straight pieces where it swerves. */
   distance(c, x, y) {
-    const f = this.fabric;
-    const a = this.at(f.a[c]), b = this.at(f.b[c]);
-    const piece = ([px, py], [qx, qy]) => {
+    const far = ([px, py], [qx, qy]) => {
       const dx = qx - px, dy = qy - py, square = dx * dx + dy * dy || 1;
       const t = Math.min(1, Math.max(0, ((x - px) * dx + (y - py) * dy) / square));
       return Math.hypot(px + t * dx - x, py + t * dy - y);
     };
-    if (f.bend[c] === 0) return piece(a, b);
-    const m = this.middle(c);
-    return Math.min(piece(a, m), piece(m, b));
+    const middles = this.middles(c);
+    return Math.min(...this.pieces(c).flatMap(([a, b], i) => [far(a, middles[i]), far(middles[i], b)]));
   }
 }

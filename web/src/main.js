@@ -1,12 +1,12 @@
 // main.js: puts the page together. A section without data is left out, and one line says which
 // command would give it.
 import { balance, boxes } from "./boxes.js";
-import { cells, allRows, contender, database, group, lost, plans, tables, text, title, value, version } from "./data.js";
+import { cells, allRows, contender, database, group, plans, tables, text, title, version } from "./data.js";
 import { degradation, engineOrder, tableFigure } from "./degradation.js";
 import { csv, download, h, choice, nice } from "./dom.js";
 import { latency } from "./latency.js";
 import { map } from "./map.js";
-import { answer, ebb, lanes, lostConnections, runtime, usability } from "./matrices.js";
+import { ebb, lanes, lifetime, lostConnections, runtime, usability } from "./matrices.js";
 import { section } from "./chart.js";
 import * as theme from "./theme.js";
 
@@ -29,22 +29,29 @@ function summary() {
   const simulated = allRows.filter((r) => text("sim_status", r) !== "").length;
   const facts = [[fabrics.size, fabrics.size === 1 ? "fabric" : "fabrics"], [engines.size, engines.size === 1 ? "engine" : "engines, with lanes and options"],
     [cells.rows, "cells done"], [`${cells.rows ? nice((100 * ok) / cells.rows, 3) : 0} %`, "of them without fault"], [simulated, "simulated"]];
-  const answers = [];
-  for (const t of found) {
-    const words = t.columns.findIndex((c) => ["words", "recommendation", "says"].includes(c.name));
-    if (words >= 0) {
-      for (const r of t.rows) answers.push(h("div", { class: "answer" }, ...String(r[words] ?? "").split("\n").map((line, i) => h("p", { class: i === 0 ? "head" : null }, line))));
-      for (const note of t.notes ?? []) answers.push(h("p", { class: "quiet" }, note));
-      if (t.columns.length <= 1) continue;
-    }
-    if (words < 0 && t.rows.length === 0) {
-      for (const note of t.notes ?? []) answers.push(h("div", { class: "answer" }, h("p", {}, note)));
-    } else answers.push(tableFigure(t));
-  }
   return section("summary", "Summary",
     "A study lets fabrics break in many ways, routes what is left with several engines, and judges the result. A cell is one fabric with one set of failures, routed by one engine.",
+    ...found.flatMap(advice),
     h("ul", { class: "facts" }, ...facts.map(([n, words]) => h("li", {}, h("b", {}, typeof n === "number" ? n.toLocaleString("en") : n), h("span", {}, words)))),
-    ...answers);
+    ...found.filter((t) => t.rows.length > 0).map((t) => tableFigure({ ...t, notes: [] })));
+}
+
+/** The sentences of a summary: what is said of all, then a box for each fabric, what to use first. */
+function advice(table) {
+  const scene = ["fabric", "traffic", "failures"].map((name) => table.columns.findIndex((c) => c.name === name)).filter((i) => i >= 0);
+  const heads = table.rows.map((r) => scene.map((i) => r[i])).map((parts) => [`${parts.join(", ")}: `, parts.join(" · ")]);
+  const boxes = [], others = [];
+  for (const note of table.notes ?? []) {
+    const head = heads.find(([start]) => note.startsWith(start));
+    if (head === undefined) {
+      others.push(h("p", {}, note));
+      continue;
+    }
+    const [first, ...more] = note.slice(head[0].length).split(/(?<=[.]) (?=[A-Z])/);
+    boxes.push(h("div", { class: "answer" }, h("p", { class: "where" }, head[1]),
+      h("p", { class: "head" }, first.charAt(0).toUpperCase() + first.slice(1)), more.length > 0 ? h("p", {}, more.join(" ")) : null));
+  }
+  return [...(others.length > 0 ? [h("div", { class: "answer" }, ...others)] : []), ...boxes];
 }
 
 const wordList = [
@@ -76,7 +83,7 @@ function data() {
 const sections = [
   ["Summary", summary, null],
   ["As parts fail", degradation, ["throughput as parts fail", "study degradation FABRIC --links 0,1%,3%,5%"]],
-  ["Lifetime", () => answer("lifetime", "How long it lasts", "After how many years of failures without repair throughput falls below what is needed.", "lifetime"), ["years until throughput is too low", "study lifetime FABRIC --years 0..8"]],
+  ["Lifetime", lifetime, ["years until throughput is too low", "study lifetime FABRIC --years 0..8"]],
   ["Single terminals", boxes, ["what single terminals receive", "study degradation FABRIC"]],
   ["Which can be used", usability, ["which engine can be used where", "study usability FABRIC"]],
   ["Lanes", lanes, ["lanes that engines need", "study lanes FABRIC"]],

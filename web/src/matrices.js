@@ -3,7 +3,7 @@
 import { figure, section } from "./chart.js";
 import { choice, h, nice } from "./dom.js";
 import { contender, lost, row, tables, text } from "./data.js";
-import { lookOf, places, tableFigure } from "./degradation.js";
+import { legendRoom, lookOf, places, tableFigure } from "./degradation.js";
 
 const filled = (name) => { const t = tables.get(name); return t && t.rows.length > 0 ? t : null; };
 
@@ -22,54 +22,61 @@ function classOf(value) {
 export function usability() {
   const table = filled("usability");
   if (!table) return null;
-  const first = tableFigure(table, (v, r, i) => (i < 2 ? "" : classOf(v)));
-  first.querySelector("h3").remove();
-  first.querySelector("p.quiet").remove();
-  first.prepend(h("ul", { class: "key", "aria-label": "What letters mean" },
-    ...letters.map(([letter, kind, words]) => h("li", {}, h("b", { class: kind }, letter), words))));
+  const letterTable = (t) => tableFigure({ ...t, says: null }, (v, r, i) => (["fabric", "faults"].includes(t.columns[i].name) ? "" : classOf(v)));
   return section("usability", "Which engine can be used where",
     "An engine computes the tables by which switches forward. Not each can do each fabric, least of all a broken one; and tables by which packets can wait for each other in a ring (a deadlock) may stop the whole machine. Letters say how cells ended, with numbers where they differ.",
-    first, ...["usability-words"].map(filled).filter(Boolean).map((t) => tableFigure(t)));
+    h("ul", { class: "key", "aria-label": "What letters mean" },
+      ...letters.map(([letter, kind, words]) => h("li", {}, h("b", { class: kind }, letter), words))),
+    ...["usability", "usability-faults"].map(filled).filter(Boolean).map(letterTable),
+    ...["usability-words"].map(filled).filter(Boolean).map((t) => tableFigure(t)));
 }
 
-/** Bars: engines side by side for each fabric and amount of failures. */
-function bars({ id, table, value, least, most, unit, log }) {
+const MOST_GROUPS = 60;
+
+/** Bars: engines side by side, for each amount of failures of a fabric, or for each fabric. */
+function bars({ id, table, value, least, most, unit, by = "faults" }) {
   const at = places(table);
-  const key = (r) => `${r[at.fabric]} · ${r[at.faults] === "none" ? "no failures" : r[at.faults]}`;
-  const fabrics = [...new Set(table.rows.map((r) => r[at.fabric]))];
-  const state = { fabric: fabrics.length > 1 ? "" : fabrics[0] };
-  const rows = () => table.rows.filter((r) => state.fabric === "" || r[at.fabric] === state.fabric);
+  const known = table.rows.filter((r) => r[at[value]] !== null);
+  const fabrics = [...new Set(known.map((r) => r[at.fabric]))];
+  const alone = fabrics.every((f) => new Set(known.filter((r) => r[at.fabric] === f).map((r) => r[at[by]])).size === 1);
+  const state = { fabric: fabrics[0] };
+  const rows = () => (alone ? known : known.filter((r) => r[at.fabric] === state.fabric));
+  const key = (r) => (alone ? r[at.fabric] : r[at[by]] === "none" ? "no failures" : r[at[by]]);
+  const caption = () => (alone ? table.title : `${table.title}: ${state.fabric}`);
   const fig = figure({
-    id, caption: table.title, height: "25rem",
+    id, caption: caption(), says: table.says,
     option: (width) => {
-      const list = rows();
-      const groups = [...new Set(list.map(key))].slice(0, 60);
-      const engines = [...new Set(list.map((r) => r[at.engine]))];
-      const of = new Map(list.map((r) => [`${key(r)}\n${r[at.engine]}`, r]));
-      const tiltedRoom = groups.length > 3 || width < 600 ? 120 : 40;
+      const groups = [...new Set(rows().map(key))].slice(0, MOST_GROUPS);
+      const engines = [...new Set(rows().map((r) => r[at.engine]))];
+      const of = new Map(rows().map((r) => [`${key(r)}\n${r[at.engine]}`, r]));
+      const tilted = groups.join("").length * 8 + groups.length * 20 > width - 80;
       return {
         legend: { data: engines },
-        grid: { left: 62, right: 18, bottom: tiltedRoom, top: 34 + 24 * Math.floor((engines.join("").length * 8 + engines.length * 44) / Math.max(200, width)) },
+        grid: { left: 62, right: 18, bottom: tilted ? 110 : 36, top: legendRoom(engines, width) },
         tooltip: { trigger: "item", formatter: (p) => {
           const r = of.get(`${groups[p.dataIndex]}\n${p.seriesName}`);
           const box = document.createElement("div");
           box.append(h("b", {}, p.seriesName), h("div", {}, groups[p.dataIndex]),
-            h("div", {}, `mean ${nice(r[at[value]])} ${unit}`), h("div", {}, `from ${nice(r[at[least]])} to ${nice(r[at[most]])}`));
+            h("div", {}, `${value} ${nice(r[at[value]])} ${unit}`), h("div", {}, `from ${nice(r[at[least]])} to ${nice(r[at[most]])}`));
           return box;
         } },
-        xAxis: { type: "category", data: groups, axisLabel: tiltedRoom > 40 ? { interval: 0, rotate: 35, width: 150, overflow: "truncate" } : { interval: 0 } },
-        yAxis: { type: log ? "log" : "value", name: unit, nameGap: 46 },
+        xAxis: { type: "category", data: groups, axisLabel: tilted ? { interval: 0, rotate: 35, width: 140, overflow: "truncate" } : { interval: 0 } },
+        yAxis: { type: "value", name: unit, nameGap: 46 },
         series: engines.map((name) => ({
-          type: "bar", name, color: lookOf(name).color, barGap: "8%", barMaxWidth: 26,
+          type: "bar", name, color: lookOf(name).color, barGap: "8%", barMaxWidth: 30,
           data: groups.map((g) => of.get(`${g}\n${name}`)?.[at[value]] ?? null),
         })),
       };
     },
     table: () => ({ columns: table.columns, rows: rows() }),
-    note: () => [table.says, ...(table.notes ?? [])].join(" "),
+    whole: () => table,
+    note: () => {
+      const count = new Set(rows().map(key)).size;
+      return [...(count > MOST_GROUPS ? [`The chart has the first ${MOST_GROUPS} of ${count}; the table has all.`] : []), ...(table.notes ?? [])].join(" ");
+    },
   });
-  const controls = fabrics.length < 2 ? null : h("div", { class: "controls" },
-    choice("Fabric", [["", "all fabrics"], ...fabrics.map((f) => [f, f])], state.fabric, (f) => { state.fabric = f; fig.draw({ caption: f === "" ? table.title : `${table.title}: ${f}` }); }));
+  const controls = alone || fabrics.length < 2 ? null : h("div", { class: "controls" },
+    choice("Fabric", fabrics, state.fabric, (f) => { state.fabric = f; fig.draw({ caption: caption() }); }));
   queueMicrotask(() => fig.draw());
   return [controls, fig.element];
 }
@@ -101,31 +108,48 @@ export function runtime() {
     return section("runtime", "How long routing takes", "Seconds that one thread takes to compute tables.",
       ...bars({ id: "runtime", table, value: "mean", least: "least", most: "most", unit: "seconds" }).filter(Boolean));
   }
-  const engines = [...new Set(rows.map((r) => r[at.engine]))];
+  const levels = [...new Set(rows.map((r) => r[at.faults]))];
+  const state = { faults: levels[0] };
+  const shown = () => rows.filter((r) => r[at.faults] === state.faults);
   const fig = figure({
-    id: "runtime", caption: table.title,
-    option: (width) => ({
-      legend: { data: engines },
-      grid: { left: 66, right: 18, bottom: 48, top: 34 + 24 * Math.floor((engines.join("").length * 8 + engines.length * 44) / Math.max(200, width)) },
-      tooltip: { trigger: "item", formatter: (p) => {
-        const r = p.data[2];
-        const box = document.createElement("div");
-        box.append(h("b", {}, r[at.engine]), h("div", {}, `${r[at.fabric]} · ${r[at.faults]}`), h("div", {}, `${nice(r[at.mean])} s in the mean`), h("div", {}, `${r[at.routed]} of ${r[at.cells]} cells routed`));
-        return box;
-      } },
-      xAxis: { type: "log", name: "terminals", nameGap: 28, min: "dataMin", max: "dataMax", splitLine: { show: false } },
-      yAxis: { type: "log", name: "seconds", nameGap: 50 },
-      series: engines.map((name) => {
-        const look = lookOf(name);
-        return { type: "line", name, color: look.color, symbol: look.symbol, symbolSize: 8, lineStyle: { type: look.dash },
-          data: rows.filter((r) => r[at.engine] === name && r[at.mean] > 0).sort((a, b) => a[at.terminals] - b[at.terminals]).map((r) => [r[at.terminals], r[at.mean], r]) };
-      }),
-    }),
-    table: () => table,
-    note: () => [table.says, ...(table.notes ?? [])].join(" "),
+    id: "runtime", caption: table.title, says: table.says, whole: () => table,
+    option: (width) => {
+      const engines = [...new Set(shown().map((r) => r[at.engine]))];
+      return {
+        legend: { data: engines },
+        grid: { left: 66, right: 18, bottom: 48, top: legendRoom(engines, width) },
+        tooltip: { trigger: "item", formatter: (p) => {
+          const r = p.data[2];
+          const box = document.createElement("div");
+          box.append(h("b", {}, r[at.engine]), h("div", {}, r[at.fabric]), h("div", {}, `${nice(r[at.mean])} s in the mean`), h("div", {}, `${r[at.routed]} of ${r[at.cells]} cells routed`));
+          return box;
+        } },
+        xAxis: { type: "log", name: "terminals", nameGap: 28, min: "dataMin", max: "dataMax", splitLine: { show: false } },
+        yAxis: { type: "log", name: "seconds", nameGap: 50 },
+        series: engines.map((name) => {
+          const look = lookOf(name);
+          return { type: "line", name, color: look.color, symbol: look.symbol, symbolSize: 8, lineStyle: { type: look.dash },
+            data: shown().filter((r) => r[at.engine] === name && r[at.mean] > 0).sort((a, b) => a[at.terminals] - b[at.terminals]).map((r) => [r[at.terminals], r[at.mean], r]) };
+        }),
+      };
+    },
+    table: () => ({ columns: table.columns, rows: shown() }),
+    note: () => (table.notes ?? []).join(" "),
   });
   queueMicrotask(() => fig.draw());
-  return section("runtime", "How long routing takes", "Seconds that one thread takes to compute tables, over the size of the fabric. Both axes are logarithmic.", fig.element);
+  return section("runtime", "How long routing takes", "Seconds that one thread takes to compute tables, over the size of the fabric. Both axes are logarithmic.",
+    levels.length > 1 ? h("div", { class: "controls" }, choice("Failures", levels, state.faults, (v) => { state.faults = v; fig.draw(); })) : null, fig.element);
+}
+
+/** Years until throughput is too low. */
+export function lifetime() {
+  const table = filled("lifetime"), lines = filled("lifetime-lines");
+  if (!table && !lines) return null;
+  const drawn = table && table.rows.some((r) => r[places(table).median] !== null);
+  return section("lifetime", "How long it lasts",
+    "Parts fail year after year and nobody repairs them: when does throughput fall below what is needed?",
+    ...(drawn ? bars({ id: "lifetime", table, value: "median", least: "low", most: "high", unit: "years", by: "failures" }).filter(Boolean) : []),
+    table && !drawn ? tableFigure(table) : null, lines ? tableFigure(lines) : null);
 }
 
 /** Lost connections: a box for each number of failures, and what is expected by theory. */
@@ -177,10 +201,4 @@ export function lostConnections() {
     "When a part fails, all routes over it are lost until the subnet manager has computed new tables. How many that are, over many random failures.",
     sets.size > 1 ? h("div", { class: "controls" }, choice("Fabric, engine and failures", [...sets.keys()], state.key, (k) => { state.key = k; fig.draw({ caption: k }); })) : null,
     fig.element);
-}
-
-/** Whatever tables an answer has, one below another. */
-export function answer(id, heading, words, name) {
-  const found = [...tables.values()].filter((t) => (t.name === name || t.name.startsWith(`${name}-`)) && t.rows.length > 0);
-  return found.length === 0 ? null : section(id, heading, words, ...found.map((t) => tableFigure(t)));
 }

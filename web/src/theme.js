@@ -6,7 +6,7 @@ const engines = {
   light: ["#0072b2", "#d55e00", "#009e73", "#a3568a", "#8a6d00", "#2b8fc7", "#000000", "#7a5230", "#5c5c99"],
   dark: ["#56b4e9", "#ff9a52", "#2fcf9f", "#e39ccb", "#f0e442", "#9fd3ff", "#ffffff", "#d9a77e", "#b3b3ff"],
 };
-const marks = ["circle", "rect", "triangle", "diamond", "pin", "arrow", "roundRect"];
+const marks = ["circle", "rect", "triangle", "diamond", "emptyCircle", "emptyRect", "emptyTriangle", "emptyDiamond"];
 const dashes = ["solid", "dashed", "dotted"];
 
 // Viridis (van der Walt and Smith), which rises evenly in lightness: on light paper it runs from
