@@ -8,12 +8,14 @@
  *
  * Invariant: the same database makes the same page, on every machine. Cost: see report.h.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "report/data.h"
 #include "report/template.h"
 
-enum { DEFAULT_BYTES = 10 * 1000 * 1000 };
+/* RESERVE: for what is written behind the drawings, and for characters that grow. */
+enum { DEFAULT_BYTES = 10 * 1000 * 1000, RESERVE = 20 * 1000 };
 
 /* Every column of a cell and its result; seconds are the only ones that a machine decides about. */
 static const char cells_sql[] =
@@ -70,6 +72,23 @@ static sv_status write_page(const sv__report *r, const char *title, const sv_sin
     return status;
 }
 
+/* What the page is called if nobody says. */
+static sv_status own_title(sv__report *r, char *title, size_t room)
+{
+    sqlite3_stmt *query;
+    bool more = false;
+    SV_TRY(sv__query(r, "SELECT count(DISTINCT fabric), min(fabric) FROM cell", &query));
+    sv_status status = sv__next_row(r, query, &more);
+    int64_t count = more ? sqlite3_column_int64(query, 0) : 0;
+    const char *first = count == 1 ? (const char *)sqlite3_column_text(query, 1) : NULL;
+    if (first != NULL)
+        snprintf(title, room, "Study of %s", first);
+    else
+        snprintf(title, room, "Study of %lld fabrics", (long long)count);
+    sqlite3_finalize(query);
+    return status;
+}
+
 bool sv_can_report(void)
 {
     return sv__template.head != NULL;
@@ -83,11 +102,16 @@ sv_status sv_report_write(sv_ctx *ctx, const sv_report_request *request, const s
                        "report --text prints the tables");
     size_t most = request->most_bytes == 0 ? DEFAULT_BYTES : request->most_bytes;
     size_t own = sv__template.head_length + sv__template.middle_length + sv__template.tail_length;
-    sv__report r = {.ctx = ctx, .most = most > own ? most - own : 0};
-    const char *title = request->title == NULL ? "Study of fabrics" : request->title;
+    sv__report r = {.ctx = ctx, .most = most > own + RESERVE ? most - own - RESERVE : 0};
+    char own_words[300];
     sv_text_init(&r.text, ctx, NULL);
     sv_json_init(&r.json, &r.text);
     sv_status status = sv__report_open(&r, request->database);
+    const char *title = request->title;
+    if (status == SV_OK && title == NULL) {
+        status = own_title(&r, own_words, sizeof own_words);
+        title = own_words;
+    }
     if (status == SV_OK)
         status = write_data(&r, title);
     if (status == SV_OK)

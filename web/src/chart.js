@@ -39,7 +39,7 @@ function dressed(option) {
 export function figure({ id, caption, label, option, table, whole, height, of, note, says }) {
   const plot = h("div", { class: "chart", role: "img", "aria-label": label ?? caption });
   if (height) plot.style.height = height;
-  const place = h("div", { class: "plot" }, plot);
+  const place = h("div", { class: "plot" }, option ? plot : null);
   const beside = h("div", { hidden: true });
   const title = h("figcaption", {}, caption);
   const remark = h("p", { class: "note", hidden: true });
@@ -88,11 +88,12 @@ export function figure({ id, caption, label, option, table, whole, height, of, n
     if (entries.some((e) => e.isIntersecting)) { observer.disconnect(); wake(); }
   }, { rootMargin: "600px" }).observe(element);
   window.addEventListener("beforeprint", wake);
+  window.matchMedia("print").addEventListener("change", wake);
   theme.onChange(() => { if (seen) draw(); });
   let width = 0;
   new ResizeObserver(() => {
     if (seen && plot.clientWidth > 0 && plot.clientWidth !== width) { width = plot.clientWidth; draw(); }
-  }).observe(plot);
+  }).observe(element);
   return { element, draw, get chart() { return chart; } };
 }
 

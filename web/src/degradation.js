@@ -79,7 +79,7 @@ function option(scene, at, state) {
     const look = lookOf(engine);
     const base = points[0]?.kept ? points[0].y / (points[0].kept / 100) : NaN;
     const toY = state.share ? (y) => (100 * y) / base : (y) => y;
-    if (state.share && !Number.isFinite(base)) continue;
+    if (state.hidden.has(engine) || (state.share && !Number.isFinite(base))) continue;
     if (state.bands) series.push(band(engine, look.color, points, toY));
     series.push({
       type: "line", name: engine, color: look.color, symbol: look.symbol, symbolSize: 8, z: 3,
@@ -92,9 +92,9 @@ function option(scene, at, state) {
         lineStyle: { width: 2, type: look.dash }, data: [[0, y(0)], [most, y(most)]] });
     }
   }
-  const names = [...found.keys()];
+  const names = [...found.keys()].filter((name) => !state.hidden.has(name));
   return (width) => ({
-    legend: { data: names.map((name) => ({ name, icon: lookOf(name).symbol })), selected: state.selected },
+    legend: { data: names.map((name) => ({ name, icon: lookOf(name).symbol })), selectedMode: false },
     grid: { left: 62, right: 18, bottom: 48, top: legendRoom(names, width) },
     tooltip: {
       trigger: "item",
@@ -119,19 +119,23 @@ export function degradation() {
   if (!means || means.rows.length === 0) return null;
   const at = places(means);
   const all = scenes(means);
-  const state = { bands: true, lines: false, share: false, scene: all[0], selected: {} };
+  const state = { bands: true, lines: false, share: false, scene: all[0], hidden: new Set() };
   const words = (s) => `${s.fabric} · ${s.traffic}${s.failures && s.failures !== "none" ? ` · ${s.failures}` : ""}`;
   const fig = figure({
     id: "degradation", caption: words(all[0]), height: "27rem",
     option: (width) => option(state.scene, at, state)(width),
     table: () => ({ columns: means.columns, rows: state.scene.rows }),
-    note: () => "Points are means over repeated draws of failures, shaded bands their 95 % confidence; a click on a name hides or shows an engine.",
+    note: () => "Points are means over repeated draws of failures, shaded bands their 95 % confidence.",
   });
   const controls = h("div", { class: "controls" },
-    all.length > 1 ? choice("Fabric, traffic and failures", all.map((s) => [s, words(s)]), state.scene, (s) => { state.scene = s; state.selected = {}; redraw(); }) : null,
+    all.length > 1 ? choice("Fabric, traffic and failures", all.map((s) => [s, words(s)]), state.scene, (s) => { state.scene = s; pickEngines(); redraw(); }) : null,
     choice("Measure", [[false, "throughput"], [true, "share of fault-free throughput"]], false, (v) => { state.share = v; redraw(); }),
     tick("confidence bands", true, (v) => { state.bands = v; redraw(); }),
     tick("regression lines", false, (v) => { state.lines = v; redraw(); }));
+  const engines = h("fieldset", {});
+  const pickEngines = () => engines.replaceChildren(h("legend", {}, "Engines"), ...[...curves(state.scene, at).keys()].map((name) =>
+    tick(name, !state.hidden.has(name), (v) => { if (v) state.hidden.delete(name); else state.hidden.add(name); redraw(); })));
+  pickEngines();
   const more = ["degradation-best", "degradation-lines", "degradation-crossings"]
     .map((name) => tables.get(name)).filter((t) => t && t.rows.length > 0).map((t) => sceneTable(t, state));
   const redraw = () => {
@@ -141,7 +145,7 @@ export function degradation() {
   queueMicrotask(redraw);
   return section("degradation", "Throughput as parts fail",
     "How much all terminals together receive while more and more parts of the fabric are broken and nobody repairs them. Every engine meets the same failures, so lines can be compared.",
-    controls, fig.element, ...more.map((m) => m.element));
+    controls, h("div", { class: "controls" }, engines), fig.element, ...more.map((m) => m.element));
 }
 
 /** Of a table of the library what belongs to the scene that is shown, without what is the same in all rows. */

@@ -6,6 +6,8 @@ import * as theme from "./theme.js";
 export const FULL = 65534;
 const DEAD = 65535;
 const AROUND = 100; // see layout.h
+const REACH = 0.42; // of a step: how far rows that go around reach out
+const MANY = 5000; // cables
 const STEPS = 40; // colours from little to much
 
 const unpacked = new Map();
@@ -45,8 +47,25 @@ function prepare(f) {
   const sorted = Float64Array.from(length).sort();
   f.width = Math.max(1, f.x.reduce((a, b) => Math.max(a, b), 0));
   f.height = Math.max(1, f.y.reduce((a, b) => Math.max(a, b), 0));
+  f.goesAround = f.bend.some((bend) => bend >= AROUND);
+  f.box = boxOf(f);
   const even = Math.sqrt((f.width * Math.max(f.height, f.width / 8)) / f.names.length);
   f.unit = Math.min(sorted[Math.floor(n / 4)] || even, even * 1.5) || 1000;
+}
+
+/** [left, top, right, bottom] of all that is drawn: rows that go around reach out at their ends. */
+function boxOf(f) {
+  const box = [0, 0, f.width, f.height];
+  for (let c = 0; c < f.a.length; c++) {
+    if (f.bend[c] < AROUND) continue;
+    const reach = REACH / (f.bend[c] - AROUND), a = f.a[c], b = f.b[c];
+    const dx = (f.x[b] - f.x[a]) * reach, dy = (f.y[b] - f.y[a]) * reach;
+    for (const [x, y] of [[f.x[a] - dx, f.y[a] - dy], [f.x[b] + dx, f.y[b] + dy]]) {
+      box[0] = Math.min(box[0], x); box[1] = Math.min(box[1], y);
+      box[2] = Math.max(box[2], x); box[3] = Math.max(box[3], y);
+    }
+  }
+  return box;
 }
 
 /** Loads of a cell: there[c], back[c] as shares, or -1 where the cable is dead; alive[s]. */
@@ -108,12 +127,11 @@ export class View {
   whole() {
     this.resize();
     const f = this.fabric, width = this.canvas.clientWidth, height = this.canvas.clientHeight;
-    const margin = 48;
-    this.least = Math.min((width - 2 * margin) / f.width, (height - 2 * margin) / f.height);
-    if (f.height < f.width / 50) this.least = (width - 2 * margin) / f.width;
+    const margin = 32, [x0, y0, x1, y1] = f.box;
+    this.least = Math.min((width - 2 * margin) / (x1 - x0), (height - 2 * margin) / (y1 - y0));
     this.scale = this.least;
-    this.left = width / 2 - (f.width / 2) * this.scale;
-    this.up = height / 2 - (f.height / 2) * this.scale;
+    this.left = width / 2 - ((x0 + x1) / 2) * this.scale;
+    this.up = height / 2 - ((y0 + y1) / 2) * this.scale;
   }
 
   zoom(factor, x = this.canvas.clientWidth / 2, y = this.canvas.clientHeight / 2) {
@@ -164,7 +182,7 @@ export class View {
     const a = this.at(f.a[c]), b = this.at(f.b[c]);
     if (f.bend[c] < AROUND) return [[a, b]];
     // Around the back of a row: out at either end, towards where the next switch would be.
-    const reach = 0.42 / (f.bend[c] - AROUND);
+    const reach = REACH / (f.bend[c] - AROUND);
     const dx = (b[0] - a[0]) * reach, dy = (b[1] - a[1]) * reach;
     return [[a, [a[0] - dx, a[1] - dy]], [[b[0] + dx, b[1] + dy], b]];
   }
@@ -192,6 +210,29 @@ export class View {
     return !((ax < -slack && bx < -slack) || (ax > w && bx > w) || (ay < -slack && by < -slack) || (ay > h && by > h));
   }
 
+  /** Whether drawing takes so long that moves are better shown with the last picture first. */
+  get slow() {
+    return this.fabric?.a.length > MANY && this.last !== undefined;
+  }
+
+  /** The last picture, moved and scaled to where it belongs now. */
+  drawQuickly() {
+    const ctx = this.context, { copy, left, up, scale } = this.last;
+    const factor = this.scale / scale;
+    ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    ctx.fillStyle = theme.css("--paper");
+    ctx.fillRect(0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
+    ctx.drawImage(copy, this.left - left * factor, this.up - up * factor, this.canvas.clientWidth * factor, this.canvas.clientHeight * factor);
+  }
+
+  remember() {
+    const copy = this.last?.copy ?? document.createElement("canvas");
+    copy.width = this.canvas.width;
+    copy.height = this.canvas.height;
+    copy.getContext("2d").drawImage(this.canvas, 0, 0);
+    this.last = { copy, left: this.left, up: this.up, scale: this.scale };
+  }
+
   draw() {
     if (!this.fabric || this.canvas.clientWidth === 0) return;
     if (this.resize() && this.drawn !== this.canvas.clientWidth) this.whole();
@@ -208,11 +249,17 @@ export class View {
     this.drawDead(ctx, line, gap);
     this.drawSwitches(ctx, near);
     this.drawNames(ctx, near);
+    if (f.a.length > MANY) this.remember();
   }
 
   drawCables(ctx, line, aside, gap) {
     const colours = theme.ramp(), f = this.fabric;
     const dim = this.selected >= 0;
+    // Where both directions fall on one line, only the busier one would be seen.
+    const hidden = (channel) => {
+      const c = channel >> 1, { there, back } = this.loads;
+      return aside === 0 && (channel & 1 ? back[c] <= there[c] : back[c] > there[c]);
+    };
     const mine = (channel) => f.a[channel >> 1] === this.selected || f.b[channel >> 1] === this.selected;
     ctx.lineCap = "butt";
     for (const bright of dim ? [false, true] : [true]) {
@@ -221,7 +268,7 @@ export class View {
         const path = new Path2D();
         for (const channel of bin) {
           if (dim && mine(channel) !== bright) continue;
-          if (this.inSight(channel >> 1)) this.trace(channel, aside, gap, path);
+          if (!hidden(channel) && this.inSight(channel >> 1)) this.trace(channel, aside, gap, path);
         }
         ctx.strokeStyle = theme.heatText(i / (STEPS - 1), colours);
         ctx.lineWidth = bright && dim ? line * 1.5 : line;

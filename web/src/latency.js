@@ -42,7 +42,7 @@ export function latency() {
         yAxis: { type: "category", inverse: true, data: list.map((s) => state.f.names[s]), splitLine: { show: false }, axisLabel: { width: 130, overflow: "truncate" } },
         visualMap: { type: "continuous", min: 0, max: state.largest || 1, calculable: false, orient: "horizontal", left: "center", bottom: 6, itemWidth: 12, itemHeight: 160,
           inRange: { color: theme.ramp() }, text: [`${nice(state.largest, 3)} µs`, "0 µs"], textStyle: { color: theme.css("--ink") } },
-        series: [{ type: "heatmap", data, progressive: 20000, itemStyle: { borderWidth: 0 } }],
+        series: [{ type: "heatmap", data, progressive: 0, itemStyle: { borderWidth: 0 } }],
       };
     },
     table: () => ({

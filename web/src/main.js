@@ -36,6 +36,8 @@ function summary() {
     ...found.filter((t) => t.rows.length > 0).map((t) => tableFigure({ ...t, notes: [] })));
 }
 
+const FIRST_BOXES = 6;
+
 /** The sentences of a summary: what is said of all, then a box for each fabric, what to use first. */
 function advice(table) {
   const scene = ["fabric", "traffic", "failures"].map((name) => table.columns.findIndex((c) => c.name === name)).filter((i) => i >= 0);
@@ -51,7 +53,9 @@ function advice(table) {
     boxes.push(h("div", { class: "answer" }, h("p", { class: "where" }, head[1]),
       h("p", { class: "head" }, first.charAt(0).toUpperCase() + first.slice(1)), more.length > 0 ? h("p", {}, more.join(" ")) : null));
   }
-  return [...(others.length > 0 ? [h("div", { class: "answer" }, ...others)] : []), ...boxes];
+  const first = boxes.slice(0, boxes.length > FIRST_BOXES + 1 ? FIRST_BOXES : boxes.length), rest = boxes.slice(first.length);
+  return [...(others.length > 0 ? [h("div", { class: "answer" }, ...others)] : []), ...first,
+    ...(rest.length > 0 ? [h("details", {}, h("summary", {}, `${rest.length} more fabrics and kinds of failures`), ...rest)] : [])];
 }
 
 const wordList = [

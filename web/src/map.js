@@ -27,6 +27,13 @@ export function map() {
 
   const unit = () => (traffic(state.row) === "" ? "of the busiest channel's routes" : "of a link's bandwidth");
   const redraw = () => { if (!state.wait) state.wait = requestAnimationFrame(() => { state.wait = 0; view.draw(); }); };
+  // Of a large fabric the last picture is moved at once, and drawn anew when moving has ended.
+  const moved = () => {
+    if (!view.slow) { redraw(); return; }
+    requestAnimationFrame(() => view.drawQuickly());
+    clearTimeout(state.later);
+    state.later = setTimeout(redraw, 120);
+  };
 
   /** The most that any kept cell of this fabric and traffic has, so that colours can be compared. */
   function top(row) {
@@ -72,6 +79,7 @@ export function map() {
   }
 
   function showTip(target, x, y) {
+    const same = (view.hovered === null) === (target === null) && view.hovered?.node === target?.node && view.hovered?.cable === target?.cable;
     view.hovered = target;
     tip.hidden = target === null;
     if (target) {
@@ -81,7 +89,7 @@ export function map() {
       tip.style.left = `${Math.max(4, left)}px`;
       tip.style.top = `${Math.max(4, up)}px`;
     }
-    redraw();
+    if (!same && !view.slow) redraw();
   }
 
   function select(s, go) {
@@ -119,7 +127,7 @@ export function map() {
     caption.textContent = cellWords(row);
     const words = `${f.names.length} switches (${f.shape}), ${f.a.length} cables between them; ${l.dead} cables and ${l.deadSwitches} switches are out of order. ` +
       `Busiest channel ${percent(l.most)}, mean ${percent(l.mean)} ${unit()}.`;
-    facts.textContent = words;
+    facts.textContent = words + (f.goesAround ? " Cables that leave the drawing at one end of a row come in again at the other end." : "");
     canvas.setAttribute("aria-label", `Drawing of ${cellWords(row)}. ${words} The list of switches beside it has the same as text; arrow keys move, plus and minus zoom, 0 shows all.`);
     paintScale();
     fillList();
@@ -137,7 +145,7 @@ export function map() {
     tool("All", "Show all of it", () => { view.selected = -1; view.whole(); showTip(null); }), asTable,
     h("button", { type: "button", "aria-label": "CSV of all cables of this drawing", click: () => download("loads.csv", csv(columns().map(headOf), cableRows())) }, "CSV"));
 
-  listen(canvas, view, { redraw, select, showTip });
+  listen(canvas, view, { moved, select, showTip });
   find.addEventListener("input", fillList);
   find.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
@@ -168,13 +176,13 @@ export function map() {
         h("span", {}, "● with terminals  ○ without")),
       beside, facts),
     gone > 0 ? h("p", { class: "note" }, `To keep this page small, ${leftOut.loads} drawings with loads${leftOut.fabrics ? ` and ${leftOut.fabrics} fabrics` : ""} were left out: first those with some but not most failures. They are in the database.`) : null,
-    tooLarge > 0 && gone === 0 ? null : null);
+    tooLarge > 0 && leftOut.fabrics === 0 ? h("p", { class: "note" }, `${tooLarge} fabrics are not drawn: no loads of them were kept, or they have more than 5,000 switches.`) : null);
 }
 
 /** Mouse, fingers and keys. */
-function listen(canvas, view, { redraw, select, showTip }) {
+function listen(canvas, view, { moved, select, showTip }) {
   const fingers = new Map();
-  let moved = false, spread = 0;
+  let dragged = false, spread = 0;
   const place = (event) => {
     const box = canvas.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
@@ -182,19 +190,20 @@ function listen(canvas, view, { redraw, select, showTip }) {
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, place(event));
-    moved = false;
+    dragged = false;
     spread = 0;
     canvas.classList.add("moving");
   });
   canvas.addEventListener("pointermove", (event) => {
     const [x, y] = place(event);
     if (!fingers.has(event.pointerId)) {
-      showTip(view.find(x, y), x, y);
+      const target = view.find(x, y), before = view.hovered;
+      if (target !== null || before !== null) showTip(target, x, y);
       return;
     }
     const [px, py] = fingers.get(event.pointerId);
     fingers.set(event.pointerId, [x, y]);
-    moved = moved || Math.hypot(x - px, y - py) > 2;
+    dragged = dragged || Math.hypot(x - px, y - py) > 2;
     if (fingers.size === 1) view.move(x - px, y - py);
     else {
       const [p, q] = [...fingers.values()];
@@ -202,8 +211,8 @@ function listen(canvas, view, { redraw, select, showTip }) {
       if (spread > 0) view.zoom(now / spread, (p[0] + q[0]) / 2, (p[1] + q[1]) / 2);
       spread = now;
     }
-    showTip(null);
-    redraw();
+    if (view.hovered) showTip(null);
+    moved();
   });
   const up = (event) => {
     fingers.delete(event.pointerId);
@@ -212,7 +221,7 @@ function listen(canvas, view, { redraw, select, showTip }) {
   };
   canvas.addEventListener("pointerup", (event) => {
     up(event);
-    if (moved) return;
+    if (dragged) return;
     const [x, y] = place(event);
     const target = view.find(x, y);
     select(target?.node ?? -1, false);
@@ -225,9 +234,9 @@ function listen(canvas, view, { redraw, select, showTip }) {
     if (!event.ctrlKey && !event.metaKey && document.activeElement !== canvas) return;
     event.preventDefault();
     view.zoom(Math.exp(-event.deltaY / 400), ...place(event));
-    redraw();
+    moved();
   }, { passive: false });
-  canvas.addEventListener("dblclick", (event) => { view.zoom(2, ...place(event)); redraw(); });
+  canvas.addEventListener("dblclick", (event) => { view.zoom(2, ...place(event)); moved(); });
   canvas.addEventListener("keydown", (event) => {
     const steps = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
     if (steps[event.key]) view.move(...steps[event.key]);
@@ -237,6 +246,6 @@ function listen(canvas, view, { redraw, select, showTip }) {
     else if (event.key === "Escape") select(-1, false);
     else return;
     event.preventDefault();
-    redraw();
+    moved();
   });
 }

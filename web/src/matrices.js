@@ -3,6 +3,7 @@
 import { figure, section } from "./chart.js";
 import { choice, h, nice } from "./dom.js";
 import { contender, lost, row, tables, text } from "./data.js";
+import * as theme from "./theme.js";
 import { legendRoom, lookOf, places, tableFigure } from "./degradation.js";
 
 const filled = (name) => { const t = tables.get(name); return t && t.rows.length > 0 ? t : null; };
@@ -33,6 +34,21 @@ export function usability() {
 
 const MOST_GROUPS = 60;
 
+/** From the least to the most, over the bars of one of several engines. data: [x, least, most]. */
+function whiskers(name, place, count, data) {
+  return {
+    type: "custom", name, silent: true, z: 4, tooltip: { show: false }, encode: { x: 0, y: [1, 2] },
+    data: data.filter(([, low, high]) => high > low),
+    renderItem: (_, api) => {
+      const at = api.barLayout({ count, barGap: "8%", barMaxWidth: 30 })[place];
+      const [x, low] = api.coord([api.value(0), api.value(1)]), [, high] = api.coord([api.value(0), api.value(2)]);
+      const middle = x + at.offsetCenter, wing = Math.min(5, at.width / 3);
+      const line = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke: theme.css("--ink"), lineWidth: 1.3 } });
+      return { type: "group", children: [line(middle, low, middle, high), line(middle - wing, low, middle + wing, low), line(middle - wing, high, middle + wing, high)] };
+    },
+  };
+}
+
 /** Bars: engines side by side, for each amount of failures of a fabric, or for each fabric. */
 function bars({ id, table, value, least, most, unit, by = "faults" }) {
   const at = places(table);
@@ -62,10 +78,11 @@ function bars({ id, table, value, least, most, unit, by = "faults" }) {
         } },
         xAxis: { type: "category", data: groups, axisLabel: tilted ? { interval: 0, rotate: 35, width: 140, overflow: "truncate" } : { interval: 0 } },
         yAxis: { type: "value", name: unit, nameGap: 46 },
-        series: engines.map((name) => ({
+        series: [...engines.map((name) => ({
           type: "bar", name, color: lookOf(name).color, barGap: "8%", barMaxWidth: 30,
           data: groups.map((g) => of.get(`${g}\n${name}`)?.[at[value]] ?? null),
-        })),
+        })), ...engines.map((name, i) => whiskers(name, i, engines.length,
+          groups.map((g, x) => [x, ...[least, most].map((c) => of.get(`${g}\n${name}`)?.[at[c]] ?? NaN)])))],
       };
     },
     table: () => ({ columns: table.columns, rows: rows() }),
@@ -86,7 +103,7 @@ export function lanes() {
   if (!table || !table.rows.some((r) => r[places(table).mean] !== null)) return null;
   return section("lanes", "Lanes that deadlock freedom takes",
     "A cable carries several virtual lanes with buffers of their own. Engines spread routes over lanes so that no ring of waiting packets can form; hardware offers 1, 2, 4, 8 or 15. Fewer leave more for other uses.",
-    ...bars({ id: "lanes", table, value: "mean", least: "least", most: "most", unit: "lanes" }).filter(Boolean));
+    ...bars({ id: "lanes-range", table, value: "mean", least: "least", most: "most", unit: "lanes" }).filter(Boolean));
 }
 
 export function ebb() {
@@ -94,7 +111,7 @@ export function ebb() {
   if (!table) return null;
   return section("ebb", "Effective bisection bandwidth",
     "Random halves of the terminals send to each other: which share of the full bandwidth does a flow get? 1 is the most that there can be.",
-    ...bars({ id: "ebb", table, value: "mean", least: "least", most: "most", unit: "share of full bandwidth" }).filter(Boolean));
+    ...bars({ id: "ebb-range", table, value: "mean", least: "least", most: "most", unit: "share of full bandwidth" }).filter(Boolean));
 }
 
 export function runtime() {
@@ -106,13 +123,13 @@ export function runtime() {
   if (rows.length === 0) return null;
   if (sizes.size < 3) {
     return section("runtime", "How long routing takes", "Seconds that one thread takes to compute tables.",
-      ...bars({ id: "runtime", table, value: "mean", least: "least", most: "most", unit: "seconds" }).filter(Boolean));
+      ...bars({ id: "runtime-range", table, value: "mean", least: "least", most: "most", unit: "seconds" }).filter(Boolean));
   }
   const levels = [...new Set(rows.map((r) => r[at.faults]))];
   const state = { faults: levels[0] };
   const shown = () => rows.filter((r) => r[at.faults] === state.faults);
   const fig = figure({
-    id: "runtime", caption: table.title, says: table.says, whole: () => table,
+    id: "runtime-range", caption: table.title, says: table.says, whole: () => table,
     option: (width) => {
       const engines = [...new Set(shown().map((r) => r[at.engine]))];
       return {
@@ -162,7 +179,7 @@ export function lostConnections() {
   const state = { key: [...sets.keys()][0] };
   const at = (name, i) => (lost[name] === undefined ? NaN : lost[name][i]);
   const fig = figure({
-    id: "lost", caption: state.key,
+    id: "lost-routes", caption: state.key,
     option: () => {
       const rows = sets.get(state.key);
       const share = (v, i) => (100 * v) / at("pairs", i);
