@@ -17,12 +17,15 @@
 
 enum { MOST_NUMBERS = 6 };
 
-/* The numbers in a name ("sw2-0-5": 2, 0, 5), behind the same letters; 0 if it is not like that. */
+/* The numbers at the end of a name ("sw2-0-5": 2, 0, 5); 0 if letters stand between them. */
 static unsigned numbers_of(const char *name, uint32_t numbers[MOST_NUMBERS])
 {
     unsigned count = 0;
     for (const char *c = name; *c != 0;) {
         if (*c < '0' || *c > '9') {
+            bool between = *c == '-' || *c == '.' || *c == '_' || *c == ',' || *c == ':';
+            if (count > 0 && !between)
+                return 0;
             c++;
             continue;
         }
@@ -53,19 +56,30 @@ static bool alike(const char *a, const char *b)
     }
 }
 
-/*
- * Places by the coordinates in names, if they are such: all alike, two to six numbers each, and the
- * box that they span not much emptier than full.
- */
-static bool by_names(const sv__net *net, sv__layout *layout)
+/* How many numbers the names of two ends of a cable differ in. */
+static unsigned steps_of(const sv__net *net, const sv__wire *wire)
 {
-    uint32_t numbers[MOST_NUMBERS], size[MOST_NUMBERS] = {0};
+    uint32_t a[MOST_NUMBERS], b[MOST_NUMBERS];
+    unsigned dims = numbers_of(net->names[wire->a], a), differ = 0;
+    numbers_of(net->names[wire->b], b);
+    for (unsigned d = 0; d < dims; d++)
+        differ += a[d] != b[d];
+    return differ;
+}
+
+/*
+ * Whether names have coordinates: all alike, two to six numbers each, the box that they span not
+ * much emptier than full, and most cables along one of them. size: of the box.
+ */
+static unsigned coordinates(const sv__net *net, uint32_t size[MOST_NUMBERS])
+{
+    uint32_t numbers[MOST_NUMBERS], along = 0;
     unsigned dims = numbers_of(net->names[0], numbers);
     if (dims < 2)
-        return false;
+        return 0;
     for (uint32_t s = 0; s < net->num_switches; s++) {
         if (!alike(net->names[0], net->names[s]) || numbers_of(net->names[s], numbers) != dims)
-            return false;
+            return 0;
         for (unsigned d = 0; d < dims; d++)
             size[d] = numbers[d] >= size[d] ? numbers[d] + 1 : size[d];
     }
@@ -73,6 +87,17 @@ static bool by_names(const sv__net *net, sv__layout *layout)
     for (unsigned d = 0; d < dims; d++)
         box = box > UINT32_MAX ? box : box * size[d];
     if (box > 2 * (uint64_t)net->num_switches)
+        return 0;
+    for (uint32_t w = 0; w < net->num_wires; w++)
+        along += steps_of(net, &net->wires[w]) == 1;
+    return along >= net->num_wires - net->num_wires / 4 ? dims : 0;
+}
+
+static bool by_names(const sv__net *net, sv__layout *layout)
+{
+    uint32_t numbers[MOST_NUMBERS], size[MOST_NUMBERS] = {0};
+    unsigned dims = coordinates(net, size);
+    if (dims == 0)
         return false;
     for (uint32_t s = 0; s < net->num_switches; s++) {
         numbers_of(net->names[s], numbers);
@@ -116,11 +141,10 @@ sv_status sv__layout_find(sv_ctx *ctx, sv_arena *arena, const sv__net *net, sv__
         return SV_OK;
     bool found = false;
     SV_TRY(sv__layout_by_shape(ctx, arena, net, layout, &found));
-    if (found)
-        return SV_OK;
-    if (by_names(net, layout)) {
+    /* the rows of a HyperX are taken for groups, but rows are what its names say */
+    if ((!found || strcmp(layout->kind, "groups") == 0) && by_names(net, layout)) {
         bend_long_rows(net, layout);
         return SV_OK;
     }
-    return sv__layout_by_distance(arena, net, layout);
+    return found ? SV_OK : sv__layout_by_distance(arena, net, layout);
 }

@@ -91,7 +91,7 @@ class Filler:
 
     def plan(self, study, words, cells):
         number = len(self.places) + 1
-        self.insert("plan", dict(id=number, study=study, words=words, version="0.1.0",
+        self.insert("plan", dict(id=number, study=study, words="%s %s" % (study, words), version="0.1.0",
                                  cells=cells))
         self.places[number] = 0
         return number

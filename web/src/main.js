@@ -78,7 +78,7 @@ function data() {
     "Every cell with all that was measured, as one file for a spreadsheet; and the commands that made it.",
     h("p", {}, h("button", { type: "button", id: "all-cells", click: save }, `All ${count(cells.rows, "cell")} as CSV`)),
     plans.rows > 0 ? h("ul", { class: "plain" }, ...Array.from({ length: plans.rows }, (_, i) =>
-      h("li", {}, h("code", {}, `selvage study ${plans.study[i]} ${plans.words[i]}`), h("br"), h("span", { class: "quiet" }, `${plans.done[i]} of ${count(plans.cells[i], "cell")} done, selvage ${plans.version[i]}`)))) : null,
+      h("li", {}, h("code", {}, `selvage study ${plans.words[i]}`), h("br"), h("span", { class: "quiet" }, `${plans.done[i]} of ${count(plans.cells[i], "cell")} done, selvage ${plans.version[i]}`)))) : null,
     h("h3", {}, "Words"),
     h("dl", { class: "words" }, ...wordList.flatMap(([word, says]) => [h("dt", {}, word), h("dd", {}, says)])));
 }
@@ -86,17 +86,17 @@ function data() {
 // Sections in order: id, how it is called in the list, what makes it, and what is missing without.
 const sections = [
   ["Summary", summary, null],
-  ["As parts fail", degradation, ["throughput as parts fail", "study degradation FABRIC --links 0,1%,3%,5%"]],
-  ["Lifetime", lifetime, ["years until throughput is too low", "study lifetime FABRIC --years 0..8"]],
-  ["Single terminals", boxes, ["what single terminals receive", "study degradation FABRIC"]],
-  ["Which can be used", usability, ["which engine can be used where", "study usability FABRIC"]],
-  ["Lanes", lanes, ["lanes that engines need", "study lanes FABRIC"]],
-  ["Balance", balance, ["how evenly routes are spread", "study balance FABRIC"]],
-  ["Bisection", ebb, ["effective bisection bandwidth", "study ebb FABRIC"]],
-  ["Lost connections", lostConnections, ["connections lost when parts fail", "study lost FABRIC"]],
+  ["As parts fail", degradation, ["throughput as parts fail", "study degradation --fabric FABRIC --links 0,1%,3%,5% --seeds 1..5"]],
+  ["Lifetime", lifetime, ["years until throughput is too low", "study lifetime --fabric FABRIC --years 1..8 --seeds 1..10"]],
+  ["Single terminals", boxes, ["what single terminals receive", "study degradation --fabric FABRIC"]],
+  ["Which can be used", usability, ["which engine can be used where", "study usability --fabric FABRIC"]],
+  ["Lanes", lanes, ["lanes that engines need", "study lanes --fabric FABRIC"]],
+  ["Balance", balance, ["how evenly routes are spread", "study balance --fabric FABRIC"]],
+  ["Bisection", ebb, ["effective bisection bandwidth", "study ebb --fabric FABRIC"]],
+  ["Lost connections", lostConnections, ["connections lost when parts fail", "study lost --fabric FABRIC"]],
   ["Time to route", runtime, null],
-  ["Fabric under load", map, ["the fabric under load", "study run FABRIC (loads of the first seed are kept)"]],
-  ["Where packets wait", latency, ["where packets wait", "study run FABRIC (with a simulation; the first seed is kept)"]],
+  ["Fabric under load", map, ["the fabric under load", "study run --fabric FABRIC (loads of the first seed are kept)"]],
+  ["Where packets wait", latency, ["where packets wait", "study run --fabric FABRIC (with a simulation; the first seed is kept)"]],
 ];
 
 function start() {

@@ -1,12 +1,19 @@
 // picker.js: the choice of one cell out of those that have something to show.
 import { choice, h } from "./dom.js";
-import { contender, group, levels, text, traffic, value } from "./data.js";
+import { contender, group, levels, tables, text, traffic, value } from "./data.js";
 
 /** rows: of cells. change(row) is called with the first, and whenever another one is chosen. */
 export function picker(rows, change) {
   const place = (r) => JSON.stringify([text("fabric", r), traffic(r)]);
   const scenes = group(rows, place);
   const state = { scene: place(rows[0]), level: null, engine: null, row: null };
+  // What is recommended for a fabric is shown first.
+  const recommended = (scene) => {
+    const table = tables.get("summary"), [fabric, load] = JSON.parse(scene);
+    const at = (name) => table.columns.findIndex((c) => c.name === name);
+    return table?.rows.find((r) => r[at("fabric")] === fabric && r[at("traffic")] === load)?.[at("engine")] ?? null;
+  };
+  state.engine = recommended(state.scene);
   const controls = h("div", { class: "controls" });
   const seedOf = (r) => (value("seed", r) > 0 ? ` (seed ${value("seed", r)})` : "");
 
@@ -29,7 +36,11 @@ export function picker(rows, change) {
     change(state.row);
   }
   const order = ["scene", "level", "engine"];
-  const set = (name) => (v) => { state[name] = v; render(order.indexOf(name)); };
+  const set = (name) => (v) => {
+    state[name] = v;
+    if (name === "scene") state.engine = recommended(v);
+    render(order.indexOf(name));
+  };
   queueMicrotask(() => render());
   return controls;
 }

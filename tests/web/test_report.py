@@ -129,7 +129,8 @@ class PageTest(unittest.TestCase):
                     (name, name, INK))):
                 self.assertGreater(ink, 2000, "%s: canvas %d is blank" % (name, place))
             page.screenshot(os.path.join(SHOTS, "light-%s.png" % name))
-        charts = page.run("document.querySelectorAll('.chart canvas').length")
+        charts = page.run("[...document.querySelectorAll('.chart')]"
+                                  ".filter(c => c.querySelector('canvas')).length")
         self.assertEqual(charts, page.run("document.querySelectorAll('.chart').length"))
         self.assertEqual(charts, 8)
         self.assertIn("ebb", page.run("document.getElementById('missing').textContent"))
@@ -251,7 +252,10 @@ class PageTest(unittest.TestCase):
     def test_map_is_the_database(self):
         page, database = self.open()
         show(page, "fabric")
+        self.assertIn("weave", page.run("document.querySelector('#figure-fabric figcaption')"
+                                        ".textContent"))  # the one that is recommended
         choose(page, "fabric", "Failures", "links 10%")
+        choose(page, "fabric", "Engine", "nue (seed 1)")
         rows = self.figure_csv(page, "fabric")[1:]
         cables, = database.execute(
             "SELECT cables FROM loads JOIN cell ON cell.id = loads.cell WHERE engine = 'nue' AND"
@@ -336,6 +340,7 @@ class PageTest(unittest.TestCase):
     def test_latency_map_is_the_database(self):
         page, database = self.open()
         show(page, "latency")
+        choose(page, "latency", "Engine", "nue")
         rows = self.figure_csv(page, "latency")[1:]
         body, = database.execute(
             "SELECT body FROM timeline JOIN cell ON cell.id = timeline.cell WHERE engine = 'nue' AND"
@@ -412,7 +417,8 @@ class PageTest(unittest.TestCase):
         page.settle()
         self.assertEqual(page.run("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
         self.assertEqual(page.run("getComputedStyle(document.querySelector('nav')).display"), "none")
-        self.assertEqual(page.run("document.querySelectorAll('.chart canvas').length"),
+        self.assertEqual(page.run("[...document.querySelectorAll('.chart')]"
+                                  ".filter(c => c.querySelector('canvas')).length"),
                          page.run("document.querySelectorAll('.chart').length"))
         self.assert_clean(page)
 
