@@ -26,7 +26,8 @@ else()
     message(STATUS "Installing the packages of the page")
     file(COPY ${page_source}/package.json ${page_source}/package-lock.json ${page_source}/.npmrc
          DESTINATION ${page_build})
-    execute_process(COMMAND ${NPM_PROGRAM} ci --ignore-scripts --prefer-offline --loglevel=error
+    execute_process(COMMAND ${NPM_PROGRAM} ci --ignore-scripts --prefer-offline --fetch-retries=1
+                            --loglevel=error
                     WORKING_DIRECTORY ${page_build} RESULT_VARIABLE page_failed
                     OUTPUT_VARIABLE page_words ERROR_VARIABLE page_words)
     if(page_failed)

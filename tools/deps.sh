@@ -33,9 +33,14 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
     exit 0
 fi
 
-# Those of the given packages that are not installed.
+# Those of the given packages that are not installed. Node.js and browsers often come from elsewhere:
+# there the command counts.
 absent() {
     for package in "$@"; do
+        case $package in
+        nodejs) command -v node >/dev/null 2>&1 && continue ;;
+        npm | chromium) command -v "$package" >/dev/null 2>&1 && continue ;;
+        esac
         status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
         [ "$status" = installed ] || printf ' %s' "$package"
     done

@@ -29,7 +29,7 @@ const notice = ["echarts", "zrender", "tslib"].map((name) => {
   const home = join(directory, "node_modules", name);
   const about = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
   const files = readdirSync(home).filter((file) => /^(licen[cs]e|notice)(\.txt|\.md)?$/i.test(file)).sort();
-  const texts = files.map((file) => readFileSync(join(home, file), "utf8").trim());
+  const texts = files.map((file) => readFileSync(join(home, file), "utf8").replaceAll("\r", "").trim());
   return [`${name} ${about.version} (${about.license})`, ...texts].join("\n\n");
 }).join("\n\n").replace(/--+/g, (dashes) => [...dashes].join(" "));
 

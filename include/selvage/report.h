@@ -25,16 +25,9 @@ SV_API bool sv_can_report(void);
 /*
  * Writes the page: HTML that needs nothing but itself.
  *
- * The database is only read. BAD_INPUT: it is none of a study, or damaged. UNSUPPORTED: it is of a
- * newer version, or this build has no page. Time: linear in the database, and the drawing of each
+ * The database is only read. BAD_INPUT: it is none of a study, of another version, or damaged.
+ * UNSUPPORTED: this build has no page. Time: linear in the database, and the drawing of each
  * fabric (a second for some thousand switches of no known shape).
- *
- * @example
- * sv_ctx *ctx = sv_ctx_new(NULL);
- * sv_report_request request = {.database = "study.db"};
- * sv_report_write(ctx, &request, &sink);
- * sv_ctx_free(ctx);
- * @end
  */
 SV_API SV_MUST_USE sv_status sv_report_write(sv_ctx *ctx, const sv_report_request *request,
                                              const sv_sink *sink);

@@ -9,13 +9,12 @@
  * Cost: linear.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/map.h"
 #include "report/data.h"
-#include "study/schema.h"
+#include "study/answers.h"
 
 enum { MOST_TEXT = 500 * 1000, MOST_COLUMNS = 100 };
 
@@ -28,42 +27,12 @@ static sv_status damaged(sv__report *r)
     return sv_fail(r->ctx, status, "%s: %s", r->name, sqlite3_errmsg(r->db));
 }
 
-static sv_status number_of(sv__report *r, const char *sql, int64_t *number)
-{
-    sqlite3_stmt *query;
-    bool more = false;
-    SV_TRY(sv__query(r, sql, &query));
-    sv_status status = sv__next_row(r, query, &more);
-    *number = more ? sqlite3_column_int64(query, 0) : 0;
-    sqlite3_finalize(query);
-    return status;
-}
-
+/* All is read as of one moment, even while a study goes on. */
 sv_status sv__report_open(sv__report *r, const char *database)
 {
-    int64_t id = 0, version = 0;
     r->name = database;
-    /* SQLite would say that it cannot open it, and not why */
-    FILE *file = fopen(database, "rb");
-    if (file == NULL)
-        return sv_fail(r->ctx, SV_IO, "cannot read '%s'", database);
-    fclose(file);
-    if (sqlite3_open_v2(database, &r->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-        return r->db == NULL ? SV_NO_MEMORY : damaged(r);
-    sqlite3_busy_timeout(r->db, 10000);
-    sv_status status = number_of(r, "PRAGMA application_id", &id);
-    if (status == SV_OK)
-        status = number_of(r, "PRAGMA user_version", &version);
-    if (status != SV_OK && status != SV_NO_MEMORY)
-        return sv_fail(r->ctx, SV_BAD_INPUT, "%s: is no database of a study", database);
-    SV_TRY(status);
-    if (id != SV__SCHEMA_ID || version < 1)
-        return sv_fail(r->ctx, SV_BAD_INPUT, "%s: is no database of a study", database);
-    if (version > sv__schema_version())
-        return sv_fail(r->ctx, SV_UNSUPPORTED,
-                       "%s: is of version %lld; this selvage knows versions up to %d", database,
-                       (long long)version, sv__schema_version());
-    return SV_OK;
+    SV_TRY(sv_answers_open(r->ctx, database, &r->db));
+    return sqlite3_exec(r->db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ? SV_OK : damaged(r);
 }
 
 void sv__report_close(sv__report *r)

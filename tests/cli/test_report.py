@@ -63,14 +63,14 @@ class ReportTest(unittest.TestCase):
         self.refused(5, "none.db", self.path("none.db"), "-o", page)
         with open(self.path("text"), "w") as file:
             file.write("not a database, but long enough to look at\n" * 100)
-        self.refused(3, "is no database of a study", self.path("text"), "-o", page)
+        self.refused(3, "not a database of a study", self.path("text"), "-o", page)
         open(self.path("empty"), "w").close()
-        self.refused(3, "is no database of a study", self.path("empty"), "-o", page)
+        self.refused(3, "not a database of a study", self.path("empty"), "-o", page)
         other = sqlite3.connect(self.path("other.db"))
         other.execute("CREATE TABLE cell (id)")
         other.commit()
         other.close()
-        self.refused(3, "is no database of a study", self.path("other.db"), "-o", page)
+        self.refused(3, "not a database of a study", self.path("other.db"), "-o", page)
         self.assertFalse(os.path.exists(page))
 
     @unittest.skipUnless(HAS_PAGE, "built without its page")
@@ -81,7 +81,7 @@ class ReportTest(unittest.TestCase):
         database.execute("PRAGMA user_version = 99")
         database.commit()
         database.close()
-        self.refused(4, "version", newer, "-o", self.path("newer.html"))
+        self.refused(3, "written by a newer selvage", newer, "-o", self.path("newer.html"))
 
     @unittest.skipUnless(HAS_PAGE, "built without its page")
     def test_damage_is_named(self):

@@ -268,7 +268,7 @@ export class View {
         const path = new Path2D();
         for (const channel of bin) {
           if (dim && mine(channel) !== bright) continue;
-          if (!hidden(channel) && this.inSight(channel >> 1)) this.trace(channel, aside, gap, path);
+          if (!hidden(channel) && this.inSight(channel >> 1)) this.trace(channel, bright && dim ? aside * 1.5 : aside, gap, path);
         }
         ctx.strokeStyle = theme.heatText(i / (STEPS - 1), colours);
         ctx.lineWidth = bright && dim ? line * 1.5 : line;
