@@ -208,7 +208,7 @@ static void place_level(const sv_fabric *f, const sv_fat_tree *tree, uint32_t le
                         stand *line, sv__layout *layout)
 {
     uint32_t count = 0;
-    double height = width / tree->levels / 2 + 1;
+    double height = width / tree->levels * 0.7 + 1;
     for (uint32_t s = 0; s < f->num_switches; s++)
         if (tree->level[s] == level)
             line[count++] = (stand){middle_of(f, tree, s, layout), s};

@@ -1,8 +1,12 @@
 /* The page's data: places of switches, packed numbers, text that may stand in HTML. */
 #include <math.h>
+#include <selvage/report.h>
+#include <sqlite3.h>
+#include <unistd.h>
 
 #include "report/layout.h"
 #include "report/pack.h"
+#include "study/schema.h"
 #include "support/testing.h"
 
 TEST_CONTEXT
@@ -339,6 +343,65 @@ static void test_html_text(void **state)
     sv_text_release(&text);
 }
 
+/* ---- all of it ---- */
+
+static const char content[] =
+    "INSERT INTO plan VALUES (1, 'run', 'run --fabric pair', '0.1.0', 2);"
+    "INSERT INTO cell VALUES (1, 'a', 'pair', 'none', 'none', '', 0, 0, 'nue', 0, '', 'exchange',"
+    " 'qdr', 2048, 0, 'sim'), (2, 'b', 'pair', 'links 1%', 'link', '%', 1, 1, 'nue', 0, '',"
+    " 'exchange', 'qdr', 2048, 0, 'sim');"
+    "INSERT INTO planned VALUES (1, 0, 1), (1, 1, 2);"
+    "INSERT INTO result (cell, status, words, links_failed, throughput) VALUES"
+    " (1, 'ok', '', 0, 2.5), (2, 'ok', '', 1, 1.5);"
+    "INSERT INTO fabric VALUES ('pair', 2, 2, 2,"
+    " '{\"switches\": [[\"a\", 1], [\"b\", 1]], \"cables\": [[0, 1, 1, 1], [0, 2, 1, 2]]}');"
+    "INSERT INTO loads VALUES (1, x'0000000000000000', x'0101');"
+    "INSERT INTO timeline VALUES (1, 1, 2.5, 1.0, x'00000000');";
+
+static void fill_database(const char *path)
+{
+    sqlite3 *db = NULL;
+    char text[64];
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    for (int version = 1; version <= sv__schema_version(); version++)
+        assert_int_equal(sqlite3_exec(db, sv__schema_step(version), NULL, NULL, NULL), SQLITE_OK);
+    snprintf(text, sizeof text, "PRAGMA user_version = %d; PRAGMA application_id = %d",
+             sv__schema_version(), SV__SCHEMA_ID);
+    assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, content, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static bool swallow(void *user, const void *bytes, size_t size)
+{
+    (void)user;
+    (void)bytes;
+    (void)size;
+    return true;
+}
+
+static sv_status write_report(sv_ctx *own, void *arg)
+{
+    sv_sink sink = {.name = "nowhere", .write = swallow};
+    sv_report_request request = {.database = arg};
+    return sv_report_write(own, &request, &sink);
+}
+
+static void test_report_without_memory(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/selvage-test-XXXXXX";
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    fill_database(path);
+    if (sv_can_report())
+        test_out_of_memory("report", write_report, path);
+    else
+        FAILS(ctx, write_report(ctx, path), SV_UNSUPPORTED, "built without its page");
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_no_name_ends_a_script),
         cmocka_unit_test(test_script_passes_failures_on),
         cmocka_unit_test(test_html_text),
+        cmocka_unit_test(test_report_without_memory),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

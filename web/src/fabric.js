@@ -32,35 +32,51 @@ function prepare(f) {
   const seen = new Map();
   f.place = new Float32Array(n);
   f.cablesOf = f.names.map(() => []);
-  const length = new Float64Array(n);
   for (let c = 0; c < n; c++) {
     const low = Math.min(f.a[c], f.b[c]), key = low * f.names.length + Math.max(f.a[c], f.b[c]);
     if (!seen.has(key)) seen.set(key, []);
     seen.get(key).push(c);
     f.cablesOf[f.a[c]].push(c);
     if (f.b[c] !== f.a[c]) f.cablesOf[f.b[c]].push(c);
-    length[c] = Math.hypot(f.x[f.a[c]] - f.x[f.b[c]], f.y[f.a[c]] - f.y[f.b[c]]);
   }
   for (const list of seen.values()) {
     list.forEach((c, i) => { f.place[c] = (i - (list.length - 1) / 2) * (f.a[c] < f.b[c] ? 1 : -1); });
   }
-  const sorted = Float64Array.from(length).sort();
   f.width = Math.max(1, f.x.reduce((a, b) => Math.max(a, b), 0));
   f.height = Math.max(1, f.y.reduce((a, b) => Math.max(a, b), 0));
   f.goesAround = f.bend.some((bend) => bend >= AROUND);
   f.box = boxOf(f);
-  const even = Math.sqrt((f.width * Math.max(f.height, f.width / 8)) / f.names.length);
-  f.unit = Math.min(sorted[Math.floor(n / 4)] || even, even * 1.5) || 1000;
+  f.unit = spacing(f);
 }
 
-/** [left, top, right, bottom] of all that is drawn: rows that go around reach out at their ends. */
+/** How far switches are from the nearest other one: so that three of four have that much room. */
+function spacing(f) {
+  const n = f.names.length;
+  const order = Array.from({ length: n }, (_, s) => s).sort((a, b) => f.x[a] - f.x[b]);
+  const nearest = new Float64Array(n).fill(Infinity);
+  for (let i = 0; i < n; i++) {
+    for (let j = i + 1; j < n; j++) {
+      const s = order[i], t = order[j], dx = f.x[t] - f.x[s];
+      if (dx >= nearest[s] && dx >= 2000) break;
+      const far = Math.hypot(dx, f.y[t] - f.y[s]);
+      nearest[s] = Math.min(nearest[s], far);
+      nearest[t] = Math.min(nearest[t], far);
+    }
+  }
+  return Math.max(1, n > 1 ? nearest.sort()[Math.floor(n / 4)] : 4000);
+}
+
+/** [left, top, right, bottom] of all that is drawn: cables that swerve or go around reach out. */
 function boxOf(f) {
   const box = [0, 0, f.width, f.height];
   for (let c = 0; c < f.a.length; c++) {
-    if (f.bend[c] < AROUND) continue;
-    const reach = REACH / (f.bend[c] - AROUND), a = f.a[c], b = f.b[c];
-    const dx = (f.x[b] - f.x[a]) * reach, dy = (f.y[b] - f.y[a]) * reach;
-    for (const [x, y] of [[f.x[a] - dx, f.y[a] - dy], [f.x[b] + dx, f.y[b] + dy]]) {
+    const bend = f.bend[c], a = f.a[c], b = f.b[c];
+    if (bend === 0) continue;
+    const around = bend >= AROUND, share = around ? REACH / (bend - AROUND) : bend / 64;
+    const dx = (f.x[b] - f.x[a]) * share, dy = (f.y[b] - f.y[a]) * share;
+    const ends = around ? [[f.x[a] - dx, f.y[a] - dy], [f.x[b] + dx, f.y[b] + dy]]
+      : [[(f.x[a] + f.x[b]) / 2 + dy, (f.y[a] + f.y[b]) / 2 - dx]];
+    for (const [x, y] of ends) {
       box[0] = Math.min(box[0], x); box[1] = Math.min(box[1], y);
       box[2] = Math.max(box[2], x); box[3] = Math.max(box[3], y);
     }
@@ -135,7 +151,7 @@ export class View {
   }
 
   zoom(factor, x = this.canvas.clientWidth / 2, y = this.canvas.clientHeight / 2) {
-    const scale = Math.min(Math.max(this.scale * factor, this.least / 2), 600 / this.fabric.unit + this.least * 4);
+    const scale = Math.min(Math.max(this.scale * factor, this.least / 2), 300 / this.fabric.unit + this.least * 4);
     this.left = x - ((x - this.left) * scale) / this.scale;
     this.up = y - ((y - this.up) * scale) / this.scale;
     this.scale = scale;
@@ -148,7 +164,7 @@ export class View {
 
   /** Brings a switch into the middle, near enough to see what is around it. */
   goTo(s) {
-    const near = Math.min(90 / this.fabric.unit, this.least * 12);
+    const near = Math.min(36 / this.fabric.unit, this.least * 12);
     if (this.scale < near) this.scale = near;
     this.left = this.canvas.clientWidth / 2 - this.fabric.x[s] * this.scale;
     this.up = this.canvas.clientHeight / 2 - this.fabric.y[s] * this.scale;
@@ -242,7 +258,7 @@ export class View {
     ctx.fillStyle = theme.css("--paper");
     ctx.fillRect(0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
     const near = f.unit * this.scale; // pixels between neighbours
-    const line = Math.min(4, Math.max(0.6, near * 0.045));
+    const line = Math.min(4, Math.max(0.6, near * 0.13));
     const both = line >= 1.1;
     const gap = both ? line * 2 + 1.5 : line;
     this.drawCables(ctx, line, both ? line * 0.62 : 0, gap);
@@ -315,7 +331,7 @@ export class View {
   }
 
   radius(near) {
-    return Math.min(14, Math.max(1.5, near * 0.13));
+    return Math.min(13, Math.max(1.3, near * 0.36));
   }
 
   drawSwitches(ctx, near) {
@@ -368,7 +384,7 @@ export class View {
       ctx.fillStyle = ink;
       ctx.fillText(f.names[s], x + r + 3, y - r - 3);
     };
-    if (near > 76) for (let s = 0; s < f.names.length; s++) put(s);
+    if (near > 27 && f.names.length * (this.least / this.scale) ** 2 < 150) for (let s = 0; s < f.names.length; s++) put(s);
     else if (this.selected >= 0) put(this.selected);
   }
 
