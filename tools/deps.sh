@@ -8,10 +8,11 @@
 set -eu
 
 build="gcc libc6-dev cmake ninja-build libmetis-dev libjansson-dev libibnetdisc-dev libibmad-dev
-       libibumad-dev libopensm-dev libsqlite3-dev libopenmpi-dev"
+       libibumad-dev libopensm-dev libsqlite3-dev libopenmpi-dev nodejs npm"
 demo="$build graphviz"
 check="$build graphviz clang libclang-rt-14-dev clang-format libcmocka-dev libigraph-dev python3
-       ibsim-utils infiniband-diags opensm ibutils pkg-config mandoc git openmpi-bin"
+       ibsim-utils infiniband-diags opensm ibutils pkg-config mandoc git openmpi-bin
+       chromium"
 # Wanted by single tests, which say so when they have to be skipped: munge's set-up does not work
 # everywhere (in a chroot whose root others cannot read, say).
 wanted="slurmctld slurm-client munge"
@@ -32,9 +33,14 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
     exit 0
 fi
 
-# Those of the given packages that are not installed.
+# Those of the given packages that are not installed. Node.js and browsers often come from elsewhere:
+# there the command counts.
 absent() {
     for package in "$@"; do
+        case $package in
+        nodejs) command -v node >/dev/null 2>&1 && continue ;;
+        npm | chromium) command -v "$package" >/dev/null 2>&1 && continue ;;
+        esac
         status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
         [ "$status" = installed ] || printf ' %s' "$package"
     done

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <selvage/discover.h>
+#include <selvage/report.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ static const struct verb {
     {"metrics", "balance, lengths, jobs, failures and bandwidth of tables", cmd_metrics},
     {"sim", "simulate traffic over tables: throughput, latency, deadlocks", cmd_sim},
     {"study", "many such runs, kept in a database: what failures and engines cost", cmd_study},
+    {"report", "a study's results as a page for a browser, or as tables", cmd_report},
 };
 
 enum { NUM_VERBS = sizeof verbs / sizeof verbs[0] };
@@ -177,6 +179,16 @@ static int flushed(void)
     return EXIT_SYSTEM;
 }
 
+/* What of studies and reports is built in. */
+static const char *study_features(void)
+{
+#ifdef SELVAGE_SQLITE
+    return sv_can_report() ? " sqlite page" : " sqlite";
+#else
+    return "";
+#endif
+}
+
 int main(int argc, char **argv)
 {
     keep_standard_streams();
@@ -190,8 +202,8 @@ int main(int argc, char **argv)
         return flushed();
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("selvage %s (%s%s)\n", sv_version(), sv_features(),
-               sv_can_discover() ? " ibnetdisc" : "");
+        printf("selvage %s (%s%s%s)\n", sv_version(), sv_features(),
+               sv_can_discover() ? " ibnetdisc" : "", study_features());
         return flushed();
     }
     struct app app = {.progress = isatty(STDERR_FILENO) == 1};

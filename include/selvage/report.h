@@ -1,0 +1,38 @@
+/*
+ * report.h: a study's database as one page that a browser opens from disk.
+ *
+ * Part of the library selvage-study, because it needs SQLite.
+ */
+#ifndef SELVAGE_REPORT_H
+#define SELVAGE_REPORT_H
+
+#include <selvage/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sv_report_request {
+    const char *database; /* a file that selvage study made */
+    const char *title;    /* of the page; NULL: one that says what was studied */
+    size_t most_bytes;    /* of the page; what does not fit is left out and the page says so.
+                             0: ten million */
+} sv_report_request;
+
+/* Whether the page is in this build (it takes Node.js to build it). Time: O(1). */
+SV_API bool sv_can_report(void);
+
+/*
+ * Writes the page: HTML that needs nothing but itself.
+ *
+ * The database is only read. BAD_INPUT: it is none of a study, of another version, or damaged.
+ * UNSUPPORTED: this build has no page. Time: linear in the database, and the drawing of each
+ * fabric (a second for some thousand switches of no known shape).
+ */
+SV_API SV_MUST_USE sv_status sv_report_write(sv_ctx *ctx, const sv_report_request *request,
+                                             const sv_sink *sink);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
