@@ -34,8 +34,9 @@ static double counted_ns(const struct sim *sim)
 static void terminals(sv_text *out, const struct sim *sim)
 {
     double ns = counted_ns(sim);
-    sv_text_print(out, "terminal,guid,sent_bytes,received_bytes,received_gbyte_s,messages,"
-                       "latency_avg_us,latency_max_us,since_ready_avg_us,since_ready_max_us\n");
+    sv_text_print(out,
+                  "terminal,guid,sent_bytes,received_bytes,received_gbyte_s,messages,"
+                  "latency_avg_us,latency_max_us,since_ready_avg_us,since_ready_max_us,last_us\n");
     for (uint32_t t = 0; t < sim->f->num_terminals; t++) {
         const sv_sim_terminal *about = &sim->result->terminals[t];
         sv_node v = {sim->f->num_switches + t};
@@ -48,11 +49,15 @@ static void terminals(sv_text *out, const struct sim *sim)
                       (unsigned long long)about->messages);
         if (about->messages > 0)
             sv_text_print(
-                out, ",%.6f,%.6f,%.6f,%.6f\n", sim_us(about->latency_sum) / (double)about->messages,
+                out, ",%.6f,%.6f,%.6f,%.6f", sim_us(about->latency_sum) / (double)about->messages,
                 sim_us(about->latency_most), sim_us(about->total_sum) / (double)about->messages,
                 sim_us(about->total_most));
         else
-            sv_text_print(out, ",,,,\n");
+            sv_text_print(out, ",,,,");
+        if (about->last > 0)
+            sv_text_print(out, ",%.6f\n", sim_us(about->last));
+        else
+            sv_text_print(out, ",\n");
     }
 }
 

@@ -117,6 +117,7 @@ typedef struct sv_sim_stuck {
 typedef struct sv_sim_terminal {
     uint64_t sent_bytes, received_bytes; /* payload */
     uint64_t messages;                   /* received whole */
+    uint64_t last;                       /* when the last of those bytes was drained; 0: none */
     /* Ticks, of those: from the first packet's injection to the last byte drained; from ready. */
     sv_sim_sum latency_sum, total_sum;
     uint64_t latency_most, total_most;

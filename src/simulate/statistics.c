@@ -127,6 +127,7 @@ static void count(sv__sim *x, const sv__late *arrival)
     sv_sim_terminal *terminal = &r->terminals[to];
     bool counts = x->source->counts == NULL || x->source->counts(x->source->user, to);
     terminal->received_bytes += payload;
+    terminal->last = sv__max(terminal->last, time);
     r->payload_bytes += counts ? payload : 0;
     if (!arrival->last)
         return;

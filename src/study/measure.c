@@ -129,10 +129,13 @@ static double quantile(const double *at, uint32_t count, double share)
     return below + 1 < count ? at[below] * (1 - rest) + at[below + 1] * rest : at[below];
 }
 
-/* What single terminals received, of those that took part. */
+/*
+ * What single terminals received, of those that took part: a second of a sample, or, if all traffic
+ * came to an end, until the terminal had all of its own.
+ */
 static sv_status terminals(sv__bench *b, const sv_sim_result *from)
 {
-    double seconds = (double)(from->until - from->from) / (SV_TICKS_A_NS * 1e9), sum = 0;
+    double all = (double)(from->until - from->from) / (SV_TICKS_A_NS * 1e9), sum = 0;
     double *at = SV_ARENA_NEW(b->arena, double, b->f->num_terminals);
     uint32_t count = 0;
     if (at == NULL)
@@ -141,10 +144,13 @@ static sv_status terminals(sv__bench *b, const sv_sim_result *from)
         const sv_sim_terminal *about = &from->terminals[t];
         if (about->sent_bytes == 0 && about->received_bytes == 0)
             continue;
-        at[count] = (double)about->received_bytes / seconds / 1e9;
+        double seconds = from->end == SV_SIM_COMPLETED && about->last > from->from
+                             ? (double)(about->last - from->from) / (SV_TICKS_A_NS * 1e9)
+                             : all;
+        at[count] = seconds > 0 ? (double)about->received_bytes / seconds / 1e9 : 0;
         sum += at[count++];
     }
-    if (count == 0 || !(seconds > 0))
+    if (count == 0)
         return SV_OK;
     qsort(at, count, sizeof *at, by_size);
     const enum sv__column columns[] = {SV__C_bw_min, SV__C_bw_q1, SV__C_bw_median, SV__C_bw_q3,

@@ -371,6 +371,9 @@ static inline void sim_assert_adds_up(const sim_case *c)
         all.total_sum += one->total_sum;
         all.latency_most = sim_most(all.latency_most, one->latency_most);
         all.total_most = sim_most(all.total_most, one->total_most);
+        all.last = sim_most(all.last, one->last);
+        assert_true((one->last > 0) == (one->received_bytes > 0));
+        assert_true(one->last == 0 || (one->last >= r->from && one->last <= r->until));
         assert_true(one->latency_sum <= one->total_sum);
         assert_true(one->latency_sum <= one->messages * one->latency_most);
     }
@@ -383,6 +386,8 @@ static inline void sim_assert_adds_up(const sim_case *c)
     assert_int_equal(all.latency_most, r->latency_most);
     assert_int_equal(all.total_most, r->total_most);
     assert_int_equal(binned, r->latencies);
+    if (r->end == SV_SIM_COMPLETED && c->control.sample == 0)
+        assert_int_equal(all.last, r->time);
     assert_true(r->arrived_messages <= r->messages && r->arrived_packets <= r->packets);
     assert_true(r->from <= r->until);
     if (r->until > r->from) {
