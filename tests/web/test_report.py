@@ -7,6 +7,7 @@ import csv
 import glob
 import io
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -214,6 +215,21 @@ class PageTest(unittest.TestCase):
                         self.assertAlmostEqual(float(a), b, delta=1e-9 + 1e-8 * abs(b))
             seen += 1
         self.assertGreaterEqual(seen, 10)
+
+    def test_tables_show_what_the_terminal_shows(self):
+        page, _ = self.open()
+        told = ok("report", self.path("small.db"), "--text").out
+        for name in ("summary", "usability", "usability-faults", "usability-words", "balance"):
+            seen = page.run(
+                "[...document.querySelectorAll('#figure-%s tr')].map(r => [...r.cells].map(c => "
+                "c.textContent === '–' ? '-' : c.textContent))" % name)
+            title = page.run("document.querySelector('#figure-%s figcaption').textContent" % name)
+            text = told[told.index(title + "\n"):]
+            text = text[text.index("\n\n") + 2:]
+            lines = text[:text.index("\n\n")].split("\n")[:len(seen)]
+            self.assertGreater(len(seen), 3)
+            for wanted, got in zip(lines, seen):
+                self.assertEqual(re.split(r"\s{2,}", wanted.strip()), got)
 
     def test_shown_numbers_are_the_database(self):
         page, database = self.open()

@@ -62,10 +62,19 @@ export function digitsFor(values) {
   return Math.min(12, Math.max(0, 5 - (Math.floor(Math.log10(largest)) + 1)));
 }
 
+/** As C's printf rounds: what is exactly in the middle goes to the even digit. */
+function fixed(value, digits) {
+  const text = value.toFixed(digits);
+  const exact = Math.abs(value) < 1e15 ? value.toFixed(digits + 60) : "";
+  if (!/50{59}$/.test(exact)) return text;
+  const below = exact.slice(0, digits === 0 ? -61 : -60); // cut off, not rounded
+  return /[02468]$/.test(below) ? below : text;
+}
+
 export function shown(value, digits) {
   if (value === null || value === undefined || value === "" || Number.isNaN(value)) return "–";
   if (typeof value !== "number") return value;
-  const text = value.toFixed(digits);
+  const text = fixed(value, digits);
   return /^-0\.?0*$/.test(text) ? text.slice(1) : text;
 }
 
