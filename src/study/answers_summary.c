@@ -166,7 +166,7 @@ static void say_unsafe(const sv__cases *cases, const advice *a, sv_text *out)
     static const char *const what[SV__NUM_OUTCOMES] = {
         NULL,      "can deadlock",          "deadlocked in", "left pairs unjoined in",
         "refused", "could not be judged in"};
-    const char *separator = " Not safe: ";
+    const char *separator = " Not usable: ";
     for (size_t k = 0; k < a->scene->num_curves; k++) {
         const sv__curve *curve = &a->scene->curves[k];
         if (curve->safe)

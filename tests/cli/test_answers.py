@@ -44,7 +44,7 @@ torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     dfsssp                40
 
 torus:4x4,hosts=2, exchange 20480 bytes, qdr, links: use dfsssp: 400 GB/s without failures, 240 GB/s
 (60 %) after links 40%. Next is nue, 26.67 ± 0 GB/s below in the mean over 3 seeds. From about 30
-failed links on, nue is better (between 30.0 and 30.0 they cannot be told apart). Not safe: minhop
+failed links on, nue is better (between 30.0 and 30.0 they cannot be told apart). Not usable: minhop
 (can deadlock 5, deadlocked in 2 of 7 cells).
 """),
     ("usability", "text", {"table": "usability"}, """\
