@@ -20,19 +20,6 @@ struct faults {
     uint64_t seed;
 };
 
-/* "1:13" */
-static bool parse_ratio(const char *text, sv_fault_plan *plan)
-{
-    sv_scan scan = sv_scan_of(sv_span_of(text));
-    uint64_t switches, links;
-    if (!sv_scan_number(&scan, 1000000, &switches) || !sv_scan_char(&scan, ':') ||
-        !sv_scan_number(&scan, 1000000, &links) || !sv_scan_done(&scan) || links == 0)
-        return false;
-    plan->ratio_switches = (uint32_t)switches;
-    plan->ratio_links = (uint32_t)links;
-    return true;
-}
-
 /* --years and --model; -1 or an exit code. */
 static int make_model(struct app *app, struct faults *o)
 {
@@ -71,8 +58,9 @@ static int make_plan(struct app *app, struct faults *o)
         return app_usage_error(app, "--both and --ratio go together");
     if (o->both != NULL && (o->links != NULL || o->switches != NULL))
         return app_usage_error(app, "--both stands for --links and --switches");
-    if (o->ratio != NULL && !parse_ratio(o->ratio, &o->plan))
-        return app_usage_error(app, "--ratio: '%s' is not SWITCHES:LINKS", o->ratio);
+    if (o->ratio != NULL &&
+        sv_ratio_parse(app->ctx, o->ratio, &o->plan.ratio_switches, &o->plan.ratio_links) != SV_OK)
+        return app_usage_error(app, "--ratio: %s", sv_ctx_message(app->ctx));
     uint64_t level;
     if (o->level != NULL) {
         if (!sv_span_number(sv_span_of(o->level), UINT32_MAX - 1, &level))

@@ -81,6 +81,9 @@ int study_request(struct app *app, struct study_options *o, const study_kind *ki
         return app_usage_error(app, "--tables stands in place of --engine");
     if (o->both.length > 0 && o->ratio == NULL)
         return app_usage_error(app, "--both needs --ratio");
+    uint32_t switches, links;
+    if (o->ratio != NULL && sv_ratio_parse(app->ctx, o->ratio, &switches, &links) != SV_OK)
+        return app_usage_error(app, "--ratio: %s", sv_ctx_message(app->ctx));
     if (o->keep != NULL && strcmp(o->keep, "all") != 0 && strcmp(o->keep, "none") != 0 &&
         strcmp(o->keep, "first") != 0)
         return app_usage_error(app, "--keep: '%s' is not first, all or none", o->keep);

@@ -26,6 +26,10 @@ typedef struct sv_amount {
 /* Reads "12", "1%" or "0.5%". BAD_INPUT for anything else. Time: O(length). */
 SV_API SV_MUST_USE sv_status sv_amount_parse(sv_ctx *ctx, const char *text, sv_amount *amount);
 
+/* Reads "1:13", switches to links; BAD_INPUT for anything else. Time: O(length). */
+SV_API SV_MUST_USE sv_status sv_ratio_parse(sv_ctx *ctx, const char *text, uint32_t *switches,
+                                            uint32_t *links);
+
 typedef struct sv_fault_plan {
     uint64_t seed;
     sv_amount links; /* cables between different switches */

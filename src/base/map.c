@@ -8,6 +8,8 @@
  */
 #include "base/map.h"
 
+#include "base/digest.h"
+
 #include <string.h>
 
 struct sv__map_slot {
@@ -92,13 +94,9 @@ void sv_map_set(sv_map *map, uint64_t key, uint32_t value)
         slot->value = value;
 }
 
-/* FNV-1a, then mixed. */
 static uint64_t hash_text(sv_span key)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < key.length; i++)
-        hash = (hash ^ (unsigned char)key.at[i]) * UINT64_C(0x100000001b3);
-    return mix(hash);
+    return mix(sv_digest(SV_DIGEST_START, key.at, key.length));
 }
 
 void sv_names_init(sv_names *names, sv_ctx *ctx)

@@ -54,6 +54,18 @@ sv_status sv_amount_parse(sv_ctx *ctx, const char *text, sv_amount *amount)
     return SV_OK;
 }
 
+sv_status sv_ratio_parse(sv_ctx *ctx, const char *text, uint32_t *switches, uint32_t *links)
+{
+    sv_scan scan = sv_scan_of(sv_span_of(text));
+    uint64_t first, second;
+    if (!sv_scan_number(&scan, 1000000, &first) || !sv_scan_char(&scan, ':') ||
+        !sv_scan_number(&scan, 1000000, &second) || !sv_scan_done(&scan) || second == 0)
+        return sv_fail(ctx, SV_BAD_INPUT, "'%.100s' is not SWITCHES:LINKS", text);
+    *switches = (uint32_t)first;
+    *links = (uint32_t)second;
+    return SV_OK;
+}
+
 /* ---- candidates ---- */
 
 static bool fits(const char *pattern, const sv_fabric *f, sv_node s)

@@ -46,19 +46,6 @@ static sv_status add_none(struct axis *axis)
     return add(axis, (sv__fault){.words = "none", .unit = ""});
 }
 
-/* "1:13" */
-static sv_status parse_ratio(struct axis *axis, const char *text, sv__fault *fault)
-{
-    sv_scan scan = sv_scan_of(sv_span_of(text));
-    uint64_t switches, links;
-    if (!sv_scan_number(&scan, 1000000, &switches) || !sv_scan_char(&scan, ':') ||
-        !sv_scan_number(&scan, 1000000, &links) || !sv_scan_done(&scan) || links == 0)
-        return sv_fail(axis->ctx, SV_BAD_INPUT, "ratio '%.100s' is not SWITCHES:LINKS", text);
-    fault->ratio_switches = (uint32_t)switches;
-    fault->ratio_links = (uint32_t)links;
-    return SV_OK;
-}
-
 /* One amount of links, switches or both. */
 static sv_status add_amount(struct axis *axis, sv__fault_kind kind, const char *text,
                             const char *ratio)
@@ -73,7 +60,7 @@ static sv_status add_amount(struct axis *axis, sv__fault_kind kind, const char *
     fault.amount =
         fault.value.relative ? (double)fault.value.value / 10000 : (double)fault.value.value;
     if (kind == SV__BOTH)
-        SV_TRY(parse_ratio(axis, ratio, &fault));
+        SV_TRY(sv_ratio_parse(axis->ctx, ratio, &fault.ratio_switches, &fault.ratio_links));
     fault.words = sv__print(axis->arena, "%s %g%s%s%s", word[kind], fault.amount,
                             fault.value.relative ? "%" : "", kind == SV__BOTH ? " " : "",
                             kind == SV__BOTH ? ratio : "");

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/digest.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/text.h"
@@ -84,11 +85,10 @@ static sv_status digest_file(struct axes *a, const char *path, uint64_t *hash)
     sv_file file;
     unsigned char bytes[4096];
     int64_t length;
-    *hash = 0xcbf29ce484222325;
+    *hash = SV_DIGEST_START;
     SV_TRY(sv_file_open(&file, a->ctx, path));
     while ((length = file.source.read(file.source.user, bytes, sizeof bytes)) > 0)
-        for (int64_t i = 0; i < length; i++)
-            *hash = (*hash ^ bytes[i]) * 0x100000001b3;
+        *hash = sv_digest(*hash, bytes, (size_t)length);
     sv_file_close(&file);
     return length < 0 ? sv_fail(a->ctx, SV_IO, "cannot read '%s'", path) : SV_OK;
 }
@@ -200,9 +200,8 @@ static sv_status digest_folder(struct axes *a, const char *path, const char **te
             status = SV_NO_MEMORY;
         else if (stat(file, &about) == 0 && S_ISREG(about.st_mode))
             status = digest_file(a, file, &hash);
-        for (const char *c = entry->d_name; hash != 0 && *c != 0; c++)
-            hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
-        sum += hash;
+        if (hash != 0)
+            sum += sv_digest(hash, entry->d_name, strlen(entry->d_name));
     }
     closedir(folder);
     *text = sv__print(a->arena, "#%016llx", (unsigned long long)sum);

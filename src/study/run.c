@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/digest.h"
 #include "study/store.h"
 
 enum kind { HELLO = 1, ASK, CELLS, RESULT, END, BYE, FAILED };
@@ -51,13 +52,9 @@ struct cells {
 
 static struct greeting greeting_of(const sv_study *study)
 {
-    uint64_t hash = 0xcbf29ce484222325;
+    uint64_t hash = SV_DIGEST_START;
     for (uint32_t i = 0; i < study->num_cells; i++)
-        for (const char *c = study->cells[i].key;; c++) {
-            hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
-            if (*c == 0)
-                break;
-        }
+        hash = sv_digest(hash, study->cells[i].key, strlen(study->cells[i].key) + 1);
     return (struct greeting){HELLO, study->num_cells, sizeof(sv__result), hash};
 }
 

@@ -456,6 +456,7 @@ class Refused(Case):
                 ("which fabric", ("run",)),
                 ("fabrics are given with --fabric", ("run", "torus:3x3")),
                 ("--both needs --ratio", ("run", "-f", "mesh:2x2", "--both", "1")),
+                ("--ratio: '1-2'", ("run", "-f", "mesh:2x2", "--both", "1", "--ratio", "1-2")),
                 ("--part: '5/3'", ("run", "-f", "mesh:2x2", "--part", "5/3")),
                 ("--keep: 'some'", ("run", "-f", "mesh:2x2", "--keep", "some")),
                 ("--cell-memory: 'much'", ("run", "-f", "mesh:2x2", "--cell-memory", "much")),
