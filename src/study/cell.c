@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "study/study.h"
 
@@ -69,6 +70,21 @@ static uint64_t guard_clock(void *user)
     return sv_now_ns(((struct guard *)user)->outer);
 }
 
+/* ---- fabrics ---- */
+
+/* A spec, a file, or a directory of tables with the fabric in it. */
+static sv_status load_named(sv_ctx *ctx, const char *name, sv_fabric **fabric)
+{
+    struct stat about;
+    bool there = stat(name, &about) == 0;
+    size_t length = strlen(name);
+    bool svr = length > 4 && strcmp(name + length - 4, ".svr") == 0;
+    if (!there || (S_ISDIR(about.st_mode) && sv_topology_is_spec(name)))
+        return sv_topology_generate(ctx, name, fabric);
+    return S_ISDIR(about.st_mode) || svr ? sv_dump_read(ctx, name, fabric, NULL)
+                                         : sv_fabric_load(ctx, name, fabric);
+}
+
 /* ---- failures ---- */
 
 /* Everything of the plan that is not in the fabric that was found. */
@@ -76,7 +92,7 @@ static sv_status mask_state(sv__bench *b, const char *path, sv_mask *mask, sv_fa
 {
     sv_fabric *found = NULL;
     sv_match *match = NULL;
-    sv_status status = sv_fabric_load(b->ctx, path, &found);
+    sv_status status = load_named(b->ctx, path, &found);
     if (status == SV_OK)
         status = sv_match_new(b->ctx, b->whole, found, SV_MATCH_GUID, &match);
     const sv_fabric *f = b->whole;
@@ -162,13 +178,9 @@ void sv__say(sv__result *r, const char *status, const char *format, ...)
 
 static sv_status load_fabric(sv__bench *b)
 {
-    const char *name = b->cell->fabric;
     if (b->cell->router->tables != NULL)
         return sv_dump_read(b->ctx, b->cell->router->tables, &b->whole, &b->r);
-    const char *mark = strchr(name, ':');
-    if (sv_topology_is_spec(name) || mark != NULL)
-        return sv_topology_generate(b->ctx, name, &b->whole);
-    return sv_fabric_load(b->ctx, name, &b->whole);
+    return load_named(b->ctx, b->cell->fabric, &b->whole);
 }
 
 static sv_status route(sv__bench *b)

@@ -93,7 +93,31 @@ static sv_status digest_file(struct axes *a, const char *path, uint64_t *hash)
     return length < 0 ? sv_fail(a->ctx, SV_IO, "cannot read '%s'", path) : SV_OK;
 }
 
-/* A digest of a file's content; "" for a spec. */
+/* One digest of all files of a directory, whatever their order. */
+static sv_status digest_folder(struct axes *a, const char *path, const char **text)
+{
+    uint64_t sum = 0;
+    DIR *folder = opendir(path);
+    if (folder == NULL)
+        return sv_fail(a->ctx, SV_IO, "cannot open '%s': %s", path, strerror(errno));
+    sv_status status = SV_OK;
+    for (struct dirent *entry; status == SV_OK && (entry = readdir(folder)) != NULL;) {
+        struct stat about;
+        uint64_t hash = 0;
+        char *file = sv__print(a->arena, "%s/%s", path, entry->d_name);
+        if (file == NULL)
+            status = SV_NO_MEMORY;
+        else if (stat(file, &about) == 0 && S_ISREG(about.st_mode))
+            status = digest_file(a, file, &hash);
+        if (hash != 0)
+            sum += sv_digest(hash, entry->d_name, strlen(entry->d_name));
+    }
+    closedir(folder);
+    *text = sv__print(a->arena, "#%016llx", (unsigned long long)sum);
+    return status == SV_OK && *text == NULL ? SV_NO_MEMORY : status;
+}
+
+/* A digest of what a file or directory holds; "" for a spec. */
 static sv_status digest(struct axes *a, const char *name, const char **text)
 {
     struct stat about;
@@ -106,9 +130,7 @@ static sv_status digest(struct axes *a, const char *name, const char **text)
                        name);
     }
     if (S_ISDIR(about.st_mode))
-        return sv_topology_is_spec(name)
-                   ? SV_OK
-                   : sv_fail(a->ctx, SV_BAD_INPUT, "'%.200s' is a folder, no fabric", name);
+        return sv_topology_is_spec(name) ? SV_OK : digest_folder(a, name, text);
     SV_TRY(digest_file(a, name, &hash));
     *text = sv__print(a->arena, "#%016llx", (unsigned long long)hash);
     return *text == NULL ? SV_NO_MEMORY : SV_OK;
@@ -184,30 +206,6 @@ static sv_status add_routers(struct axes *a, const char *text)
 
 /* ---- tables ---- */
 
-/* One digest of all files of a directory, whatever their order. */
-static sv_status digest_folder(struct axes *a, const char *path, const char **text)
-{
-    uint64_t sum = 0;
-    DIR *folder = opendir(path);
-    if (folder == NULL)
-        return sv_fail(a->ctx, SV_IO, "cannot open '%s': %s", path, strerror(errno));
-    sv_status status = SV_OK;
-    for (struct dirent *entry; status == SV_OK && (entry = readdir(folder)) != NULL;) {
-        struct stat about;
-        uint64_t hash = 0;
-        char *file = sv__print(a->arena, "%s/%s", path, entry->d_name);
-        if (file == NULL)
-            status = SV_NO_MEMORY;
-        else if (stat(file, &about) == 0 && S_ISREG(about.st_mode))
-            status = digest_file(a, file, &hash);
-        if (hash != 0)
-            sum += sv_digest(hash, entry->d_name, strlen(entry->d_name));
-    }
-    closedir(folder);
-    *text = sv__print(a->arena, "#%016llx", (unsigned long long)sum);
-    return status == SV_OK && *text == NULL ? SV_NO_MEMORY : status;
-}
-
 static sv_status tables(struct axes *a, sv_study_list list)
 {
     if (a->num_faults != 1 || a->faults[0].kind != SV__NO_FAULTS)
@@ -218,13 +216,11 @@ static sv_status tables(struct axes *a, sv_study_list list)
         return SV_NO_MEMORY;
     for (size_t i = 0; i < list.length; i++) {
         sv__router *router = &a->routers[a->num_routers++];
-        struct stat about;
         char *path = sv_arena_text(a->arena, list.at[i], strlen(list.at[i]));
         if (path == NULL)
             return SV_NO_MEMORY;
         *router = (sv__router){.name = "tables", .words = path, .tables = path};
-        bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-        SV_TRY((folder ? digest_folder : digest)(a, path, &router->digest));
+        SV_TRY(digest(a, path, &router->digest));
     }
     return SV_OK;
 }

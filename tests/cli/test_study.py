@@ -178,6 +178,10 @@ class Cells(Case):
             self.assertEqual(self.one(column, "fault_kind = 'state'"),
                              self.one(column, "fault_kind = 'link'"), column)
         self.assertEqual(self.one("links_failed", "fault_kind = 'state'"), 5)
+        # As `selvage discover` leaves it: a directory with tables.
+        ok("route", found, "-e", "updn", "-o", self.path("now"))
+        self.run_study("run", "-f", plan, "--state", self.path("now"), "-e", "dfsssp", "--no-sim")
+        self.assertEqual(self.one("links_failed", "engine = 'dfsssp' AND fault_kind = 'state'"), 5)
         ok("faults", plan, "--links", "5", "--switches", "1", "--seed", "3", "-o", found)
         self.run_study("run", "-f", plan, "--state", found, "-e", "updn", "--no-sim")
         self.assertEqual(self.one("links_failed", "engine = 'updn' AND seed = 0 AND switches = 47"),
