@@ -75,6 +75,7 @@ static int parse(struct app *app, struct study_options *o, int argc, char **argv
          "loads and timelines for the page: first (seed; default), all, none"},
         {"cell-seconds", 0, OPTION_TEXT, &o->seconds, "S", "a cell may take so long"},
         {"cell-memory", 0, OPTION_TEXT, &o->memory, "B", "and so much memory (4GiB)"},
+        {"retry", 0, OPTION_FLAG, &o->retry, NULL, "cells again that came to a limit or an error"},
         {"stop-after", 0, OPTION_NUMBER, &o->stop_after, "N", "run at most so many cells now"},
         {"part", 0, OPTION_TEXT, &o->part, "I/N", "only the I-th of N parts of the cells"},
         {"slurm", 0, OPTION_NUMBER, &o->slurm, "N", "print a script for an array of N jobs"},
@@ -85,7 +86,6 @@ static int parse(struct app *app, struct study_options *o, int argc, char **argv
         {"table", 0, OPTION_TEXT, &o->table, "NAME", "print only this table of the answer"},
         {"csv", 0, OPTION_FLAG, &o->csv, NULL, "print tables as CSV"},
         {"json", 'j', OPTION_FLAG, &o->json, NULL, "print tables as JSON"},
-        {"threads", 0, OPTION_NUMBER, &o->threads, "N", "cells at a time (default: all cores)"},
         {0}};
     const app_usage usage = {
         "NAME [options]", SUMMARY,
@@ -115,6 +115,10 @@ static int check(struct app *app, const struct study_options *o, const study_kin
         return app_usage_error(app, "compare takes two: A B");
     if (merges && o->num_words == 0)
         return app_usage_error(app, "merge takes the databases to add");
+    char *end;
+    double share = o->threshold != NULL ? strtod(o->threshold, &end) : 1;
+    if (o->threshold != NULL && (*end != 0 || !(share > 0 && share <= 1)))
+        return app_usage_error(app, "--threshold: '%s' is not a share up to 1", o->threshold);
     if (o->json && o->csv)
         return app_usage_error(app, "--json and --csv are two answers");
     if (o->slurm > 100000)
@@ -126,7 +130,8 @@ static int check(struct app *app, const struct study_options *o, const study_kin
 
 static bool is_file(const char *word)
 {
-    return access(word, R_OK) == 0;
+    struct stat about;
+    return stat(word, &about) == 0 && S_ISREG(about.st_mode);
 }
 
 /* Whether both words are tables rather than databases or engines. */
@@ -172,13 +177,16 @@ static int run(struct app *app, const struct study_options *o, const sv_study *s
                const sv_study_limits *limits)
 {
     struct study_bar bar = {.app = app};
-    sv_study_run run = {
-        .database = o->database, .limits = *limits, .user = &bar, .progress = study_bar_show};
+    sv_study_run run = {.database = o->database,
+                        .limits = *limits,
+                        .retry = o->retry,
+                        .user = &bar,
+                        .progress = study_bar_show};
     sv_study_outcome found;
     int code = study_team_open(app, &run.team);
     if (code >= 0)
         return code;
-    if (run.team != NULL && o->threads == 0)
+    if (run.team != NULL && limits->threads == 0)
         run.limits.threads = study_team_threads(run.team);
     sv_status status = sv_study_run_cells(app->ctx, study, &run, &found);
     bool leads = run.team == NULL || run.team->rank == 0;
@@ -246,8 +254,8 @@ static int rates(struct app *app, const char *text, sv_answer_options *answer)
     sv_failure_model model;
     if (sv_failure_model_parse(app->ctx, text, &model) != SV_OK)
         return app_usage_error(app, "--model: %s", sv_ctx_message(app->ctx));
-    answer->links_a_year = sv_failure_share(&model, SV_FAILURE_LINK, 1);
-    answer->switches_a_year = sv_failure_share(&model, SV_FAILURE_SWITCH, 1);
+    answer->links_a_year = model.of[SV_FAILURE_LINK].annual;
+    answer->switches_a_year = model.of[SV_FAILURE_SWITCH].annual;
     return -1;
 }
 
@@ -261,12 +269,8 @@ static int answer(struct app *app, const struct study_options *o, const study_ki
     const char *model = o->model != NULL ? o->model : kind->model;
     if (model != NULL && rates(app, model, &print.answer) >= 0)
         return EXIT_USAGE;
-    if (o->threshold != NULL) {
-        char *end;
-        print.answer.threshold = strtod(o->threshold, &end);
-        if (*end != 0 || !(print.answer.threshold > 0 && print.answer.threshold <= 1))
-            return app_usage_error(app, "--threshold: '%s' is not a share up to 1", o->threshold);
-    }
+    if (o->threshold != NULL)
+        print.answer.threshold = strtod(o->threshold, NULL);
     const char *database = o->database;
     if (o->num_words == 2 && is_file(o->words[0]) && is_file(o->words[1])) {
         database = o->words[0];

@@ -97,9 +97,12 @@ static void print_kind(sv_text *out, const char *name, const sv_fit_kind *k, uin
                   estimate_text(&k->between, 1, "", between, sizeof between));
 }
 
-static void print_verdict(sv_text *out, const sv_estimate *shape)
+static void print_verdict(sv_text *out, const sv_estimate *shape, bool begin_known)
 {
-    if (!shape->known)
+    if (!begin_known)
+        sv_text_print(out, "hardware: whether age matters cannot be told without the day on which "
+                           "the machine began (--since); the model takes shape 1\n");
+    else if (!shape->known)
         sv_text_print(out, "hardware: too few failures to tell a shape; the model takes 1\n");
     else if (shape->low <= 1 && shape->high >= 1)
         sv_text_print(out, "hardware: a constant rate fits (shape 1 is within the interval)\n");
@@ -127,7 +130,7 @@ static void print_text(sv_text *out, const struct fit *o, const sv_failure_log *
                    k < SV_FAILURE_PARTS ? fit->hardware.failures : 0);
     print_kind(out, "hardware", &fit->hardware, fit->hardware.failures);
     print_kind(out, "all", &fit->all, 0);
-    print_verdict(out, &fit->hardware.shape);
+    print_verdict(out, &fit->hardware.shape, fit->begin_known);
     if (has_model(o)) {
         sv_failure_model_text(&fit->model, model);
         sv_text_print(out, "for selvage faults FABRIC --years Y --model:\n%s\n", model);

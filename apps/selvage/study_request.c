@@ -42,7 +42,7 @@ static bool parse_bytes(const char *text, uint64_t *bytes)
 
 static int parse_limits(struct app *app, const struct study_options *o, sv_study_limits *limits)
 {
-    *limits = (sv_study_limits){.threads = (unsigned)o->threads, .stop_after = o->stop_after};
+    *limits = (sv_study_limits){.threads = app->ctx->threads, .stop_after = o->stop_after};
     if (o->seconds != NULL) {
         char *end;
         limits->seconds = strtod(o->seconds, &end);
@@ -77,8 +77,12 @@ int study_request(struct app *app, struct study_options *o, const study_kind *ki
         0;
     if (o->fabrics.length == 0 && kind->fabric == NULL && o->tables.length == 0)
         return app_usage_error(app, "which fabric? give --fabric");
-    if (o->tables.length > 0 && o->engines.length > 0)
-        return app_usage_error(app, "--tables stands in place of --engine");
+    if (o->tables.length > 0 && (o->engines.length > 0 || o->fabrics.length > 0))
+        return app_usage_error(app, "--tables stands in place of --engine and --fabric");
+    if (o->ebb > 10000000)
+        return app_usage_error(app, "--ebb: at most 10000000 matchings");
+    if (strpbrk(o->database, "\"$`\\") != NULL && o->slurm > 0)
+        return app_usage_error(app, "--db: a script cannot have '%s'", o->database);
     if (o->both.length > 0 && o->ratio == NULL)
         return app_usage_error(app, "--both needs --ratio");
     uint32_t switches, links;
@@ -174,63 +178,31 @@ void study_bar_clear(struct study_bar *bar)
 
 /* ---- Slurm ---- */
 
-/* A word of a shell's command line. */
-static void shell_word(sv_text *out, sv_span word)
+void study_print_slurm(sv_text *out, const struct study_options *o, const char *words)
 {
-    bool plain = word.length > 0;
-    for (size_t i = 0; i < word.length; i++)
-        plain = plain && (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                 ":=,./_-+%",
-                                 word.at[i]) != NULL);
-    if (plain) {
-        sv_text_add(out, word.at, word.length);
-        return;
-    }
-    sv_text_print(out, "'");
-    for (size_t i = 0; i < word.length; i++)
-        sv_text_print(out, word.at[i] == '\'' ? "'\\''" : "%c", word.at[i]);
-    sv_text_print(out, "'");
-}
-
-sv_status study_print_slurm(sv_text *out, const struct study_options *o, const char *words)
-{
-    sv_scan scan = sv_scan_of(sv_span_of(words));
-    sv_span word, name = sv_span_of(o->database);
     sv_text_print(
         out,
         "#!/bin/sh\n"
         "# A selvage study as an array of %llu jobs, each with a part of the cells and a\n"
         "# database of its own. Submit it with sbatch; jobs that are run again go on where\n"
         "# they were. When all have ended, put the parts together:\n"
-        "#   selvage study merge --db ",
-        (unsigned long long)o->slurm);
-    shell_word(out, name);
-    sv_text_print(out, " ");
-    shell_word(out, name);
-    sv_text_print(out,
-                  ".part-*\n"
-                  "#SBATCH --job-name=selvage-study\n"
-                  "#SBATCH --array=1-%llu\n"
-                  "#SBATCH --ntasks=1\n"
-                  "#SBATCH --cpus-per-task=1\n"
-                  "#SBATCH --requeue\n"
-                  "set -eu\n"
-                  "exec selvage study",
-                  (unsigned long long)o->slurm);
-    while (sv_scan_word(&scan, &word)) {
-        sv_text_print(out, " ");
-        shell_word(out, word);
-        sv_scan_blanks(&scan);
-    }
+        "#   selvage study merge --db %s %s.part-*\n"
+        "#SBATCH --job-name=selvage-study\n"
+        "#SBATCH --array=1-%llu\n"
+        "#SBATCH --ntasks=1\n"
+        "#SBATCH --cpus-per-task=1\n"
+        "#SBATCH --requeue\n"
+        "set -eu\n"
+        "exec selvage study %s",
+        (unsigned long long)o->slurm, o->database, o->database, (unsigned long long)o->slurm,
+        words);
     if (o->seconds != NULL)
         sv_text_print(out, " --cell-seconds %s", o->seconds);
     if (o->memory != NULL)
         sv_text_print(out, " --cell-memory %s", o->memory);
-    sv_text_print(out,
-                  " --threads \"${SLURM_CPUS_PER_TASK:-1}\" --no-answer \\\n"
-                  "    --part \"$SLURM_ARRAY_TASK_ID/%llu\" --db ",
-                  (unsigned long long)o->slurm);
-    shell_word(out, name);
-    sv_text_print(out, ".part-\"$SLURM_ARRAY_TASK_ID\"\n");
-    return SV_OK;
+    sv_text_print(
+        out,
+        " --threads \"${SLURM_CPUS_PER_TASK:-1}\" --no-answer \\\n"
+        "    --part \"$SLURM_ARRAY_TASK_ID/%llu\" --db \"%s.part-$SLURM_ARRAY_TASK_ID\"\n",
+        (unsigned long long)o->slurm, o->database);
 }

@@ -17,9 +17,9 @@ struct study_options {
         loads, tables;
     const char *ratio, *model, *profile, *lost, *part, *keep, *database, *seconds, *memory,
         *threshold, *table;
-    bool no_sim, bound, json, csv, dry_run, quiet;
+    bool no_sim, bound, retry, json, csv, dry_run, quiet;
     int64_t plan; /* in the database, once it was run; 0: all of them */
-    uint64_t ebb, threads, stop_after, slurm;
+    uint64_t ebb, stop_after, slurm;
 };
 
 /* A study that has a name: what it is for, and what it does unless told otherwise. */
@@ -50,7 +50,7 @@ void study_bar_show(void *user, const sv_study_progress *progress);
 void study_bar_clear(struct study_bar *bar);
 
 /* A script for Slurm that runs the study as an array of jobs. */
-sv_status study_print_slurm(sv_text *out, const struct study_options *o, const char *words);
+void study_print_slurm(sv_text *out, const struct study_options *o, const char *words);
 
 /* The processes that mpirun started. *team NULL: this one is alone. An exit code, or -1. */
 int study_team_open(struct app *app, const sv_study_team **team);

@@ -228,11 +228,13 @@ typedef struct sv_fit_kind {
 
 typedef struct sv_failure_fit {
     double begin_hours, end_hours, years; /* that were observed */
-    uint64_t outside;                     /* failures before or after that */
+    bool begin_known; /* else it is the day of the first failure, and shapes tell nothing of age */
+    uint64_t outside; /* failures before or after that */
     sv_fit_kind of[SV_FAILURE_KINDS], hardware, all;
     /*
      * The model: rates of the kinds whose number of parts is known (others: 0), the shape of the
-     * hardware's failures (1 if they do not tell one), over the years observed.
+     * hardware's failures (1 if they do not tell one, or it is not known when the observation
+     * began), over the years observed.
      */
     sv_failure_model model;
 } sv_failure_fit;

@@ -102,6 +102,7 @@ typedef struct sv_study_team {
 typedef struct sv_study_run {
     const char *database; /* is made if it is not there */
     sv_study_limits limits;
+    bool retry;                /* cells again that came to a limit or an error */
     const sv_study_team *team; /* NULL: alone */
     void *user;
     void (*progress)(void *user, const sv_study_progress *progress); /* or NULL */

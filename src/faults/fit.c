@@ -218,7 +218,7 @@ static sv_status fit_all(struct fitting *x)
 static sv_status make_model(struct fitting *x)
 {
     sv_failure_fit *fit = x->fit;
-    double shape = fit->hardware.shape.known ? fit->hardware.shape.value : 1;
+    double shape = fit->begin_known && fit->hardware.shape.known ? fit->hardware.shape.value : 1;
     fit->model.over = fit->years;
     for (unsigned k = 0; k < SV_FAILURE_PARTS; k++) {
         fit->model.of[k] = (sv_failure_rate){-expm1(-fit->of[k].annual.value), shape};
@@ -241,6 +241,7 @@ static sv_status observe(struct fitting *x)
     sv_failure_fit *fit = x->fit;
     if (log->length == 0)
         return sv_fail(x->ctx, SV_INFEASIBLE, "the log has no failures: nothing to fit");
+    fit->begin_known = request->has_begin || !log->dated;
     fit->begin_hours = request->has_begin ? request->begin_hours
                        : log->dated       ? floor(log->at[0].hours / 24) * 24
                                           : 0;

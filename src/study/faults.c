@@ -6,6 +6,7 @@
  *
  * Cost: linear in the entries.
  */
+#include <selvage/failures.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,8 +114,10 @@ sv_status sv__fault_axis(sv_ctx *ctx, sv_arena *arena, const sv_study_request *r
     SV_TRY(add_amounts(&axis, SV__BOTH, request->both, request->ratio));
     if (request->years.length > 0) {
         char *model = sv_arena_text(arena, request->model, strlen(request->model));
+        sv_failure_model parsed;
         if (model == NULL)
             return SV_NO_MEMORY;
+        SV_TRY(sv_failure_model_parse(ctx, model, &parsed));
         SV_TRY(add_years(&axis, request->years, model));
     }
     for (size_t i = 0; i < request->states.length; i++) {

@@ -53,11 +53,16 @@ sv_status sv__verify_tables(sv__bench *b)
     if (b->cell->router->tables != NULL)
         sv__set_integer(r, SV__C_vls_used, found->vls_used);
     b->incomplete = unreachable > found->split_pairs || found->loops > 0;
+    b->split = found->split_pairs > 0;
     if (b->incomplete)
         sv__say(r, "incomplete", "%llu of %llu pairs are not joined, %llu loops",
                 (unsigned long long)unreachable,
                 (unsigned long long)found->pairs[SV_PAIRS_TERMINAL_TERMINAL],
                 (unsigned long long)found->loops);
+    else if (b->split)
+        sv__say(r, "split", "%llu of %llu pairs of terminals are in different parts of the fabric",
+                (unsigned long long)found->split_pairs,
+                (unsigned long long)found->pairs[SV_PAIRS_TERMINAL_TERMINAL]);
     else if (verdict != SV_VERDICT_YES)
         sv__say(r, "unsafe", "tables can deadlock: a cycle of %zu channels", found->cycle_length);
     sv_verification_free(found);
@@ -225,7 +230,7 @@ static sv_status simulate(sv__bench *b, sv_sim_setup *setup)
 
 sv_status sv__measure_simulation(sv__bench *b)
 {
-    if (!b->study->simulate || b->incomplete)
+    if (!b->study->simulate || b->incomplete || b->split)
         return SV_OK;
     sv_sim_setup setup = {.model = b->study->model, .control.limit = SV_NEVER};
     unsigned lanes = sv_sim_lanes(b->f, b->r);

@@ -28,7 +28,7 @@ struct axes {
     sv_study *study;
     sv_ctx *ctx;
     sv_arena *arena;
-    sv__words fabrics, digests, traffic;
+    sv__words fabrics, digests, traffic, held; /* held: digests of files of messages */
     sv__fault *faults;
     size_t num_faults;
     uint64_t *seeds, *vls, *messages;
@@ -124,7 +124,7 @@ static sv_status digest(struct axes *a, const char *name, const char **text)
     uint64_t hash;
     *text = "";
     if (stat(name, &about) != 0) {
-        if (sv_topology_is_spec(name) || strpbrk(name, ":=") != NULL)
+        if (sv_topology_is_spec(name))
             return SV_OK;
         return sv_fail(a->ctx, SV_BAD_INPUT, "'%.200s' is neither a file nor a topology spec",
                        name);
@@ -134,6 +134,21 @@ static sv_status digest(struct axes *a, const char *name, const char **text)
     SV_TRY(digest_file(a, name, &hash));
     *text = sv__print(a->arena, "#%016llx", (unsigned long long)hash);
     return *text == NULL ? SV_NO_MEMORY : SV_OK;
+}
+
+/* Adds that of a file that an option names. */
+static sv_status digest_value(struct axes *a, const char *value, size_t length, const char **all)
+{
+    struct stat about;
+    const char *held;
+    char *path = sv_arena_text(a->arena, value, length);
+    if (path == NULL)
+        return SV_NO_MEMORY;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return SV_OK;
+    SV_TRY(digest(a, path, &held));
+    *all = sv__print(a->arena, "%s%s", *all, held);
+    return *all == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
 /* ---- engines ---- */
@@ -170,6 +185,15 @@ static sv_status new_router(struct axes *a, sv_span name)
 static sv_status add_option(struct axes *a, sv_span piece)
 {
     sv__router *router = &a->routers[a->num_routers - 1];
+    const sv_engine_option *known = engine_named(sv_span_of(router->name))->options;
+    size_t length = (size_t)((const char *)memchr(piece.at, '=', piece.length) - piece.at);
+    while (known != NULL && known->name != NULL &&
+           (strlen(known->name) != length || strncmp(known->name, piece.at, length) != 0))
+        known++;
+    if (known == NULL || known->name == NULL)
+        return sv_fail(a->ctx, SV_BAD_INPUT, "engine %s has no option '%.*s'", router->name,
+                       (int)length, piece.at);
+    SV_TRY(digest_value(a, piece.at + length + 1, piece.length - length - 1, &router->digest));
     sv__words options = {router->options, router->num_options, router->num_options};
     SV_TRY(sv__words_add(a->arena, &options, piece.at, piece.length));
     router->options = options.at;
@@ -206,6 +230,26 @@ static sv_status add_routers(struct axes *a, const char *text)
 
 /* ---- tables ---- */
 
+/* Whether two sets of tables are for the same fabric. */
+static sv_status same_fabric(struct axes *a, const char *one, const char *other)
+{
+    sv_fabric *first = NULL, *second = NULL;
+    sv_diff *diff = NULL;
+    sv_status status = sv_dump_read(a->ctx, one, &first, NULL);
+    if (status == SV_OK)
+        status = sv_dump_read(a->ctx, other, &second, NULL);
+    if (status == SV_OK)
+        status = sv_fabric_diff(a->ctx, first, second, SV_MATCH_GUID, &diff);
+    if (status == SV_OK && diff->length > 0)
+        status = sv_fail(a->ctx, SV_BAD_INPUT,
+                         "'%s' and '%s' are tables of different fabrics (%zu differences)", one,
+                         other, diff->length);
+    sv_diff_free(diff);
+    sv_fabric_free(second);
+    sv_fabric_free(first);
+    return status;
+}
+
 static sv_status tables(struct axes *a, sv_study_list list)
 {
     if (a->num_faults != 1 || a->faults[0].kind != SV__NO_FAULTS)
@@ -221,6 +265,8 @@ static sv_status tables(struct axes *a, sv_study_list list)
             return SV_NO_MEMORY;
         *router = (sv__router){.name = "tables", .words = path, .tables = path};
         SV_TRY(digest(a, path, &router->digest));
+        if (i > 0)
+            SV_TRY(same_fabric(a, a->routers[0].tables, path));
     }
     return SV_OK;
 }
@@ -243,8 +289,13 @@ static sv_status fabrics(struct axes *a, sv_study_list list)
     }
     if (list.length == 0)
         return sv_fail(a->ctx, SV_BAD_INPUT, "a study needs a fabric");
-    for (size_t i = 0; i < list.length; i++)
-        SV_TRY(sv__expand_spec(a->arena, list.at[i], &a->fabrics));
+    for (size_t i = 0; i < list.length; i++) {
+        struct stat about;
+        if (stat(list.at[i], &about) == 0) /* a file, whatever its name looks like */
+            SV_TRY(sv__words_add(a->arena, &a->fabrics, list.at[i], strlen(list.at[i])));
+        else
+            SV_TRY(sv__expand_spec(a->arena, list.at[i], &a->fabrics));
+    }
     for (size_t i = 0; i < a->fabrics.length; i++) {
         const char *text;
         SV_TRY(digest(a, a->fabrics.at[i], &text));
@@ -323,6 +374,24 @@ static sv_status parse_profile(struct axes *a, const char *text)
     return a->profile == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
+/* A pattern that there is, or a file of messages, which counts by what it holds. */
+static sv_status add_traffic(struct axes *a, const char *text)
+{
+    const sv_sim_pattern *pattern = NULL;
+    size_t length = strcspn(text, ":");
+    const char *held = "";
+    SV_TRY(sv__words_add(a->arena, &a->traffic, text, strlen(text)));
+    if (strncmp(text, "file:", 5) == 0) {
+        SV_TRY(digest(a, text + 5, &held));
+        return sv__words_add(a->arena, &a->held, held, strlen(held));
+    }
+    for (size_t i = 0; (pattern = sv_sim_pattern_at(i)) != NULL; i++)
+        if (strlen(pattern->name) == length && strncmp(pattern->name, text, length) == 0)
+            return sv__words_add(a->arena, &a->held, "", 0);
+    return sv_fail(a->ctx, SV_BAD_INPUT, "there is no traffic '%.100s' (see selvage sim -t help)",
+                   text);
+}
+
 static sv_status measures(struct axes *a, const sv_study_request *q)
 {
     sv_study *s = a->study;
@@ -344,10 +413,12 @@ static sv_status measures(struct axes *a, const sv_study_request *q)
     if (what == NULL)
         return SV_NO_MEMORY;
     for (size_t i = 0; s->simulate && i < q->traffic.length; i++)
-        SV_TRY(sv__words_add(a->arena, &a->traffic, q->traffic.at[i], strlen(q->traffic.at[i])));
-    if (a->traffic.length == 0)
+        SV_TRY(add_traffic(a, q->traffic.at[i]));
+    if (a->traffic.length == 0) {
         SV_TRY(sv__words_add(a->arena, &a->traffic, s->simulate ? "exchange" : "",
                              s->simulate ? 8 : 0));
+        SV_TRY(sv__words_add(a->arena, &a->held, "", 0));
+    }
     SV_TRY(parse_profile(a, q->profile != NULL ? q->profile : "qdr"));
     if (!s->simulate)
         a->profile = "";
@@ -364,12 +435,13 @@ static sv_status add_cell(struct axes *a, sv_names *keys, sv__cell cell, const c
                           uint32_t *room)
 {
     sv_study *s = a->study;
-    cell.key = sv__print(a->arena,
-                         "fabric=%s%s faults=%s seed=%llu engine=%s vls=%u options=%s%s traffic=%s "
-                         "profile=%s message=%u load=%g what=%s",
-                         cell.fabric, file_digest, cell.fault->words, (unsigned long long)cell.seed,
-                         cell.router->name, cell.vls, cell.router->words, cell.router->digest,
-                         cell.traffic, cell.profile, cell.message, cell.load, s->what);
+    cell.key =
+        sv__print(a->arena,
+                  "fabric=%s%s faults=%s seed=%llu engine=%s vls=%u options=%s%s traffic=%s%s "
+                  "profile=%s message=%u load=%g what=%s",
+                  cell.fabric, file_digest, cell.fault->words, (unsigned long long)cell.seed,
+                  cell.router->name, cell.vls, cell.router->words, cell.router->digest,
+                  cell.traffic, cell.held, cell.profile, cell.message, cell.load, s->what);
     if (cell.key == NULL)
         return SV_NO_MEMORY;
     uint32_t held;
@@ -402,6 +474,7 @@ static sv_status add_runs(struct axes *a, sv_names *keys, sv__cell cell, const c
                 for (size_t l = 0; l < a->num_loads; l++) {
                     cell.vls = (unsigned)a->vls[v];
                     cell.traffic = a->traffic.at[t];
+                    cell.held = a->held.at[t];
                     cell.message = (uint32_t)(a->messages[m] > 0 || !a->study->simulate
                                                   ? a->messages[m]
                                                   : a->study->model.mtu_bytes);
@@ -448,16 +521,31 @@ static void take_part(sv_study *s, uint32_t part, uint32_t parts)
 
 /* ---- in words ---- */
 
+/* An option with its value as a shell takes it. */
+static void word(sv_text *out, const char *option, const char *value)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                ":=,./_-+%";
+    if (value == NULL)
+        return;
+    sv_text_print(out, " --%s ", option);
+    if (*value != 0 && value[strspn(value, plain)] == 0) {
+        sv_text_print(out, "%s", value);
+        return;
+    }
+    sv_text_print(out, "'");
+    for (const char *c = value; *c != 0; c++)
+        if (*c == '\'')
+            sv_text_print(out, "'\\''");
+        else
+            sv_text_add(out, c, 1);
+    sv_text_print(out, "'");
+}
+
 static void list_words(sv_text *out, const char *option, sv_study_list list)
 {
     for (size_t i = 0; i < list.length; i++)
-        sv_text_print(out, " --%s %s", option, list.at[i]);
-}
-
-static void word(sv_text *out, const char *option, const char *value)
-{
-    if (value != NULL)
-        sv_text_print(out, " --%s %s", option, value);
+        word(out, option, list.at[i]);
 }
 
 static sv_status canonical(struct axes *a, const sv_study_request *q)
@@ -507,6 +595,8 @@ static sv_status make(struct axes *a, const sv_study_request *q, sv_names *keys)
         return sv_fail(a->ctx, SV_BAD_INPUT, "part %u of %u: parts are 1 to %u", q->part, q->parts,
                        q->parts);
     SV_TRY(sv__fault_axis(a->ctx, a->arena, q, &a->faults, &a->num_faults));
+    if (q->tables.length > 0 && q->fabrics.length > 0)
+        return sv_fail(a->ctx, SV_BAD_INPUT, "tables come with their fabric: give none besides");
     if (q->tables.length > 0)
         SV_TRY(tables(a, q->tables));
     SV_TRY(fabrics(a, q->fabrics));

@@ -13,6 +13,7 @@
  */
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/digest.h"
 #include "study/store.h"
@@ -203,7 +204,7 @@ static sv_status find_missing(struct leader *l)
     l->missing = sv_alloc(l->ctx, n, sizeof *l->missing);
     sv_status status = done == NULL || l->ids == NULL || l->missing == NULL ? SV_NO_MEMORY : SV_OK;
     if (status == SV_OK)
-        status = sv__store_plan(&l->store, l->study, l->ids, done);
+        status = sv__store_plan(&l->store, l->study, l->run->retry, l->ids, done);
     for (uint32_t i = 0; status == SV_OK && i < n; i++) {
         l->outcome->before += done[i];
         if (!done[i] && l->num_missing < most)
@@ -244,6 +245,8 @@ static sv_status lead(sv_ctx *ctx, const sv_study *study, const sv_study_run *ru
         part(&l);
     if (l.store.db != NULL)
         sv__store_close(&l.store);
+    if (status == SV_OK && run->database[0] != ':' && access(run->database, F_OK) != 0)
+        status = sv_fail(ctx, SV_IO, "'%s' was removed while the study ran", run->database);
     sv_release(ctx, l.ids);
     sv_release(ctx, l.missing);
     outcome->seconds = seconds_since(ctx, l.begun);
@@ -339,9 +342,10 @@ static sv_status wait_for_end(sv_ctx *ctx, const sv_study_team *team)
 
 static sv_status follow(sv_ctx *ctx, const sv_study *study, const sv_study_run *run)
 {
-    sv__crew *crew;
-    SV_TRY(sv__crew_new(ctx, study, &run->limits, &crew));
-    sv_status status = follow_on(ctx, study, run->team, crew);
+    sv__crew *crew = NULL;
+    sv_status status = sv__crew_new(ctx, study, &run->limits, &crew);
+    if (status == SV_OK)
+        status = follow_on(ctx, study, run->team, crew);
     sv__crew_free(crew);
     bool failed = status != SV_OK && status != SV_CANCELLED;
     struct {

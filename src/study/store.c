@@ -142,8 +142,11 @@ sv_status sv__store_open(sv__store_db *store, sv_ctx *ctx, const char *path)
     sv_status status = version_of(store, &version);
     if (status == SV_OK)
         status = run(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", "open");
-    if (status == SV_OK && version < sv__schema_version())
+    if (status == SV_OK && version < sv__schema_version()) {
         status = migrate(store);
+        if (status == SV_OK) /* into the file itself, so that a copy of it is a database */
+            status = run(store, "PRAGMA wal_checkpoint(TRUNCATE)", "write");
+    }
     if (status == SV_OK)
         status = prepare(store);
     if (status != SV_OK)

@@ -21,9 +21,11 @@ sv_status sv__store_open(sv__store_db *store, sv_ctx *ctx, const char *path);
 sv_status sv__store_read(sv__store_db *store, sv_ctx *ctx, const char *path);
 void sv__store_close(sv__store_db *store);
 
-/* Writes a plan and its cells. ids[cells] of the database; done[cells]: whether there is a result.
+/* Writes a plan and its cells. retry: results of limits and errors are forgotten. ids[cells] of the
+ * database; done[cells]: whether there is a result.
  */
-sv_status sv__store_plan(sv__store_db *store, const sv_study *study, int64_t *ids, bool *done);
+sv_status sv__store_plan(sv__store_db *store, const sv_study *study, bool retry, int64_t *ids,
+                         bool *done);
 
 /* What came out of a cell, in one transaction. */
 sv_status sv__store_put(sv__store_db *store, const sv_study *study, int64_t id, const char *fabric,

@@ -5,6 +5,7 @@
  * Cost: a lookup for each cell; one transaction.
  */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "study/store.h"
 
@@ -69,8 +70,31 @@ static sv_status put_cell(const sv__store_db *store, sqlite3_stmt **s, const sv_
     return found ? SV_OK : sv__store_fail(store, "read");
 }
 
+/* Forgets what a cell came to if that was a limit or an error. */
+static sv_status forget(const sv__store_db *store, int64_t id, bool *done)
+{
+    static const char *const tables[] = {"lost", "loads", "timeline", "spent", "result"};
+    int64_t found = 0;
+    char sql[200];
+    sqlite3_stmt *ask = NULL;
+    sqlite3_snprintf(sizeof sql, sql,
+                     "SELECT 1 FROM result WHERE cell = %lld AND status IN ('time', 'memory', "
+                     "'error')",
+                     (long long)id);
+    if (sqlite3_prepare_v2(store->db, sql, -1, &ask, NULL) == SQLITE_OK)
+        found = sqlite3_step(ask) == SQLITE_ROW;
+    sqlite3_finalize(ask);
+    for (int i = 0; found && i < 5; i++) {
+        sqlite3_snprintf(sizeof sql, sql, "DELETE FROM %s WHERE cell = %lld", tables[i],
+                         (long long)id);
+        SV_TRY(run(store, sql));
+    }
+    *done = !found;
+    return SV_OK;
+}
+
 static sv_status put_plan(const sv__store_db *store, sqlite3_stmt **s, const sv_study *study,
-                          int64_t *ids, bool *done)
+                          bool retry, int64_t *ids, bool *done)
 {
     sqlite3_bind_text(s[ADD_PLAN], 1, study->name, -1, SQLITE_STATIC);
     sqlite3_bind_text(s[ADD_PLAN], 2, study->words, -1, SQLITE_STATIC);
@@ -82,6 +106,8 @@ static sv_status put_plan(const sv__store_db *store, sqlite3_stmt **s, const sv_
     sqlite3_reset(s[ADD_PLAN]);
     for (uint32_t i = 0; i < study->num_cells; i++) {
         SV_TRY(put_cell(store, s, study, &study->cells[i], &ids[i], &done[i]));
+        if (retry && done[i])
+            SV_TRY(forget(store, ids[i], &done[i]));
         sqlite3_bind_int64(s[ADD_PLANNED], 1, plan);
         sqlite3_bind_int64(s[ADD_PLANNED], 2, study->cells[i].place);
         sqlite3_bind_int64(s[ADD_PLANNED], 3, ids[i]);
@@ -93,7 +119,8 @@ static sv_status put_plan(const sv__store_db *store, sqlite3_stmt **s, const sv_
     return SV_OK;
 }
 
-sv_status sv__store_plan(sv__store_db *store, const sv_study *study, int64_t *ids, bool *done)
+sv_status sv__store_plan(sv__store_db *store, const sv_study *study, bool retry, int64_t *ids,
+                         bool *done)
 {
     sqlite3_stmt *statements[STATEMENTS] = {NULL};
     SV_TRY(run(store, "BEGIN IMMEDIATE"));
@@ -102,7 +129,7 @@ sv_status sv__store_plan(sv__store_db *store, const sv_study *study, int64_t *id
         if (sqlite3_prepare_v2(store->db, SQL[i], -1, &statements[i], NULL) != SQLITE_OK)
             status = sv__store_fail(store, "use");
     if (status == SV_OK)
-        status = put_plan(store, statements, study, ids, done);
+        status = put_plan(store, statements, study, retry, ids, done);
     for (int i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(statements[i]);
     if (status == SV_OK)
@@ -165,6 +192,10 @@ static sv_status merge_rows(const sv__store_db *store)
 sv_status sv_study_merge(sv_ctx *ctx, const char *database, const char *other)
 {
     sv__store_db store, from;
+    struct stat a, b;
+    if (stat(database, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+        a.st_ino == b.st_ino)
+        return sv_fail(ctx, SV_BAD_INPUT, "'%s' and '%s' are the same database", database, other);
     SV_TRY(sv__store_read(&from, ctx, other)); /* brings it up to date, and tells what is wrong */
     sv__store_close(&from);
     SV_TRY(sv__store_open(&store, ctx, database));

@@ -4,12 +4,15 @@
 #ifndef SV_STUDY_STUDY_H
 #define SV_STUDY_STUDY_H
 
+#include <selvage/fabric.h>
 #include <selvage/faults.h>
+#include <selvage/formats.h>
 #include <selvage/metrics.h>
 #include <selvage/profiles.h>
 #include <selvage/routing.h>
 #include <selvage/study.h>
 #include <selvage/topology.h>
+#include <selvage/traffic.h>
 
 #include "base/arena.h"
 
@@ -47,6 +50,7 @@ typedef struct sv__cell {
     const sv__fault *fault;
     const sv__router *router;
     const char *traffic; /* "" without a simulation */
+    const char *held;    /* a digest of its file, or "" */
     const char *profile;
     uint64_t seed;
     double load;
@@ -166,6 +170,7 @@ typedef struct sv__bench {
     sv_arena *arena;
     uint64_t until_ns; /* for the simulation; 0: no limit */
     bool incomplete;   /* tables do not join all that they could */
+    bool split;        /* not all terminals can be joined */
 } sv__bench;
 
 sv_status sv__measure_fabric(sv__bench *b);

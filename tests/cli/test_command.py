@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.command import SELVAGE, SOURCE, ok, real, selvage  # noqa: E402
 
 VERBS = ("topo", "info", "faults", "route", "convert", "discover", "diff", "engines", "check", "path",
-         "metrics")
+         "metrics", "study", "report")
 
 
 class Base(unittest.TestCase):
@@ -86,7 +86,8 @@ class Help(Base):
         self.assertGreater(done, 4)
 
     def test_version_names_the_optional_parts(self):
-        self.assertRegex(ok("--version").out, r"^selvage \d+\.\d+\.\d+ \(.*threads( ibnetdisc)?\)\n$")
+        self.assertRegex(ok("--version").out, r"^selvage \d+\.\d+\.\d+ \(.*threads"
+                         r"( ibnetdisc)?( sqlite)?( page)?\)\n$")
 
     def test_manual_page_has_every_option(self):
         with open(os.path.join(SOURCE, "docs", "selvage.1")) as file:

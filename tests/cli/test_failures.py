@@ -1,7 +1,9 @@
 """selvage faults --years and selvage faults fit from outside: what is printed, exit codes, pairs of
 seeds, and a model that goes from one into the other."""
+import datetime
 import os
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
@@ -188,6 +190,29 @@ class Fit(Base):
         log = "".join("%dd link\n" % day for day in range(1, 300, 10))
         self.expect_error(4, "30 failures of 3 links in 1 years: more than a model can hold",
                           "faults", "fit", "-", "--links", "3", "--span", "1y", stdin=log.encode())
+
+
+class Beginning(unittest.TestCase):
+    """Without the day on which a machine began, its log says nothing about age."""
+
+    def fit(self, *options):
+        with tempfile.NamedTemporaryFile("w", suffix=".log") as file:
+            for month in range(20):
+                day = datetime.date(2012, 1, 1) + datetime.timedelta(days=30 * month)
+                file.write("%s 00:00:05 link\n" % day)
+            file.flush()
+            return ok("faults", "fit", file.name, "--links", "1000", *options).out
+
+    def test_unknown(self):
+        out = self.fit()
+        self.assertIn("cannot be told without the day", out)
+        self.assertNotIn("sure", out)
+        self.assertNotIn("shape=0", out)
+
+    def test_known(self):
+        out = self.fit("--since", "2011-12-01")
+        self.assertNotIn("cannot be told", out)
+        self.assertIn("constant rate fits", out)
 
 
 if __name__ == "__main__":

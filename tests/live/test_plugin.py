@@ -441,7 +441,7 @@ class Modes(Case):
             one.wait_up()
             with opensm.start(sim, self.path("second"), host="H-" + guids[7],
                               sm_priority="9") as two:
-                two.wait_up(timeout=120)
+                two.take_over()
                 one.wait("Entering STANDBY state", timeout=60)
                 self.judge(two, sim)
                 switch = json.loads(ok("convert", net, "--format", "json").out)["switches"][5]

@@ -113,6 +113,15 @@ class OpenSM:
     def wait_up(self, count=1, timeout=60):
         self.wait("SUBNET UP", count, timeout)
 
+    def take_over(self, timeout=60):
+        """Until a handover is done. On a loaded machine OpenSM can lose track of it between ibsim's
+        answers and stay in its discovery, with or without plugin: then asked to sweep, once."""
+        try:
+            self.wait_up(timeout=timeout)
+        except AssertionError:
+            os.kill(self.pid(), signal.SIGHUP)
+            self.wait_up(timeout=2 * timeout)
+
     def settle(self, change, timeout=60, quiet=0.5):
         """Makes a change, and waits until it is routed and nothing more happens."""
         before = self.ups()
