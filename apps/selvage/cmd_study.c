@@ -89,10 +89,10 @@ static int parse(struct app *app, struct study_options *o, int argc, char **argv
         {0}};
     const app_usage usage = {
         "NAME [options]", SUMMARY,
-        "selvage study degradation --fabric torus:4x4x3,hosts=4 --db torus.db\n"
-        "mpirun -n 64 selvage study degradation --fabric tsubame2:rail=1 --db t2.db\n"
-        "selvage study usability --fabric deimos --fabric kary:k=4,n=3 --engine all --db use.db\n"
-        "selvage study compare nue dfsssp --db torus.db",
+        "selvage study degradation -f torus:4x4x3,hosts=4 -e nue,dfsssp --links 0,5% --seeds 1..3 "
+        "--db t.db\n"
+        "selvage study compare nue dfsssp --db t.db\n"
+        "selvage study usability -f kary:k=4,n=2,hosts=4 -f torus:5x5 --db use.db",
         options};
     const char *words[APP_MOST_LIST] = {NULL};
     int code = app_parse(app, &usage, argc, argv, words, 1, APP_MOST_LIST);
