@@ -90,8 +90,8 @@ static int parse(struct app *app, struct study_options *o, int argc, char **argv
     const app_usage usage = {
         "NAME [options]", SUMMARY,
         "selvage study degradation -f torus:4x4x3,hosts=4 -e nue,dfsssp --links 0,5% --seeds 1..3 "
-        "--db t.db\n"
-        "selvage study compare nue dfsssp --db t.db\n"
+        "--db study.db\n"
+        "selvage study compare nue dfsssp --db study.db\n"
         "selvage study usability -f kary:k=4,n=2,hosts=4 -f torus:5x5 --db use.db",
         options};
     const char *words[APP_MOST_LIST] = {NULL};
