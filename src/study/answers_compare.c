@@ -109,7 +109,7 @@ static sv_status match_names(const comparison *c, matches *m)
     for (size_t i = 0; i < l->num_fabrics; i++) {
         m->fabric[i] = ABSENT;
         for (uint32_t k = 0; k < r->num_fabrics && m->fabric[i] == ABSENT; k++)
-            if (strcmp(l->fabrics[i].name, r->fabrics[k].name) == 0)
+            if (strcmp(l->fabrics[i].full, r->fabrics[k].full) == 0)
                 m->fabric[i] = k;
     }
     for (size_t i = 0; i < l->num_levels; i++) {
@@ -248,8 +248,8 @@ static void add_overall(const comparison *c, sv_tables *tables)
             put_difference(t, values, told);
         }
     if (c->alone[0] > 0 || c->alone[1] > 0)
-        sv_table_note(t, "%zu cells of A and %zu of B have no counterpart.", c->alone[0],
-                      c->alone[1]);
+        sv_table_note(t, "Without a counterpart: %zu cell%s of A and %zu of B.", c->alone[0],
+                      c->alone[0] == 1 ? "" : "s", c->alone[1]);
     sv__note_cells(c->left, t);
 }
 

@@ -8,9 +8,8 @@
  * never called the best.
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
+#include "base/text.h"
 #include "study/scenes.h"
 
 /* ---- means ---- */
@@ -22,7 +21,7 @@ static void mean_row(const sv__cases *cases, const sv__scenes *scenes, const sv_
     double parts = 0;
     for (size_t i = 0; i < curve->count; i++) {
         double x = sv__case_failed(cases, curve->at[i], scene->kind);
-        if (curve->at[i]->level == level && !isnan(x)) {
+        if (curve->at[i]->level == level && !curve->at[i]->undrawn && !isnan(x)) {
             parts += x;
             failed++;
         }
@@ -68,6 +67,7 @@ static void add_means(const sv__cases *cases, const sv__scenes *scenes, sv_table
                 mean_row(cases, scenes, scene, &scene->curves[k], scene->levels[l], t);
     }
     sv__note_cells(cases, t);
+    sv__note_undrawn(cases, t);
 }
 
 /* ---- lines ---- */
@@ -133,18 +133,21 @@ static const sv__curve *best_at(const sv__scenes *scenes, const sv__scene *scene
 static void put_equals(const sv__cases *cases, const sv__scenes *scenes, const sv__scene *scene,
                        uint32_t level, const sv__curve *best, sv_table *t)
 {
-    char names[800] = "";
+    sv_text names;
+    sv_text_init(&names, cases->ctx, NULL);
     for (size_t k = 0; k < scene->num_curves; k++) {
         const sv__curve *curve = &scene->curves[k];
         if (curve == best || !sv__curve_safe_at(curve, level))
             continue;
         sv_sample difference = sv__curves_differ(scenes, best, curve, level);
-        size_t end = strlen(names);
         if (sv__told_apart(&difference) == 0)
-            snprintf(names + end, sizeof names - end, "%s%s", end > 0 ? ", " : "",
-                     cases->contenders[curve->contender].name);
+            sv_text_print(&names, "%s%s", names.length > 0 ? ", " : "",
+                          cases->contenders[curve->contender].name);
     }
-    sv_table_text(t, names);
+    if (sv_text_finish(&names) != SV_OK && t != NULL)
+        t->owner->status = SV_NO_MEMORY;
+    sv_table_text(t, names.length > 0 ? names.at : NULL);
+    sv_text_release(&names);
 }
 
 static void best_row(const sv__cases *cases, const sv__scenes *scenes, const sv__scene *scene,

@@ -151,9 +151,8 @@ static sv_status add_aged(const sv__cases *cases, const sv__scenes *scenes,
                 SV_TRY(lifetime_row(cases, &scenes->at[s], curve, threshold, t));
         }
     if (without > 0)
-        sv_table_note(
-            t, "%zu engines have no fault-free throughput to compare with, and are left out.",
-            without);
+        sv_table_note(t, "%zu engine%s left out: no fault-free throughput to compare with.",
+                      without, without == 1 ? " is" : "s are");
     sv__note_cells(cases, t);
     return SV_OK;
 }
@@ -219,6 +218,8 @@ static void add_from_lines(const sv__cases *cases, const sv__scenes *scenes,
     sv_table_column(t, "simulated", "years", 2);
     sv_table_column(t, "remark", NULL, SV_TEXT_COLUMN);
     for (size_t s = 0; s < scenes->count; s++) {
+        if (scenes->at[s].kind == SV__CAUSE_YEARS)
+            continue; /* adapters fail there too, and the table of years answers it */
         double a_year = failures_a_year(cases, &scenes->at[s], o);
         for (size_t k = 0; k < scenes->at[s].num_curves; k++)
             if (scenes->at[s].curves[k].has_line && a_year > 0)

@@ -179,7 +179,7 @@ static void say_unsafe(const sv__cases *cases, const advice *a, sv_text *out)
             sv_text_print(out, "%s%s %zu", comma, what[o], curve->outcomes[o]);
             comma = ", ";
         }
-        sv_text_print(out, " of %zu cells)", curve->count);
+        sv_text_print(out, " of %zu cell%s)", curve->drawn, curve->drawn == 1 ? "" : "s");
         separator = ", ";
     }
     if (separator[0] == ',')
@@ -302,6 +302,7 @@ sv_status sv__answer_summary(const sv__cases *cases, const sv_answer_options *op
         if (all[s].best != NULL)
             say_fabrics(cases, all, scenes.count, s, t);
     sv__note_cells(cases, t);
+    sv__note_undrawn(cases, t);
     SV_TRY(sv__summary_tables(cases, tables));
     return tables->status;
 }

@@ -37,6 +37,7 @@ static void merge_case(sv__case *into, const sv__case *other)
     if (into->outcome == SV__CASE_OTHER) {
         into->outcome = other->outcome;
         into->words = other->words;
+        into->undrawn = other->undrawn;
     }
     into->traffic = into->traffic == 0 ? other->traffic : into->traffic;
     for (int v = 0; v < SV__NUM_VALUES; v++)

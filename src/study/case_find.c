@@ -92,8 +92,23 @@ const sv__contender *sv__contender_find(const sv__cases *cases, const char *name
 void sv__note_cells(const sv__cases *cases, sv_table *table)
 {
     if (cases->open > 0)
-        sv_table_note(table, "%zu cells have no result yet.", cases->open);
+        sv_table_note(table, "%zu cell%s no result yet.", cases->open,
+                      cases->open == 1 ? " has" : "s have");
     if (cases->repeated > 0)
-        sv_table_note(table, "%zu cells were measured by more than one plan: the last counts.",
-                      cases->repeated);
+        sv_table_note(table, "%zu cell%s measured by more than one plan: the last counts.",
+                      cases->repeated, cases->repeated == 1 ? " was" : "s were");
+    if (cases->nothing > 0)
+        sv_table_note(table,
+                      "%zu cell%s a share of failures that rounds down to none: counted as the "
+                      "fault-free cell, once.",
+                      cases->nothing, cases->nothing == 1 ? " has" : "s have");
+}
+
+void sv__note_undrawn(const sv__cases *cases, sv_table *table)
+{
+    if (cases->undrawn > 0)
+        sv_table_note(table,
+                      "%zu cell%s out, as no engine could have done anything: failures that cannot "
+                      "be drawn, or the same error for all.",
+                      cases->undrawn, cases->undrawn == 1 ? " is left" : "s are left");
 }

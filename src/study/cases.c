@@ -2,12 +2,9 @@
  * cases.c: reads the cells of a database with their results.
  *
  * Idea: one query brings everything; names become small numbers as they come, in the order in which
- * the plan has them; then the cases are put in order. What belongs together is a run after that,
- * and single cases are found by bisection.
- *
- * A cell can have been measured by several plans that ask for different things (its key has them).
- * For answers that is one case: the last one counts, and what it did not measure is taken from
- * those before it.
+ * the plan has them; then the cases are put in order (cases_order.c). What belongs together is a
+ * run after that, and single cases are found by bisection. Files of one name with several contents
+ * are several fabrics.
  *
  * Invariant: no two cases agree in fabric, traffic, contender, level and seed.
  * Cost: O(cells log cells), some 300 bytes a cell.
@@ -15,12 +12,11 @@
 #include "study/cases.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/text.h"
 
 static const char *const value_columns[SV__NUM_VALUES] = {
     [SV__LINKS_FAILED] = "r.links_failed",
@@ -52,6 +48,7 @@ static const char *const value_columns[SV__NUM_VALUES] = {
 /* Columns of the query in front of the values. */
 enum {
     AT_ID,
+    AT_KEY,
     AT_FABRIC,
     AT_FAULTS,
     AT_KIND,
@@ -94,6 +91,7 @@ typedef struct reader {
     SV_ARRAY(sv__level) level;
     SV_ARRAY(sv__contender) contender;
     SV_ARRAY(sv__case) at;
+    sv_text words; /* scratch: names have no length that is known before */
 } reader;
 
 static sv_status keep(reader *r, const char *text, const char **kept)
@@ -123,36 +121,64 @@ static const char *text_at(sqlite3_stmt *query, int column)
     return text == NULL ? "" : (const char *)text;
 }
 
-/* A spec without its seed=: "random:switches=9,seed=4,hosts=2" is "random:switches=9,hosts=2". */
-static void without_seed(const char *spec, char *out, size_t size)
+/* The scratch, empty again; and what was then printed into it. */
+static sv_text *begin(reader *r)
 {
-    size_t length = 0;
-    for (const char *c = spec; *c != 0 && length + 1 < size;) {
+    r->words.length = 0;
+    return &r->words;
+}
+
+static sv_status printed(reader *r, const char **text)
+{
+    *text = r->words.length == 0 ? "" : r->words.at;
+    return sv_text_finish(&r->words);
+}
+
+/* A spec without its seed=: "random:switches=9,seed=4,hosts=2" is "random:switches=9,hosts=2". */
+static void without_seed(const char *spec, sv_text *out)
+{
+    for (const char *c = spec; *c != 0;) {
         if ((*c == ',' || *c == ':') && strncmp(c + 1, "seed=", 5) == 0) {
             const char *rest = c + 6 + strcspn(c + 6, ",");
             if (*c == ':') {
-                out[length++] = ':';
+                sv_text_add(out, ":", 1);
                 rest += *rest == ',';
             }
             c = rest;
         } else {
-            out[length++] = *c++;
+            sv_text_add(out, c++, 1);
         }
     }
-    out[length] = 0;
 }
 
-static sv_status note_fabric(reader *r, const char *name, uint32_t *number)
+/* "#…", what a cell's key says of a file's contents behind its name; "" of other fabrics. */
+static sv_span digest_of(const char *key, const char *name)
+{
+    static const char front[] = "fabric=";
+    size_t length = strlen(name);
+    if (strncmp(key, front, sizeof front - 1) != 0 ||
+        strncmp(key + sizeof front - 1, name, length) != 0)
+        return (sv_span){"", 0};
+    const char *behind = key + sizeof front - 1 + length;
+    return (sv_span){behind, *behind == '#' ? strcspn(behind, " ") : 0};
+}
+
+static sv_status note_fabric(reader *r, sqlite3_stmt *query, uint32_t *number)
 {
     bool fresh, fresh_group;
-    char group[512];
+    const char *name = text_at(query, AT_FABRIC), *text;
+    sv_span digest = digest_of(text_at(query, AT_KEY), name);
     sv__fabric fabric = {.switches = NAN, .terminals = NAN, .links = NAN};
-    SV_TRY(number_of(r, &r->fabrics, name, number, &fresh));
+    sv_text_print(begin(r), "%s%.*s", name, (int)digest.length, digest.at);
+    SV_TRY(printed(r, &text));
+    SV_TRY(number_of(r, &r->fabrics, text, number, &fresh));
     if (!fresh)
         return SV_OK;
-    without_seed(name, group, sizeof group);
-    SV_TRY(number_of(r, &r->groups, group, &fabric.group, &fresh_group));
-    fabric.name = r->fabrics.names.at[*number];
+    fabric.full = r->fabrics.names.at[*number];
+    SV_TRY(keep(r, name, &fabric.name));
+    without_seed(fabric.full, begin(r));
+    SV_TRY(printed(r, &text));
+    SV_TRY(number_of(r, &r->groups, text, &fabric.group, &fresh_group));
     return sv_array_push(r->ctx, &r->fabric, fabric);
 }
 
@@ -166,29 +192,31 @@ static sv__cause kind_of(const char *kind)
 }
 
 /* Its words without the amount: "both 3% 1:13" is of "both 1:13". All states are one family. */
-static void family_of(const char *words, sv__cause kind, char *out, size_t size)
+static void family_of(const char *words, sv__cause kind, sv_text *out)
 {
     if (kind == SV__CAUSE_STATE) { /* the rest is the name of a file, blanks and all */
-        snprintf(out, size, "state");
+        sv_text_print(out, "state");
         return;
     }
     size_t first = strcspn(words, " ");
     const char *rest = words + first + (words[first] == ' ');
     rest += strcspn(rest, " ");
-    snprintf(out, size, "%.*s%s", (int)(first > 60 ? 60 : first), words, rest);
+    sv_text_add(out, words, first);
+    sv_text_print(out, "%s", rest);
 }
 
 static sv_status note_level(reader *r, sqlite3_stmt *query, uint32_t *number)
 {
     bool fresh, fresh_family;
-    char family[256];
+    const char *family;
     SV_TRY(number_of(r, &r->levels, text_at(query, AT_FAULTS), number, &fresh));
     if (!fresh)
         return SV_OK;
     sv__level level = {.words = r->levels.names.at[*number],
                        .kind = kind_of(text_at(query, AT_KIND)),
                        .amount = sqlite3_column_double(query, AT_AMOUNT)};
-    family_of(level.words, level.kind, family, sizeof family);
+    family_of(level.words, level.kind, begin(r));
+    SV_TRY(printed(r, &family));
     SV_TRY(number_of(r, &r->families, family, &level.family, &fresh_family));
     SV_TRY(keep(r, text_at(query, AT_UNIT), &level.unit));
     return sv_array_push(r->ctx, &r->level, level);
@@ -197,13 +225,13 @@ static sv_status note_level(reader *r, sqlite3_stmt *query, uint32_t *number)
 static sv_status note_contender(reader *r, sqlite3_stmt *query, uint32_t *number)
 {
     bool fresh;
-    char full[512], lanes[24] = "";
     sv__contender contender = {.vls = sqlite3_column_int(query, AT_VLS)};
-    const char *options = text_at(query, AT_OPTIONS);
+    const char *options = text_at(query, AT_OPTIONS), *full;
+    sv_text_print(begin(r), "%s", text_at(query, AT_ENGINE));
     if (contender.vls != 0)
-        snprintf(lanes, sizeof lanes, "/%d", contender.vls);
-    snprintf(full, sizeof full, "%s%s%s%s", text_at(query, AT_ENGINE), lanes,
-             options[0] != 0 ? " " : "", options);
+        sv_text_print(&r->words, "/%d", contender.vls);
+    sv_text_print(&r->words, "%s%s", options[0] != 0 ? " " : "", options);
+    SV_TRY(printed(r, &full));
     SV_TRY(number_of(r, &r->contenders, full, number, &fresh));
     if (!fresh)
         return SV_OK;
@@ -216,14 +244,17 @@ static sv_status note_contender(reader *r, sqlite3_stmt *query, uint32_t *number
 static sv_status note_traffic(reader *r, sqlite3_stmt *query, uint32_t *number)
 {
     bool fresh;
-    char text[512] = "", load[40] = "";
+    const char *text;
     double share = sqlite3_column_double(query, AT_LOAD);
-    if (share > 0)
-        snprintf(load, sizeof load, " at load %g", share);
-    if (text_at(query, AT_TRAFFIC)[0] != 0)
-        snprintf(text, sizeof text, "%s %lld bytes%s, %s", text_at(query, AT_TRAFFIC),
-                 (long long)sqlite3_column_int64(query, AT_MESSAGE), load,
-                 text_at(query, AT_PROFILE));
+    begin(r);
+    if (text_at(query, AT_TRAFFIC)[0] != 0) {
+        sv_text_print(&r->words, "%s %lld bytes", text_at(query, AT_TRAFFIC),
+                      (long long)sqlite3_column_int64(query, AT_MESSAGE));
+        if (share > 0)
+            sv_text_print(&r->words, " at load %g", share);
+        sv_text_print(&r->words, ", %s", text_at(query, AT_PROFILE));
+    }
+    SV_TRY(printed(r, &text));
     return number_of(r, &r->traffics, text, number, &fresh);
 }
 
@@ -243,11 +274,13 @@ static sv_status note_case(reader *r, sqlite3_stmt *query)
     sv__case c = {.id = sqlite3_column_int64(query, AT_ID),
                   .seed = sqlite3_column_int64(query, AT_SEED),
                   .outcome = outcome_of(text_at(query, AT_STATUS))};
-    SV_TRY(note_fabric(r, text_at(query, AT_FABRIC), &c.fabric));
+    const char *words = text_at(query, AT_WORDS), *status = text_at(query, AT_STATUS);
+    c.undrawn = strcmp(status, "faults") == 0 || strcmp(status, "fabric") == 0;
+    c.error = strcmp(status, "error") == 0;
+    SV_TRY(note_fabric(r, query, &c.fabric));
     SV_TRY(note_level(r, query, &c.level));
     SV_TRY(note_contender(r, query, &c.contender));
     SV_TRY(note_traffic(r, query, &c.traffic));
-    const char *words = text_at(query, AT_WORDS), *status = text_at(query, AT_STATUS);
     SV_TRY(keep(r, words[0] == 0 && c.outcome != SV__CASE_OK ? status : words, &c.words));
     for (int v = 0; v < SV__NUM_VALUES; v++)
         c.value[v] = sqlite3_column_type(query, AT_VALUES + v) == SQLITE_NULL
@@ -258,8 +291,9 @@ static sv_status note_case(reader *r, sqlite3_stmt *query)
 
 static sv_status read_all(reader *r, const sv_answer_options *options)
 {
-    char sql[2000] = "SELECT c.id, c.fabric, c.faults, c.fault_kind, c.fault_unit, c.fault_amount,"
-                     " c.seed, c.engine, c.vls, c.options, c.traffic, c.profile, c.message, c.load,"
+    char sql[2000] = "SELECT c.id, c.key, c.fabric, c.faults, c.fault_kind, c.fault_unit,"
+                     " c.fault_amount, c.seed, c.engine, c.vls, c.options, c.traffic, c.profile, "
+                     "c.message, c.load,"
                      " r.status, r.words";
     for (int v = 0; v < SV__NUM_VALUES; v++) {
         strcat(sql, ", ");
@@ -307,7 +341,8 @@ static sv_status count_open(reader *r, const sv_answer_options *options)
     return found ? SV_OK : sv__sql_failed(r->ctx, r->db);
 }
 
-static sv_status read_fabrics(reader *r)
+/* Sizes, by names (of the first fabric of each name). */
+static sv_status read_sizes(reader *r, const sv_names *names)
 {
     sqlite3_stmt *query = NULL;
     if (sqlite3_prepare_v2(r->db, "SELECT name, switches, terminals, links FROM fabric", -1, &query,
@@ -315,15 +350,55 @@ static sv_status read_fabrics(reader *r)
         return sv__sql_failed(r->ctx, r->db);
     int step;
     while ((step = sqlite3_step(query)) == SQLITE_ROW) {
-        uint32_t number = sv_names_get(&r->fabrics.map, sv_span_of(text_at(query, 0)));
-        if (number == SV_ABSENT)
-            continue;
+        uint32_t number = sv_names_get(names, sv_span_of(text_at(query, 0)));
+        if (number == SV_ABSENT || r->fabric.at[number].several)
+            continue; /* of several contents nobody knows which one this is of */
         r->fabric.at[number].switches = sqlite3_column_double(query, 1);
         r->fabric.at[number].terminals = sqlite3_column_double(query, 2);
         r->fabric.at[number].links = sqlite3_column_double(query, 3);
     }
     sqlite3_finalize(query);
     return step == SQLITE_DONE ? SV_OK : sv__sql_failed(r->ctx, r->db);
+}
+
+/* Of several contents of a file, the second is "name (2)", and their sizes are those measured. */
+static sv_status tell_contents_apart(reader *r, sv_names *names)
+{
+    for (uint32_t i = 0; i < r->fabric.length; i++) {
+        sv__fabric *fabric = &r->fabric.at[i];
+        uint32_t first;
+        SV_TRY(sv_names_add(names, sv_span_of(fabric->name), i, &first));
+        if (first == i)
+            continue;
+        unsigned before = ++r->fabric.at[first].several;
+        const char *text;
+        fabric->several = 1;
+        sv_text_print(begin(r), "%s (%u)", fabric->name, before + 1);
+        SV_TRY(printed(r, &text));
+        SV_TRY(keep(r, text, &fabric->name));
+    }
+    for (size_t i = 0; i < r->at.length; i++) {
+        const sv__case *c = &r->at.at[i];
+        sv__fabric *fabric = &r->fabric.at[c->fabric];
+        if (fabric->several == 0 || r->level.at[c->level].kind != SV__CAUSE_NONE ||
+            isnan(c->value[SV__SWITCHES]))
+            continue;
+        fabric->switches = c->value[SV__SWITCHES];
+        fabric->terminals = c->value[SV__TERMINALS];
+        fabric->links = c->value[SV__LINKS];
+    }
+    return SV_OK;
+}
+
+static sv_status read_fabrics(reader *r)
+{
+    sv_names names;
+    sv_names_init(&names, r->ctx);
+    sv_status status = tell_contents_apart(r, &names);
+    if (status == SV_OK)
+        status = read_sizes(r, &names);
+    sv_names_release(&names);
+    return status;
 }
 
 /* Groups of one fabric have its name, seed and all. */
@@ -347,75 +422,12 @@ static sv_status name_contenders(reader *r)
         same = same && r->contender.at[i].vls == r->contender.at[0].vls;
     for (size_t i = 0; same && i < r->contender.length; i++) {
         sv__contender *c = &r->contender.at[i];
-        char name[512];
-        snprintf(name, sizeof name, "%s%s%s", c->engine, c->options[0] != 0 ? " " : "", c->options);
+        const char *name;
+        sv_text_print(begin(r), "%s%s%s", c->engine, c->options[0] != 0 ? " " : "", c->options);
+        SV_TRY(printed(r, &name));
         SV_TRY(keep(r, name, &c->name));
     }
     return SV_OK;
-}
-
-static bool level_before(const sv__level *a, const sv__level *b)
-{
-    bool free_a = a->kind == SV__CAUSE_NONE, free_b = b->kind == SV__CAUSE_NONE;
-    if (free_a != free_b)
-        return free_a;
-    if (a->family != b->family)
-        return a->family < b->family;
-    int unit = strcmp(a->unit, b->unit);
-    return unit != 0 ? unit < 0 : a->amount < b->amount;
-}
-
-static void rank_levels(reader *r)
-{
-    for (size_t i = 0; i < r->level.length; i++) {
-        uint32_t rank = 0;
-        for (size_t k = 0; k < r->level.length; k++)
-            rank += level_before(&r->level.at[k], &r->level.at[i]) ||
-                    (k < i && !level_before(&r->level.at[i], &r->level.at[k]));
-        r->level.at[i].rank = rank;
-    }
-    for (size_t i = 0; i < r->at.length; i++)
-        r->at.at[i].rank = r->level.at[r->at.at[i].level].rank;
-}
-
-/* ---- order ---- */
-
-static int compare_places(const sv__case *a, const sv__case *b)
-{
-    const uint32_t x[] = {a->fabric, a->traffic, a->contender, a->rank};
-    const uint32_t y[] = {b->fabric, b->traffic, b->contender, b->rank};
-    for (int i = 0; i < 4; i++)
-        if (x[i] != y[i])
-            return x[i] < y[i] ? -1 : 1;
-    return (a->seed > b->seed) - (a->seed < b->seed);
-}
-
-static int compare_cases(const void *a, const void *b)
-{
-    const sv__case *x = a, *y = b;
-    int order = compare_places(x, y);
-    return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
-}
-
-static void put_in_order(reader *r)
-{
-    sv__case *at = r->at.at;
-    size_t count = 0;
-    if (r->at.length > 1)
-        qsort(at, r->at.length, sizeof *at, compare_cases);
-    for (size_t i = 0; i < r->at.length; i++) {
-        if (count == 0 || compare_places(&at[count - 1], &at[i]) != 0) {
-            at[count++] = at[i];
-            continue;
-        }
-        sv__case older = at[count - 1];
-        at[count - 1] = at[i];
-        for (int v = 0; v < SV__NUM_VALUES; v++)
-            if (isnan(at[i].value[v]))
-                at[count - 1].value[v] = older.value[v];
-    }
-    r->cases->repeated = r->at.length - count;
-    r->at.length = count;
 }
 
 /* A growing array becomes one of the arena. */
@@ -456,9 +468,8 @@ static sv_status read_and_order(reader *r, const sv_answer_options *options)
     SV_TRY(read_fabrics(r));
     name_groups(r);
     SV_TRY(name_contenders(r));
-    rank_levels(r);
-    put_in_order(r);
-    return hand_over(r);
+    SV_TRY(hand_over(r));
+    return sv__cases_order(r->cases);
 }
 
 sv_status sv__cases_read(sv__cases *cases, sv_arena *arena, sqlite3 *db,
@@ -468,6 +479,7 @@ sv_status sv__cases_read(sv__cases *cases, sv_arena *arena, sqlite3 *db,
     name_list *lists[] = {&r.fabrics,  &r.groups,     &r.levels,
                           &r.families, &r.contenders, &r.traffics};
     *cases = (sv__cases){.ctx = arena->ctx, .arena = arena, .db = db};
+    sv_text_init(&r.words, r.ctx, NULL);
     for (int i = 0; i < 6; i++)
         sv_names_init(&lists[i]->map, r.ctx);
     sv_status status = read_and_order(&r, options);
@@ -475,6 +487,7 @@ sv_status sv__cases_read(sv__cases *cases, sv_arena *arena, sqlite3 *db,
         sv_names_release(&lists[i]->map);
         sv_array_release(r.ctx, &lists[i]->names);
     }
+    sv_text_release(&r.words);
     sv_array_release(r.ctx, &r.fabric);
     sv_array_release(r.ctx, &r.level);
     sv_array_release(r.ctx, &r.contender);

@@ -2,12 +2,13 @@
  * cases.h: the cells of a database with their results, in memory and in order, for answers_*.c.
  *
  * A case is a cell with a result. Its names are numbers here: indices into the lists of sv__cases.
- *   fabric     as typed; group: fabrics that differ in seed= only are one group
+ *   fabric     as typed, a file with its contents; group: those that differ in seed= only are one
  *   level      failures in words ("links 3%"); family: levels that differ in the amount only
  *   contender  an engine with its lanes and options
  *   traffic    with profile, message and load; 0 is none
  * Cases are ordered by fabric, traffic, contender, level and seed, so that whatever belongs
- * together is a run. Levels are ordered: none first, then family by family, by unit and amount.
+ * together is a run. Levels are ordered: none first, then family by family, by amount, and where a
+ * family has amounts in several units, by how many parts fail in the mean.
  */
 #ifndef SV_STUDY_CASES_H
 #define SV_STUDY_CASES_H
@@ -58,6 +59,9 @@ typedef struct sv__case {
     uint32_t fabric, traffic, contender, level;
     uint32_t rank; /* of the level */
     sv__outcome outcome;
+    bool undrawn; /* says nothing of any engine: its failures cannot be drawn, no fabric, … */
+    bool error;
+    bool nothing; /* was drawn as failures, but nothing failed */
     const char *words;
     double value[SV__NUM_VALUES];
 } sv__case;
@@ -87,6 +91,8 @@ typedef struct sv__contender {
 
 typedef struct sv__fabric {
     const char *name;
+    const char *full; /* with the digest of a file */
+    unsigned several; /* contents are called so, if not 0 */
     uint32_t group;
     double switches, terminals, links; /* without failures; NAN if it is not known */
 } sv__fabric;
@@ -98,6 +104,7 @@ typedef struct sv__cases {
     sv__case *at;
     size_t count;
     size_t repeated, open; /* cells that were measured in several ways; that have no result yet */
+    size_t undrawn, nothing;
     sv__fabric *fabrics;
     sv__level *levels;
     sv__contender *contenders;
@@ -108,6 +115,9 @@ typedef struct sv__cases {
 /* Reads all cases of a database (of one plan, of one fabric) into the arena. */
 sv_status sv__cases_read(sv__cases *cases, sv_arena *arena, sqlite3 *db,
                          const sv_answer_options *options);
+
+/* Puts them in order, once each, and judges them (a part of reading). */
+sv_status sv__cases_order(sv__cases *cases);
 
 /* SQLite's complaint, as a status of ours. */
 sv_status sv__sql_failed(sv_ctx *ctx, sqlite3 *db);
@@ -134,6 +144,9 @@ const sv__contender *sv__contender_find(const sv__cases *cases, const char *name
 
 /* Says below a table what is not in it: cells without results, cells that were measured again. */
 void sv__note_cells(const sv__cases *cases, sv_table *table);
+
+/* And what is left out of comparisons, since no engine is to blame. */
+void sv__note_undrawn(const sv__cases *cases, sv_table *table);
 
 /* ---- the answers ---- */
 

@@ -30,7 +30,7 @@ static sv_status make_curve(const sv__cases *cases, size_t from, size_t to, cons
     for (size_t i = from; i < to; i++) {
         bool in_family = cases->levels[cases->at[i].level].family == scene->family;
         room += in_family || is_free(cases, &cases->at[i]);
-        own += in_family;
+        own += in_family && !cases->at[i].undrawn;
     }
     *curve = (sv__curve){.contender = cases->at[from].contender,
                          .at = SV_ARENA_NEW(arena, const sv__case *, room + 1),
@@ -45,6 +45,9 @@ static sv_status make_curve(const sv__cases *cases, size_t from, size_t to, cons
         if (!is_free(cases, c) && cases->levels[c->level].family != scene->family)
             continue;
         curve->at[curve->count++] = c;
+        if (c->undrawn)
+            continue;
+        curve->drawn++;
         curve->outcomes[c->outcome]++;
         double x = sv__case_failed(cases, c, scene->kind), y = sv__case_throughput(c);
         if (isnan(x) || isnan(y))
@@ -55,7 +58,7 @@ static sv_status make_curve(const sv__cases *cases, size_t from, size_t to, cons
         if (is_free(cases, c))
             curve->fault_free = y;
     }
-    curve->safe = curve->outcomes[SV__CASE_OK] == curve->count;
+    curve->safe = curve->outcomes[SV__CASE_OK] == curve->drawn;
     curve->has_line = sv_line_of(curve->x, curve->y, curve->num_points, &curve->line);
     return SV_OK;
 }
@@ -71,6 +74,8 @@ static sv_status list_levels(const sv__cases *cases, sv__scene *scene)
     for (size_t k = 0; k < scene->num_curves; k++)
         for (size_t i = 0; i < scene->curves[k].count; i++) {
             const sv__case *c = scene->curves[k].at[i];
+            if (c->undrawn)
+                continue;
             used[c->rank] = true;
             by_rank[c->rank] = c->level;
         }
@@ -80,10 +85,11 @@ static sv_status list_levels(const sv__cases *cases, sv__scene *scene)
     return SV_OK;
 }
 
-/* The scene of cases from … to, which are of one fabric and traffic. */
-static sv_status make_scene(const sv__cases *cases, size_t from, size_t to, uint32_t family,
-                            sv__scene *scene)
+/* The scene of cases from … to, which are of one fabric and traffic; unless it has no curves. */
+static sv_status add_scene(const sv__cases *cases, size_t from, size_t to, uint32_t family,
+                           sv__scenes *scenes)
 {
+    sv__scene *scene = &scenes->at[scenes->count];
     *scene = (sv__scene){.fabric = cases->at[from].fabric,
                          .traffic = cases->at[from].traffic,
                          .family = family,
@@ -97,6 +103,7 @@ static sv_status make_scene(const sv__cases *cases, size_t from, size_t to, uint
         scene->num_curves += scene->curves[scene->num_curves].count > 0;
         i = end;
     }
+    scenes->count += scene->num_curves > 0;
     return list_levels(cases, scene);
 }
 
@@ -130,10 +137,10 @@ sv_status sv__scenes_make(const sv__cases *cases, sv__scenes *scenes)
             if (sv__family_cause(cases, f) == SV__CAUSE_NONE)
                 free_family = f;
             else
-                SV_TRY(make_scene(cases, i, end, f, &scenes->at[scenes->count++]));
+                SV_TRY(add_scene(cases, i, end, f, scenes));
         }
         if (scenes->count == before && free_family != UINT32_MAX)
-            SV_TRY(make_scene(cases, i, end, free_family, &scenes->at[scenes->count++]));
+            SV_TRY(add_scene(cases, i, end, free_family, scenes));
     }
     return SV_OK;
 }
@@ -146,7 +153,7 @@ sv_sample sv__curve_level(const sv__scenes *scenes, const sv__curve *curve, uint
     size_t count = 0;
     *cells = 0;
     for (size_t i = 0; i < curve->count; i++) {
-        if (curve->at[i]->level != level)
+        if (curve->at[i]->level != level || curve->at[i]->undrawn)
             continue;
         double throughput = sv__case_throughput(curve->at[i]);
         if (!isnan(throughput))
@@ -161,7 +168,7 @@ bool sv__curve_safe_at(const sv__curve *curve, uint32_t level)
     size_t cells = 0;
     for (size_t i = 0; i < curve->count; i++) {
         const sv__case *c = curve->at[i];
-        if (c->level != level)
+        if (c->level != level || c->undrawn)
             continue;
         if (c->outcome != SV__CASE_OK || isnan(c->value[SV__THROUGHPUT]))
             return false;

@@ -12,6 +12,7 @@ typedef struct sv__curve {
     uint32_t contender;
     const sv__case **at; /* by level and seed, the fault-free one first if there is one */
     size_t count;
+    size_t drawn;            /* of them: the others say nothing of the engine */
     const sv__case **points; /* those of them with a throughput that counts */
     double *x, *y;           /* failed parts and throughput of the points */
     size_t num_points;
@@ -19,7 +20,7 @@ typedef struct sv__curve {
     bool has_line;
     sv_line line;
     size_t outcomes[SV__NUM_OUTCOMES];
-    bool safe; /* every cell is ok */
+    bool safe; /* every cell that was drawn is ok */
 } sv__curve;
 
 typedef struct sv__scene {
@@ -40,7 +41,7 @@ typedef struct sv__scenes {
 /* All scenes of cases with traffic, in the arena of the cases. */
 sv_status sv__scenes_make(const sv__cases *cases, sv__scenes *scenes);
 
-/* Throughputs of a curve at a level; *cells: how many there are, with or without one. */
+/* Throughputs of a curve at a level; *cells: how many were drawn, with or without one. */
 sv_sample sv__curve_level(const sv__scenes *scenes, const sv__curve *curve, uint32_t level,
                           size_t *cells);
 

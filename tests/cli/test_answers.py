@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from support.study import Database, faults, run  # noqa: E402
+from support.study import Database, answer, faults, run  # noqa: E402
 
 EXCHANGE = {"traffic": "exchange", "profile": "qdr", "message": 20480}
 
@@ -192,6 +192,147 @@ class Texts(unittest.TestCase):
         base.commit()
         self.assertIn("6 cells have no result yet.", run(self.path, "usability", "text")[1])
         self.assertIn("6 cells have no result yet.", run(self.path, "summary", "text")[1])
+        base.execute("DELETE FROM cell WHERE id NOT IN (SELECT cell FROM result) AND id NOT IN"
+                     " (SELECT max(id) FROM cell WHERE seed = 3)")
+        base.commit()
+        self.assertIn("1 cell has no result yet.", run(self.path, "usability", "text")[1])
+
+
+class Judgements(unittest.TestCase):
+    """Cells that say less than they seem to."""
+
+    def setUp(self):
+        directory = tempfile.mkdtemp(prefix="selvage-answers-")
+        self.addCleanup(shutil.rmtree, directory)
+        self.path = os.path.join(directory, "study.db")
+        self.base = Database(self.path)
+        self.base.fabric("t", 16, 32, 100)
+
+    def cell(self, engine, level=None, seed=0, throughput=100, status="ok", fabric="t", **values):
+        values = dict({"links_failed": 0, "switches_failed": 0, "terminals": 32}, **values)
+        return self.base.cell(fabric, engine, level, seed, status, values.pop("words", ""),
+                              throughput=throughput if status == "ok" else None, **EXCHANGE, **values)
+
+    def answer(self, name, **options):
+        self.base.done()
+        return answer(self.path, name, **options)
+
+    def test_no_lines_over_years(self):
+        """Adapters fail there too, and no rate of theirs is given."""
+        for engine in ("nue", "lash"):
+            self.cell(engine)
+            for year in (1, 2, 3):
+                self.cell(engine, faults("years", year, "years"), 1, 100 - 9 * year, links_failed=year,
+                          adapters_failed=2 * year)
+                self.cell(engine, faults("link", year), 1, 100 - 9 * year, links_failed=year)
+        tables = self.answer("lifetime", links="0.1")
+        self.assertEqual({row["failures"] for row in tables["lifetime-lines"].rows}, {"links"})
+        self.assertEqual({row["failures"] for row in tables["lifetime"].rows}, {"years"})
+
+    def undrawable(self, status, words=""):
+        for engine, top in (("nue", 100), ("lash", 90)):
+            self.cell(engine, None, 0, top)
+            for seed in (1, 2, 3):
+                self.cell(engine, faults("link", 10), seed, top - 20 - seed, links_failed=10)
+                self.cell(engine, faults("link", 90), seed, None, status, words=words, links_failed=None,
+                          switches_failed=None)
+        tables = self.answer("summary")
+        row = tables["summary"].rows[0]
+        self.assertEqual((row["engine"], row["next"], row["after"], row["told apart"]),
+                         ("nue", "lash", "links 10%", "yes"))
+        self.assertIn("6 cells are left out, as no engine could have done anything: failures that cannot"
+                      " be drawn, or the same error for all.", tables["summary"].notes)
+        self.assertFalse([note for note in tables["summary"].notes if "Not usable" in note])
+
+    def test_failures_that_cannot_be_drawn(self):
+        self.undrawable("faults")
+
+    def test_the_same_error_for_all(self):
+        self.undrawable("error", "no terminal is left")
+
+    def test_nothing_but_failures_that_cannot_be_drawn(self):
+        """What is left is the fault-free cell, if that was measured."""
+        self.cell("nue")
+        self.cell("nue", faults("link", 90), 1, status="faults")
+        self.cell("nue", faults("link", 90), 1, status="faults", fabric="other")
+        rows = self.answer("summary")["summary"].rows
+        self.assertEqual([(row["fabric"], row["failures"], row["engine"]) for row in rows],
+                         [("t", "none", "nue")])
+
+    def test_an_error_of_one_engine(self):
+        for engine in ("nue", "lash"):
+            self.cell(engine, faults("link", 10), 1, status="ok" if engine == "nue" else "error",
+                      words="out of luck", links_failed=10)
+        note = self.answer("summary")["summary"].notes[0]
+        self.assertIn("Not usable: lash (could not be judged in 1 of 1 cell).", note)
+
+    def test_shares_that_round_down_to_nothing(self):
+        for engine, top in (("nue", 100), ("lash", 90)):
+            self.cell(engine, None, 0, top)
+            for seed in (1, 2, 3):
+                self.cell(engine, faults("link", 1), seed, top)
+                self.cell(engine, faults("link", 10), seed, top - 20 - seed, links_failed=10)
+        tables = self.answer("degradation")
+        self.assertEqual([(row["faults"], row["engine"], row["cells"])
+                          for row in tables["degradation"].rows],
+                         [("none", "nue", 1), ("none", "lash", 1), ("links 10%", "nue", 3),
+                          ("links 10%", "lash", 3)])
+        self.assertEqual([row["cells"] for row in tables["degradation-lines"].rows], [4, 4])
+        self.assertEqual(tables["degradation"].notes,
+                         ["6 cells have a share of failures that rounds down to none: counted as the "
+                          "fault-free cell, once."])
+
+    def test_nothing_failed_and_no_fault_free_cell(self):
+        for seed in (1, 2, 3):
+            self.cell("nue", faults("link", 1), seed)
+            self.cell("nue", faults("link", 10), seed, 80 - seed, links_failed=10)
+        rows = self.answer("degradation")["degradation"].rows
+        self.assertEqual([(row["faults"], row["cells"], row["kept"]) for row in rows],
+                         [("none", 1, 100), ("links 10%", 3, 78)])
+
+    def test_years_in_which_nothing_failed(self):
+        """That none fails is something years can draw."""
+        self.cell("nue")
+        for seed in (1, 2, 3):
+            self.cell("nue", faults("years", 1, "years"), seed)
+        self.assertEqual(self.answer("lifetime")["lifetime"].rows[0]["lasted"], 3)
+
+    def test_the_largest_amount(self):
+        """Units do not order amounts: 40 % is more than two links."""
+        for level, parts in ((faults("link", 40), 40), (faults("link", 2, "count"), 2),
+                             (faults("link", 5), 5)):
+            for seed in (1, 2):
+                self.cell("nue", level, seed, 100 - parts, links_failed=parts)
+        tables = self.answer("summary")
+        self.assertEqual(tables["summary"].rows[0]["after"], "links 40%")
+        rows = self.answer("degradation")["degradation"].rows
+        self.assertEqual([row["faults"] for row in rows], ["links 2", "links 5%", "links 40%"])
+
+    def test_two_contents_of_one_file(self):
+        for digest, top in (("0123456789abcdef", 100), ("fedcba9876543210", 200)):
+            for seed in (0, 1):
+                number = self.cell("nue", faults("link", 3) if seed else None, seed, top - seed,
+                                   fabric="n.net", links_failed=3 * seed, terminals=top, switches=9,
+                                   links=50)
+                self.base.db.execute("UPDATE cell SET key = ? WHERE id = ?", (
+                    "fabric=n.net#%s faults=x seed=%d" % (digest, seed), number))
+        self.base.fabric("n.net", 1, 1, 1)
+        rows = self.answer("summary")["summary"].rows
+        self.assertEqual([(row["fabric"], row["fault-free"], row["a terminal"]) for row in rows],
+                         [("n.net", 100, 0.99), ("n.net (2)", 200, 0.995)])
+        rows = self.answer("usability")["usability"].values
+        self.assertEqual(rows, [["n.net", "o"], ["n.net (2)", "o"]])
+
+    def test_long_names(self):
+        """Engines and traffic that differ far behind are not the same."""
+        long = "x" * 2000
+        for end, top in (("a", 100), ("b", 90)):
+            self.cell("nue", throughput=top, options="root=" + long + end)
+            self.base.cell("t", "nue", throughput=top, **dict(EXCHANGE, traffic=long + end))
+        tables = self.answer("degradation")
+        self.assertEqual({(row["engine"], row["traffic"]) for row in tables["degradation"].rows},
+                         {("nue root=" + long + end, "exchange 20480 bytes, qdr") for end in "ab"} |
+                         {("nue", long + end + " 20480 bytes, qdr") for end in "ab"})
 
 
 if __name__ == "__main__":

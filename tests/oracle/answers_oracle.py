@@ -137,8 +137,11 @@ class Cases:
         self.lost = db.execute("SELECT * FROM lost").fetchall()
         lanes = {row[0] for row in db.execute("SELECT DISTINCT c.vls FROM cell c JOIN result r"
                                               " ON r.cell = c.id")}
-        for row in db.execute(query):
-            case = dict(zip(columns + results + ["route_seconds"], row))
+        found = [dict(zip(columns + results + ["route_seconds"], row)) for row in db.execute(query)]
+        for case in found:
+            case["undrawn"] = case["status"] in ("faults", "fabric")
+        found = self.without_failures(found)
+        for case in found:
             case["full"] = case["engine"] + ("/%d" % case["vls"] if case["vls"] else "") + \
                 (" " + case["options"] if case["options"] else "")
             case["name"] = case["full"] if len(lanes) > 1 else \
@@ -161,12 +164,35 @@ class Cases:
                         case[name] = older[name]
             self.rows[place] = case
         self.all = list(self.rows.values())
+        for case in self.all:
+            if case["status"] == "error":
+                met = [c for c in self.all if all(c[key] == case[key] for key in
+                                                  ("fabric", "faults", "seed", "flow"))]
+                case["undrawn"] = len(met) > 1 and \
+                    {(c["status"], c["words"]) for c in met} == {("error", case["words"])}
         members = {}
         for case in self.all:
             members.setdefault(case["group"], set()).add(case["fabric"])
         for case in self.all:
             if len(members[case["group"]]) == 1:
                 case["group"] = case["fabric"]
+
+    @staticmethod
+    def without_failures(found):
+        """Amounts that round down to nothing on a fabric are the fault-free cell, which comes last."""
+        amounts = {}
+        for case in found:
+            parts = [case["links_failed"], case["switches_failed"]]
+            if None not in parts and not case["undrawn"]:
+                amounts.setdefault((case["fabric"], case["faults"]), []).append(
+                    sum(parts) + (case["adapters_failed"] or 0))
+        converted = []
+        for case in found:
+            if case["fault_kind"] in ("link", "switch", "both") and not case["undrawn"] and \
+                    set(amounts.get((case["fabric"], case["faults"]), [1])) == {0}:
+                case.update(faults="none", fault_kind="none", seed=0)
+                converted.append(case)
+        return converted + [case for case in found if not any(case is c for c in converted)]
 
     def select(self, **wanted):
         return [case for case in self.all
@@ -194,11 +220,15 @@ class Curve:
 
     def __init__(self, cases, fabric, flow, family, name):
         own = cases.select(fabric=fabric, flow=flow, family=family, name=name)
+        if all(c["undrawn"] for c in own):
+            own = []
         free = cases.select(fabric=fabric, flow=flow, family="none", name=name)
         self.cells = own + free if family != "none" and own else own
         self.name = name
         self.kind = own[0]["fault_kind"] if own else None
         self.fault_free = throughput(free[0]) if free else None
+        self.all = self.cells  # and without those that say nothing of the engine:
+        self.cells = [c for c in self.cells if not c["undrawn"]]
         self.points = {(c["faults"], c["seed"]): (failed(c, self.kind), throughput(c))
                        for c in self.cells
                        if throughput(c) is not None and failed(c, self.kind) is not None}
@@ -222,10 +252,15 @@ def scenes(cases):
             found.setdefault((case["fabric"], case["flow"]), set()).add(case["family"])
     out = {}
     for (fabric, flow), families in found.items():
-        for family in sorted(families - {"none"}) or ["none"]:
+        before = len(out)
+        for family in sorted(families - {"none"}) + ["none"] * ("none" in families):
+            if family == "none" and len(out) > before:
+                continue
             names = {c["name"] for c in cases.select(fabric=fabric, flow=flow, family=family)}
-            out[fabric, flow, family] = {name: Curve(cases, fabric, flow, family, name)
-                                         for name in names}
+            curves = {name: Curve(cases, fabric, flow, family, name) for name in names}
+            curves = {name: curve for name, curve in curves.items() if curve.cells}
+            if curves:
+                out[fabric, flow, family] = curves
     return out
 
 
@@ -261,7 +296,7 @@ def crossing(a, b):
 def life(curve, seed, target):
     """(how it ended, years)"""
     before, had = 0, curve.fault_free
-    for case in sorted((c for c in curve.cells if c["fault_kind"] == "years" and c["seed"] == seed),
+    for case in sorted((c for c in curve.all if c["fault_kind"] == "years" and c["seed"] == seed),
                        key=lambda c: c["fault_amount"]):
         if case["status"] in ("deadlock", "incomplete", "engine"):
             return "ended", before
