@@ -2,11 +2,12 @@
  * answers_summary.c: what to do, in words, with the evidence.
  *
  * For each fabric, traffic and kind of failures: of the engines that are ok in every cell, the one
- * with the most throughput in the mean over all amounts of failures (each amount counts once). Its
- * next is the best of the others. They are compared seed by seed, in the mean over all amounts;
- * where the mean of these differences is within its confidence, the sentence says that they cannot
- * be told apart. Where another engine is better from some number of failures on, it says from
- * which; and it says why others are out of the question.
+ * with the most throughput in the mean over all amounts of failures (each amount counts once), on
+ * the cells that all of them have (summary_choice.c). Its next is the best of the others. They are
+ * compared seed by seed, in the mean over all amounts; where the mean of these differences is
+ * within its confidence, the sentence says that they cannot be told apart. Where another engine is
+ * better from some number of failures on, it says from which; and it says why others are out of the
+ * question.
  *
  * Nothing is recommended that was not measured: what was not simulated is judged by the busiest
  * channel (summary_tables.c), and said so.
@@ -24,6 +25,7 @@ typedef struct advice {
     uint32_t last;                /* the amount of failures that is told about */
     double kept, there;           /* at last: share of the fault-free throughput, and throughput */
     sv_sample difference;         /* best less next, over seeds */
+    sv__choice choice;
 } advice;
 
 static const char *name_of(const sv__cases *cases, const sv__curve *curve)
@@ -38,58 +40,65 @@ static double terminals_of(const sv__cases *cases, const sv__scene *scene)
 
 /* ---- choosing ---- */
 
-/* The mean over all amounts of failures; NAN if one was not measured. */
-static double score(const sv__scenes *scenes, const sv__scene *scene, const sv__curve *curve)
+static sv_status choose(const sv__cases *cases, const sv__scene *scene, sv__choice *choice)
 {
-    double sum = 0;
-    size_t cells;
-    for (size_t l = 0; l < scene->num_levels; l++)
-        sum += sv__curve_level(scenes, curve, scene->levels[l], &cells).mean;
-    return sum / (double)scene->num_levels;
-}
-
-static const sv__curve *best_of(const sv__scenes *scenes, const sv__scene *scene,
-                                const sv__curve *but)
-{
-    const sv__curve *best = NULL;
-    double most = -INFINITY;
+    SV_TRY(sv__choice_begin(cases, scene->num_curves, choice));
     for (size_t k = 0; k < scene->num_curves; k++) {
         const sv__curve *curve = &scene->curves[k];
-        double points = curve->safe && curve != but ? score(scenes, scene, curve) : NAN;
-        if (points > most) {
-            best = curve;
-            most = points;
-        }
+        if (!curve->safe)
+            continue;
+        SV_TRY(sv__choice_add(cases, curve->contender, curve->count, choice));
+        for (size_t i = 0; i < curve->count; i++)
+            sv__choice_cell(curve->at[i], sv__case_throughput(curve->at[i]), choice);
     }
-    return best;
+    return sv__choose(cases, choice);
 }
 
-/* The amount to tell about: that of the years asked for, or the largest. */
-static uint32_t level_to_tell(const sv__cases *cases, const sv__scene *scene, double years)
+static const sv__curve *curve_of(const sv__scene *scene, const sv__candidate *candidate)
 {
-    for (size_t l = 0; years > 0 && l < scene->num_levels; l++) {
+    for (size_t k = 0; candidate != NULL && k < scene->num_curves; k++)
+        if (scene->curves[k].contender == candidate->contender)
+            return &scene->curves[k];
+    return NULL;
+}
+
+/* The amount to tell about: that of the years asked for, or the largest that was measured. */
+static uint32_t level_to_tell(const sv__cases *cases, const sv__scenes *scenes,
+                              const sv__scene *scene, const sv__curve *best, double years)
+{
+    uint32_t last = scene->levels[scene->num_levels - 1];
+    bool found = false;
+    for (size_t l = scene->num_levels; best != NULL && l-- > 0;) {
         const sv__level *level = &cases->levels[scene->levels[l]];
-        if (level->kind == SV__CAUSE_YEARS && level->amount == years)
+        size_t cells;
+        if (sv__curve_level(scenes, best, scene->levels[l], &cells).count == 0)
+            continue;
+        if (years > 0 && level->kind == SV__CAUSE_YEARS && level->amount == years)
             return scene->levels[l];
+        last = found ? last : scene->levels[l];
+        found = true;
     }
-    return scene->levels[scene->num_levels - 1];
+    return last;
 }
 
-static advice advise(const sv__cases *cases, const sv__scenes *scenes, const sv__scene *scene,
-                     double years)
+static sv_status advise(const sv__cases *cases, const sv__scenes *scenes, const sv__scene *scene,
+                        double years, advice *a)
 {
-    advice a = {.scene = scene, .kept = NAN, .there = NAN, .difference = sv_sample_of(NULL, 0)};
+    *a = (advice){.scene = scene, .kept = NAN, .there = NAN, .difference = sv_sample_of(NULL, 0)};
+    SV_TRY(choose(cases, scene, &a->choice));
+    const sv__candidate *best = sv__choice_best(&a->choice, 1, NULL);
+    a->best = curve_of(scene, best);
+    a->last = level_to_tell(cases, scenes, scene, a->best, years);
+    if (a->best == NULL)
+        return SV_OK;
     size_t cells;
-    a.last = level_to_tell(cases, scene, years);
-    a.best = best_of(scenes, scene, NULL);
-    if (a.best == NULL)
-        return a;
-    a.next = best_of(scenes, scene, a.best);
-    a.there = sv__curve_level(scenes, a.best, a.last, &cells).mean;
-    a.kept = a.there / a.best->fault_free;
-    if (a.next != NULL)
-        a.difference = sv__curves_differ_by_seed(cases, scenes, scene, a.best, a.next);
-    return a;
+    a->next = curve_of(scene, sv__choice_best(&a->choice, 1, best));
+    a->there = sv__curve_level(scenes, a->best, a->last, &cells).mean;
+    a->kept = a->there / a->best->fault_free;
+    if (a->next != NULL)
+        a->difference = sv__curves_differ_by_seed(cases, scenes, a->choice.levels,
+                                                  a->choice.num_levels, a->best, a->next);
+    return SV_OK;
 }
 
 /* ---- saying ---- */
@@ -114,26 +123,52 @@ static void say_throughput(const sv__cases *cases, const advice *a, sv_text *out
     sv_text_print(out, " after %s.", cases->levels[a->last].words);
 }
 
+/* Engines that were run under this traffic, but not with these failures. */
+static size_t say_absent(const sv__cases *cases, const advice *a, sv_text *out)
+{
+    size_t absent = 0;
+    for (size_t i = 0; i < cases->count; i = sv__run_end(cases, i, 3)) {
+        const sv__case *c = &cases->at[i];
+        bool here = c->fabric == a->scene->fabric && c->traffic == a->scene->traffic;
+        for (size_t k = 0; here && k < a->scene->num_curves; k++)
+            here = a->scene->curves[k].contender != c->contender;
+        if (!here)
+            continue;
+        if (out != NULL)
+            sv_text_print(out, "%s%s", absent == 0 ? " Not measured with these failures: " : ", ",
+                          cases->contenders[c->contender].name);
+        absent++;
+    }
+    if (absent > 0 && out != NULL)
+        sv_text_print(out, ".");
+    return absent;
+}
+
 static void say_next(const sv__cases *cases, const advice *a, sv_text *out)
 {
     const sv_sample *d = &a->difference;
     if (a->next == NULL) {
-        sv_text_print(out, " No other engine is safe in all cells.");
+        bool more = cases->open > 0 || say_absent(cases, a, NULL) > 0;
+        const char *alone = sv__say_alone(&a->choice, a->scene->num_curves, more);
+        sv_text_print(out, "%s%s", alone[0] == 0 ? "" : " ", alone);
         return;
     }
+    const char *side = d->mean < 0 ? "above" : "below", *next = name_of(cases, a->next);
     if (d->count == 0)
-        return;
-    if (isnan(d->half))
-        sv_text_print(out, " Next is %s, %.4g GB/s below with the only seed: no confidence.",
-                      name_of(cases, a->next), d->mean);
+        sv_text_print(out, " Next is %s, without a seed that both have at all amounts.", next);
+    else if (isnan(d->half) && fabs(d->mean) <= 1e-9 * a->there)
+        sv_text_print(out, " %s has the same throughput with the only seed: no confidence.", next);
+    else if (isnan(d->half))
+        sv_text_print(out, " Next is %s, %.4g GB/s %s with the only seed: no confidence.", next,
+                      fabs(d->mean), side);
     else if (sv__told_apart(d) == 1)
-        sv_text_print(out, " Next is %s, %.4g ± %.2g GB/s below in the mean over %zu seeds.",
-                      name_of(cases, a->next), d->mean, d->half, d->count);
+        sv_text_print(out, " Next is %s, %.4g ± %.2g GB/s %s in the mean over %zu seeds.", next,
+                      fabs(d->mean), d->half, side, d->count);
     else
         sv_text_print(out,
                       " It cannot be told apart from %s: the difference over %zu seeds is "
                       "%.4g ± %.2g GB/s.",
-                      name_of(cases, a->next), d->count, d->mean, d->half);
+                      next, d->count, d->mean, d->half);
 }
 
 /* Where others are better than the recommended one. */
@@ -193,13 +228,18 @@ static void say(const sv__cases *cases, const sv__scenes *scenes, const advice *
     sv_text_print(&out, "%s, %s, %s: ", cases->fabrics[a->scene->fabric].name,
                   cases->traffics[a->scene->traffic], cases->families[a->scene->family]);
     if (a->best == NULL) {
-        sv_text_print(&out, "no engine is safe in all cells.");
+        bool more = cases->open > 0 || say_absent(cases, a, NULL) > 0;
+        sv_text_print(&out, a->choice.count > 0 ? "no throughput of a safe engine was measured."
+                            : more ? "no engine that was measured is safe in all cells."
+                                   : "no engine is safe in all cells.");
     } else {
         sv_text_print(&out, "use %s", name_of(cases, a->best));
         say_throughput(cases, a, &out);
         say_next(cases, a, &out);
         say_crossings(cases, scenes, a, &out);
     }
+    sv__say_missing(cases, &a->choice, a->scene->levels, a->scene->num_levels, &out);
+    say_absent(cases, a, &out);
     say_unsafe(cases, a, &out);
     if (sv_text_finish(&out) == SV_OK)
         sv_table_note(t, "%s", out.at);
@@ -252,6 +292,7 @@ static void say_fabrics(const sv__cases *cases, const advice *all, size_t count,
 {
     const advice *gives = NULL, *keeps = NULL, *a = &all[first];
     size_t fabrics = 0;
+    double least = INFINITY, least_kept = INFINITY;
     for (size_t i = 0; i < count; i++) {
         const advice *b = &all[i];
         if (b->scene->traffic != a->scene->traffic || b->last != a->last || b->best == NULL)
@@ -262,18 +303,31 @@ static void say_fabrics(const sv__cases *cases, const advice *all, size_t count,
         double each = b->there / terminals_of(cases, b->scene);
         if (each > 0 && (gives == NULL || each > gives->there / terminals_of(cases, gives->scene)))
             gives = b;
+        least = fmin(least, each);
+        least_kept = fmin(least_kept, b->kept);
         if (b->kept > 0 && (keeps == NULL || b->kept > keeps->kept))
             keeps = b;
     }
     if (fabrics < 2)
         return;
-    if (gives != NULL)
-        sv_table_note(
-            t, "Of %zu fabrics, %s with %s gives a terminal most after %s (%s): %.4g GB/s.",
-            fabrics, cases->fabrics[gives->scene->fabric].name, name_of(cases, gives->best),
-            cases->levels[a->last].words, cases->traffics[a->scene->traffic],
-            gives->there / terminals_of(cases, gives->scene));
-    if (keeps != NULL && has_failures(cases, a))
+    const char *traffic = cases->traffics[a->scene->traffic];
+    bool fails = has_failures(cases, a);
+    const char *after = fails ? "after " : "without failures";
+    const char *words = fails ? cases->levels[a->last].words : "";
+    double most = gives == NULL ? NAN : gives->there / terminals_of(cases, gives->scene);
+    if (most - least <= 1e-9 * most)
+        sv_table_note(t, "All %zu fabrics give a terminal the same %s%s (%s): %.4g GB/s.", fabrics,
+                      after, words, traffic, most);
+    else if (gives != NULL)
+        sv_table_note(t, "Of %zu fabrics, %s with %s gives a terminal most %s%s (%s): %.4g GB/s.",
+                      fabrics, cases->fabrics[gives->scene->fabric].name,
+                      name_of(cases, gives->best), after, words, traffic, most);
+    if (keeps == NULL || !fails)
+        return;
+    if (keeps->kept - least_kept <= 1e-9 * keeps->kept)
+        sv_table_note(t, "All %zu fabrics keep the same share of their own throughput: %.0f %%.",
+                      fabrics, 100 * keeps->kept);
+    else
         sv_table_note(t, "Of %zu fabrics, %s with %s keeps most of its own throughput: %.0f %%.",
                       fabrics, cases->fabrics[keeps->scene->fabric].name,
                       name_of(cases, keeps->best), 100 * keeps->kept);
@@ -294,7 +348,7 @@ sv_status sv__answer_summary(const sv__cases *cases, const sv_answer_options *op
         "is of both means, seed by seed, with its 95 % confidence.");
     summary_columns(t);
     for (size_t s = 0; s < scenes.count; s++) {
-        all[s] = advise(cases, &scenes, &scenes.at[s], options->years);
+        SV_TRY(advise(cases, &scenes, &scenes.at[s], options->years, &all[s]));
         summary_row(cases, &all[s], t);
         say(cases, &scenes, &all[s], t);
     }

@@ -116,6 +116,14 @@ size_t sv__bundle_routed(const sv__bundle *bundle)
            sv__bundle_outcomes(bundle, SV__CASE_OTHER);
 }
 
+size_t sv__bundle_drawn(const sv__bundle *bundle)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < bundle->count; i++)
+        count += !bundle->at[i].undrawn;
+    return count;
+}
+
 void sv__bundle_columns(sv_table *table)
 {
     sv_table_column(table, "fabric", NULL, SV_TEXT_COLUMN);

@@ -33,6 +33,9 @@ sv_sample sv__bundle_sample(const sv__bundles *bundles, const sv__bundle *bundle
 size_t sv__bundle_outcomes(const sv__bundle *bundle, sv__outcome outcome);
 size_t sv__bundle_routed(const sv__bundle *bundle);
 
+/* How many cases say something of an engine. */
+size_t sv__bundle_drawn(const sv__bundle *bundle);
+
 /* Columns fabric, faults and engine, and their values. */
 void sv__bundle_columns(sv_table *table);
 void sv__bundle_names(const sv__cases *cases, const sv__bundle *bundle, sv_table *table);

@@ -219,22 +219,23 @@ static double point_at(const sv__curve *curve, uint32_t level, int64_t seed)
 }
 
 sv_sample sv__curves_differ_by_seed(const sv__cases *cases, const sv__scenes *scenes,
-                                    const sv__scene *scene, const sv__curve *a, const sv__curve *b)
+                                    const uint32_t *levels, size_t num_levels, const sv__curve *a,
+                                    const sv__curve *b)
 {
     size_t count = 0;
-    uint32_t last = scene->levels[scene->num_levels - 1];
+    uint32_t last = levels[num_levels - 1];
     for (size_t i = 0; i < a->num_points; i++) {
         int64_t seed = a->points[i]->seed;
         double sum = 0;
         if (a->points[i]->level != last)
             continue; /* every seed once: those of one level, as all must be there */
-        for (size_t l = 0; l < scene->num_levels; l++) {
-            uint32_t level = scene->levels[l];
+        for (size_t l = 0; l < num_levels; l++) {
+            uint32_t level = levels[l];
             int64_t own = cases->levels[level].kind == SV__CAUSE_NONE ? 0 : seed;
             sum += point_at(a, level, own) - point_at(b, level, own);
         }
         if (!isnan(sum))
-            scenes->scratch[count++] = sum / (double)scene->num_levels;
+            scenes->scratch[count++] = sum / (double)num_levels;
     }
     return sv_sample_of(scenes->scratch, count);
 }

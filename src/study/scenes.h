@@ -54,12 +54,13 @@ sv_sample sv__curves_differ(const sv__scenes *scenes, const sv__curve *a, const 
                             uint32_t level);
 
 /*
- * Throughput of a less that of b in the mean over all amounts of failures of a scene: one number
+ * Throughput of a less that of b in the mean over some levels (in order): one number
  * for each seed that both have at all of them, since what fails of a seed at one amount fails at
  * larger ones too. Of the fault-free cell where there are no failures.
  */
 sv_sample sv__curves_differ_by_seed(const sv__cases *cases, const sv__scenes *scenes,
-                                    const sv__scene *scene, const sv__curve *a, const sv__curve *b);
+                                    const uint32_t *levels, size_t num_levels, const sv__curve *a,
+                                    const sv__curve *b);
 
 /*
  * Where the lines of two curves over the cells that both have cross, the parts between which they

@@ -11,11 +11,15 @@
 #include "study/bundles.h"
 #include "study/summary.h"
 
-/* The bundles of one group, and one contender among them. */
+/* The bundles of one group, and who may be chosen. */
 typedef struct group {
     const sv__cases *cases;
     const sv__bundles *bundles;
     size_t from, to;
+    uint32_t *levels;            /* that were measured */
+    size_t num_levels, measured; /* contenders that were, safe or not */
+    sv__choice choice;
+    double *differences; /* scratch */
 } group;
 
 static bool is_simulated(const group *g)
@@ -27,117 +31,125 @@ static bool is_simulated(const group *g)
     return false;
 }
 
-static size_t num_levels(const group *g)
+/* The levels that anyone was measured at, in order. */
+static sv_status list_levels(group *g)
 {
-    size_t levels = 0;
-    for (size_t i = g->from; i < g->to; i++)
-        levels += i == g->from || g->bundles->at[i].level != g->bundles->at[i - 1].level;
-    return levels;
-}
-
-/* Mean EFI of a contender over all levels; NAN if it is not ok everywhere. */
-static double score(const group *g, uint32_t contender)
-{
-    double sum = 0;
-    size_t levels = 0;
+    g->levels = SV_ARENA_NEW(g->cases->arena, uint32_t, g->cases->num_levels + 1);
+    if (g->levels == NULL)
+        return SV_NO_MEMORY;
     for (size_t i = g->from; i < g->to; i++) {
         const sv__bundle *b = &g->bundles->at[i];
-        if (b->contender != contender)
-            continue;
-        if (sv__bundle_outcomes(b, SV__CASE_OK) < b->count)
-            return NAN;
-        sum += sv__bundle_sample(g->bundles, b, SV__EFI_MAX).mean;
-        levels++;
+        if (sv__bundle_drawn(b) > 0 &&
+            (g->num_levels == 0 || g->levels[g->num_levels - 1] != b->level))
+            g->levels[g->num_levels++] = b->level;
     }
-    return levels == num_levels(g) ? sum / (double)levels : NAN;
+    return SV_OK;
 }
 
-static uint32_t best_of(const group *g, uint32_t but)
+/* Makes a candidate of a contender that was ok in every cell; EFI is what counts. */
+static sv_status consider(group *g, uint32_t contender)
 {
-    uint32_t best = UINT32_MAX;
-    double least = INFINITY;
-    for (uint32_t k = 0; k < g->cases->num_contenders; k++) {
-        double points = k == but ? NAN : score(g, k);
-        if (points < least) {
-            best = k;
-            least = points;
+    size_t cells = 0, ok = 0;
+    for (size_t i = g->from; i < g->to; i++)
+        if (g->bundles->at[i].contender == contender) {
+            cells += sv__bundle_drawn(&g->bundles->at[i]);
+            ok += sv__bundle_outcomes(&g->bundles->at[i], SV__CASE_OK);
         }
+    g->measured += cells > 0;
+    if (cells == 0 || ok < cells)
+        return SV_OK;
+    SV_TRY(sv__choice_add(g->cases, contender, cells, &g->choice));
+    for (size_t i = g->from; i < g->to; i++) {
+        const sv__bundle *b = &g->bundles->at[i];
+        for (size_t k = 0; b->contender == contender && k < b->count; k++)
+            if (!b->at[k].undrawn)
+                sv__choice_cell(&b->at[k], b->at[k].value[SV__EFI_MAX], &g->choice);
     }
-    return best;
+    return SV_OK;
 }
 
 /* EFI of b less that of a, over cells of both. */
-static sv_sample differ(const group *g, uint32_t a, uint32_t b)
+static sv_sample differ(const group *g, const sv__candidate *a, const sv__candidate *b)
 {
     size_t count = 0;
-    for (size_t i = g->from; i < g->to; i++) {
-        const sv__bundle *x = &g->bundles->at[i];
-        if (x->contender != a)
-            continue;
-        for (size_t k = g->from; k < g->to; k++) {
-            const sv__bundle *y = &g->bundles->at[k];
-            if (y->contender != b || y->level != x->level)
-                continue;
-            for (size_t p = 0, q = 0; p < x->count; p++) {
-                while (q < y->count &&
-                       (y->at[q].fabric < x->at[p].fabric ||
-                        (y->at[q].fabric == x->at[p].fabric && y->at[q].seed < x->at[p].seed)))
-                    q++;
-                if (q < y->count && y->at[q].fabric == x->at[p].fabric &&
-                    y->at[q].seed == x->at[p].seed)
-                    g->bundles->scratch[count++] =
-                        y->at[q].value[SV__EFI_MAX] - x->at[p].value[SV__EFI_MAX];
-            }
-        }
+    for (size_t p = 0, q = 0; p < a->count; p++) {
+        const sv__measured *x = &a->at[p];
+        while (q < b->count && sv__measured_order(&b->at[q], x) < 0)
+            q++;
+        if (q < b->count && sv__measured_order(&b->at[q], x) == 0)
+            g->differences[count++] = b->at[q].value - x->value;
     }
-    return sv_sample_of(g->bundles->scratch, count);
+    return sv_sample_of(g->differences, count);
 }
 
-static void say(const group *g, uint32_t best, uint32_t next, const sv_sample *d, sv_table *t)
+static void say(const group *g, const char *engine, const char *next, const sv_sample *d,
+                sv_text *out)
 {
-    const char *name = g->cases->groups[g->bundles->at[g->from].group];
-    const char *engine = g->cases->contenders[best].name;
-    if (next == UINT32_MAX)
-        sv_table_note(t, "%s, not simulated: use %s; no other engine is safe in all cells.", name,
-                      engine);
+    sv_text_print(out, "%s, not simulated: ", g->cases->groups[g->bundles->at[g->from].group]);
+    if (next == NULL)
+        sv_text_print(out, "use %s. %s", engine,
+                      sv__say_alone(&g->choice, g->measured, g->cases->open > 0));
+    else if (isnan(d->half) && d->mean == 0)
+        sv_text_print(out,
+                      "%s and %s have equally loaded busiest channels (one cell, so without "
+                      "confidence).",
+                      engine, next);
     else if (isnan(d->half))
-        sv_table_note(t,
-                      "%s, not simulated: %s has the least loaded busiest channel; next is %s with "
-                      "%.4g routes more (one cell, so without confidence).",
-                      name, engine, g->cases->contenders[next].name, d->mean);
+        sv_text_print(out,
+                      "%s has the least loaded busiest channel; next is %s with %.4g routes more "
+                      "(one cell, so without confidence).",
+                      engine, next, d->mean);
     else if (fabs(d->mean) > d->half)
-        sv_table_note(t,
-                      "%s, not simulated: %s has the least loaded busiest channel; next is %s with "
-                      "%.4g ± %.2g routes more over %zu paired cells.",
-                      name, engine, g->cases->contenders[next].name, d->mean, d->half, d->count);
+        sv_text_print(out,
+                      "%s has the least loaded busiest channel; next is %s with %.4g ± %.2g "
+                      "routes more over %zu paired cells.",
+                      engine, next, d->mean, d->half, d->count);
     else
-        sv_table_note(t,
-                      "%s, not simulated: %s and %s have the least loaded busiest channels and "
-                      "cannot be told apart (%.4g ± %.2g routes over %zu paired cells).",
-                      name, engine, g->cases->contenders[next].name, d->mean, d->half, d->count);
+        sv_text_print(out,
+                      "%s and %s have the least loaded busiest channels and cannot be told apart "
+                      "(%.4g ± %.2g routes over %zu paired cells).",
+                      engine, next, d->mean, d->half, d->count);
+    sv__say_missing(g->cases, &g->choice, g->levels, g->num_levels, out);
 }
 
-static void add_group(const group *g, sv_table *t)
+static sv_status add_group(group *g, sv_table *t)
 {
-    uint32_t best = best_of(g, UINT32_MAX);
-    if (best == UINT32_MAX)
-        return;
-    uint32_t next = best_of(g, best);
-    sv_sample d = next == UINT32_MAX ? sv_sample_of(NULL, 0) : differ(g, best, next);
+    SV_TRY(list_levels(g));
+    SV_TRY(sv__choice_begin(g->cases, g->cases->num_contenders, &g->choice));
+    for (uint32_t k = 0; k < g->cases->num_contenders; k++)
+        SV_TRY(consider(g, k));
+    SV_TRY(sv__choose(g->cases, &g->choice));
+    const sv__candidate *best = sv__choice_best(&g->choice, -1, NULL);
+    if (best == NULL)
+        return SV_OK;
+    const sv__candidate *next = sv__choice_best(&g->choice, -1, best);
+    const char *engine = g->cases->contenders[best->contender].name;
+    const char *second = next == NULL ? NULL : g->cases->contenders[next->contender].name;
+    sv_sample d = next == NULL ? sv_sample_of(NULL, 0) : differ(g, best, next);
     sv_table_text(t, g->cases->groups[g->bundles->at[g->from].group]);
-    sv_table_text(t, g->cases->contenders[best].name);
-    sv_table_number(t, score(g, best));
-    sv_table_text(t, next == UINT32_MAX ? NULL : g->cases->contenders[next].name);
+    sv_table_text(t, engine);
+    sv_table_number(t, best->score);
+    sv_table_text(t, second);
     sv_table_number(t, d.mean);
     sv_table_number(t, d.half);
     sv_table_text(t, isnan(d.half) ? NULL : fabs(d.mean) > d.half ? "yes" : "no");
-    say(g, best, next, &d, t);
+    sv_text out;
+    sv_text_init(&out, g->cases->ctx, NULL);
+    say(g, engine, second, &d, &out);
+    sv_status status = sv_text_finish(&out);
+    if (status == SV_OK)
+        sv_table_note(t, "%s", out.at);
+    sv_text_release(&out);
+    return status;
 }
 
 sv_status sv__summary_tables(const sv__cases *cases, sv_tables *tables)
 {
     sv__bundles bundles;
     SV_TRY(sv__bundles_make(cases, true, &bundles));
+    double *differences = SV_ARENA_NEW(cases->arena, double, cases->count + 1);
+    if (differences == NULL)
+        return SV_NO_MEMORY;
     sv_table *t = sv_table_new(tables, "summary-tables", "What to use where nothing was simulated",
                                "Of the engines that are ok in every cell, that with the fewest "
                                "routes on its busiest channel (EFI), in the mean over all amounts "
@@ -152,9 +164,11 @@ sv_status sv__summary_tables(const sv__cases *cases, sv_tables *tables)
     for (size_t i = 0, end; i < bundles.count; i = end) {
         for (end = i; end < bundles.count && bundles.at[end].group == bundles.at[i].group;)
             end++;
-        group g = {cases, &bundles, i, end};
+        group g = {
+            .cases = cases, .bundles = &bundles, .from = i, .to = end, .differences = differences};
         if (!is_simulated(&g))
-            add_group(&g, t);
+            SV_TRY(add_group(&g, t));
     }
+    sv__note_undrawn(cases, t);
     return SV_OK;
 }

@@ -140,6 +140,7 @@ class Cases:
         found = [dict(zip(columns + results + ["route_seconds"], row)) for row in db.execute(query)]
         for case in found:
             case["undrawn"] = case["status"] in ("faults", "fabric")
+        self.engines = [(c["engine"], c["vls"], c["options"]) for c in found]
         found = self.without_failures(found)
         for case in found:
             case["full"] = case["engine"] + ("/%d" % case["vls"] if case["vls"] else "") + \
@@ -170,6 +171,8 @@ class Cases:
                                                   ("fabric", "faults", "seed", "flow"))]
                 case["undrawn"] = len(met) > 1 and \
                     {(c["status"], c["words"]) for c in met} == {("error", case["words"])}
+        names = {(c["engine"], c["vls"], c["options"]): c["name"] for c in self.all}
+        self.order = list(dict.fromkeys(names[engine] for engine in self.engines))
         members = {}
         for case in self.all:
             members.setdefault(case["group"], set()).add(case["fabric"])
@@ -278,6 +281,24 @@ def by_seed(a, b, amounts):
         if all(place in a.points and place in b.points for place in places):
             out.append(sum(a.points[p][1] - b.points[p][1] for p in places) / len(places))
     return out
+
+
+def choose(curves, order):
+    """Safe engines compared on the cells that all have, those with the fewest left out if need be:
+    {engine: score}, and the amounts."""
+    cells = {name: {(c["faults"], c["seed"]): throughput(c) for c in curve.cells
+                    if throughput(c) is not None} for name, curve in curves.items() if curve.safe}
+    cells = {name: found for name, found in cells.items() if found}
+    while cells:
+        common = set.intersection(*(set(found) for found in cells.values()))
+        if common:
+            break
+        del cells[min(cells, key=lambda name: (len(cells[name]), -order.index(name)))]
+    else:
+        return {}, set()
+    amounts = {place[0] for place in common}
+    return {name: mean([mean([found[place] for place in common if place[0] == amount])
+                        for amount in amounts]) for name, found in cells.items()}, amounts
 
 
 def crossing(a, b):

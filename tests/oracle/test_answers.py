@@ -4,6 +4,7 @@ cells: all kinds of failures, ends, gaps, repeated and unfinished cells; and tex
 import math
 import os
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -456,9 +457,7 @@ class Answers(unittest.TestCase):
             rows = self.keyed(table, "fabric", "traffic", "failures")
             self.assertEqual(set(rows), set(oracle.scenes(cases)))
             for scene, curves in oracle.scenes(cases).items():
-                amounts = {c["faults"] for curve in curves.values() for c in curve.cells}
-                scores = {n: sum(oracle.mean(c.at(level)) for level in amounts)
-                          for n, c in curves.items() if c.safe and all(c.at(level) for level in amounts)}
+                scores, amounts = oracle.choose(curves, cases.order)
                 ranked = sorted(scores, key=lambda n: -scores[n])
                 first, second = (ranked + [None, None])[:2]
                 d = oracle.by_seed(curves[first], curves[second], amounts) if second else []
@@ -468,7 +467,13 @@ class Answers(unittest.TestCase):
                          told_apart=told)
                 said = [note for note in table.notes if note.startswith("%s, %s, %s: " % scene)]
                 self.assertEqual(len(said), 1)
-                self.assertIn("use %s" % first if first else "no engine is safe", said[0])
+                self.assertRegex(said[0], "use %s" % re.escape(first) if first else
+                                 "no throughput of a safe engine" if any(c.safe for c in curves.values())
+                                 else "no engine (that was measured )?is safe")
+                lacks = [n for n, c in curves.items() if c.safe and
+                         any(not c.at(c2["faults"]) for c1 in curves.values() for c2 in c1.cells)]
+                listed = re.findall(r"(?:Not measured: |; )(.*?) at ", said[0])
+                self.assertEqual(sorted(listed), sorted(lacks), said[0])
                 self.assertEqual("cannot be told apart from" in said[0], told == "no", said[0])
 
 
