@@ -58,6 +58,21 @@ static sqlite3 *small_database(const char *path)
                 id++;
             }
     must(db, "INSERT INTO fabric VALUES ('torus:3x3,seed=0', 9, 9, 18, NULL)");
+    /* Two contents of a file, failures that cannot be drawn, and a share of nothing. */
+    for (int i = 0; i < 6; i++) {
+        snprintf(sql, sizeof sql,
+                 "INSERT INTO cell VALUES (%d, 'fabric=n.net#%016d faults=%d', 'n.net', '%s', '%s',"
+                 " '%%', 1, 1, 'nue', 4, '', 'exchange', 'qdr', 2048, 0, 'metrics %d');"
+                 "INSERT INTO result (cell, status, words, links_failed, switches_failed, switches,"
+                 " terminals, links, throughput) VALUES (%d, '%s', '', %d, 0, 4, 8, 6, 100)",
+                 id, i / 3, i,
+                 i % 3 == 0   ? "none"
+                 : i % 3 == 1 ? "links 1%"
+                              : "links 90%",
+                 i % 3 == 0 ? "none" : "link", i, id, i % 3 == 2 ? "faults" : "ok", 0);
+        must(db, sql);
+        id++;
+    }
     return db;
 }
 
@@ -110,6 +125,12 @@ static void names_and_options(void **state)
     sv_answer_options options = {.fabric = "torus:4x3,seed=1"};
     OK(ctx, sv_answer(ctx, db, "degradation", &options, &tables)); /* that one has no traffic */
     assert_int_equal(sv_table_rows(tables.at[0]), 0);
+    options = (sv_answer_options){.fabric = "n.net"};
+    OK(ctx, sv_answer(ctx, db, "summary", &options, &tables));
+    assert_int_equal(sv_table_rows(sv_tables_find(&tables, "summary")), 2); /* two contents */
+    sv_arena_release(&arena);
+    sv_arena_init(&arena, ctx);
+    sv_tables_init(&tables, &arena);
     options = (sv_answer_options){.plan = 7};
     OK(ctx, sv_answer(ctx, db, "usability", &options, &tables));
     assert_int_equal(sv_table_rows(sv_tables_find(&tables, "usability")), 0);
