@@ -217,15 +217,20 @@ static void add_from_lines(const sv__cases *cases, const sv__scenes *scenes,
     sv_table_column(t, "high", "years", 2);
     sv_table_column(t, "simulated", "years", 2);
     sv_table_column(t, "remark", NULL, SV_TEXT_COLUMN);
+    bool aged = false;
     for (size_t s = 0; s < scenes->count; s++) {
-        if (scenes->at[s].kind == SV__CAUSE_YEARS)
-            continue; /* adapters fail there too, and the table of years answers it */
+        if (scenes->at[s].kind == SV__CAUSE_YEARS) {
+            aged = true; /* adapters fail there too, and the table of years answers it */
+            continue;
+        }
         double a_year = failures_a_year(cases, &scenes->at[s], o);
         for (size_t k = 0; k < scenes->at[s].num_curves; k++)
             if (scenes->at[s].curves[k].has_line && a_year > 0)
                 line_row(cases, &scenes->at[s], &scenes->at[s].curves[k], a_year, threshold_of(o),
                          t);
     }
+    if (aged)
+        sv_table_note(t, "Fabrics that aged by years are in the table lifetime only.");
 }
 
 sv_status sv__answer_lifetime(const sv__cases *cases, const sv_answer_options *options,

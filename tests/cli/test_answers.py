@@ -228,6 +228,8 @@ class Judgements(unittest.TestCase):
         tables = self.answer("lifetime", links="0.1")
         self.assertEqual({row["failures"] for row in tables["lifetime-lines"].rows}, {"links"})
         self.assertEqual({row["failures"] for row in tables["lifetime"].rows}, {"years"})
+        self.assertEqual(tables["lifetime-lines"].notes,
+                         ["Fabrics that aged by years are in the table lifetime only."])
 
     def undrawable(self, status, words=""):
         for engine, top in (("nue", 100), ("lash", 90)):
