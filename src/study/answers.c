@@ -56,8 +56,9 @@ static sv_status check_version(sv_ctx *ctx, const char *path, sqlite3 *db)
     if (status != SV_OK)
         return sv_fail(ctx, status, "cannot read '%s': %s", path, sqlite3_errmsg(db));
     if (version > sv__schema_version())
-        return sv_fail(ctx, SV_BAD_INPUT, "%s: version %lld, written by a newer selvage (this: %d)",
-                       path, (long long)version, sv__schema_version());
+        return sv_fail(ctx, SV_UNSUPPORTED,
+                       "%s: version %lld, written by a newer selvage (this: %d)", path,
+                       (long long)version, sv__schema_version());
     if (version < sv__schema_version())
         return sv_fail(ctx, SV_BAD_INPUT,
                        "%s: version %lld is brought up to date (%d) when a study is run on it",

@@ -8,15 +8,11 @@
  *
  * Cost: linear in the cells and in the files.
  */
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/digest.h"
-#include "base/file.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "study/study.h"
@@ -78,79 +74,6 @@ static sv_status loads(struct axes *a, sv_study_list list)
     return SV_OK;
 }
 
-/* ---- digests ---- */
-
-static sv_status digest_file(struct axes *a, const char *path, uint64_t *hash)
-{
-    sv_file file;
-    unsigned char bytes[4096];
-    int64_t length;
-    *hash = SV_DIGEST_START;
-    SV_TRY(sv_file_open(&file, a->ctx, path));
-    while ((length = file.source.read(file.source.user, bytes, sizeof bytes)) > 0)
-        *hash = sv_digest(*hash, bytes, (size_t)length);
-    sv_file_close(&file);
-    return length < 0 ? sv_fail(a->ctx, SV_IO, "cannot read '%s'", path) : SV_OK;
-}
-
-/* One digest of all files of a directory, whatever their order. */
-static sv_status digest_folder(struct axes *a, const char *path, const char **text)
-{
-    uint64_t sum = 0;
-    DIR *folder = opendir(path);
-    if (folder == NULL)
-        return sv_fail(a->ctx, SV_IO, "cannot open '%s': %s", path, strerror(errno));
-    sv_status status = SV_OK;
-    for (struct dirent *entry; status == SV_OK && (entry = readdir(folder)) != NULL;) {
-        struct stat about;
-        uint64_t hash = 0;
-        char *file = sv__print(a->arena, "%s/%s", path, entry->d_name);
-        if (file == NULL)
-            status = SV_NO_MEMORY;
-        else if (stat(file, &about) == 0 && S_ISREG(about.st_mode))
-            status = digest_file(a, file, &hash);
-        if (hash != 0)
-            sum += sv_digest(hash, entry->d_name, strlen(entry->d_name));
-    }
-    closedir(folder);
-    *text = sv__print(a->arena, "#%016llx", (unsigned long long)sum);
-    return status == SV_OK && *text == NULL ? SV_NO_MEMORY : status;
-}
-
-/* A digest of what a file or directory holds; "" for a spec. */
-static sv_status digest(struct axes *a, const char *name, const char **text)
-{
-    struct stat about;
-    uint64_t hash;
-    *text = "";
-    if (stat(name, &about) != 0) {
-        if (sv_topology_is_spec(name))
-            return SV_OK;
-        return sv_fail(a->ctx, SV_BAD_INPUT, "'%.200s' is neither a file nor a topology spec",
-                       name);
-    }
-    if (S_ISDIR(about.st_mode))
-        return sv_topology_is_spec(name) ? SV_OK : digest_folder(a, name, text);
-    SV_TRY(digest_file(a, name, &hash));
-    *text = sv__print(a->arena, "#%016llx", (unsigned long long)hash);
-    return *text == NULL ? SV_NO_MEMORY : SV_OK;
-}
-
-/* Adds that of a file that an option names. */
-static sv_status digest_value(struct axes *a, const char *value, size_t length, const char **all)
-{
-    struct stat about;
-    const char *held;
-    char *path = sv_arena_text(a->arena, value, length);
-    if (path == NULL)
-        return SV_NO_MEMORY;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
-        return SV_OK;
-    SV_TRY(digest(a, path, &held));
-    *all = sv__print(a->arena, "%s%s", *all, held);
-    return *all == NULL ? SV_NO_MEMORY : SV_OK;
-}
-
 /* ---- engines ---- */
 
 static const sv_engine_info *engine_named(sv_span name)
@@ -193,7 +116,8 @@ static sv_status add_option(struct axes *a, sv_span piece)
     if (known == NULL || known->name == NULL)
         return sv_fail(a->ctx, SV_BAD_INPUT, "engine %s has no option '%.*s'", router->name,
                        (int)length, piece.at);
-    SV_TRY(digest_value(a, piece.at + length + 1, piece.length - length - 1, &router->digest));
+    SV_TRY(sv__digest_value(a->arena, piece.at + length + 1, piece.length - length - 1,
+                            &router->digest));
     sv__words options = {router->options, router->num_options, router->num_options};
     SV_TRY(sv__words_add(a->arena, &options, piece.at, piece.length));
     router->options = options.at;
@@ -230,26 +154,6 @@ static sv_status add_routers(struct axes *a, const char *text)
 
 /* ---- tables ---- */
 
-/* Whether two sets of tables are for the same fabric. */
-static sv_status same_fabric(struct axes *a, const char *one, const char *other)
-{
-    sv_fabric *first = NULL, *second = NULL;
-    sv_diff *diff = NULL;
-    sv_status status = sv_dump_read(a->ctx, one, &first, NULL);
-    if (status == SV_OK)
-        status = sv_dump_read(a->ctx, other, &second, NULL);
-    if (status == SV_OK)
-        status = sv_fabric_diff(a->ctx, first, second, SV_MATCH_GUID, &diff);
-    if (status == SV_OK && diff->length > 0)
-        status = sv_fail(a->ctx, SV_BAD_INPUT,
-                         "'%s' and '%s' are tables of different fabrics (%zu differences)", one,
-                         other, diff->length);
-    sv_diff_free(diff);
-    sv_fabric_free(second);
-    sv_fabric_free(first);
-    return status;
-}
-
 static sv_status tables(struct axes *a, sv_study_list list)
 {
     if (a->num_faults != 1 || a->faults[0].kind != SV__NO_FAULTS)
@@ -264,9 +168,9 @@ static sv_status tables(struct axes *a, sv_study_list list)
         if (path == NULL)
             return SV_NO_MEMORY;
         *router = (sv__router){.name = "tables", .words = path, .tables = path};
-        SV_TRY(digest(a, path, &router->digest));
+        SV_TRY(sv__digest(a->arena, path, &router->digest));
         if (i > 0)
-            SV_TRY(same_fabric(a, a->routers[0].tables, path));
+            SV_TRY(sv__same_fabric(a->arena, a->routers[0].tables, path));
     }
     return SV_OK;
 }
@@ -298,7 +202,7 @@ static sv_status fabrics(struct axes *a, sv_study_list list)
     }
     for (size_t i = 0; i < a->fabrics.length; i++) {
         const char *text;
-        SV_TRY(digest(a, a->fabrics.at[i], &text));
+        SV_TRY(sv__digest(a->arena, a->fabrics.at[i], &text));
         SV_TRY(sv__words_add(a->arena, &a->digests, text, strlen(text)));
     }
     for (size_t i = 0; i < a->num_faults; i++) {
@@ -306,7 +210,7 @@ static sv_status fabrics(struct axes *a, sv_study_list list)
         sv__fault *fault = &a->faults[i];
         if (fault->kind != SV__STATE)
             continue;
-        SV_TRY(digest(a, fault->file, &text));
+        SV_TRY(sv__digest(a->arena, fault->file, &text));
         fault->words = sv__print(a->arena, "state %s%s", fault->file, text);
         if (fault->words == NULL)
             return SV_NO_MEMORY;
@@ -382,7 +286,7 @@ static sv_status add_traffic(struct axes *a, const char *text)
     const char *held = "";
     SV_TRY(sv__words_add(a->arena, &a->traffic, text, strlen(text)));
     if (strncmp(text, "file:", 5) == 0) {
-        SV_TRY(digest(a, text + 5, &held));
+        SV_TRY(sv__digest(a->arena, text + 5, &held));
         return sv__words_add(a->arena, &a->held, held, strlen(held));
     }
     for (size_t i = 0; (pattern = sv_sim_pattern_at(i)) != NULL; i++)

@@ -134,6 +134,12 @@ sv_status sv__expand_numbers(sv_arena *arena, const char *text, sv__words *words
 sv_status sv__expand_spec(sv_arena *arena, const char *text, sv__words *words);
 sv_status sv__words_add(sv_arena *arena, sv__words *words, const char *text, size_t length);
 
+/* digests.c: what a file or directory holds, as "#…"; "" for a spec. And that of a file that an
+ * option names, added to others; and whether two sets of tables are for the same fabric. */
+sv_status sv__digest(sv_arena *arena, const char *name, const char **text);
+sv_status sv__digest_value(sv_arena *arena, const char *value, size_t length, const char **all);
+sv_status sv__same_fabric(sv_arena *arena, const char *one, const char *other);
+
 /* faults.c: the axis of failures. */
 sv_status sv__fault_axis(sv_ctx *ctx, sv_arena *arena, const sv_study_request *request,
                          sv__fault **faults, size_t *count);

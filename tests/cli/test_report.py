@@ -81,7 +81,7 @@ class ReportTest(unittest.TestCase):
         database.execute("PRAGMA user_version = 99")
         database.commit()
         database.close()
-        self.refused(3, "written by a newer selvage", newer, "-o", self.path("newer.html"))
+        self.refused(4, "written by a newer selvage", newer, "-o", self.path("newer.html"))
 
     @unittest.skipUnless(HAS_PAGE, "built without its page")
     def test_damage_is_named(self):

@@ -11,62 +11,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.command import SELVAGE, ok, selvage  # noqa: E402
-
-TORUS = "torus:4x4x3,hosts=4"
-TABLES = ("result", "lost", "loads", "timeline")
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="selvage-study-")
-        self.addCleanup(shutil.rmtree, self.directory)
-        self.db = self.path("study.db")
-
-    def path(self, name):
-        return os.path.join(self.directory, name)
-
-    def run_study(self, *arguments, db=None):
-        return ok("study", *arguments, "--db", db or self.db)
-
-    def ask(self, sql, *values, db=None):
-        connection = sqlite3.connect(db or self.db)
-        try:
-            return connection.execute(sql, values).fetchall()
-        finally:
-            connection.close()
-
-    def one(self, column, where="true"):
-        rows = self.ask("SELECT %s FROM cell JOIN result ON cell = id WHERE %s" % (column, where))
-        self.assertEqual(len(rows), 1, rows)
-        return rows[0][0]
-
-    def everything(self, db=None):
-        """All rows but those of what was spent, by the keys of cells and plans."""
-        found = {}
-        for table in TABLES:
-            rows = self.ask("SELECT c.key, t.* FROM %s t JOIN cell c ON c.id = t.cell" % table,
-                            db=db)
-            found[table] = sorted((row[:1] + row[2:] for row in rows), key=repr)
-        found["cell"] = sorted(row[1:] for row in self.ask("SELECT * FROM cell", db=db))
-        found["fabric"] = sorted(self.ask("SELECT * FROM fabric", db=db))
-        found["plan"] = sorted(row[1:] for row in self.ask("SELECT * FROM plan", db=db))
-        found["planned"] = sorted(self.ask(
-            "SELECT p.words, x.place, c.key FROM planned x JOIN plan p ON p.id = x.plan "
-            "JOIN cell c ON c.id = x.cell", db=db))
-        return found
-
-    def expect(self, code, message, *arguments):
-        result = selvage("study", *arguments)
-        self.assertEqual(result.code, code, result.err)
-        self.assertIn(message, result.err)
-        self.assertEqual(len(result.err.strip().split("\n")), 1, result.err)
-        self.assertEqual(result.out, "")
+from support.studying import TORUS, Case  # noqa: E402
 
 
 class Cells(Case):
@@ -423,97 +373,6 @@ class Answers(Case):
             self.run_study("run", "-f", TORUS, "-e", engines, "--no-sim", db=self.path(name))
         out = self.run_study("compare", self.path("a"), self.path("b")).out
         self.assertRegex(out, r"EFI, most routes on a channel .* 0\.0+ ")
-
-
-class Again(Case):
-    """What decides about a result is in the key."""
-
-    def test_after_a_limit(self):
-        plan = ("run", "-f", "torus:6x6x6,hosts=2", "-e", "updn", "--no-sim")
-        self.run_study(*plan, "--cell-memory", "1MB")
-        self.assertEqual(self.one("status"), "memory")
-        self.assertIn("0 of 1 cells run", self.run_study(*plan).err)
-        self.assertIn("1 of 1 cells run", self.run_study(*plan, "--retry").err)
-        self.assertEqual(self.one("status"), "ok")
-        self.assertIn("0 of 1 cells run", self.run_study(*plan, "--retry").err)
-
-    def test_other_content_of_files(self):
-        traffic, fabric = self.path("messages"), self.path("c:d{1}.net")
-        ok("topo", "mesh:2x2", "-o", fabric)
-        for expected, text in (("1 of 1", "0 @0 @1 2048\n"), ("1 of 1", "0 @1 @2 2048\n"),
-                               ("0 of 1", "0 @1 @2 2048\n")):
-            with open(traffic, "w") as file:
-                file.write(text)
-            found = self.run_study("run", "-f", fabric, "-e", "updn", "-t", "file:" + traffic)
-            self.assertIn(expected + " cells run", found.err)
-        self.assertEqual(self.ask("SELECT DISTINCT status FROM result"), [("ok",)])
-        ok("topo", "mesh:2x3", "-o", fabric)
-        found = self.run_study("run", "-f", fabric, "-e", "updn", "-t", "file:" + traffic)
-        self.assertIn("1 of 1 cells run", found.err)
-
-    def test_names_with_blanks(self):
-        fabric, db = self.path("my 'net'.net"), self.path("my study.db")
-        ok("topo", "mesh:2x2", "-o", fabric)
-        script = ok("study", "run", "-f", fabric, "-e", "updn", "--no-sim", "--slurm", "2", "--db",
-                    db).out
-        environment = dict(os.environ, PATH=os.path.dirname(SELVAGE) + ":" + os.environ["PATH"])
-        for task in ("1", "2"):
-            subprocess.run(["sh", "-c", script], check=True, stderr=subprocess.DEVNULL,
-                           env=dict(environment, SLURM_ARRAY_TASK_ID=task))
-        self.run_study("merge", db + ".part-1", db + ".part-2")
-        self.assertEqual(self.one("status"), "ok")
-
-    def test_fabric_in_two_parts(self):
-        ok("topo", "mesh:2x1,hosts=2", "-o", self.path("whole.net"))
-        self.run_study("run", "-f", "mesh:2x1,hosts=2", "-e", "updn", "--state",
-                       self.split(self.path("whole.net")))
-        self.assertEqual(self.ask("SELECT status FROM result ORDER BY cell"), [("ok",), ("split",)])
-
-    def split(self, whole):
-        """Without the cable between the two switches."""
-        found = ok("convert", whole, "--format", "json").json
-        switches = {node["name"]: node for node in found["switches"]}
-        self.assertEqual(len(switches), 2)
-        cable = [c for c in found["cables"] if all(str(end).find("sw") >= 0 for end in c["ends"])] \
-            if "ends" in found["cables"][0] else None
-        out = self.path("split.net")
-        first = sorted(switches)[0]
-        port = 1
-        for port in range(1, 5):
-            done = selvage("faults", whole, "--port", "%s/%d" % (first, port), "-o", out)
-            if done.code == 0 and ok("info", out, "--json").json["links"] == 0:
-                return out
-        self.fail("no cable between switches: %s" % cable)
-
-    def test_removed_while_it_runs(self):
-        process = subprocess.Popen([SELVAGE, "study", "run", "-f", "torus:5x5x5,hosts=4", "-e",
-                                    "updn", "--links", "1", "--seeds", "1..2", "-q", "--db",
-                                    self.db], stderr=subprocess.PIPE)
-        while not os.path.exists(self.db):
-            time.sleep(0.01)
-        time.sleep(0.1)
-        os.remove(self.db)
-        error = process.communicate(timeout=120)[1].decode()
-        self.assertEqual(process.returncode, 5, error)
-
-    def test_tables_of_different_fabrics(self):
-        for name, spec in (("a", "mesh:2x2"), ("b", "mesh:2x3")):
-            ok("route", spec, "-e", "updn", "-o", self.path(name))
-        self.expect(3, "tables of different fabrics", "compare", self.path("a"), self.path("b"),
-                    "--db", self.db)
-
-    def test_the_same_database(self):
-        self.run_study("run", "-f", "mesh:2x2", "-e", "updn", "--no-sim")
-        self.expect(3, "are the same database", "merge", self.db, "--db", self.db)
-
-    def test_a_copy_of_a_killed_one(self):
-        process = subprocess.Popen([SELVAGE, "study", "run", "-f", "torus:6x6x6,hosts=4", "-e",
-                                    "updn", "--db", self.db], stderr=subprocess.DEVNULL)
-        time.sleep(0.5)
-        process.kill()
-        process.wait()
-        shutil.copy(self.db, self.path("copy.db"))
-        self.assertEqual(selvage("report", self.path("copy.db"), "--text").code, 0)
 
 
 class Terminal(Case):
