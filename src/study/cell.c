@@ -96,6 +96,13 @@ static sv_status mask_state(sv__bench *b, const char *path, sv_mask *mask, sv_fa
     if (status == SV_OK)
         status = sv_match_new(b->ctx, b->whole, found, SV_MATCH_GUID, &match);
     const sv_fabric *f = b->whole;
+    uint32_t same = 0;
+    for (uint32_t s = 0; status == SV_OK && s < f->num_switches; s++)
+        same += match->switches[s] != SV_NONE;
+    if (status == SV_OK && 2 * same < f->live_switches)
+        status = sv_fail(b->ctx, SV_BAD_INPUT,
+                         "%s: has %u of the plan's %u switches: is it another fabric?", path, same,
+                         f->live_switches);
     for (uint32_t s = 0; status == SV_OK && s < f->num_switches; s++)
         if (match->switches[s] == SV_NONE && sv_node_alive(f, (sv_node){s})) {
             sv_mask_node(mask, (sv_node){s});

@@ -73,6 +73,17 @@ class Again(Case):
                 return out
         self.fail("no cable between switches: %s" % cable)
 
+    def test_state_of_another_fabric(self):
+        ok("topo", "torus:4x4,hosts=1,seed=9", "-o", self.path("plan.net"))
+        with open(self.path("plan.net")) as file:
+            text = file.read()
+        with open(self.path("other.net"), "w") as file:
+            file.write(text.replace("2005e1a", "2005eaa"))
+        self.run_study("run", "-f", self.path("plan.net"), "--state", self.path("other.net"), "-e",
+                       "updn", "--no-sim")
+        self.assertEqual(self.one("status", "fault_kind = 'state'"), "faults")
+        self.assertIn("another fabric", self.one("words", "fault_kind = 'state'"))
+
     def test_removed_while_it_runs(self):
         process = subprocess.Popen([SELVAGE, "study", "run", "-f", "torus:5x5x5,hosts=4", "-e",
                                     "updn", "--links", "1", "--seeds", "1..2", "-q", "--db",
