@@ -5,7 +5,6 @@ import csv
 import io
 import json
 import os
-import pty
 import re
 import shutil
 import signal
@@ -16,7 +15,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from support.command import SELVAGE, ok, selvage  # noqa: E402
+from support.command import SELVAGE, ok, selvage, terminal  # noqa: E402
 
 FILES = ("terminals", "channels", "latencies", "timeline", "stuck")
 
@@ -536,7 +535,7 @@ class Refused(Case):
 
     def test_results_begin_on_an_empty_line(self):
         """On a terminal progress is wiped away before."""
-        main, other = pty.openpty()
+        main, other = terminal(self)
         process = subprocess.Popen([SELVAGE, "sim", "torus:4x4,hosts=2", "-e", "nue", "--traffic",
                                     "uniform"], stdout=other, stderr=other)
         os.close(other)

@@ -3,7 +3,6 @@ under mpirun, limits, what is recorded when something fails, and what is refused
 says about it all: tests/oracle/test_answers.py.
 """
 import os
-import pty
 import random
 import re
 import shutil
@@ -15,7 +14,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from support.command import SELVAGE, ok, selvage  # noqa: E402
+from support.command import SELVAGE, ok, selvage, terminal  # noqa: E402
 from support.studying import TORUS, Case  # noqa: E402
 
 
@@ -377,7 +376,7 @@ class Answers(Case):
 
 class Terminal(Case):
     def test_progress(self):
-        leader, follower = pty.openpty()
+        leader, follower = terminal(self)
         process = subprocess.Popen([SELVAGE, "study", "run", "-f", TORUS, "--links", "1", "--seeds",
                                     "1..30", "-e", "updn", "--threads", "1", "--db", self.db],
                                    stderr=follower, stdout=subprocess.DEVNULL)

@@ -1,6 +1,7 @@
 """Running the command under test."""
 import json
 import os
+import pty
 import subprocess
 
 SELVAGE = os.path.abspath(os.environ.get("SELVAGE", "build/selvage"))
@@ -38,3 +39,11 @@ def real(*path):
     """A file of the real fabrics, or None where they are not there."""
     whole = os.path.join(FABRICS, *path)
     return whole if os.path.exists(whole) else None
+
+
+def terminal(test):
+    """Both ends of a pseudo-terminal; the test is skipped where there are none (in a bare chroot)."""
+    try:
+        return pty.openpty()
+    except OSError as error:
+        test.skipTest("no pseudo-terminals here: %s" % error)
