@@ -11,6 +11,7 @@
 #include "study/study.h"
 
 struct letter {
+    uint32_t kind; /* first, as of all messages */
     uint32_t cell;
     size_t body; /* with its end */
     sv__result result;
@@ -23,10 +24,10 @@ static size_t put(char *at, size_t place, const void *bytes, size_t length)
     return place + length;
 }
 
-sv_status sv__mail_pack(sv_ctx *ctx, uint32_t cell, const sv__result *r, void **bytes,
-                        size_t *length)
+sv_status sv__mail_pack(sv_ctx *ctx, uint32_t kind, uint32_t cell, const sv__result *r,
+                        void **bytes, size_t *length)
 {
-    struct letter letter = {cell, r->body != NULL ? strlen(r->body) + 1 : 0, *r};
+    struct letter letter = {kind, cell, r->body != NULL ? strlen(r->body) + 1 : 0, *r};
     size_t lost = r->num_lost * sizeof *r->lost;
     *length =
         sizeof letter + lost + letter.body + r->cables_bytes + r->nodes_bytes + r->timeline_bytes;

@@ -23,7 +23,13 @@ enum kind { HELLO = 1, ASK, CELLS, RESULT, END, BYE, FAILED };
 /* Waiting for finished cells: with a team, its messages must not wait longer. */
 enum { ALONE_MS = 50, TEAM_MS = 2, MOST_ASKED = 64 };
 
+struct greeting {
+    uint32_t kind, cells;
+    uint64_t size, hash; /* of a result; of the keys */
+};
+
 struct leader {
+    struct greeting own; /* what the others must say, too */
     sv_ctx *ctx;
     const sv_study *study;
     const sv_study_run *run;
@@ -36,11 +42,6 @@ struct leader {
     uint32_t gone; /* others that said goodbye */
     bool ended;
     uint64_t begun;
-};
-
-struct greeting {
-    uint32_t kind, cells;
-    uint64_t size, hash; /* of a result; of the keys */
 };
 
 struct ask {
@@ -143,7 +144,6 @@ static sv_status take_mail(struct leader *l, const void *bytes, size_t length)
 static sv_status serve(struct leader *l)
 {
     const sv_study_team *team = l->run->team;
-    const struct greeting own = greeting_of(l->study);
     for (;;) {
         unsigned from;
         const void *bytes;
@@ -155,12 +155,13 @@ static sv_status serve(struct leader *l)
             return SV_OK;
         if (length >= sizeof kind)
             memcpy(&kind, bytes, sizeof kind);
-        if (kind == HELLO && (length != sizeof own || memcmp(bytes, &own, sizeof own) != 0))
-            return sv_fail(l->ctx, SV_BAD_INPUT, "process %u has another plan than process 0",
-                           from);
         l->gone += kind == BYE || kind == FAILED;
         if (l->ended)
             continue;
+        if (kind == HELLO &&
+            (length != sizeof l->own || memcmp(bytes, &l->own, sizeof l->own) != 0))
+            return sv_fail(l->ctx, SV_BAD_INPUT, "process %u has another plan than process 0",
+                           from);
         if (kind == BYE)
             return sv_fail(l->ctx, SV_CANCELLED, "process %u was stopped", from);
         if (kind == FAILED)
@@ -172,7 +173,7 @@ static sv_status serve(struct leader *l)
             SV_TRY(hand_out(l, from, ask.count));
         }
         if (kind == RESULT)
-            SV_TRY(take_mail(l, (const char *)bytes + sizeof(uint64_t), length - sizeof(uint64_t)));
+            SV_TRY(take_mail(l, bytes, length));
     }
 }
 
@@ -233,6 +234,8 @@ static sv_status lead(sv_ctx *ctx, const sv_study *study, const sv_study_run *ru
 {
     struct leader l = {
         .ctx = ctx, .study = study, .run = run, .outcome = outcome, .begun = sv_now_ns(ctx)};
+    if (run->team != NULL)
+        l.own = greeting_of(study);
     sv_status status = sv__store_open(&l.store, ctx, run->database);
     if (status == SV_OK)
         status = find_missing(&l);
@@ -257,19 +260,10 @@ static sv_status lead(sv_ctx *ctx, const sv_study *study, const sv_study_run *ru
 
 static sv_status send_result(sv_ctx *ctx, const sv_study_team *team, const sv__job *job)
 {
-    const uint64_t kind = RESULT; /* its low half is what is looked at first */
     void *bytes = NULL;
     size_t length;
-    SV_TRY(sv__mail_pack(ctx, job->cell, &job->result, &bytes, &length));
-    char *all = sv_alloc(ctx, length + sizeof kind, 1);
-    sv_status status = all == NULL ? SV_NO_MEMORY : SV_OK;
-    if (status == SV_OK) {
-        const uint32_t head = RESULT;
-        memcpy(all, &head, sizeof head);
-        memcpy(all + sizeof kind, bytes, length);
-        status = team->send(team->user, ctx, 0, all, length + sizeof kind);
-    }
-    sv_release(ctx, all);
+    SV_TRY(sv__mail_pack(ctx, RESULT, job->cell, &job->result, &bytes, &length));
+    sv_status status = team->send(team->user, ctx, 0, bytes, length);
     sv_release(ctx, bytes);
     return status;
 }

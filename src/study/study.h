@@ -224,9 +224,9 @@ void sv__crew_free(sv__crew *crew);
 
 /* ---- mail.c: results as bytes, for other processes ---- */
 
-/* Into memory of the context: to be released. */
-sv_status sv__mail_pack(sv_ctx *ctx, uint32_t cell, const sv__result *result, void **bytes,
-                        size_t *length);
+/* Into memory of the context: to be released. kind: the first number of the message. */
+sv_status sv__mail_pack(sv_ctx *ctx, uint32_t kind, uint32_t cell, const sv__result *result,
+                        void **bytes, size_t *length);
 /* Out of it; arrays are put into the arena. BAD_INPUT: it is none. */
 sv_status sv__mail_unpack(sv_arena *arena, const void *bytes, size_t length, uint32_t *cell,
                           sv__result *result);

@@ -130,9 +130,10 @@ static void results_as_bytes(void **state)
     void *bytes;
     size_t length;
     uint32_t cell;
-    OK(ctx, sv__mail_pack(ctx, 41, &from, &bytes, &length));
+    OK(ctx, sv__mail_pack(ctx, 7, 41, &from, &bytes, &length));
     OK(ctx, sv__mail_unpack(&arena, bytes, length, &cell, &to));
     assert_int_equal(cell, 41);
+    assert_int_equal(*(const uint32_t *)bytes, 7);
     assert_string_equal(to.body, body);
     assert_memory_equal(to.lost, lost, sizeof lost);
     assert_memory_equal(to.cables, cables, 4);
