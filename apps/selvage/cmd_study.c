@@ -113,6 +113,8 @@ static int check(struct app *app, const struct study_options *o, const study_kin
         return app_usage_error(app, "what is '%s'? fabrics are given with --fabric", o->words[0]);
     if (compares && o->num_words != 2)
         return app_usage_error(app, "compare takes two: A B");
+    if (compares && o->tables.length > 0)
+        return app_usage_error(app, "compare takes tables as its two words, not with --tables");
     if (merges && o->num_words == 0)
         return app_usage_error(app, "merge takes the databases to add");
     char *end;

@@ -11,24 +11,24 @@
     "6x7x7,7x7x7,7x7x8,7x8x8,8x8x8,8x8x9,8x9x9,9x9x9,9x9x10,9x10x10,10x10x10},hosts=4"
 
 static const study_kind kinds[] = {
-    {.name = "run", .summary = "cells as given by the options, no table at the end"},
+    {.name = "run"},
     {.name = "usability",
-     .summary = "which engine routes which fabric without deadlocks (thesis, Table 4.3)",
+     /* thesis, Table 4.3 */
      .answer = "usability"},
     {.name = "degradation",
-     .summary = "throughput as parts fail (thesis, Figs. 4.4-4.6, Tables 4.4-4.6)",
+     /* thesis, Figs. 4.4-4.6, Tables 4.4-4.6 */
      .links = "0,1%,3%,5%,10%,20%,40%",
      .seeds = "1..10",
      .answer = "degradation"},
     {.name = "lost",
-     .summary = "routes lost until tables are computed anew (thesis, Fig. 4.2)",
+     /* thesis, Fig. 4.2 */
      .fabric = "kary:k=10,n=3,total=1024",
      .engines = "dfsssp,ftree,updn",
      .lost = "links/1,2,5,10,20,50,100/100",
      .no_sim = true,
      .answer = "lost"},
     {.name = "lanes",
-     .summary = "lanes that engines need (IPDPS, Fig. 9)",
+     /* IPDPS, Fig. 9 */
      .fabric =
          "random:switches=128,links={192,256,384,512,768,1024},hosts=16,radix=32,seed={1..100}",
      .engines = "dfsssp,lash",
@@ -36,14 +36,14 @@ static const study_kind kinds[] = {
      .no_sim = true,
      .answer = "lanes"},
     {.name = "balance",
-     .summary = "forwarding index, path lengths, fallbacks (thesis, Fig. 6.10)",
+     /* thesis, Fig. 6.10 */
      .fabric = "random:switches=125,links=1000,hosts=8,seed={1..1000}",
      .engines = "nue",
      .vls = "1..8",
      .no_sim = true,
      .answer = "balance"},
     {.name = "runtime",
-     .summary = "seconds, and which engine can (thesis, Fig. 6.12; IPDPS, Fig. 7)",
+     /* thesis, Fig. 6.12; IPDPS, Fig. 7 */
      .fabric = TORI,
      .links = "1%",
      .engines = "nue,dfsssp,lash,torus2qos",
@@ -51,32 +51,20 @@ static const study_kind kinds[] = {
      .no_sim = true,
      .answer = "runtime"},
     {.name = "ebb",
-     .summary = "effective bisection bandwidth (IPDPS, Figs. 4-6)",
+     /* IPDPS, Figs. 4-6 */
      .engines = "minhop,updn,ftree,dor,lash,sssp,dfsssp",
      .ebb = 1000,
      .no_sim = true,
      .answer = "ebb"},
     {.name = "lifetime",
-     .summary = "years until throughput falls below a threshold",
      .years = "0..8",
      .model = "tsubame2",
      .seeds = "1..10",
      .answer = "lifetime"},
-    {.name = "compare",
-     .summary = "two routings A and B, or two databases, cell by cell",
-     .no_run = true,
-     .answer = "compare"},
-    {.name = "summary",
-     .summary = "what a database says, in words",
-     .no_run = true,
-     .answer = "summary"},
-    {.name = "merge", .summary = "adds databases (of parts of a study) to --db", .no_run = true},
+    {.name = "compare", .no_run = true, .answer = "compare"},
+    {.name = "summary", .no_run = true, .answer = "summary"},
+    {.name = "merge", .no_run = true},
 };
-
-const study_kind *study_kind_at(size_t i)
-{
-    return i < sizeof kinds / sizeof kinds[0] ? &kinds[i] : NULL;
-}
 
 const study_kind *study_kind_named(const char *name)
 {

@@ -2,7 +2,6 @@
  * study_request.c: options of `selvage study` as a plan; the line that shows how far it is; the
  * script for Slurm.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,7 +185,7 @@ void study_print_slurm(sv_text *out, const struct study_options *o, const char *
         "# A selvage study as an array of %llu jobs, each with a part of the cells and a\n"
         "# database of its own. Submit it with sbatch; jobs that are run again go on where\n"
         "# they were. When all have ended, put the parts together:\n"
-        "#   selvage study merge --db %s %s.part-*\n"
+        "#   selvage study merge --db \"%s\" \"%s\".part-*\n"
         "#SBATCH --job-name=selvage-study\n"
         "#SBATCH --array=1-%llu\n"
         "#SBATCH --ntasks=1\n"

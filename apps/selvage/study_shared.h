@@ -22,9 +22,9 @@ struct study_options {
     uint64_t ebb, stop_after, slurm;
 };
 
-/* A study that has a name: what it is for, and what it does unless told otherwise. */
+/* A study that has a name: what it does unless told otherwise. */
 typedef struct study_kind {
-    const char *name, *summary;
+    const char *name;
     const char *fabric, *links, *years, *model, *seeds, *engines, *vls, *lost, *messages;
     unsigned ebb;
     bool no_sim;
@@ -33,7 +33,6 @@ typedef struct study_kind {
 } study_kind;
 
 const study_kind *study_kind_named(const char *name);
-const study_kind *study_kind_at(size_t i);
 
 /* Fills a request from options and the kind's defaults; -1 or an exit code. The lists are kept in
  * the options. */

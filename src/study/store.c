@@ -5,8 +5,9 @@
  * loses nothing but the cell it was at, and readers can look while a study runs. When a study ends
  * the database is one file again.
  *
- * Invariants: a cell that has a row in result has all its other rows; nothing is ever changed, only
- * added, so two that run the same cell do no harm: the first stays.
+ * Invariants: a cell that has a row in result has all its other rows. Results are added, never
+ * changed, so two that run the same cell do no harm: the first stays. Only who asks for it (retry)
+ * takes results of limits and errors away.
  * Cost: some hundred microseconds a cell.
  */
 #include "study/store.h"

@@ -420,6 +420,7 @@ class Refused(Case):
                 ("--cell-memory: 'much'", ("run", "-f", "mesh:2x2", "--cell-memory", "much")),
                 ("--cell-seconds: '-1'", ("run", "-f", "mesh:2x2", "--cell-seconds", "-1")),
                 ("compare takes two", ("compare", "nue")),
+                ("not with --tables", ("compare", "a", "b", "--tables", "c")),
                 ("merge takes", ("merge",))):
             with self.subTest(message=message):
                 self.expect(2, message, *arguments)
