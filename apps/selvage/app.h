@@ -165,6 +165,7 @@ int cmd_check(struct app *app, int argc, char **argv);
 int cmd_path(struct app *app, int argc, char **argv);
 int cmd_metrics(struct app *app, int argc, char **argv);
 int cmd_sim(struct app *app, int argc, char **argv);
+int cmd_jobs(struct app *app, int argc, char **argv);
 int cmd_study(struct app *app, int argc, char **argv);
 int cmd_report(struct app *app, int argc, char **argv);
 

@@ -7,6 +7,7 @@
 #ifndef SELVAGE_ROUTING_H
 #define SELVAGE_ROUTING_H
 
+#include <selvage/jobmap.h>
 #include <selvage/routes.h>
 
 #ifdef __cplusplus
@@ -22,7 +23,8 @@ typedef enum sv_engine_trait {
     SV_ENGINE_SL_MODES = 32,     /* has all of sv_sl_mode, not only the first */
     SV_ENGINE_ONE_SL = 64,       /* several lanes with one SL: fits all modes */
     SV_ENGINE_HOSTS = 128,       /* heeds an order of the terminals, and what they are for */
-    SV_ENGINE_BY_PORTS = 256     /* lanes go by ports, too: it may use more of them than SLs */
+    SV_ENGINE_BY_PORTS = 256,    /* lanes go by ports, too: it may use more of them than SLs */
+    SV_ENGINE_JOBS = 512         /* heeds a job map */
 } sv_engine_trait;
 
 /* What the service level of a packet may depend on. */
@@ -60,6 +62,8 @@ typedef struct sv_route_request {
     const sv_node *hosts; /* terminals in the order they are to be routed, the rest after them; of
                              engines that heed it; NULL: as the engine finds best */
     size_t num_hosts;
+    const sv_jobmap *jobs; /* balance routes inside these jobs first (thesis Alg. 5.1); of engines
+                              that heed it; NULL: all routes count the same */
     uint64_t seed;
     const char *const *options; /* "name=value" */
     size_t num_options;

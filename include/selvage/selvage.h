@@ -10,6 +10,7 @@
 #include <selvage/faults.h>
 #include <selvage/formats.h>
 #include <selvage/jobmap.h>
+#include <selvage/jobs.h>
 #include <selvage/live.h>
 #include <selvage/metrics.h>
 #include <selvage/multicast.h>

@@ -69,6 +69,10 @@ static sv_status check_options(sv_ctx *ctx, const sv_engine_info *about,
     if (request->num_hosts > 0 && !(about->traits & SV_ENGINE_HOSTS))
         return sv_fail(ctx, SV_BAD_INPUT, "engine %s knows no order of hosts (ftree does)",
                        about->name);
+    if (request->jobs != NULL && !(about->traits & SV_ENGINE_JOBS))
+        return sv_fail(ctx, SV_BAD_INPUT,
+                       "engine %s follows no jobs (sar, weave, dfsssp, nue and sssp do)",
+                       about->name);
     if ((unsigned)request->sl_mode >= SV_SLS_COUNT)
         return sv_fail(ctx, SV_BAD_INPUT, "there is no such mode of service levels");
     if (request->sl_mode != SV_SLS_PAIR && about->traits & SV_ENGINE_LANES &&

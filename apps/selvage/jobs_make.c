@@ -1,0 +1,9 @@
+/* jobs_make.c: not there yet. */
+#include "selvage/jobs_shared.h"
+
+int jobs_make(struct app *app, int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return app_exit(app, sv_fail(app->ctx, SV_UNSUPPORTED, "jobs make is not there yet"));
+}

@@ -1,0 +1,9 @@
+/* jobs_read.c: not there yet. */
+#include "selvage/jobs_shared.h"
+
+int jobs_read(struct app *app, int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return app_exit(app, sv_fail(app->ctx, SV_UNSUPPORTED, "jobs read is not there yet"));
+}
