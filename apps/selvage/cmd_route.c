@@ -11,7 +11,8 @@
 #define NOT_GIVEN UINT64_MAX
 
 struct route {
-    const char *input, *output, *engine, *roots, *order, *order_out, *cn, *io, *sl, *repair;
+    const char *input, *output, *engine, *roots, *order, *order_out, *cn, *io, *sl, *repair, *jobs;
+    sv_jobmap *map;
     app_list options;
     uint64_t vls, lmc, sl_offset, seed;
     bool json, no_check, full, proven;
@@ -59,6 +60,7 @@ static sv_status make_request(struct app *app, const struct route *o, const sv_f
                                   .seed = o->seed,
                                   .options = o->options.at,
                                   .num_options = o->options.length};
+    request->jobs = o->map;
     if (o->order != NULL) {
         SV_TRY(read_nodes(app, o->order, fabric, sv_hosts_read, "host", fabric->num_terminals,
                           hosts, &request->num_hosts));
@@ -197,6 +199,7 @@ static void leave_out_unheeded(const struct route *o, sv_route_request *asked)
         if (strcmp(engine->name, o->engine) == 0) {
             asked->num_roots = engine->traits & SV_ENGINE_ROOTS ? asked->num_roots : 0;
             asked->num_hosts = engine->traits & SV_ENGINE_HOSTS ? asked->num_hosts : 0;
+            asked->jobs = engine->traits & SV_ENGINE_JOBS ? asked->jobs : NULL;
         }
 }
 
@@ -368,8 +371,8 @@ static int check_line(struct app *app, struct route *o)
         return app_usage_error(app, "--order-out is for routing anew");
     if (o->output != NULL && strcmp(o->output, "-") == 0)
         return app_usage_error(app, "tables are a directory or a .svr file, not a stream");
-    const char *const inputs[] = {o->input, o->roots, o->order, o->cn, o->io};
-    return app_one_stream(app, "input", inputs, 5);
+    const char *const inputs[] = {o->input, o->roots, o->order, o->cn, o->io, o->jobs};
+    return app_one_stream(app, "input", inputs, 6);
 }
 
 int cmd_route(struct app *app, int argc, char **argv)
@@ -396,6 +399,8 @@ int cmd_route(struct app *app, int argc, char **argv)
          "port GUIDs of hosts in the order to route them (guid_routing_order_file)"},
         {"order-out", 0, OPTION_TEXT, &o.order_out, "FILE",
          "write hosts in the order in which shifts do not contend (ftree, dmodk)"},
+        {"jobs", 0, OPTION_TEXT, &o.jobs, "MAP",
+         "balance routes inside these jobs first (sar, weave, dfsssp, nue, sssp)"},
         {"cn-guids", 0, OPTION_TEXT, &o.cn, "FILE",
          "only these port GUIDs compute (as for opensm)"},
         {"io-guids", 0, OPTION_TEXT, &o.io, "FILE", "these port GUIDs do I/O (as for opensm)"},
@@ -420,6 +425,7 @@ int cmd_route(struct app *app, int argc, char **argv)
         "selvage route torus:4x4x3,hosts=4 -o tables\n"
         "selvage route now.txt --repair tables -o new\n"
         "selvage route kary:k=4,n=3,hosts=4 --engine auto\n"
+        "selvage route fabric.txt --jobs jobs.txt -o tables\n"
         "selvage route fabric.txt --engine sssp --json",
         options};
     int code = app_parse(app, &usage, argc, argv, &o.input, 1, 1);
@@ -432,8 +438,11 @@ int cmd_route(struct app *app, int argc, char **argv)
     sv_routes *routes = NULL;
     sv_verification *found = NULL;
     sv_status status = app_load_roles(app, o.input, o.cn, o.io, &fabric);
+    if (status == SV_OK && o.jobs != NULL)
+        status = sv_jobmap_load(app->ctx, fabric, o.jobs, &o.map);
     if (status == SV_OK)
         status = run(app, &o, fabric, &routes, &found);
+    sv_jobmap_free(o.map);
     sv_verification_free(found);
     sv_routes_free(routes);
     sv_fabric_free(fabric);

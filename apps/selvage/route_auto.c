@@ -19,7 +19,7 @@ void app_print_selection(sv_text *out, const sv_selection *s)
             continue;
         }
         sv_text_print(out, "  %-11s %6u %5u %10llu %8.4f %9.3f  %s%s\n", c->engine,
-                      c->report.vls_needed, c->report.sls_used, (unsigned long long)c->load.max,
+                      c->report.vls_needed, c->report.sls_used, (unsigned long long)c->busiest,
                       c->load.hops_avg, (double)c->report.nanoseconds / 1e9,
                       c->candidacy == SV_CANDIDATE_CHOSEN ? "taken: " : "", c->why);
     }
@@ -38,6 +38,7 @@ void app_json_selection(sv_json *j, const sv_selection *s)
             sv_json_number(j, "vls_needed", c->report.vls_needed);
             sv_json_number(j, "sls_used", c->report.sls_used);
             sv_json_number(j, "efi_max", c->load.max);
+            sv_json_number(j, "busiest", c->busiest);
             sv_json_real(j, "hops_avg", c->load.hops_avg, 6);
             sv_json_real(j, "route_seconds", (double)c->report.nanoseconds / 1e9, 6);
         }

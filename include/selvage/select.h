@@ -28,6 +28,8 @@ typedef struct sv_candidate {
     char why[300]; /* refused, unproven or chosen: why; else what the chosen one does better */
     sv_route_report report; /* unless refused */
     sv_load load;           /* if proven */
+    uint64_t busiest; /* what it is judged by: routes on the busiest channel, of all or, with a
+                         job map, of those inside jobs */
 } sv_candidate;
 
 enum { SV_MOST_CANDIDATES = 24 };
@@ -45,9 +47,11 @@ typedef struct sv_selection {
  * (one in two hundred), then the fewest lanes that deadlock freedom takes, then the fewest SLs,
  * then who stands first in the table of engines.
  *
- * request: as for sv_route, without options; roots and orders of hosts go to engines that heed
- * them. *routes: owned by the caller. *report, *selection: may be NULL. INFEASIBLE if no engine's
- * tables hold; the message tells weave's reason. Time: that of all engines and judgements.
+ * With a job map only routes inside jobs count, and sar is tried, too.
+ *
+ * request: as for sv_route, without options; roots, orders of hosts and jobs go to engines that
+ * heed them. *routes: owned by the caller. *report, *selection: may be NULL. INFEASIBLE if no
+ * engine's tables hold; the message tells weave's reason. Time: that of all engines and judgements.
  *
  * @example
  * sv_ctx *ctx = sv_ctx_new(NULL);

@@ -10,6 +10,7 @@
  *
  * Cost: sssp, and that of the method.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "lanes/lanes.h"
@@ -64,6 +65,22 @@ static const sv_engine_option options[] = {
 const sv__engine sv__engine_dfsssp = {
     {"dfsssp", "sssp, with paths put into lanes so that nothing can deadlock",
      "IPDPS'11 Alg. 2, thesis Alg. 3.6",
-     SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_MINIMAL | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES,
+     SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_MINIMAL | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES |
+         SV_ENGINE_JOBS,
      options},
     route};
+
+static sv_status route_jobs(sv__job *job)
+{
+    SV_TRY(route(job));
+    if (job->request->jobs == NULL)
+        snprintf(job->report->note, sizeof job->report->note, "no job map: as dfsssp");
+    return SV_OK;
+}
+
+const sv__engine sv__engine_sar = {
+    {"sar", "dfsssp that balances routes inside the jobs of a job map first", "thesis Alg. 5.1",
+     SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_MINIMAL | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES |
+         SV_ENGINE_JOBS,
+     options},
+    route_jobs};

@@ -34,6 +34,7 @@ typedef struct sv__engine {
 
 extern const sv__engine sv__engine_minhop, sv__engine_sssp, sv__engine_updn, sv__engine_dnup,
     sv__engine_dor, sv__engine_dfsssp, sv__engine_lash, sv__engine_nue, sv__engine_weave;
+extern const sv__engine sv__engine_sar;
 extern const sv__engine sv__engine_ftree;
 extern const sv__engine sv__engine_dmodk;
 extern const sv__engine sv__engine_torus2qos;
@@ -99,11 +100,8 @@ static inline uint64_t sv__weigh(uint64_t weight, uint64_t routes, uint32_t entr
 uint32_t sv__batch(const sv_fabric *fabric);
 
 /*
- * The order in which destinations are routed: terminals round-robin over their switches (the first
- * of each, then the second of each …, addresses of one terminal together), then the switches.
- * batch: as sv__batch says; if more than one, those of a batch are of switches far from each other,
- * and SV_NONE fills batches up.
- * *count entries; from the job's arena; NULL: no memory.
+ * The order in which destinations are routed (schedule.h). *count entries; from the job's arena;
+ * NULL: no memory.
  */
 uint32_t *sv__destinations(sv__job *job, uint32_t batch, uint32_t *count);
 

@@ -105,9 +105,9 @@ static sv_status init(sv__nue *x, sv__job *job)
     SV_TRY(sv_core_init(&x->core, arena, job->fabric));
     SV_TRY(sv_cdg_init(&x->cdg, arena, &x->core));
     uint32_t n = x->core.num_switches;
-    uint32_t **arrays[] = {&x->component, &x->size, &x->hops,  &x->out,    &x->order,
-                           &x->routes,    &x->now,  &x->next,  &x->queued, &x->path_round,
-                           &x->path_down, &x->way,  &x->missed};
+    uint32_t **arrays[] = {&x->component, &x->size, &x->hops,   &x->out,    &x->order,
+                           &x->routes,    &x->now,  &x->next,   &x->queued, &x->path_round,
+                           &x->path_down, &x->way,  &x->missed, &x->counted};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         if ((*arrays[i] = SV_ARENA_NEW(arena, uint32_t, n)) == NULL)
             return SV_NO_MEMORY;
@@ -151,11 +151,11 @@ static sv_status open_layers(sv__nue *x, const uint32_t *destinations, uint32_t 
     return SV_OK;
 }
 
-/* Adds the routes of all terminals to the weights, from the tips inwards. */
-static void weigh(sv__nue *x, uint32_t lots)
+/* Adds the routes of terminals to the weights, from the tips inwards. */
+static void weigh(sv__nue *x, const uint32_t *sources, uint32_t lots)
 {
     for (uint32_t i = 0; i < x->count; i++)
-        x->routes[x->order[i]] = x->core.terminals[x->order[i]];
+        x->routes[x->order[i]] = sources[x->order[i]];
     for (uint32_t i = x->count; i-- > 1;) {
         uint32_t s = x->order[i], e = x->out[s];
         x->weight[e] = sv__weigh(x->weight[e], x->routes[s], e, lots);
@@ -173,7 +173,7 @@ static sv_status lay_all(sv__nue *x)
         for (x->at = 0; x->at < x->num_layers; x->at++) {
             const sv__wanted *wanted = &x->layer[x->at].wanted[s];
             if (wanted->terminals + wanted->itself > 0 && sv__nue_grow(x, s, SV__NUE_THRIFTY))
-                weigh(x, sv__lots(x->job, s));
+                weigh(x, x->core.terminals, sv__lots(x->job, s));
         }
     }
     clear_weights(x);
@@ -192,7 +192,8 @@ static void grow_somehow(sv__nue *x, uint32_t home, const struct choice *choice)
         sv__nue_grow(x, home, SV__NUE_GUARDED | SV__NUE_THRIFTY);
 }
 
-static sv_status route_one(sv__nue *x, const struct choice *choice, uint32_t d, unsigned layer)
+static sv_status route_one(sv__nue *x, const struct choice *choice, const sv__schedule *schedule,
+                           uint32_t d, unsigned layer)
 {
     sv__job *job = x->job;
     uint8_t *row;
@@ -205,13 +206,15 @@ static sv_status route_one(sv__nue *x, const struct choice *choice, uint32_t d, 
     for (uint32_t i = 1; i < x->count; i++)
         row[x->order[i]] = x->core.entries[x->out[x->order[i]]].port;
     if (!sv_is_switch(job->fabric, job->routes->node[d]))
-        weigh(x, sv__lots(job, d));
+        weigh(x, sv__schedule_sources(schedule, job->routes, d, x->core.terminals, x->counted),
+              sv__lots(job, d));
     return SV_OK;
 }
 
-static sv_status route_all(sv__nue *x, const struct choice *choice, const uint32_t *destinations,
-                           uint32_t count, const uint8_t *layer)
+static sv_status route_all(sv__nue *x, const struct choice *choice, const sv__schedule *schedule,
+                           const uint8_t *layer)
 {
+    const uint32_t *destinations = schedule->order, count = schedule->count;
     sv__job *job = x->job;
     uint8_t *sls = NULL;
     if (x->num_layers > 1) {
@@ -223,7 +226,9 @@ static sv_status route_all(sv__nue *x, const struct choice *choice, const uint32
     for (uint32_t i = 0; i < count; i++) {
         if (i % 64 == 0)
             SV_TRY(sv_progress(job->ctx, "routing", i, count));
-        SV_TRY(route_one(x, choice, destinations[i], layer[destinations[i]]));
+        if (sv__schedule_turns(schedule, i))
+            clear_weights(x);
+        SV_TRY(route_one(x, choice, schedule, destinations[i], layer[destinations[i]]));
         if (sls != NULL)
             sls[destinations[i]] = layer[destinations[i]];
     }
@@ -235,21 +240,23 @@ static sv_status route(sv__job *job)
     sv__nue *x = SV_ARENA_NEW(job->arena, sv__nue, 1);
     uint8_t *layer = SV_ARENA_NEW(job->arena, uint8_t, job->routes->num_destinations);
     struct choice choice;
-    uint32_t count, *destinations = sv__destinations(job, 1, &count);
-    if (x == NULL || layer == NULL || destinations == NULL)
+    sv__schedule schedule;
+    if (x == NULL || layer == NULL)
         return SV_NO_MEMORY;
+    SV_TRY(sv__schedule_init(&schedule, job, 1));
     SV_TRY(read_options(job, &choice));
     x->job = job;
     x->omega = choice.omega;
     sv__nue_partition asked = choice.partition;
-    SV_TRY(sv__nue_parts(job, destinations, count, &choice.partition, layer, &x->num_layers));
-    if (count == 0)
+    SV_TRY(sv__nue_parts(job, schedule.order, schedule.count, &choice.partition, layer,
+                         &x->num_layers));
+    if (schedule.count == 0)
         return SV_OK;
     SV_TRY(init(x, job));
-    SV_TRY(open_layers(x, destinations, count, layer));
+    SV_TRY(open_layers(x, schedule.order, schedule.count, layer));
     if (choice.lay)
         SV_TRY(lay_all(x));
-    SV_TRY(route_all(x, &choice, destinations, count, layer));
+    SV_TRY(route_all(x, &choice, &schedule, layer));
     job->report->vls_needed = job->report->vls_used = job->report->sls_used = x->num_layers;
     if (asked != choice.partition)
         snprintf(job->report->note, sizeof job->report->note,
@@ -267,5 +274,6 @@ static const sv_engine_option options[] = {
 
 const sv__engine sv__engine_nue = {
     {"nue", "balanced paths without deadlock on any fabric, with any number of lanes",
-     "thesis ch. 6", SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES, options},
+     "thesis ch. 6",
+     SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES | SV_ENGINE_JOBS, options},
     route};

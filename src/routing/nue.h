@@ -5,7 +5,7 @@
 #define SV_ROUTING_NUE_H
 
 #include "cdg/cdg.h"
-#include "routing/engine.h"
+#include "routing/schedule.h"
 
 /* How many destinations a switch stands for: terminals (their addresses) on it, and itself. */
 typedef struct sv__wanted {
@@ -47,13 +47,14 @@ typedef struct sv__nue {
     unsigned at; /* the layer */
     uint32_t home, count;
     bool guarded, thrifty;
-    uint64_t *weight; /* [entries]: routes on each channel, and its lot (sv__weigh) */
-    uint64_t *path;   /* [switches]: weight of the way from each, without lots */
-    uint32_t *hops;   /* [switches]: SV_NONE: not reached */
-    uint32_t *out;    /* [switches]: the channel it takes; SV_NONE at home, and if not reached */
-    size_t *turns;    /* [switches]: number of the turn from entry 0 into out, were there one */
-    uint32_t *order;  /* [count]: those reached, each after the one it sends to */
-    uint32_t *routes; /* [switches]: scratch */
+    uint64_t *weight;  /* [entries]: routes on each channel, and its lot (sv__weigh) */
+    uint64_t *path;    /* [switches]: weight of the way from each, without lots */
+    uint32_t *hops;    /* [switches]: SV_NONE: not reached */
+    uint32_t *out;     /* [switches]: the channel it takes; SV_NONE at home, and if not reached */
+    size_t *turns;     /* [switches]: number of the turn from entry 0 into out, were there one */
+    uint32_t *order;   /* [count]: those reached, each after the one it sends to */
+    uint32_t *routes;  /* [switches]: scratch */
+    uint32_t *counted; /* [switches]: the same */
     uint32_t *now, *next, num_now, num_next; /* who may be reached in this step, and the next */
     uint32_t *queued, round;                 /* [switches]: in which round it was put there */
     uint32_t *way;    /* [switches]: of the ways that were noted in this round, the best */

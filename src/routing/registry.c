@@ -9,10 +9,11 @@
 #include "routing/engine.h"
 
 static const sv__engine *const engines[] = {
-    &sv__engine_minhop, &sv__engine_sssp,   &sv__engine_updn,    &sv__engine_dnup,
-    &sv__engine_dor,    &sv__engine_dfsssp, &sv__engine_lash,    &sv__engine_nue,
-    &sv__engine_weave,  &sv__engine_ftree,  &sv__engine_dmodk,   &sv__engine_torus2qos,
-    &sv__engine_dla,    &sv__engine_d3r,    &sv__engine_sssp_df, &sv__engine_minhop_df,
+    &sv__engine_minhop,    &sv__engine_sssp,   &sv__engine_updn,  &sv__engine_dnup,
+    &sv__engine_dor,       &sv__engine_dfsssp, &sv__engine_lash,  &sv__engine_nue,
+    &sv__engine_weave,     &sv__engine_sar,    &sv__engine_ftree, &sv__engine_dmodk,
+    &sv__engine_torus2qos, &sv__engine_dla,    &sv__engine_d3r,   &sv__engine_sssp_df,
+    &sv__engine_minhop_df,
 };
 
 enum { NUM_ENGINES = sizeof engines / sizeof engines[0] };

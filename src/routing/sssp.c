@@ -16,6 +16,8 @@
  * work: all of a batch see the weights of its beginning. Then the weights are added up, switch by
  * switch: what a tree adds to the cables of a switch concerns that switch alone.
  *
+ * With a job map only routes inside jobs count, and so on (schedule.c, thesis Alg. 5.1).
+ *
  * Takes any fabric; may deadlock.
  * Cost: O(channels) a destination.
  */
@@ -48,6 +50,12 @@ static sv_status init_batch(sv__sssp *x)
     return SV_OK;
 }
 
+static void clear_weights(sv__sssp *x)
+{
+    for (uint32_t e = 0; e < x->core.num_entries; e++)
+        x->weight[e] = sv__lot(x->core.back[e], sv__lots(x->job, SV_NONE));
+}
+
 sv_status sv__sssp_init(sv__sssp *x, sv__job *job, void *engine, sv__search_fn *search,
                         sv__allow_fn *allow)
 {
@@ -55,11 +63,12 @@ sv_status sv__sssp_init(sv__sssp *x, sv__job *job, void *engine, sv__search_fn *
     SV_TRY(sv_core_init(&x->core, job->arena, job->fabric));
     SV_TRY(sv__dags_init(&x->dags, job, &x->core, engine, search, allow));
     x->weight = SV_ARENA_NEW(job->arena, uint64_t, x->core.num_entries);
-    x->order = sv__destinations(job, x->batch, &x->count);
-    if (x->weight == NULL || x->order == NULL)
+    if (x->weight == NULL)
         return SV_NO_MEMORY;
-    for (uint32_t e = 0; e < x->core.num_entries; e++)
-        x->weight[e] = sv__lot(x->core.back[e], sv__lots(job, SV_NONE));
+    SV_TRY(sv__schedule_init(&x->schedule, job, x->batch));
+    x->order = x->schedule.order;
+    x->count = x->schedule.count;
+    clear_weights(x);
     return init_batch(x);
 }
 
@@ -86,11 +95,14 @@ static void choose(const sv__sssp *x, const sv__dag *dag, uint64_t *path, sv__ss
     }
 }
 
-/* Counts the routes of all terminals, from the tips inwards. */
+/* Counts the routes of all terminals that count, from the tips inwards. */
 static void count_routes(const sv__sssp *x, const sv__dag *dag, sv__sssp_tree *t)
 {
     const sv_core *core = &x->core;
-    memcpy(t->routes, core->terminals, core->num_switches * sizeof *t->routes);
+    const uint32_t *sources = sv__schedule_sources(&x->schedule, x->job->routes, t->destination,
+                                                   core->terminals, t->routes);
+    if (sources != t->routes)
+        memcpy(t->routes, sources, core->num_switches * sizeof *t->routes);
     for (uint32_t i = dag->count; i-- > 1;) {
         uint32_t s = dag->order[i];
         t->routes[core->neighbour[core->first[s] + t->cable[s]]] += t->routes[s];
@@ -141,6 +153,8 @@ static sv_status weigh(sv_ctx *ctx, unsigned worker, uint64_t piece, void *arg)
 /* The next destinations become the batch. */
 static sv_status begin_batch(sv__sssp *x)
 {
+    if (sv__schedule_turns(&x->schedule, x->done))
+        clear_weights(x);
     for (uint32_t i = 0; i < x->batch; i++) {
         sv__sssp_tree *t = &x->trees[i];
         t->home = SV_NONE;
@@ -148,6 +162,7 @@ static sv_status begin_batch(sv__sssp *x)
         if (d == SV_NONE)
             continue;
         sv_node home;
+        t->destination = d;
         SV_TRY(sv__end_row(x->job, d, &t->row, &home));
         t->home = t->row == NULL ? SV_NONE : home.i;
         t->lots = sv__lots(x->job, d);
@@ -197,5 +212,6 @@ static sv_status route(sv__job *job)
 
 const sv__engine sv__engine_sssp = {
     {"sssp", "shortest paths, balanced over the whole fabric; may deadlock",
-     "IPDPS'11 Alg. 1, thesis Alg. 3.1", SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_MINIMAL, NULL},
+     "IPDPS'11 Alg. 1, thesis Alg. 3.1",
+     SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_MINIMAL | SV_ENGINE_JOBS, NULL},
     route};

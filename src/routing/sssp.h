@@ -4,6 +4,7 @@
 
 #include "base/threads.h"
 #include "routing/dag.h"
+#include "routing/schedule.h"
 
 /* What a thread needs. */
 typedef struct sv__sssp_worker {
@@ -13,7 +14,7 @@ typedef struct sv__sssp_worker {
 
 /* A destination of the batch at hand. */
 typedef struct sv__sssp_tree {
-    uint32_t home, lots; /* home SV_NONE: there is nothing to do */
+    uint32_t destination, home, lots; /* home SV_NONE: there is nothing to do */
     bool terminal;
     uint8_t *row;
     uint8_t *cable;   /* [switches]: the one it takes, or SV__NO_CABLE */
@@ -25,7 +26,8 @@ typedef struct sv__sssp {
     sv_core core;
     sv__dags dags;
     uint64_t *weight; /* [entries]: by cable: routes that leave by it, and its lot (sv__weigh) */
-    uint32_t *order;  /* of destinations */
+    sv__schedule schedule;
+    uint32_t *order; /* of destinations: that of the schedule */
     uint32_t count, done;
     uint32_t batch; /* destinations that are routed side by side */
     unsigned threads;

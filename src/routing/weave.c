@@ -261,6 +261,7 @@ static const sv_engine_option options[] = {
 const sv__engine sv__engine_weave = {
     {"weave", "nearly shortest, balanced paths that cannot deadlock, with the lanes there are",
      "our own",
-     SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES | SV_ENGINE_SL_MODES,
+     SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES | SV_ENGINE_SL_MODES |
+         SV_ENGINE_JOBS,
      options},
     route};

@@ -61,11 +61,12 @@ typedef struct sv__weave {
     bool *needed;   /* [switches]: whether its path to the home at hand must be open */
     bool *spanning; /* [entries]: is in the spanning tree that some lane has; NULL: none */
     const uint32_t *start[2]; /* orders that the first lanes begin with, or NULL (weave_start.c) */
+    const uint32_t *sources;  /* [switches]: terminals whose routes to the home at hand count */
     uint64_t load[SV_MOST_LANES]; /* terminals' paths in each lane */
     uint64_t unsafe, fallbacks;   /* paths open in no lane; homes left to the spanning tree */
     uint64_t stranded;            /* paths that found no way, without a spanning tree to fall to */
     /* Scratch, [switches] each. */
-    uint32_t *flow, *added, *stack, *pending, *spare;
+    uint32_t *flow, *added, *stack, *pending, *spare, *counted;
     sv_lane_mask *trial;
     size_t *into; /* the first turn into what each has taken: the others follow as entries do */
 } sv__weave;
@@ -288,7 +289,10 @@ bool sv__weave_grow(sv__weave *w, const sv__dag *dag);
 /* The tree of a home: of shortest open paths, or else (false) what was laid, mended. */
 bool sv__weave_find_tree(sv__weave *w, const sv__dag *dag);
 
-/* Routes all destinations: rows, SLs, loads of lanes; then once more. */
+/* From now on routes count that do for a destination. */
+void sv__weave_aim(sv__weave *w, const sv__schedule *schedule, uint32_t destination);
+
+/* Routes all destinations, phase by phase: rows, SLs, loads of lanes; then once more. */
 sv_status sv__weave_spread(sv__weave *w);
 
 /* ---- weave_again.c ---- */
@@ -296,8 +300,12 @@ sv_status sv__weave_spread(sv__weave *w);
 /* How often destinations are routed: as option rounds says, or twice if the fabric is not large. */
 sv_status sv__weave_rounds(const sv__job *job, unsigned *rounds);
 
-/* Routes all destinations again if fabric or option rounds want it. */
-sv_status sv__weave_again(sv__weave *w, const uint32_t *order, uint32_t count);
+/*
+ * Routes the destinations of a phase again if fabric or option rounds want it. load, unsafe: as
+ * they were before the phase.
+ */
+sv_status sv__weave_again(sv__weave *w, const sv__schedule *schedule, uint32_t begin, uint32_t end,
+                          const uint64_t *load, uint64_t unsafe);
 
 /* ---- weave_modes.c ---- */
 

@@ -14,6 +14,8 @@
 #include "routing/weave.h"
 
 struct again {
+    const sv__schedule *schedule;
+    uint32_t begin, end; /* of the phase */
     sv_core_ports ports;
     uint64_t *load; /* [entries]: routes on each channel */
     uint64_t mean;
@@ -84,6 +86,9 @@ static sv_status route_again(sv__weave *w, struct again *x, uint32_t d)
     uint8_t *row;
     sv_node home;
     sv__pick pick;
+    if (d == SV_NONE)
+        return SV_OK;
+    sv__weave_aim(w, x->schedule, d);
     SV_TRY(sv__end_row(w->job, d, &row, &home));
     SV_TRY(sv__weave_pick(w, d, &pick));
     if (row == NULL)
@@ -107,17 +112,15 @@ static sv_status route_again(sv__weave *w, struct again *x, uint32_t d)
     return SV_OK;
 }
 
-/* All destinations once more. */
-static sv_status spread_again(sv__weave *w, const uint32_t *order, uint32_t count, struct again *x)
+/* All destinations of the phase once more. */
+static sv_status spread_again(sv__weave *w, struct again *x)
 {
-    memset(w->load, 0, sizeof w->load);
-    w->unsafe = 0;
     for (uint32_t e = 0; e < w->core.num_entries; e++)
         w->weight[w->core.back[e]] = price(x, e, sv__lots(w->job, SV_NONE));
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = x->begin; i < x->end; i++) {
         if (i % 64 == 0)
-            SV_TRY(sv_progress(w->job->ctx, "balancing", i, count));
-        SV_TRY(route_again(w, x, order[i]));
+            SV_TRY(sv_progress(w->job->ctx, "balancing", i, x->schedule->count));
+        SV_TRY(route_again(w, x, x->schedule->order[i]));
     }
     return SV_OK;
 }
@@ -134,9 +137,10 @@ sv_status sv__weave_rounds(const sv__job *job, unsigned *rounds)
     return SV_OK;
 }
 
-sv_status sv__weave_again(sv__weave *w, const uint32_t *order, uint32_t count)
+sv_status sv__weave_again(sv__weave *w, const sv__schedule *schedule, uint32_t begin, uint32_t end,
+                          const uint64_t *load, uint64_t unsafe)
 {
-    struct again x = {.mean = 0};
+    struct again x = {.schedule = schedule, .begin = begin, .end = end};
     unsigned rounds;
     SV_TRY(sv__weave_rounds(w->job, &rounds));
     if (rounds < 2)
@@ -150,7 +154,10 @@ sv_status sv__weave_again(sv__weave *w, const uint32_t *order, uint32_t count)
         x.mean += x.load[e];
     }
     x.mean = x.mean / w->core.num_entries + 1;
-    for (unsigned i = 1; i < rounds; i++)
-        SV_TRY(spread_again(w, order, count, &x));
+    for (unsigned i = 1; i < rounds; i++) {
+        memcpy(w->load, load, sizeof w->load);
+        w->unsafe = unsafe;
+        SV_TRY(spread_again(w, &x));
+    }
     return SV_OK;
 }

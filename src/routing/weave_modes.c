@@ -33,7 +33,7 @@ static void record_pair(sv__weave *w, sv__pick *p)
             best = p->load[l] < least ? l : best;
             least = p->load[l] < least ? p->load[l] : least;
         }
-        p->load[best] += p->terminal ? w->core.terminals[s] : 0;
+        p->load[best] += p->terminal ? w->sources[s] : 0;
         p->sls[s] = (uint8_t)best;
     }
 }

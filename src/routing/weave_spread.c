@@ -35,7 +35,8 @@ struct spread {
     sv__weave *w;
     struct worker *workers; /* [threads] */
     struct tree *trees;     /* [batch] */
-    uint32_t batch, count, done, *order;
+    sv__schedule schedule;
+    uint32_t batch, done, end; /* of the phase at hand */
     bool *tough; /* [switches]: trees of such a home had to be mended: growing is not tried again */
 };
 
@@ -136,6 +137,11 @@ bool sv__weave_find_tree(sv__weave *w, const sv__dag *dag)
     return false;
 }
 
+void sv__weave_aim(sv__weave *w, const sv__schedule *schedule, uint32_t d)
+{
+    w->sources = sv__schedule_sources(schedule, w->job->routes, d, w->core.terminals, w->counted);
+}
+
 /* Takes what the others need to know from the tree at hand. */
 static void save(sv__weave *w, struct tree *t)
 {
@@ -145,7 +151,7 @@ static void save(sv__weave *w, struct tree *t)
     if (!t->pick.terminal)
         return;
     memset(t->cable, 0xff, core->num_switches * sizeof *t->cable);
-    memcpy(t->routes, core->terminals, core->num_switches * sizeof *t->routes);
+    memcpy(t->routes, w->sources, core->num_switches * sizeof *t->routes);
     for (uint32_t i = w->tree.count; i-- > 1;) {
         uint32_t s = order[i];
         t->cable[s] = core->back[w->tree.out[s]];
@@ -164,6 +170,7 @@ static sv_status route_one(sv_ctx *ctx, unsigned number, uint64_t piece, void *a
     if (dag == NULL)
         return sv_fail(ctx, SV_NO_MEMORY, "out of memory");
     memcpy(w->load, x->w->load, sizeof w->load);
+    sv__weave_aim(w, &x->schedule, t->pick.destination);
     if (w->mode->prepare != NULL)
         w->mode->prepare(w, dag);
     w->tough = x->tough[t->home];
@@ -217,7 +224,7 @@ static sv_status begin_batch(struct spread *x)
 {
     sv__job *job = x->w->job;
     for (struct tree *t = x->trees; t < x->trees + x->batch; t++) {
-        uint32_t d = x->done < x->count ? x->order[x->done++] : SV_NONE;
+        uint32_t d = x->done < x->end ? x->schedule.order[x->done++] : SV_NONE;
         sv_node home;
         t->home = SV_NONE;
         if (d == SV_NONE)
@@ -248,9 +255,9 @@ static void end_batch(struct spread *x)
 static sv_status route_all(sv_pool *pool, void *arg)
 {
     struct spread *x = arg;
-    for (uint32_t shown = 0; x->done < x->count;) {
+    for (uint32_t shown = 0; x->done < x->end;) {
         if (x->done >= shown) {
-            SV_TRY(sv_progress(x->w->job->ctx, "routing", x->done, x->count));
+            SV_TRY(sv_progress(x->w->job->ctx, "routing", x->done, x->schedule.count));
             shown = x->done + 64;
         }
         SV_TRY(begin_batch(x));
@@ -342,15 +349,23 @@ static sv_status prepare(struct spread *x, unsigned threads)
 sv_status sv__weave_spread(sv__weave *w)
 {
     sv__job *job = w->job;
+    uint64_t before[SV_MOST_LANES], unsafe;
     struct spread x = {.w = w, .batch = w->mode->prepare == NULL ? sv__batch(job->fabric) : 1};
     unsigned threads = sv_ctx_threads(job->ctx, x.batch);
-    x.order = sv__destinations(job, x.batch, &x.count);
-    if (x.order == NULL)
-        return SV_NO_MEMORY;
-    sv__weave_clear(w);
+    SV_TRY(sv__schedule_init(&x.schedule, job, x.batch));
     SV_TRY(init_narrow(w));
     SV_TRY(prepare(&x, threads));
     SV_TRY(sv_routes_set_sl_form(job->ctx, job->routes, w->mode->form));
-    SV_TRY(sv_pool_use(job->ctx, threads, route_all, &x));
-    return sv__weave_again(w, x.order, x.count);
+    for (unsigned phase = 0; phase < SV__PHASES; phase++) {
+        uint32_t begin = x.done;
+        x.end = x.schedule.end[phase];
+        if (x.end == begin)
+            continue;
+        sv__weave_clear(w);
+        memcpy(before, w->load, sizeof before);
+        unsafe = w->unsafe;
+        SV_TRY(sv_pool_use(job->ctx, threads, route_all, &x));
+        SV_TRY(sv__weave_again(w, &x.schedule, begin, x.end, before, unsafe));
+    }
+    return SV_OK;
 }

@@ -21,8 +21,8 @@ static sv_status init_scratch(sv__weave *w)
     sv_arena *a = w->job->arena;
     sv__wtree *t = &w->tree;
     size_t n = w->core.num_switches;
-    uint32_t **lists[] = {&t->order, &t->length, &t->out,   &t->child,   &t->sibling,
-                          &w->flow,  &w->added,  &w->stack, &w->pending, &w->spare};
+    uint32_t **lists[] = {&t->order, &t->length, &t->out,     &t->child, &t->sibling, &w->flow,
+                          &w->added, &w->stack,  &w->pending, &w->spare, &w->counted};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         if ((*lists[i] = SV_ARENA_NEW(a, uint32_t, n + 2)) == NULL)
             return SV_NO_MEMORY;
@@ -45,6 +45,7 @@ sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool deto
     SV_TRY(sv_core_init(&w->core, a, job->fabric));
     SV_TRY(sv__dags_init(&w->dags, job, &w->core, NULL, NULL, NULL));
     SV_TRY(sv_cdg_init(&w->cdg, a, &w->core));
+    w->sources = w->core.terminals;
     SV_TRY(init_scratch(w));
     size_t n = w->core.num_switches;
     w->weight = SV_ARENA_NEW(a, uint64_t, w->core.num_entries);
@@ -237,7 +238,7 @@ void sv__wtree_flows(sv__weave *w)
 {
     const sv__wtree *t = &w->tree;
     for (uint32_t i = 0; i < t->count; i++)
-        w->flow[t->order[i]] = w->core.terminals[t->order[i]];
+        w->flow[t->order[i]] = w->sources[t->order[i]];
     for (uint32_t i = t->count; i-- > 1;)
         w->flow[w->core.to[t->out[t->order[i]]]] += w->flow[t->order[i]];
 }

@@ -18,9 +18,24 @@
 
 #include "base/ctx.h"
 
-static bool is_tried(const sv_engine_info *engine)
+static bool is_tried(const sv_engine_info *engine, bool jobs)
 {
-    return !(engine->traits & SV_ENGINE_ANY_TOPOLOGY) || strcmp(engine->name, "weave") == 0;
+    return !(engine->traits & SV_ENGINE_ANY_TOPOLOGY) || strcmp(engine->name, "weave") == 0 ||
+           (jobs && strcmp(engine->name, "sar") == 0);
+}
+
+/* Loads, and the busiest channel: of all routes, or of those inside jobs. */
+static sv_status measure(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
+                         const sv_jobmap *jobs, sv_candidate *c)
+{
+    sv_jobs_load inside;
+    SV_TRY(sv_routes_load(ctx, fabric, routes, NULL, &c->load));
+    c->busiest = c->load.max;
+    if (jobs == NULL)
+        return SV_OK;
+    SV_TRY(sv_jobs_count(ctx, fabric, routes, jobs, NULL, NULL, &inside));
+    c->busiest = inside.efi.max;
+    return SV_OK;
 }
 
 /* What is wrong with tables, into why; empty: nothing. */
@@ -48,6 +63,8 @@ static sv_status try_engine(sv_ctx *ctx, const sv_fabric *fabric, const sv_engin
         asked.num_roots = 0;
     if (!(engine->traits & SV_ENGINE_HOSTS))
         asked.num_hosts = 0;
+    if (!(engine->traits & SV_ENGINE_JOBS))
+        asked.jobs = NULL;
     sv_status status = sv_route(ctx, fabric, engine->name, &asked, routes, &c->report);
     if (status == SV_INFEASIBLE || status == SV_UNSUPPORTED || status == SV_BAD_INPUT) {
         /* The name stands beside it anyway. */
@@ -64,7 +81,7 @@ static sv_status try_engine(sv_ctx *ctx, const sv_fabric *fabric, const sv_engin
     sv_verification_free(found);
     c->candidacy = c->why[0] != 0 ? SV_CANDIDATE_UNPROVEN : SV_CANDIDATE_PROVEN;
     if (status == SV_OK && c->candidacy == SV_CANDIDATE_PROVEN)
-        status = sv_routes_load(ctx, fabric, *routes, NULL, &c->load);
+        status = measure(ctx, fabric, *routes, request->jobs, c);
     if (status != SV_OK || c->candidacy != SV_CANDIDATE_PROVEN) {
         sv_routes_free(*routes);
         *routes = NULL;
@@ -77,7 +94,7 @@ typedef double figure_fn(const sv_candidate *c);
 
 static double busiest(const sv_candidate *c)
 {
-    return (double)c->load.max;
+    return (double)c->busiest;
 }
 
 static double mean_hops(const sv_candidate *c)
@@ -173,7 +190,7 @@ static sv_status try_all(struct trial *t)
     sv_selection *s = t->s;
     for (size_t i = 0; (engine = sv_engine_at(i)) != NULL && s->count < SV_MOST_CANDIDATES; i++) {
         sv_routes *routes = NULL;
-        if (!is_tried(engine))
+        if (!is_tried(engine, t->request->jobs != NULL))
             continue;
         SV_TRY(try_engine(t->ctx, t->fabric, engine, t->request, t->traffic,
                           &s->candidates[s->count], &routes));
