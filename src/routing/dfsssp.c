@@ -1,12 +1,16 @@
 /*
  * dfsssp.c: engine dfsssp: sssp, with paths put into lanes so that nothing can deadlock (IPDPS'11
- * Alg. 2, thesis Alg. 3.6).
+ * Alg. 2, thesis Alg. 3.6); and engine sar, which is that with a job map (thesis Alg. 5.1).
  *
  * The papers choose all paths first and then break cycles, or put path after path into the first
  * lane that takes it; that is lanes=weakest, strongest, first and online. By default (joint) those
  * tables are kept only if they fit one lane, as on trees. If not, paths and lanes are chosen
  * together (weave.c), which takes fewer lanes than either: 2 in place of 5 on a random fabric of
  * 125 switches, 4 in place of 42 on a 7×7×7 torus with failed links.
+ *
+ * What follows from a job map is in schedule.c: only routes inside jobs count, the largest job
+ * comes first. lanes=online and the like are the thesis' one pass; with joint what jobs have is
+ * balanced once more (sssp_again.c, weave_again.c).
  *
  * Cost: sssp, and that of the method.
  */
@@ -70,17 +74,26 @@ const sv__engine sv__engine_dfsssp = {
      options},
     route};
 
+/* ---- with a job map ---- */
+
 static sv_status route_jobs(sv__job *job)
 {
+    unsigned rounds;
+    SV_TRY(sv__weave_rounds(job, true, &rounds)); /* wrong is wrong, needed or not */
     SV_TRY(route(job));
     if (job->request->jobs == NULL)
         snprintf(job->report->note, sizeof job->report->note, "no job map: as dfsssp");
     return SV_OK;
 }
 
+static const sv_engine_option sar_options[] = {
+    {"lanes", "joint|weakest|strongest|first|online", "how paths are put into lanes"},
+    {"rounds", "N", "with lanes=joint: how often destinations are routed (default 2)"},
+    {NULL, NULL, NULL}};
+
 const sv__engine sv__engine_sar = {
     {"sar", "dfsssp that balances routes inside the jobs of a job map first", "thesis Alg. 5.1",
      SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_MINIMAL | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES |
          SV_ENGINE_JOBS,
-     options},
+     sar_options},
     route_jobs};

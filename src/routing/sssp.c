@@ -96,7 +96,7 @@ static void choose(const sv__sssp *x, const sv__dag *dag, uint64_t *path, sv__ss
 }
 
 /* Counts the routes of all terminals that count, from the tips inwards. */
-static void count_routes(const sv__sssp *x, const sv__dag *dag, sv__sssp_tree *t)
+void sv__sssp_count(const sv__sssp *x, const sv__dag *dag, sv__sssp_tree *t)
 {
     const sv_core *core = &x->core;
     const uint32_t *sources = sv__schedule_sources(&x->schedule, x->job->routes, t->destination,
@@ -125,7 +125,7 @@ static sv_status grow(sv_ctx *ctx, unsigned worker, uint64_t piece, void *arg)
     choose(x, dag, w->path, t);
     t->cable[t->home] = SV__NO_CABLE;
     if (t->terminal)
-        count_routes(x, dag, t);
+        sv__sssp_count(x, dag, t);
     return SV_OK;
 }
 

@@ -297,8 +297,11 @@ sv_status sv__weave_spread(sv__weave *w);
 
 /* ---- weave_again.c ---- */
 
-/* How often destinations are routed: as option rounds says, or twice if the fabric is not large. */
-sv_status sv__weave_rounds(const sv__job *job, unsigned *rounds);
+/*
+ * How often destinations are routed: as option rounds says, or twice if the fabric is not large or
+ * they belong to jobs.
+ */
+sv_status sv__weave_rounds(const sv__job *job, bool jobs, unsigned *rounds);
 
 /*
  * Routes the destinations of a phase again if fabric or option rounds want it. load, unsafe: as

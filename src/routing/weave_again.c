@@ -125,14 +125,14 @@ static sv_status spread_again(sv__weave *w, struct again *x)
     return SV_OK;
 }
 
-sv_status sv__weave_rounds(const sv__job *job, unsigned *rounds)
+sv_status sv__weave_rounds(const sv__job *job, bool jobs, unsigned *rounds)
 {
     const char *text = sv__job_option(job, "rounds");
-    *rounds = job->fabric->num_switches <= 512 ? 2 : 1;
+    *rounds = jobs || job->fabric->num_switches <= 512 ? 2 : 1;
     if (text == NULL)
         return SV_OK;
     if (text[0] < '1' || text[0] > '9' || text[1] != 0)
-        return sv_fail(job->ctx, SV_BAD_INPUT, "rounds of weave are 1 to 9, not \"%s\"", text);
+        return sv_fail(job->ctx, SV_BAD_INPUT, "rounds are 1 to 9, not \"%s\"", text);
     *rounds = (unsigned)(text[0] - '0');
     return SV_OK;
 }
@@ -142,7 +142,7 @@ sv_status sv__weave_again(sv__weave *w, const sv__schedule *schedule, uint32_t b
 {
     struct again x = {.schedule = schedule, .begin = begin, .end = end};
     unsigned rounds;
-    SV_TRY(sv__weave_rounds(w->job, &rounds));
+    SV_TRY(sv__weave_rounds(w->job, end <= schedule->end[0], &rounds));
     if (rounds < 2)
         return SV_OK;
     SV_TRY(sv_core_ports_init(&x.ports, w->job->arena, &w->core, w->job->fabric));
