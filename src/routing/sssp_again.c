@@ -135,7 +135,7 @@ sv_status sv__sssp_again(sv__sssp *x, unsigned rounds)
 {
     struct again a = {.x = x};
     uint32_t count = x->schedule.end[0];
-    if (count == 0 || rounds < 2)
+    if (count == 0 || rounds < 2 || x->core.num_entries == 0)
         return SV_OK;
     SV_TRY(sv_core_ports_init(&a.ports, x->job->arena, &x->core, x->job->fabric));
     a.load = SV_ARENA_NEW(x->job->arena, uint64_t, x->core.num_entries);

@@ -114,7 +114,7 @@ class Route(Base):
         self.expect_error(2, "not a stream", "route", "mesh:2", "-o", "-")
         self.expect_error(3, "engine weave has no option", "route", "mesh:2", "--option", "a=b")
         for fabric in "torus:5x5", "kary:k=2,n=2", "mesh:1x2":  # needed or not
-            self.expect_error(3, "rounds of weave are 1 to 9", "route", fabric, "--vls", "2",
+            self.expect_error(3, "rounds are 1 to 9", "route", fabric, "--vls", "2",
                               "--option", "rounds=x")
         self.expect_error(2, "--sl is pair, reversible, destination or one, not 'two'", "route",
                           "mesh:2", "--sl", "two")
@@ -799,7 +799,7 @@ class Files(Base):
 class Engines(Base):
     def test_list(self):
         names = [engine["name"] for engine in json.loads(ok("engines", "--json").out)]
-        self.assertEqual(names, ["minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave",
+        self.assertEqual(names, ["minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave", "sar",
                                  "ftree", "dmodk", "torus2qos", "dla", "d3r", "sssp-df",
                                  "minhop-df"])
         for name in names:

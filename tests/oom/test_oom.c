@@ -249,6 +249,27 @@ static sv_status route_it(sv_ctx *ctx, void *arg)
     return status;
 }
 
+static sv_status route_jobs(sv_ctx *ctx, void *arg)
+{
+    struct tables *t = arg;
+    const char *text = "host0 a\nhost1 a\nhost2 b\nhost1 b\nhost0 b\n";
+    sv_memory memory = {text, strlen(text)};
+    sv_source source = sv_memory_source(&memory, "oom");
+    sv_jobmap *map = NULL;
+    sv_routes *r = NULL;
+    sv_status status = sv_jobmap_read(ctx, t->f, &source, &map);
+    if (status == SV_OK) {
+        const sv_route_request request = {.vls = 4, .jobs = map};
+        status = strcmp(t->engine, "auto") == 0
+                     ? sv_route_auto(ctx, t->f, &request, SV_TRAFFIC_MANAGED, &r, NULL, NULL)
+                     : sv_route(ctx, t->f, t->engine, &request, &r, NULL);
+    }
+    assert_true((status == SV_OK) == (r != NULL));
+    sv_routes_free(r);
+    sv_jobmap_free(map);
+    return status;
+}
+
 static sv_status verify_it(sv_ctx *ctx, void *arg)
 {
     struct tables *t = arg;
@@ -547,6 +568,21 @@ static void routing(void **state)
     sv_ctx_free(ctx);
 }
 
+static void routing_for_jobs(void **state)
+{
+    (void)state;
+    static const char *const engines[] = {"sssp", "sar", "nue", "weave", "auto"};
+    static const char *const specs[] = {"torus:5,hosts=1", "kary:k=2,n=2,hosts=2"};
+    sv_ctx *ctx = sv_ctx_new(NULL);
+    for (int i = 0; i < 10; i++) {
+        sv_fabric *f = test_fabric(ctx, specs[i % 2]);
+        struct tables t = {.f = f, .engine = engines[i / 2]};
+        test_out_of_memory(engines[i / 2], route_jobs, &t);
+        sv_fabric_free(f);
+    }
+    sv_ctx_free(ctx);
+}
+
 static void judging(void **state)
 {
     (void)state;
@@ -574,8 +610,9 @@ static void judging(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(generating), cmocka_unit_test(reading),
-                                       cmocka_unit_test(using),      cmocka_unit_test(routing),
-                                       cmocka_unit_test(judging),    cmocka_unit_test(multicast)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(generating), cmocka_unit_test(reading),          cmocka_unit_test(using),
+        cmocka_unit_test(routing),    cmocka_unit_test(routing_for_jobs), cmocka_unit_test(judging),
+        cmocka_unit_test(multicast)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,14 +22,14 @@ from command import ok, selvage
 TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 150
 SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
 CHECKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_proof.py")
-ENGINES = ("minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave", "sssp-df",
+ENGINES = ("minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave", "sar", "sssp-df",
            "minhop-df")
 DEADLOCK_FREE = "updn", "dnup", "nue", "weave"
 TREES = "ftree", "dmodk"  # trees only, free of deadlock
 # Free of deadlock, but for packets between switches without terminals.
-LAYERED = "dfsssp", "lash", "sssp-df", "minhop-df"
+LAYERED = "dfsssp", "sar", "lash", "sssp-df", "minhop-df"
 MODES = "pair", "reversible", "destination", "one"
-MINIMAL = "minhop", "sssp", "dor", "dfsssp", "lash", "sssp-df", "minhop-df"
+MINIMAL = "minhop", "sssp", "dor", "dfsssp", "sar", "lash", "sssp-df", "minhop-df"
 KINDS = "terminal_terminal", "terminal_switch", "switch_terminal", "switch_switch"
 VERDICTS = "terminal_terminal", "terminal_switch", "switch_switch"
 TRAFFIC = {"terminal_terminal": ["--terminals-only"], "terminal_switch": [],
@@ -71,11 +71,28 @@ def random_fabric(rng, directory):
     return path
 
 
+FOLLOWERS = "sssp", "dfsssp", "sar", "nue", "weave"
+
+
+def random_jobs(rng, fabric):
+    """Words that give the engine a random job map, or none where there are no hosts."""
+    with open(fabric) as file:
+        hosts = re.findall(r'^Ca.*?# "([^"]+)"', file.read(), re.M)
+    if not hosts:
+        return ()
+    with open(fabric + ".jobs", "w") as file:
+        for job in range(rng.randint(1, 4)):
+            for host in rng.sample(hosts, rng.randint(1, len(hosts))):
+                file.write('"%s" j%d\n' % (host, job))
+    return "--jobs", fabric + ".jobs"
+
+
 def route(rng, fabric, directory, engine=None):
     engine = engine or rng.choice(ENGINES)
+    jobs = random_jobs(rng, fabric) if engine in FOLLOWERS and rng.random() < 0.5 else ()
     modes = ("--sl", rng.choice(MODES), "--vls", str(rng.randint(1, 9))) if engine == "weave" else ()
     ok("route", fabric, "--engine", engine, "-o", directory, "--no-check", "--lmc",
-       str(rng.choice((0, 0, 1))), "--sl-offset", str(rng.choice((0, 0, 3))), *modes)
+       str(rng.choice((0, 0, 1))), "--sl-offset", str(rng.choice((0, 0, 3))), *modes, *jobs)
     return engine
 
 
