@@ -21,14 +21,14 @@ struct again {
     sv__sssp *x;
     sv_core_ports ports;
     uint64_t *load; /* [entries]: by cable: routes of jobs that leave by it */
-    uint64_t mean;
+    uint64_t unit;  /* of loads: the mean, or an eighth of the most where few channels have any */
 };
 
-/* What a channel with a load costs: the eighth power of it, as a share of the mean. */
+/* What a channel with a load costs: the eighth power of it, in units. */
 static uint64_t price(const struct again *a, uint64_t load)
 {
     enum { UNIT = 8, MOST = 1 << 12 };
-    uint64_t share = (load << UNIT) / a->mean;
+    uint64_t share = (load << UNIT) / a->unit;
     share = share > MOST ? MOST : share;
     uint64_t fourth = share * share * share * share >> 2 * UNIT;
     return (fourth * fourth >> 2 * UNIT) + share;
@@ -131,6 +131,18 @@ static sv_status route_again(struct again *a, uint32_t d, bool first)
     return SV_OK;
 }
 
+static void find_unit(struct again *a)
+{
+    uint64_t sum = 0, most = 0;
+    uint32_t entries = a->x->core.num_entries;
+    for (uint32_t e = 0; e < entries; e++) {
+        sum += a->load[e];
+        most = a->load[e] > most ? a->load[e] : most;
+    }
+    a->unit = sum / entries + 1;
+    a->unit = a->unit < most / 8 ? most / 8 : a->unit;
+}
+
 sv_status sv__sssp_again(sv__sssp *x, unsigned rounds)
 {
     struct again a = {.x = x};
@@ -148,9 +160,8 @@ sv_status sv__sssp_again(sv__sssp *x, unsigned rounds)
             if (x->order[i] != SV_NONE)
                 SV_TRY(route_again(&a, x->order[i], round == 0));
         }
-        for (uint32_t e = 0; e < x->core.num_entries && round == 0; e++)
-            a.mean += a.load[e];
-        a.mean = round == 0 ? a.mean / x->core.num_entries + 1 : a.mean;
+        if (round == 0)
+            find_unit(&a);
     }
     return SV_OK;
 }

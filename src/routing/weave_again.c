@@ -141,8 +141,10 @@ sv_status sv__weave_again(sv__weave *w, const sv__schedule *schedule, uint32_t b
                           const uint64_t *load, uint64_t unsafe)
 {
     struct again x = {.schedule = schedule, .begin = begin, .end = end};
+    uint64_t most = 0;
     unsigned rounds;
-    SV_TRY(sv__weave_rounds(w->job, end <= schedule->end[0], &rounds));
+    bool jobs = end <= schedule->end[0];
+    SV_TRY(sv__weave_rounds(w->job, jobs, &rounds));
     if (rounds < 2)
         return SV_OK;
     SV_TRY(sv_core_ports_init(&x.ports, w->job->arena, &w->core, w->job->fabric));
@@ -152,8 +154,11 @@ sv_status sv__weave_again(sv__weave *w, const sv__schedule *schedule, uint32_t b
     for (uint32_t e = 0; e < w->core.num_entries; e++) {
         x.load[e] = w->weight[w->core.back[e]] >> SV__LOT_BITS;
         x.mean += x.load[e];
+        most = x.load[e] > most ? x.load[e] : most;
     }
     x.mean = x.mean / w->core.num_entries + 1;
+    if (jobs && x.mean < most / 16) /* few channels have any load: all prices would be the same */
+        x.mean = most / 16;
     for (unsigned i = 1; i < rounds; i++) {
         memcpy(w->load, load, sizeof w->load);
         w->unsafe = unsafe;

@@ -253,6 +253,27 @@ static void three_jobs(void **state)
     }
 }
 
+/* A small job on a large fabric: most channels have no load, the few that have must differ. */
+static void one_small_job(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"taurus", "torus:8x8x4,hosts=4"};
+    for (int i = 0; i < 2; i++) {
+        sv_fabric *f = test_fabric(ctx, specs[i]);
+        char text[60 * 80] = "";
+        for (uint32_t k = 0; k < 60; k++)
+            sprintf(text + strlen(text), "\"%s\" job\n",
+                    f->adapters[f->terminals[k * k * 7 % 257].adapter].name);
+        sv_jobmap *map = read_map(f, text);
+        sv_jobs_load one = job_load(f, "sssp", NULL, map, true);
+        sv_jobs_load two = job_load(f, "sar", NULL, map, true);
+        assert_true(two.efi.max <= one.efi.max);
+        assert_true(one.efi.max <= job_load(f, "sssp", NULL, map, false).efi.max);
+        sv_jobmap_free(map);
+        sv_fabric_free(f);
+    }
+}
+
 /* On fabrics of all kinds, summed up: routes inside jobs spread better. */
 static void jobs_gain(void **state)
 {
@@ -417,6 +438,7 @@ int main(void)
                                        cmocka_unit_test(who_counts),
                                        cmocka_unit_test(safe_whatever_the_fabric),
                                        cmocka_unit_test(three_jobs),
+                                       cmocka_unit_test(one_small_job),
                                        cmocka_unit_test(jobs_gain),
                                        cmocka_unit_test(names_do_not_count),
                                        cmocka_unit_test(large_fabrics),
