@@ -4,7 +4,18 @@
 
 #include <selvage/jobs.h>
 
+#include "base/map.h"
 #include "selvage/app.h"
+
+/* --format F of jobs. EXIT_USAGE for an unknown one, else -1. */
+int jobs_format(struct app *app, const char *name, sv_jobs_format *format);
+
+/* Warns of the first hosts that are not in the fabric, with their lines, and counts the rest. */
+void jobs_warn_unknown(struct app *app, const char *file, const sv_allocations *jobs,
+                       const sv_placed *placed);
+
+/* BAD_INPUT when jobs run, and not one of their hosts is in the fabric: it is another's. */
+sv_status jobs_must_be_there(struct app *app, const char *file, const sv_placed *placed);
 
 int jobs_read(struct app *app, int argc, char **argv);
 int jobs_filter(struct app *app, int argc, char **argv);

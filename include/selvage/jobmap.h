@@ -46,6 +46,31 @@ SV_API SV_MUST_USE sv_status sv_jobmap_read(sv_ctx *ctx, const sv_fabric *fabric
 SV_API SV_MUST_USE sv_status sv_jobmap_load(sv_ctx *ctx, const sv_fabric *fabric, const char *path,
                                             sv_jobmap **map);
 
+/*
+ * Writes a map as sv_jobmap_read takes it ("-": standard output), job by job; a node is called by
+ * the part of its name before the first blank where that means the same. The file appears whole or
+ * not at all. UNSUPPORTED when names are not unique enough to say it. Time: linear, expected.
+ */
+SV_API SV_MUST_USE sv_status sv_jobmap_save(sv_ctx *ctx, const sv_fabric *fabric,
+                                            const sv_jobmap *map, const char *path);
+
+/* Jobs of two maps; one that has other terminals is gone, and another is new. */
+typedef struct sv_jobmap_change {
+    uint32_t same, added, gone;
+} sv_jobmap_change;
+
+/*
+ * Compares the jobs of two maps of one fabric, whatever they are called and in whatever order: a
+ * job is the set of its terminals (thesis 5.2.2.1). Jobs without terminals do not count.
+ * Time: linear, and sorting jobs.
+ */
+SV_API SV_MUST_USE sv_status sv_jobmap_compare(sv_ctx *ctx, const sv_jobmap *old_map,
+                                               const sv_jobmap *new_map, sv_jobmap_change *change);
+
+/* Whether nothing is added or gone. */
+SV_API SV_MUST_USE sv_status sv_jobmap_same(sv_ctx *ctx, const sv_jobmap *a, const sv_jobmap *b,
+                                            bool *same);
+
 /* Frees a map. NULL is fine. */
 SV_API void sv_jobmap_free(sv_jobmap *map);
 

@@ -28,10 +28,12 @@ typedef struct sv_allocations {
     const sv_allocation *list; /* by begin, then as they came */
     uint32_t count;
     const char *const *hosts; /* the names, as they came */
+    const uint32_t *lines;    /* of the file, in which each name came first; 0: not known (JSON) */
     uint32_t num_hosts;
     int64_t begin, end; /* of the history: the first known begin, the last begin or known end;
                            SV_TIME_UNKNOWN both if no time is known */
-    uint32_t left_out;  /* entries that are no allocation: pending, without nodes, of no length */
+    uint32_t left_out;  /* entries that are no allocation: not running (or never), without nodes,
+                           of no length */
     struct sv__store *store;
 } sv_allocations;
 
@@ -51,8 +53,10 @@ SV_API const char *sv_jobs_format_name(sv_jobs_format format);
 
 /*
  * Calls take for each name that a host list stands for, in its order: "n[001-018,33]-ib,login".
- * BAD_INPUT (without a place: the caller knows it) for brackets that do not match, ranges that
- * descend, more than a million names; what take returns otherwise. Time: linear in the names.
+ * Numbers have as many digits as the low end of their range at least. BAD_INPUT (without a place:
+ * the caller knows it; and take has not been called) for brackets that do not match, ranges that
+ * descend, empty names, blanks, more than a million names; what take returns otherwise.
+ * Time: linear in the names.
  */
 typedef sv_status sv_host_fn(void *user, const char *name, size_t length);
 SV_API SV_MUST_USE sv_status sv_hostlist_expand(sv_ctx *ctx, const char *text, size_t length,
@@ -62,8 +66,15 @@ SV_API SV_MUST_USE sv_status sv_hostlist_expand(sv_ctx *ctx, const char *text, s
  * Reads allocations.
  *
  * Of squeue, JSON and maps all that run now (their end is SV_TIME_OPEN); of sacct and SWF all that
- * ever ran. *result: owned by the caller (sv_allocations_free). BAD_INPUT with "name:line: what".
- * An empty list is not wrong: nothing runs. Time: linear, and sorting.
+ * ever ran. Of Slurm's states RUNNING counts, and COMPLETING, RESIZING and SIGNALING, which still
+ * have their nodes; SUSPENDED and STOPPED do not, since they do not communicate, nor does
+ * CONFIGURING, which does not yet. Tasks of an array ("12_3") are jobs of their own; parts of a
+ * heterogeneous job ("12+0", "12+1") are one ("12"). A job that comes twice with the same times is
+ * one; with other times (requeued) it is several allocations of one name.
+ *
+ * *result: owned by the caller (sv_allocations_free). BAD_INPUT with "name:line: what" ("name:
+ * what" in JSON). UNSUPPORTED: an SWF that does not tell where jobs ran, or JSON in a build without
+ * jansson. An empty list is not wrong: nothing runs. Time: linear, and sorting.
  */
 SV_API SV_MUST_USE sv_status sv_allocations_read(sv_ctx *ctx, const sv_source *source,
                                                  sv_jobs_format format, sv_allocations **result);
@@ -78,23 +89,29 @@ SV_API void sv_allocations_free(sv_allocations *allocations);
 /* How names of hosts find nodes of a fabric. */
 typedef enum sv_placing {
     SV_PLACE_BY_NAME, /* as jobmap.h does; what is not there is counted as unknown */
-    SV_PLACE_IN_ORDER /* the k-th name (ascending, numbers as numbers) is the k-th host adapter that
-                         computes: for histories whose fabric is not known */
+    SV_PLACE_IN_ORDER /* the k-th name of all (ascending, numbers as numbers) is the k-th host
+                         adapter that computes, dead or not: for histories whose fabric is not
+                         known */
 } sv_placing;
+
+enum { SV_PLACED_NAMED = 5 };
 
 /* What a job map made of allocations leaves out. */
 typedef struct sv_placed {
-    uint32_t running;       /* jobs at that moment */
-    uint32_t unknown_hosts; /* names of them that are not in the fabric, each once */
-    uint32_t homeless;      /* jobs of whose hosts not one is */
-    uint32_t one_switch;    /* jobs whose terminals hang on one switch */
+    uint32_t running;                  /* jobs at that moment */
+    uint32_t unknown_hosts;            /* names of them that are not in the fabric, each once */
+    uint32_t unknown[SV_PLACED_NAMED]; /* numbers of the first of these */
+    uint32_t homeless;                 /* jobs without a live terminal: never in the map */
+    uint32_t one_switch;               /* jobs whose terminals hang on one switch */
 } sv_placed;
 
 /*
  * The jobs that run at a moment (begin <= at < end; at SV_TIME_OPEN: those that have not ended), on
  * a fabric, in their order. several_switches: only those whose terminals hang on at least two
- * switches. *map: owned by the caller (sv_jobmap_free). INFEASIBLE: more names than adapters, in
- * order. *placed may be NULL. Time: linear in fabric and allocations, expected.
+ * switches. Nobody is warned of hosts that are not there: *placed tells (it may be NULL).
+ * *map: owned by the caller (sv_jobmap_free); its unknown is placed->unknown_hosts. INFEASIBLE:
+ * more names than adapters, in order. Time: linear in fabric and allocations, expected, and
+ * sorting.
  */
 SV_API SV_MUST_USE sv_status sv_allocations_map(sv_ctx *ctx, const sv_allocations *allocations,
                                                 int64_t at, const sv_fabric *fabric,
@@ -102,15 +119,23 @@ SV_API SV_MUST_USE sv_status sv_allocations_map(sv_ctx *ctx, const sv_allocation
                                                 sv_jobmap **map, sv_placed *placed);
 
 /*
- * Whether two maps of one fabric have the same jobs, whatever they are called and in whatever order
- * (thesis 5.2.2.1: then tables would be the same). Time: linear, and sorting jobs.
+ * Writes the jobs that run at a moment as a job map, a line for each host and job, with the names
+ * of the hosts as they came: hosts ascending, numbers as numbers. The file ("-": standard output)
+ * appears whole or not at all. Time: linear, and sorting hosts.
  */
-SV_API SV_MUST_USE sv_status sv_jobmap_same(sv_ctx *ctx, const sv_jobmap *a, const sv_jobmap *b,
-                                            bool *same);
+SV_API SV_MUST_USE sv_status sv_allocations_save(sv_ctx *ctx, const sv_allocations *allocations,
+                                                 int64_t at, const char *path);
 
-/* Writes a map as jobmap.h reads it; the file appears whole or not at all. */
-SV_API SV_MUST_USE sv_status sv_jobmap_save(sv_ctx *ctx, const sv_fabric *fabric,
-                                            const sv_jobmap *map, const char *path);
+/*
+ * What a moment means in a history: seconds since 1970, a date ("2013-01-05", with a time of day
+ * "2013-01-05T12:00:00" and perhaps a zone; UTC without one), or a length of time from the
+ * beginning ("+36h": s, min, h, d, y). BAD_INPUT (without a place) for anything else.
+ */
+SV_API SV_MUST_USE sv_status sv_allocations_moment(sv_ctx *ctx, const sv_allocations *allocations,
+                                                   const char *text, int64_t *at);
+
+/* Text order in which runs of digits are numbers: n9 before n10. As strcmp. Time: linear. */
+SV_API int sv_hosts_compare(const char *a, const char *b);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,8 @@
  *
  * Invariants: a span from sv_lines_next lies inside the buffer and is not terminated; sv_text.at
  * is terminated whenever it is not NULL.
- * Cost: linear in the bytes; the line buffer is 128 KiB whatever the size of the file.
+ * Cost: linear in the bytes; the line buffer is 128 KiB whatever the size of the file, or twice the
+ * longest line that was allowed.
  */
 #include "base/text.h"
 
@@ -129,7 +130,7 @@ size_t sv_utf8_length(const char *text)
 
 sv_status sv_lines_init(sv_lines *lines, sv_ctx *ctx, const sv_source *source)
 {
-    *lines = (sv_lines){.ctx = ctx, .source = source};
+    *lines = (sv_lines){.ctx = ctx, .source = source, .room = BUFFER_SIZE, .longest = LONGEST_LINE};
     lines->buffer = sv_alloc(ctx, BUFFER_SIZE, 1);
     return lines->buffer == NULL ? SV_NO_MEMORY : SV_OK;
 }
@@ -159,9 +160,9 @@ static sv_status lines_fill(sv_lines *lines)
         lines->end -= lines->start;
         lines->start = 0;
     }
-    while (!lines->at_end && lines->end < BUFFER_SIZE) {
+    while (!lines->at_end && lines->end < lines->room) {
         int64_t got = lines->source->read(lines->source->user, lines->buffer + lines->end,
-                                          BUFFER_SIZE - lines->end);
+                                          lines->room - lines->end);
         if (got < 0 && sv_cancelled(lines->ctx))
             return sv_fail(lines->ctx, SV_CANCELLED, "cancelled during reading");
         if (got < 0)
@@ -181,14 +182,31 @@ sv_status sv_lines_peek(sv_lines *lines, sv_span *start)
     return SV_OK;
 }
 
+/* Twice the room, for a line that does not fit; never more than two of the longest need. */
+static sv_status lines_grow(sv_lines *lines)
+{
+    char *grown = sv_resize(lines->ctx, lines->buffer, 2 * lines->room, 1);
+    if (grown == NULL)
+        return SV_NO_MEMORY;
+    lines->buffer = grown;
+    lines->room *= 2;
+    return SV_OK;
+}
+
 sv_status sv_lines_next(sv_lines *lines, sv_span *line, bool *more)
 {
     char *from = lines->buffer + lines->start;
     char *newline = memchr(from, '\n', lines->end - lines->start);
-    if (newline == NULL && !lines->at_end) {
+    while (newline == NULL && !lines->at_end) {
+        size_t looked_at = lines->end - lines->start;
+        if (looked_at == lines->room) {
+            if (looked_at > lines->longest)
+                break;
+            SV_TRY(lines_grow(lines));
+        }
         SV_TRY(lines_fill(lines));
         from = lines->buffer;
-        newline = memchr(from, '\n', lines->end);
+        newline = memchr(from + looked_at, '\n', lines->end - looked_at);
     }
     size_t left = lines->end - lines->start;
     *more = newline != NULL || left > 0;
@@ -200,8 +218,8 @@ sv_status sv_lines_next(sv_lines *lines, sv_span *line, bool *more)
     lines->start += length + (newline != NULL);
     if (memchr(from, 0, length) != NULL)
         return sv_lines_fail(lines, "zero byte: this is not a text file");
-    if (length > LONGEST_LINE)
-        return sv_lines_fail(lines, "line is longer than %d bytes", LONGEST_LINE);
+    if (length > lines->longest)
+        return sv_lines_fail(lines, "line is longer than %zu bytes", lines->longest);
     while (length > 0 && from[length - 1] == '\r')
         length--;
     while (length > 0 && *from == '\r')

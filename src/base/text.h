@@ -54,16 +54,18 @@ size_t sv_utf8_length(const char *text);
 
 /*
  * The lines of a source, one at a time. Both ends of a line lose their carriage returns (files
- * that went through a terminal have them). Lines longer than 64 KiB and zero bytes are bad input.
+ * that went through a terminal have them). Lines longer than 64 KiB and zero bytes are bad input;
+ * who expects longer lines sets longest before the first one is asked for.
  */
 typedef struct sv_lines {
     sv_ctx *ctx;
     const sv_source *source;
     char *buffer;
     size_t start, end;
-    bool at_end;       /* the source has no more */
-    bool unterminated; /* the last line had no newline: the end of a file, perhaps a cut one */
-    uint64_t number;   /* of the last line, from 1 */
+    size_t room, longest; /* of the buffer; of a line, without its newline */
+    bool at_end;          /* the source has no more */
+    bool unterminated;    /* the last line had no newline: the end of a file, perhaps a cut one */
+    uint64_t number;      /* of the last line, from 1 */
 } sv_lines;
 
 sv_status sv_lines_init(sv_lines *lines, sv_ctx *ctx, const sv_source *source);

@@ -1,0 +1,276 @@
+/*
+ * squeue.c: what squeue prints: columns under a line of titles, or -h -o "%i|%T|%N".
+ *
+ * Idea: titles say which column is which. Columns stand between | if the titles do, else between
+ * blanks; but names of jobs, and some other columns, may have blanks (or a |) in them. So columns
+ * left of the first such are counted from the left, those right of the last from the right. A line
+ * that ends with a reason in parentheses where nodes should be is a job that does not run.
+ *
+ * squeue cuts off what is wider than its column. A list of nodes that was cut is told by a bracket
+ * that is not closed, a comma at its end, or fewer hosts than the column NODES says; it is refused,
+ * since half a job is worse than none.
+ *
+ * Invariants: a job that runs has nodes, or the line is refused.
+ * Cost: linear.
+ * Source: the squeue manual.
+ */
+#include <string.h>
+
+#include "jobs/sheet.h"
+
+/* Inside of formats, and as it is. */
+#define ADVICE "; squeue -h -o \"%%i|%%T|%%N\" cuts nothing off"
+static const char cut_off[] = ": it looks cut off; squeue -h -o \"%i|%T|%N\" cuts nothing off";
+
+enum { JOB, STATE, NODES, REASON, COUNT, COLUMNS, MOST_TITLES = 128 };
+
+struct reader {
+    sv__sheet *s;
+    char separator;      /* '|', or ' ' for blanks */
+    int column[COLUMNS]; /* -1: not there */
+    int titles;          /* 0: there are none */
+    int first, last;     /* columns with blanks in them; titles and -1 if there are none */
+};
+
+/* ---- columns ---- */
+
+/* Takes a line apart; at most MOST_TITLES pieces, of which the last has the rest. */
+static int split(sv_span line, char separator, sv_span *pieces)
+{
+    sv_scan scan = sv_scan_of(line);
+    int count = 0;
+    if (separator == ' ') {
+        for (sv_scan_blanks(&scan); count < MOST_TITLES && sv_scan_word(&scan, &pieces[count]);
+             sv_scan_blanks(&scan))
+            count++;
+        return count;
+    }
+    while (count < MOST_TITLES && sv_scan_until(&scan, separator, &pieces[count]))
+        count++;
+    if (count < MOST_TITLES)
+        pieces[count++] = sv_scan_rest(&scan);
+    for (int i = 0; i < count; i++) { /* columns with a width have blanks around what they say */
+        sv_span *p = &pieces[i];
+        while (p->length > 0 && p->at[p->length - 1] == ' ')
+            p->length--;
+        while (p->length > 0 && *p->at == ' ')
+            p->at++, p->length--;
+    }
+    return count;
+}
+
+/* Whether what stands under a title never has blanks in it. */
+static bool is_solid(sv_span title)
+{
+    static const char *const names[] = {
+        "JOBID",      "PARTITION",  "USER",     "ST",           "STATE",         "TIME",
+        "TIME_LIMIT", "TIME_LEFT",  "NODES",    "CPUS",         "NODELIST",      "NODELIST(REASON)",
+        "QOS",        "PRIORITY",   "ACCOUNT",  "START_TIME",   "END_TIME",      "SUBMIT_TIME",
+        "UID",        "GROUP",      "GROUP_ID", "ARRAY_JOB_ID", "ARRAY_TASK_ID", "EXEC_HOST",
+        "BATCH_HOST", "MIN_MEMORY", "MIN_CPUS", "CLUSTER",      "HETJOBID",      "HETJOBOFFSET"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (sv__same_word(title, names[i]))
+            return true;
+    return false;
+}
+
+static bool find_titles(struct reader *r, sv_span line)
+{
+    static const char *const names[COLUMNS] = {"JOBID", NULL, "NODELIST", "NODELIST(REASON)",
+                                               "NODES"};
+    sv_span titles[MOST_TITLES];
+    r->separator = memchr(line.at, '|', line.length) != NULL ? '|' : ' ';
+    r->titles = r->first = split(line, r->separator, titles);
+    r->last = -1;
+    for (int i = 0; i < COLUMNS; i++)
+        r->column[i] = -1;
+    for (int i = 0; i < r->titles; i++) {
+        for (int c = 0; c < COLUMNS; c++)
+            if (names[c] != NULL && r->column[c] < 0 && sv__same_word(titles[i], names[c]))
+                r->column[c] = i;
+        if (sv__same_word(titles[i], "ST") || sv__same_word(titles[i], "STATE"))
+            r->column[STATE] = i;
+        if (!is_solid(titles[i])) {
+            r->first = i < r->first ? i : r->first;
+            r->last = i;
+        }
+    }
+    if (r->column[NODES] < 0)
+        r->column[NODES] = r->column[REASON];
+    else
+        r->column[REASON] = -1;
+    return r->column[JOB] >= 0;
+}
+
+bool sv__squeue_titles(sv_span line)
+{
+    struct reader r = {.s = NULL};
+    return line.length > 0 && find_titles(&r, line);
+}
+
+bool sv__squeue_plain(sv_span line)
+{
+    sv_span pieces[MOST_TITLES];
+    char separator = memchr(line.at, '|', line.length) != NULL ? '|' : ' ';
+    int count = split(line, separator, pieces);
+    return (count == 3 || (count == 2 && separator == ' ')) && sv__slurm_is_job(pieces[0]) &&
+           sv__slurm_state_of(pieces[1]) != SV__STATE_UNKNOWN;
+}
+
+/* ---- jobs ---- */
+
+/* How many nodes the column says: 12, or 2K for 2048. 0: it cannot be told. */
+static uint64_t stated_nodes(sv_span word)
+{
+    sv_scan scan = sv_scan_of(word);
+    uint64_t count;
+    if (!sv_scan_number(&scan, 1000000, &count))
+        return 0;
+    if (sv_scan_char(&scan, 'K'))
+        count *= 1024;
+    return sv_scan_done(&scan) ? count : 0;
+}
+
+/* fields: those of COLUMNS; empty where there is none. */
+static sv_status add_job(struct reader *r, const sv_span *fields, bool has_state)
+{
+    sv__sheet *s = r->s;
+    sv_span job = fields[JOB], nodes = fields[NODES];
+    sv__slurm_state state = has_state ? sv__slurm_state_of(fields[STATE]) : SV__STATE_RUNS;
+    if (!sv__slurm_is_job(job))
+        return sv__sheet_fail(s, "'%.*s' is not the number of a job" ADVICE, SV_SPAN(job));
+    if (state == SV__STATE_UNKNOWN)
+        return sv__sheet_fail(s, "'%.*s' is not a state of a job" ADVICE, SV_SPAN(fields[STATE]));
+    bool none = nodes.length == 0 || sv__same_word(nodes, "(null)") ||
+                sv__same_word(nodes, "n/a") || nodes.at[0] == '(';
+    if (state == SV__STATE_IDLE || none) {
+        s->left_out++;
+        return SV_OK;
+    }
+    SV_TRY(sv__sheet_begin(s, sv__slurm_job(job), SV_TIME_UNKNOWN, SV_TIME_OPEN));
+    s->advice = nodes.at[nodes.length - 1] == ']' ? NULL : cut_off;
+    SV_TRY(sv__sheet_hosts(s, nodes));
+    uint64_t stated = stated_nodes(fields[COUNT]);
+    uint32_t listed = s->entries.at[s->entries.length - 1].count;
+    if (has_state && fields[STATE].at[0] == 'R' && listed < stated)
+        return sv__sheet_fail(s,
+                              "nodes '%.*s' are %u, and the job has %llu: it looks cut off" ADVICE,
+                              nodes.length > 60 ? 60 : (int)nodes.length, nodes.at, listed,
+                              (unsigned long long)stated);
+    return SV_OK;
+}
+
+/* Without titles: JOB STATE NODES. */
+static sv_status read_plain(struct reader *r, sv_span line)
+{
+    sv_span pieces[MOST_TITLES],
+        fields[COLUMNS] = {{line.at, 0}, {line.at, 0}, {line.at, 0}, {line.at, 0}, {line.at, 0}};
+    char separator = memchr(line.at, '|', line.length) != NULL ? '|' : ' ';
+    int count = split(line, separator, pieces);
+    if (count != 3 && !(count == 2 && separator == ' '))
+        return sv__sheet_fail(r->s,
+                              "%d columns without titles, where a job, its state and its "
+                              "nodes should be" ADVICE,
+                              count);
+    for (int i = 0; i < count; i++)
+        fields[i == 2 ? NODES : i] = pieces[i];
+    return add_job(r, fields, true);
+}
+
+/* The piece of a column, counted from the side on which nothing has blanks; -1: neither. */
+static int piece_of(const struct reader *r, int column, int pieces)
+{
+    if (pieces == r->titles || column < r->first)
+        return column;
+    return column > r->last ? pieces - (r->titles - column) : -1;
+}
+
+/* Whether some piece could be a state, and all that could are of jobs that do not run. */
+static bool surely_idle(const sv_span *pieces, int count)
+{
+    bool idle = false;
+    for (int i = 1; i < count; i++) {
+        sv__slurm_state state = sv__slurm_state_of(pieces[i]);
+        if (state == SV__STATE_RUNS)
+            return false;
+        idle = idle || state == SV__STATE_IDLE;
+    }
+    return idle;
+}
+
+static sv_status read_titled(struct reader *r, sv_span line)
+{
+    sv_span pieces[MOST_TITLES],
+        fields[COLUMNS] = {{line.at, 0}, {line.at, 0}, {line.at, 0}, {line.at, 0}, {line.at, 0}};
+    int count = split(line, r->separator, pieces);
+    if (r->column[REASON] == r->titles - 1 && line.at[line.length - 1] == ')') {
+        r->s->left_out++; /* for what reason it waits or has failed */
+        return SV_OK;
+    }
+    if (count < r->titles && surely_idle(pieces, count)) {
+        r->s->left_out++; /* nodes, mostly, are what is missing */
+        return SV_OK;
+    }
+    if (count < r->titles - 1 || (count < r->titles && r->column[NODES] != r->titles - 1))
+        return sv__sheet_fail(r->s, "%d columns under %d titles" ADVICE, count, r->titles);
+    if (count < r->titles)
+        pieces[count++] = (sv_span){line.at, 0};
+    for (int c = 0; c < COLUMNS; c++) {
+        int piece = r->column[c] < 0 ? -1 : piece_of(r, r->column[c], count);
+        if (piece >= 0)
+            fields[c] = pieces[piece];
+        else if (r->column[c] >= 0 && c != COUNT)
+            return sv__sheet_fail(r->s, "%d columns under %d titles" ADVICE, count, r->titles);
+    }
+    return add_job(r, fields, r->column[STATE] >= 0);
+}
+
+/* "Mon Nov 16 04:13:57 2026", which -l prints first. */
+static bool is_date(sv_span line)
+{
+    for (size_t i = 0; i + 8 <= line.length; i++) {
+        sv_scan scan = {line.at + i, line.at + i + 8};
+        uint64_t part;
+        if (sv_scan_number(&scan, 23, &part) && sv_scan_char(&scan, ':') &&
+            sv_scan_number(&scan, 59, &part) && sv_scan_char(&scan, ':') &&
+            sv_scan_number(&scan, 60, &part) && sv_scan_done(&scan))
+            return true;
+    }
+    return false;
+}
+
+/* A line in front of which nothing was understood: titles, a job, or a date. */
+static sv_status read_first(struct reader *r, sv_span line)
+{
+    if (!sv__squeue_titles(line))
+        return sv__squeue_plain(line) || !is_date(line) ? read_plain(r, line) : SV_OK;
+    find_titles(r, line);
+    if (r->column[NODES] < 0)
+        return sv__sheet_fail(r->s, "there is no column NODELIST" ADVICE);
+    return SV_OK;
+}
+
+sv_status sv__read_squeue(sv__sheet *s)
+{
+    struct reader r = {.s = s};
+    bool begun = false;
+    for (sv_span line;;) {
+        bool more;
+        SV_TRY(sv_lines_next(&s->lines, &line, &more));
+        if (!more)
+            return SV_OK;
+        while (line.length > 0 && strchr(" \t", line.at[line.length - 1]) != NULL)
+            line.length--;
+        if (line.length == 0)
+            continue;
+        if (r.titles > 0)
+            SV_TRY(read_titled(&r, line));
+        else if (begun)
+            SV_TRY(read_plain(&r, line));
+        else
+            SV_TRY(read_first(&r, line));
+        begun = begun || sv__squeue_plain(line);
+        if (s->lines.number % 4096 == 0)
+            SV_TRY(sv_progress(s->ctx, "jobs", s->lines.number, 0));
+    }
+}
