@@ -57,7 +57,7 @@ static void print_text(sv_text *out, const struct filter *o)
     sv_text_print(out,
                   "jobs       %u run: %u on several switches, %u on one, %u outside the fabric\n",
                   o->placed.running, several, o->placed.one_switch, o->placed.homeless);
-    sv_text_print(out, "since then %u new, %u gone, %u the same\n", o->change.added, o->change.gone,
+    sv_text_print(out, "compared   %u new, %u gone, %u the same\n", o->change.added, o->change.gone,
                   o->change.same);
     sv_text_print(out, "terminals  %u\n", o->now->num_terminals);
     if (!o->written)
@@ -85,7 +85,6 @@ static void print_json(sv_text *out, const struct filter *o)
     sv_json_number(&json, "terminals", o->now->num_terminals);
     sv_json_text(&json, "map", o->map);
     sv_json_end(&json, '}');
-    sv_text_print(out, "\n");
 }
 
 static int run(struct app *app, struct filter *o, sv_jobs_format format)

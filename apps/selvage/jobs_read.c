@@ -208,7 +208,6 @@ static void print_json(sv_text *out, const struct read_options *o, const struct 
         sv_json_text(&json, "map", o->output);
     json_jobs(&json, found);
     sv_json_end(&json, '}');
-    sv_text_print(out, "\n");
 }
 
 /* The map, into its file or, where nothing else is printed, onto standard output. */

@@ -66,11 +66,12 @@ SV_API SV_MUST_USE sv_status sv_hostlist_expand(sv_ctx *ctx, const char *text, s
  * Reads allocations.
  *
  * Of squeue, JSON and maps all that run now (their end is SV_TIME_OPEN); of sacct and SWF all that
- * ever ran. Of Slurm's states RUNNING counts, and COMPLETING, RESIZING and SIGNALING, which still
- * have their nodes; SUSPENDED and STOPPED do not, since they do not communicate, nor does
- * CONFIGURING, which does not yet. Tasks of an array ("12_3") are jobs of their own; parts of a
- * heterogeneous job ("12+0", "12+1") are one ("12"). A job that comes twice with the same times is
- * one; with other times (requeued) it is several allocations of one name.
+ * ever ran. Of Slurm's states RUNNING counts, and RESIZING and SIGNALING, which are RUNNING, too.
+ * SUSPENDED and STOPPED jobs do not, since they are silent; nor do CONFIGURING ones, which have not
+ * begun, nor COMPLETING ones, which are over (and of which Slurm lists fewer nodes each time).
+ * Tasks of an array ("12_3") are jobs of their own; parts of a heterogeneous job ("12+0", "12+1")
+ * are one ("12"). A job that comes twice with the same times is one; with other times (requeued) it
+ * is several allocations of one name.
  *
  * *result: owned by the caller (sv_allocations_free). BAD_INPUT with "name:line: what" ("name:
  * what" in JSON). UNSUPPORTED: an SWF that does not tell where jobs ran, or JSON in a build without

@@ -90,8 +90,8 @@ static sv_status read_state(const sv__sheet *s, const json_t *job, bool *runs)
         sv_span span = sv_span_of(word);
         *runs = *runs || sv__slurm_state_of(span) == SV__STATE_RUNS;
         silent = silent || sv__same_word(span, "SUSPENDED") || sv__same_word(span, "STOPPED") ||
-                 sv__same_word(span, "CONFIGURING") || sv__same_word(span, "POWER_UP_NODE") ||
-                 sv__same_word(span, "STAGE_OUT");
+                 sv__same_word(span, "CONFIGURING") || sv__same_word(span, "COMPLETING") ||
+                 sv__same_word(span, "POWER_UP_NODE") || sv__same_word(span, "STAGE_OUT");
     }
     *runs = *runs && !silent;
     return SV_OK;

@@ -82,7 +82,8 @@ bool sv__squeue_plain(sv_span line);
 bool sv__sacct_titles(sv_span line);
 bool sv__swf_line(sv_span line);
 
-/* A word in capitals or not. */
+/* Whether a word is a name, or its beginning; capitals do not matter. */
 bool sv__same_word(sv_span word, const char *name);
+bool sv__starts_word(sv_span word, const char *name);
 
 #endif

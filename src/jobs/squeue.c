@@ -22,7 +22,9 @@
 #define ADVICE "; squeue -h -o \"%%i|%%T|%%N\" cuts nothing off"
 static const char cut_off[] = ": it looks cut off; squeue -h -o \"%i|%T|%N\" cuts nothing off";
 
-enum { JOB, STATE, NODES, REASON, COUNT, COLUMNS, MOST_TITLES = 128 };
+enum { JOB, STATE, NODES, REASON, COUNT, COLUMNS };
+
+enum { MOST_TITLES = 128, SHORTEST_TITLE = 5 };
 
 struct reader {
     sv__sheet *s;
@@ -59,7 +61,7 @@ static int split(sv_span line, char separator, sv_span *pieces)
     return count;
 }
 
-/* Whether what stands under a title never has blanks in it. */
+/* Whether what stands under a title never has blanks in it. Titles are cut off, too: TIME_LIMI. */
 static bool is_solid(sv_span title)
 {
     static const char *const names[] = {
@@ -69,7 +71,8 @@ static bool is_solid(sv_span title)
         "UID",        "GROUP",      "GROUP_ID", "ARRAY_JOB_ID", "ARRAY_TASK_ID", "EXEC_HOST",
         "BATCH_HOST", "MIN_MEMORY", "MIN_CPUS", "CLUSTER",      "HETJOBID",      "HETJOBOFFSET"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (sv__same_word(title, names[i]))
+        if (sv__same_word(title, names[i]) ||
+            (title.length >= SHORTEST_TITLE && sv__starts_word(title, names[i])))
             return true;
     return false;
 }
@@ -90,6 +93,9 @@ static bool find_titles(struct reader *r, sv_span line)
                 r->column[c] = i;
         if (sv__same_word(titles[i], "ST") || sv__same_word(titles[i], "STATE"))
             r->column[STATE] = i;
+        if (r->column[REASON] < 0 && titles[i].length > SHORTEST_TITLE &&
+            !sv__same_word(titles[i], names[NODES]) && sv__starts_word(titles[i], names[REASON]))
+            r->column[REASON] = i;
         if (!is_solid(titles[i])) {
             r->first = i < r->first ? i : r->first;
             r->last = i;
@@ -181,8 +187,9 @@ static sv_status read_plain(struct reader *r, sv_span line)
 static int piece_of(const struct reader *r, int column, int pieces)
 {
     if (pieces == r->titles || column < r->first)
-        return column;
-    return column > r->last ? pieces - (r->titles - column) : -1;
+        return column < pieces ? column : -1;
+    int piece = pieces - (r->titles - column);
+    return column > r->last && piece >= 0 ? piece : -1;
 }
 
 /* Whether some piece could be a state, and all that could are of jobs that do not run. */
@@ -198,31 +205,33 @@ static bool surely_idle(const sv_span *pieces, int count)
     return idle;
 }
 
-static sv_status read_titled(struct reader *r, sv_span line)
+/* The fields of a line. false: it cannot be told which is which. */
+static bool find_fields(const struct reader *r, sv_span line, sv_span *pieces, int count,
+                        sv_span *fields)
 {
-    sv_span pieces[MOST_TITLES],
-        fields[COLUMNS] = {{line.at, 0}, {line.at, 0}, {line.at, 0}, {line.at, 0}, {line.at, 0}};
-    int count = split(line, r->separator, pieces);
-    if (r->column[REASON] == r->titles - 1 && line.at[line.length - 1] == ')') {
-        r->s->left_out++; /* for what reason it waits or has failed */
-        return SV_OK;
-    }
-    if (count < r->titles && surely_idle(pieces, count)) {
-        r->s->left_out++; /* nodes, mostly, are what is missing */
-        return SV_OK;
-    }
-    if (count < r->titles - 1 || (count < r->titles && r->column[NODES] != r->titles - 1))
-        return sv__sheet_fail(r->s, "%d columns under %d titles" ADVICE, count, r->titles);
-    if (count < r->titles)
-        pieces[count++] = (sv_span){line.at, 0};
+    if (count == r->titles - 1 && r->column[NODES] == r->titles - 1)
+        pieces[count++] = (sv_span){line.at, 0}; /* no nodes */
     for (int c = 0; c < COLUMNS; c++) {
         int piece = r->column[c] < 0 ? -1 : piece_of(r, r->column[c], count);
-        if (piece >= 0)
-            fields[c] = pieces[piece];
-        else if (r->column[c] >= 0 && c != COUNT)
-            return sv__sheet_fail(r->s, "%d columns under %d titles" ADVICE, count, r->titles);
+        fields[c] = piece >= 0 ? pieces[piece] : (sv_span){line.at, 0};
+        if (piece < 0 && r->column[c] >= 0 && c != COUNT)
+            return false;
     }
-    return add_job(r, fields, r->column[STATE] >= 0);
+    return count >= r->titles;
+}
+
+static sv_status read_titled(struct reader *r, sv_span line)
+{
+    sv_span pieces[MOST_TITLES + 1], fields[COLUMNS];
+    int count = split(line, r->separator, pieces);
+    bool reason = r->column[REASON] == r->titles - 1 && line.at[line.length - 1] == ')';
+    bool known = !reason && find_fields(r, line, pieces, count, fields);
+    if (known)
+        return add_job(r, fields, r->column[STATE] >= 0);
+    if (!reason && !surely_idle(pieces, count))
+        return sv__sheet_fail(r->s, "%d columns under %d titles" ADVICE, count, r->titles);
+    r->s->left_out++; /* why it does not run, or nothing where nodes should be */
+    return SV_OK;
 }
 
 /* "Mon Nov 16 04:13:57 2026", which -l prints first. */

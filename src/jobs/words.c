@@ -2,9 +2,11 @@
  * words.c: words that Slurm's commands share: states, names of jobs, dates.
  *
  * Idea: a job counts when it has its nodes and may communicate: RUNNING, and what RUNNING turns
- * into while it ends, grows or gets a signal. SUSPENDED and STOPPED jobs are silent, CONFIGURING
- * ones wait for their nodes to boot. squeue cuts words off where its columns end; what is left is
- * enough if all states that begin so agree.
+ * into while it changes its size or gets a signal. SUSPENDED and STOPPED jobs are silent (others
+ * may run on their nodes), CONFIGURING ones wait for their nodes to boot. Of COMPLETING jobs the
+ * processes are over, and Slurm lists only those nodes that are not cleaned up yet, fewer each
+ * time: to follow them would change routes for nothing. squeue cuts words off where its columns
+ * end; what is left is enough if all states that begin so agree.
  *
  * Cost: linear in the word.
  * Source: the squeue manual, on job state codes.
@@ -37,6 +39,11 @@ bool sv__same_word(sv_span word, const char *name)
     return letters_of(word, name) == strlen(name);
 }
 
+bool sv__starts_word(sv_span word, const char *name)
+{
+    return letters_of(word, name) != SIZE_MAX;
+}
+
 sv__slurm_state sv__slurm_state_of(sv_span word)
 {
     static const struct {
@@ -44,7 +51,7 @@ sv__slurm_state sv__slurm_state_of(sv_span word)
         bool runs;
     } states[] = {{"BF", "BOOT_FAIL", false},      {"CA", "CANCELLED", false},
                   {"CD", "COMPLETED", false},      {"CF", "CONFIGURING", false},
-                  {"CG", "COMPLETING", true},      {"DL", "DEADLINE", false},
+                  {"CG", "COMPLETING", false},     {"DL", "DEADLINE", false},
                   {"F", "FAILED", false},          {"NF", "NODE_FAIL", false},
                   {"OOM", "OUT_OF_MEMORY", false}, {"OM", "OUT_OF_MEMORY", false},
                   {"PD", "PENDING", false},        {"PR", "PREEMPTED", false},
@@ -56,12 +63,12 @@ sv__slurm_state sv__slurm_state_of(sv_span word)
                   {"ST", "STOPPED", false},        {"S", "SUSPENDED", false},
                   {"TO", "TIMEOUT", false},        {"EX", "EXPEDITING", false},
                   {"LF", "LAUNCH_FAILED", false},  {"RC", "RECONFIG_FAIL", false},
-                  {"PO", "POWER_UP_NODE", false},  {"UP", "UPDATE_DB", false}};
+                  {"PO", "POWER_UP_NODE", false}};
     bool cut[2] = {false, false};
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
         if (sv__same_word(word, states[i].code) || sv__same_word(word, states[i].name))
             return states[i].runs ? SV__STATE_RUNS : SV__STATE_IDLE;
-        if (word.length >= SHORTEST_CUT && letters_of(word, states[i].name) != SIZE_MAX)
+        if (word.length >= SHORTEST_CUT && sv__starts_word(word, states[i].name))
             cut[states[i].runs] = true;
     }
     if (cut[0] == cut[1])
