@@ -90,6 +90,8 @@ static sv_jobs_format guess(sv_span start)
         return SV_JOBS_SQUEUE; /* nothing runs */
     if (*line.at == '{' || *line.at == '[')
         return SV_JOBS_JSON;
+    if (*line.at == '#' || *line.at == '"')
+        return SV_JOBS_MAP;
     if (sv__swf_line(line))
         return SV_JOBS_SWF;
     if (sv__sacct_titles(line))

@@ -109,7 +109,8 @@ static sv_status read_line(struct reader *r, sv_span line)
             if (r->column[i] == count)
                 fields[i] = field;
     if (count != r->columns)
-        return sv_lines_fail(&r->s->lines, "%d fields under %d titles", count, r->columns);
+        return sv_lines_fail(&r->s->lines, "%d fields under %d titles: a | in a name?", count,
+                             r->columns);
     return add_job(r, fields);
 }
 

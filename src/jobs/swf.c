@@ -17,7 +17,7 @@
 
 #include "jobs/sheet.h"
 
-enum { FIELDS = 18, NUMBER = 0, SUBMIT = 1, WAIT = 2, RUN = 3 };
+enum { FIELDS = 18, MOST_DIGITS = 20, NUMBER = 0, SUBMIT = 1, WAIT = 2, RUN = 3 };
 
 #define MOST_SECONDS INT64_C(100000000000) /* three thousand years */
 
@@ -76,26 +76,28 @@ static sv_status read_comment(struct reader *r, sv_scan *scan)
     return SV_OK;
 }
 
-/* {1241,1241,1253}: only whether it is one, or its hosts, too. */
+/* {1241,1241,1253} */
 static sv_status read_list(struct reader *r, sv_span list)
 {
     sv_scan scan = {list.at + 1, list.at + list.length};
     sv_span last = {NULL, 0};
-    while (!sv_scan_char(&scan, '}') || !sv_scan_done(&scan)) {
+    bool good;
+    do {
         sv_span id = {scan.at, 0};
         while (scan.at < scan.end && *scan.at >= '0' && *scan.at <= '9')
             scan.at++;
         id.length = (size_t)(scan.at - id.at);
-        if (id.length == 0 || id.length > 20 || sv_scan_done(&scan) ||
-            (*scan.at != '}' && !sv_scan_char(&scan, ',')))
-            return sv_lines_fail(&r->s->lines, "'%.*s' is not a list of node numbers",
-                                 SV_SPAN(list));
+        good = id.length > 0 && id.length <= MOST_DIGITS;
+        if (!good)
+            break;
         /* one for each processor: mostly the same again */
         if (last.length != id.length || memcmp(last.at, id.at, id.length) != 0)
             SV_TRY(sv__sheet_host(r->s, id));
         last = id;
-    }
-    return SV_OK;
+    } while (sv_scan_char(&scan, ','));
+    if (good && sv_scan_char(&scan, '}') && sv_scan_done(&scan))
+        return SV_OK;
+    return sv_lines_fail(&r->s->lines, "'%.*s' is not a list of node numbers", SV_SPAN(list));
 }
 
 static sv_status add_job(struct reader *r, sv_span number, const int64_t *values, sv_span list)

@@ -1,0 +1,690 @@
+/*
+ * test_jobs.c: what batch systems say of jobs: host lists, each format with what it must refuse,
+ * and job maps made of allocations, compared and written.
+ */
+#include "support/testing.h"
+
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+TEST_CONTEXT
+
+/* ---- host lists ---- */
+
+static sv_status collect(void *user, const char *name, size_t length)
+{
+    char *text = user;
+    assert_int_equal(strlen(name), length);
+    assert_true(strlen(text) + length + 2 < 4096);
+    strcat(strcat(text, *text != 0 ? " " : ""), name);
+    return SV_OK;
+}
+
+static sv_status expand(const char *list, char *text)
+{
+    text[0] = 0;
+    return sv_hostlist_expand(ctx, list, strlen(list), collect, text);
+}
+
+static void host_lists_are_written_out(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"login", "login"},
+        {"a,b,a", "a b a"},
+        {"n[1-3]", "n1 n2 n3"},
+        {"n[001-003,33]-ib", "n001-ib n002-ib n003-ib n33-ib"},
+        {"n[08-11]", "n08 n09 n10 n11"},
+        {"n[98-101]", "n98 n99 n100 n101"},
+        {"n[1-1]", "n1"},
+        {"r[1-2]n[01-03]", "r1n01 r1n02 r1n03 r2n01 r2n02 r2n03"},
+        {"r[1-2]n[1,5]x[07-08],z",
+         "r1n1x07 r1n1x08 r1n5x07 r1n5x08 r2n1x07 r2n1x08 r2n5x07 r2n5x08 z"},
+        {"[3-4]", "3 4"},
+        {"[1-2][3-4]", "13 14 23 24"},
+        {"n[0-2].cluster_a", "n0.cluster_a n1.cluster_a n2.cluster_a"},
+    };
+    char text[4096];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        OK(ctx, expand(cases[i][0], text));
+        assert_string_equal(text, cases[i][1]);
+    }
+}
+
+static void wrong_host_lists_hand_out_nothing(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"", "empty name"},
+        {"a,", "empty name"},
+        {"a,,b", "empty name"},
+        {",a", "empty name"},
+        {"ok,n[1-2", "not closed"},
+        {"ok,n[1-2,", "not a number"},
+        {"ok,n[1-", "'1-' in brackets is not a number"},
+        {"ok,n[", "not a number"},
+        {"ok,n1]", "']' cannot be"},
+        {"ok,n[]", "not a number"},
+        {"ok,n[[1]]", "not a number"},
+        {"ok,n[a-b]", "'a-b' in brackets"},
+        {"ok,n[1 -2]", "not a number"},
+        {"ok,n[1-2-3]", "'1-2-3' in brackets"},
+        {"ok,n[3-2]", "'3-2' descends"},
+        {"ok,a b", "' ' cannot be"},
+        {"ok,(Resources)", "'(' cannot be"},
+        {"ok,n[0-1000000]", "more than 1000000"},
+        {"ok,n[0-999]x[0-1000]", "more than 1000000"},
+        {"n[0-999999],b", "more than 1000000"},
+        {"ok,n[1-99999999999999999999]", "in brackets"},
+        {"ok,n[0000000000000001]", "in brackets"},
+        {"ok,[1][1][1][1][1][1][1][1][1]", "more than 8 brackets"},
+    };
+    char text[4096], long_name[400];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        FAILS(ctx, expand(cases[i][0], text), SV_BAD_INPUT, cases[i][1]);
+        assert_string_equal(text, "");
+    }
+    memset(long_name, 'x', sizeof long_name);
+    snprintf(long_name + 250, 20, "[08-9]"); /* 252 letters */
+    OK(ctx, expand(long_name, text));
+    snprintf(long_name + 250, 20, "[0000008-9]");
+    FAILS(ctx, expand(long_name, text), SV_BAD_INPUT, "more than 255 letters");
+}
+
+static sv_status stop_at_two(void *user, const char *name, size_t length)
+{
+    (void)name;
+    (void)length;
+    return ++*(int *)user == 2 ? SV_CANCELLED : SV_OK;
+}
+
+static void a_million_names_are_fine_and_stopping_stops(void **state)
+{
+    (void)state;
+    int count = 0;
+    assert_int_equal(sv_hostlist_expand(ctx, "n[0-999999]", 11, stop_at_two, &count), SV_CANCELLED);
+    assert_int_equal(count, 2);
+    count = 2;
+    OK(ctx, sv_hostlist_expand(ctx, "n[0-999]x[0-999]", 16, stop_at_two, &count));
+    assert_int_equal(count, 1000002);
+}
+
+static void names_are_ordered_as_people_count(void **state)
+{
+    (void)state;
+    static const char *const ascending[] = {"",
+                                            "7",
+                                            "9",
+                                            "10",
+                                            "a",
+                                            "n7",
+                                            "n07",
+                                            "n8",
+                                            "n10",
+                                            "n10-1",
+                                            "n10a",
+                                            "n10b2",
+                                            "n10b10",
+                                            "na",
+                                            "n\xc3",
+                                            "x99999999999999999999998",
+                                            "x99999999999999999999999"};
+    enum { COUNT = sizeof ascending / sizeof ascending[0] };
+    for (int i = 0; i < COUNT; i++)
+        for (int j = 0; j < COUNT; j++) {
+            int order = sv_hosts_compare(ascending[i], ascending[j]);
+            if (ascending[i][0] == 'n' &&
+                (strcmp(ascending[i] + 1, "07") == 0 || strcmp(ascending[j] + 1, "07") == 0))
+                continue; /* below */
+            assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
+        }
+    assert_true(sv_hosts_compare("n07", "n7") < 0 && sv_hosts_compare("n7", "n07") > 0);
+    assert_true(sv_hosts_compare("n07a", "n7b") < 0 && sv_hosts_compare("n07", "n8") < 0);
+}
+
+/* ---- the formats ---- */
+
+static sv_status read_as(const char *text, sv_jobs_format format, sv_allocations **jobs)
+{
+    sv_memory memory = {text, strlen(text)};
+    sv_source source = sv_memory_source(&memory, "jobs");
+    return sv_allocations_read(ctx, &source, format, jobs);
+}
+
+/* "JOB begin-end: host host; …" and how many were left out. */
+static char *told(const sv_allocations *jobs)
+{
+    static char text[4096];
+    size_t used = 0;
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        const sv_allocation *one = &jobs->list[i];
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s", one->job);
+        if (one->begin != SV_TIME_UNKNOWN)
+            used +=
+                (size_t)snprintf(text + used, sizeof text - used, " %lld", (long long)one->begin);
+        if (one->end != SV_TIME_OPEN)
+            used += (size_t)snprintf(text + used, sizeof text - used, "-%lld", (long long)one->end);
+        used += (size_t)snprintf(text + used, sizeof text - used, ":");
+        for (uint32_t h = 0; h < one->num_hosts; h++) {
+            assert_true(h == 0 || one->hosts[h - 1] < one->hosts[h]);
+            used += (size_t)snprintf(text + used, sizeof text - used, " %s",
+                                     jobs->hosts[one->hosts[h]]);
+        }
+        used += (size_t)snprintf(text + used, sizeof text - used, "; ");
+        assert_true(one->num_hosts > 0 && used < sizeof text);
+    }
+    snprintf(text + used, sizeof text - used, "left %u", jobs->left_out);
+    return text;
+}
+
+#define TELLS(text, format, wanted)                                                                \
+    do {                                                                                           \
+        sv_allocations *jobs_ = NULL;                                                              \
+        OK(ctx, read_as((text), (format), &jobs_));                                                \
+        assert_string_equal(told(jobs_), (wanted));                                                \
+        sv_allocations_free(jobs_);                                                                \
+    } while (0)
+
+#define REFUSES(text, format, status, words)                                                       \
+    do {                                                                                           \
+        sv_allocations *jobs_ = NULL;                                                              \
+        FAILS(ctx, read_as((text), (format), &jobs_), (status), (words));                          \
+        assert_null(jobs_);                                                                        \
+    } while (0)
+
+#define TITLES                                                                                     \
+    "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n"
+
+static void squeue_with_titles(void **state)
+{
+    (void)state;
+    /* as the real one prints it (22.05) */
+    const char *plain = TITLES
+        "               3+0     batch     wrap     root PD       0:00      1 (None)\n"
+        "                 5     batch pend|ing     root PD       0:00      9 (Nodes required "
+        "for job are DOWN, DRAINED or R (x))\n"
+        "                 1     batch my job R     root  R       0:04      3 rk1n[01-03]\n"
+        "               2_1     batch     wrap     root  R       0:04      2 rk1n[04-05]\n"
+        "               2_2     batch     wrap     root  S       0:04      2 rk1n[06-07]\n"
+        "               4+1     batch     wrap     root  R       0:04      1 rk2n02\n"
+        "               4+0     batch     wrap     root  R       0:04      1 rk2n01\n"
+        "                 9     batch     wrap     root CG       0:04      1 rk2n08\n";
+    const char *wanted = "1: rk1n01 rk1n02 rk1n03; 2_1: rk1n04 rk1n05; 4: rk2n02 rk2n01; left 4";
+    TELLS(plain, SV_JOBS_AUTO, wanted);
+    TELLS(plain, SV_JOBS_SQUEUE, wanted);
+    TELLS("Mon Nov 16 04:31:27 2026\n"
+          "             JOBID PARTITION     NAME     USER    STATE       TIME TIME_LIMI  NODES "
+          "NODELIST(REASON)\n"
+          "                 5     batch pend|ing     root  PENDING       0:00 UNLIMITED      9 "
+          "(Priority)\n"
+          "                 1     batch my job R     root  RUNNING       0:04 UNLIMITED      3 "
+          "rk1n[01-03]\r\n"
+          "               2_2     batch     wrap     root SUSPENDE       0:04 UNLIMITED      2 "
+          "rk1n[06-07]\n",
+          SV_JOBS_AUTO, "1: rk1n01 rk1n02 rk1n03; left 2");
+    /* columns of -O, the name last */
+    TELLS(
+        "JOBID               ST                  NODES               NODELIST(REASON)    NAME\n"
+        "5                   PD                  9                   (Priority)          a (x)\n"
+        "1                   R                   3                   n[01-03]            my job\n",
+        SV_JOBS_AUTO, "1: n01 n02 n03; left 1");
+    /* nodes before the state: nothing where they should be */
+    TELLS("JOBID NODELIST STATE\n5  PENDING\n1 n[1-2] RUNNING\n", SV_JOBS_AUTO, "1: n1 n2; left 1");
+    TELLS("JOBID STATE NODELIST\n5 PENDING \n1 RUNNING n1\n", SV_JOBS_AUTO, "1: n1; left 1");
+    TELLS("NAME|JOBID|NODES|ST|NODELIST(REASON)|COMMENT\n"
+          "pend|ing (x)|5|9|PD|(Priority)|(null)\nx|1|3|R|n[1-3]|(null)\n",
+          SV_JOBS_AUTO, "1: n1 n2 n3; left 1");
+    TELLS("JOBID NODELIST\n1 n1\n2\n", SV_JOBS_AUTO, "1: n1; left 1");
+    TELLS("JOBID|STATE|NODELIST\n", SV_JOBS_AUTO, "left 0");
+    TELLS("", SV_JOBS_AUTO, "left 0");
+    TELLS(" \n\n", SV_JOBS_SQUEUE, "left 0");
+}
+
+static void squeue_without_titles(void **state)
+{
+    (void)state;
+    const char *wanted = "1: n1 n2; 2_7: n3; left 2";
+    TELLS("3|PENDING|\n1|RUNNING|n[1-2]\n2_7|R|n3\n2_[8-9%1]|PD|\n", SV_JOBS_AUTO, wanted);
+    TELLS("3 PENDING \n1 RUNNING n[1-2]\n2_7 R n3\n2_[8-9%1] PD\n", SV_JOBS_AUTO, wanted);
+    TELLS("7|RUNNING|a\n8|RUNNING|a,b\n7|RUNNING|b,a\n", SV_JOBS_AUTO, "7: a b; 8: a b; left 0");
+    TELLS("1|RESIZING|a\n2|SIGNALING|b\n3|STOPPED|c\n4|CONFIGURING|d\n5|COMPLETING|e\n",
+          SV_JOBS_AUTO, "1: a; 2: b; left 3");
+    REFUSES("1|RUNNING|n[1-2]\n\n2|WALKING|n3\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:3: 'WALKING' is not a state");
+    REFUSES("1|RUNNING|n[1-2\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:1: nodes 'n[1-2': a bracket is not closed: it looks cut off; squeue -h -o "
+            "\"%i|%T|%N\" cuts nothing off");
+    REFUSES("1|RUNNING|n1|more\n", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:1: 4 columns");
+    REFUSES("1|RUNNING|n1\nx|RUNNING|n1\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:2: 'x' is not the number");
+    REFUSES("slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n",
+            SV_JOBS_SQUEUE, SV_BAD_INPUT, "jobs:1:");
+    REFUSES("slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n",
+            SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:1:");
+}
+
+static void squeue_that_cut_something_off(void **state)
+{
+    (void)state;
+    REFUSES(TITLES "  1 batch wrap root R 0:04 3 rk1n[01-0\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:2: nodes 'rk1n[01-0': range '01-0' descends: it looks cut off");
+    REFUSES(TITLES "  1 batch wrap root R 0:04 3 rk1n[01-\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "it looks cut off");
+    REFUSES(TITLES "  1 batch wrap root R 0:04 3 node1,node2,\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "empty name in a list of hosts: it looks cut off");
+    /* nothing is wrong with the list itself, but the column says how many there are */
+    REFUSES(TITLES "  1 batch wrap root R 0:04 3 node1,node2,no\n  2 batch wrap root R 0:04 4 "
+                   "node1,node2\n",
+            SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:3: nodes 'node1,node2' are 2, and the job has 4");
+    REFUSES("JOBID STATE NODES NODELIST\n1 RUNNING 2K n[1-1024]\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "are 1024, and the job has 2048");
+    REFUSES("JOBID STATE USER\n1 RUNNING bob\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:1: there is no column NODELIST");
+    REFUSES("NAME JOBID STATE COMMENT NODELIST\nmy job 1 RUNNING what n1\n", SV_JOBS_AUTO,
+            SV_BAD_INPUT, "jobs:2: 6 columns under 5 titles");
+    REFUSES("JOBID NODELIST STATE USER\n1 RUNNING bob\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:2: 3 columns under 4 titles");
+    REFUSES("JOBID STATE NODELIST\n1 RUNN n1\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "'RUNN' is not a state");
+    TELLS("JOBID STATE NODELIST\n1 RUNNI n1\n2 SUSPE n2\n3 COMPL n1\n", SV_JOBS_AUTO,
+          "1: n1; left 2");
+}
+
+static void sacct_histories(void **state)
+{
+    (void)state;
+    const char *text = "JobID|State|JobName|Start|End|NodeList\n"
+                       "12|COMPLETED|a|2026-11-15T12:00:00|2026-11-15T13:00:00|n[1-2]\n"
+                       "12.batch|COMPLETED|batch|2026-11-15T12:00:00|2026-11-15T13:00:00|n1\n"
+                       "12.0|COMPLETED|x|2026-11-15T12:00:00|2026-11-15T13:00:00|n[1-2]\n"
+                       "13|CANCELLED by 1000|b|Unknown|2026-11-15T12:30:00|None assigned\n"
+                       "14|RUNNING|c|2026-11-15T11:00:00|Unknown|n3\n"
+                       "15_2|TIMEOUT|d|2026-11-15T11:00:00|2026-11-15T11:00:00|n4\n"
+                       "16+1|RUNNING|e|2026-11-15T12:00:00|Unknown|n5\n"
+                       "16+0|RUNNING|e|2026-11-15T12:00:00|Unknown|n4\n"
+                       "17|PENDING|f|2026-11-16T12:00:00|Unknown|n7\n"
+                       "12|NODE_FAIL|a|2026-11-14T00:00:00|2026-11-14T00:00:01|n9\n";
+    const char *wanted =
+        "12 1794614400-1794614401: n9; 14 1794740400: n3; 12 1794744000-1794747600: "
+        "n1 n2; 16 1794744000: n5 n4; left 3";
+    TELLS(text, SV_JOBS_AUTO, wanted);
+    TELLS("End|NodeList|JobIDRaw|Start|\n200|n1|7|100|\nUnknown|n2|8|150|\n", SV_JOBS_AUTO,
+          "7 100-200: n1; 8 150: n2; left 0");
+    sv_allocations *jobs = NULL;
+    OK(ctx, read_as(text, SV_JOBS_SACCT, &jobs));
+    assert_int_equal(jobs->begin, 1794614400);
+    assert_int_equal(jobs->end, 1794747600);
+    assert_int_equal(jobs->num_hosts, 6);
+    assert_string_equal(jobs->hosts[2], "n3");
+    assert_int_equal(jobs->lines[2], 6);
+    int64_t at = 0;
+    OK(ctx, sv_allocations_moment(ctx, jobs, "+36h", &at));
+    assert_int_equal(at, 1794614400 + 36 * 3600);
+    OK(ctx, sv_allocations_moment(ctx, jobs, "2026-11-15T12:00:00", &at));
+    assert_int_equal(at, 1794744000);
+    OK(ctx, sv_allocations_moment(ctx, jobs, "2026-11-15T13:00:00+01:00", &at));
+    assert_int_equal(at, 1794744000);
+    OK(ctx, sv_allocations_moment(ctx, jobs, "1794744001", &at));
+    assert_int_equal(at, 1794744001);
+    FAILS(ctx, sv_allocations_moment(ctx, jobs, "36h", &at), SV_BAD_INPUT, "'36h' is neither");
+    FAILS(ctx, sv_allocations_moment(ctx, jobs, "+2026-11-15", &at), SV_BAD_INPUT, "neither");
+    FAILS(ctx, sv_allocations_moment(ctx, jobs, "noon", &at), SV_BAD_INPUT, "neither");
+    sv_allocations_free(jobs);
+    REFUSES("JobID|Start|NodeList\n", SV_JOBS_SACCT, SV_BAD_INPUT, "jobs:1: titles of sacct");
+    REFUSES("JobID|Start|End|NodeList\n1|100|200|n[1\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:2: nodes 'n[1': a bracket is not closed");
+    REFUSES("JobID|Start|End|NodeList\n1|100|200\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:2: 3 fields under 4");
+    REFUSES("JobID|Start|End|NodeList\n1|soon|200|n1\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:2: 'soon' is not a time");
+    REFUSES("JobID|Start|End|NodeList\n|1|200|n1\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:2: '' is not the number");
+}
+
+#define NUMBERS " 1 -1 -1 4 -1 -1 1 1 1 1 -1 1 -1 -1 "
+
+static void workload_logs(void **state)
+{
+    (void)state;
+    TELLS("0 1000 10 50" NUMBERS "{7,7,7,12,7} q_2w 1:ppn=12\n"
+          "1 900 0 -1" NUMBERS "{7} q\n"
+          "2 900 -1 5" NUMBERS "{7} q\n"
+          "3 900 0 0" NUMBERS "{7} q\n"
+          "4 900 5 3.7" NUMBERS "{8}\n"
+          "5 900 5 3\t" NUMBERS "{}\n"
+          "6 900 5 3" NUMBERS "\n"
+          "7 900 5 -1359980917" NUMBERS "{3}\n",
+          SV_JOBS_AUTO, "4 905-908: 8; 0 1010-1060: 7 12; left 6");
+    /* offsets from the start that the header tells; unless they are none */
+    TELLS("; Version: 2.2\n;\n; UnixStartTime: 1000000\n\n1 5 1 10" NUMBERS
+          "{1}\n2 1000007 0 10" NUMBERS "{2}\n",
+          SV_JOBS_AUTO, "1 1000006-1000016: 1; 2 1000007-1000017: 2; left 0");
+    REFUSES(
+        "1 5 1 10" NUMBERS "\n2 5 1 10" NUMBERS "\n", SV_JOBS_AUTO, SV_UNSUPPORTED,
+        "jobs: no lists of nodes {1,2,…} behind the 18 fields: it does not tell where jobs ran");
+    REFUSES("1 5 1 10 1\n", SV_JOBS_SWF, SV_BAD_INPUT, "jobs:1: 5 fields where there should be 18");
+    REFUSES("1 5 1 x" NUMBERS "\n", SV_JOBS_SWF, SV_BAD_INPUT,
+            "jobs:1: field 4, 'x', is not a number");
+    REFUSES("; x\n1 5 1 10" NUMBERS "{1,}\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:2: '{1,}' is not a list");
+    REFUSES("1 5 1 10" NUMBERS "{1,2\n", SV_JOBS_AUTO, SV_BAD_INPUT, "is not a list");
+    REFUSES("1 5 1 10" NUMBERS "{n1}\n", SV_JOBS_AUTO, SV_BAD_INPUT, "is not a list");
+    REFUSES("1 5 1 10" NUMBERS "{1}x\n", SV_JOBS_AUTO, SV_BAD_INPUT, "is not a list");
+    REFUSES("1 5 1 999999999999999" NUMBERS "{1}\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "beyond all calendars");
+    REFUSES("; UnixStartTime: now\n", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:1: UnixStartTime");
+    TELLS("; only a header\n", SV_JOBS_AUTO, "left 0");
+}
+
+/* A line that is longer than any other reader takes. */
+static void long_lines(void **state)
+{
+    (void)state;
+    size_t room = 3 << 20, used;
+    char *text = malloc(room + 100);
+    assert_non_null(text);
+    used = (size_t)sprintf(text, "0 1000 10 50" NUMBERS "{");
+    for (unsigned i = 0; used < room; i++)
+        used += (size_t)sprintf(text + used, "%u,", 100 + i / 16);
+    sprintf(text + used - 1, "}\n1 1000 10 50" NUMBERS "{5}\n");
+    sv_allocations *jobs = NULL;
+    OK(ctx, read_as(text, SV_JOBS_AUTO, &jobs));
+    assert_int_equal(jobs->count, 2);
+    assert_true(jobs->list[0].num_hosts > 10000);
+    assert_int_equal(jobs->list[1].num_hosts, 1);
+    assert_int_equal(jobs->lines[jobs->list[1].hosts[0]], 2);
+    sv_allocations_free(jobs);
+    free(text);
+}
+
+static void json_of_many_versions(void **state)
+{
+    (void)state;
+    sv_allocations *jobs = NULL;
+    if (read_as("{\"jobs\": []}", SV_JOBS_AUTO, &jobs) == SV_UNSUPPORTED) {
+        assert_non_null(strstr(sv_ctx_message(ctx), "this build has no jansson"));
+        skip();
+    }
+    sv_allocations_free(jobs);
+    TELLS("{\"meta\": {}, \"errors\": [], \"jobs\": [" /* 22.05 */
+          "{\"job_id\": 1, \"job_state\": \"RUNNING\", \"nodes\": \"n[1-2]\", \"start_time\": 100,"
+          " \"array_job_id\": 0, \"array_task_id\": null, \"het_job_id\": 0},"
+          "{\"job_id\": 7, \"job_state\": \"RUNNING\", \"nodes\": \"n3\", \"start_time\": 90,"
+          " \"array_job_id\": 2, \"array_task_id\": 1, \"het_job_id\": 0},"
+          "{\"job_id\": 4, \"job_state\": \"RUNNING\", \"nodes\": \"n5\", \"start_time\": 80, "
+          "\"het_job_id\": 3},"
+          "{\"job_id\": 3, \"job_state\": \"RUNNING\", \"nodes\": \"n4\", \"start_time\": 80, "
+          "\"het_job_id\": 3},"
+          "{\"job_id\": 8, \"job_state\": \"PENDING\", \"nodes\": \"\", \"start_time\": 0},"
+          "{\"job_id\": 9, \"job_state\": \"COMPLETING\", \"nodes\": \"n1\", \"start_time\": 1}]}",
+          SV_JOBS_AUTO, "3 80: n5 n4; 2_1 90: n3; 1 100: n1 n2; left 2");
+    TELLS(
+        "{\"jobs\": [" /* 24.05 */
+        "{\"job_id\": 1, \"job_state\": [\"RUNNING\"], \"nodes\": \"\", \"job_resources\": "
+        "{\"nodes\":"
+        " {\"count\": 2, \"list\": \"n[1-2]\"}}, \"start_time\": {\"set\": true, \"infinite\": "
+        "false,"
+        " \"number\": 100}, \"array_job_id\": {\"set\": true, \"infinite\": false, \"number\": 0},"
+        " \"array_task_id\": {\"set\": false, \"infinite\": false, \"number\": 0}},"
+        "{\"job_id\": {\"set\": true, \"number\": 2}, \"job_state\": [\"RUNNING\", \"RESIZING\"],"
+        " \"job_resources\": {\"nodes\": \"n3\"}, \"start_time\": {\"set\": false, \"number\": 0},"
+        " \"array_job_id\": {\"set\": true, \"number\": 5}, \"array_task_id\": {\"set\": true, "
+        "\"number\": 0}},"
+        "{\"job_id\": 3, \"job_state\": [\"RUNNING\", \"CONFIGURING\"], \"nodes\": \"n4\"},"
+        "{\"job_id\": 4, \"job_state\": [\"TIMEOUT\", \"COMPLETING\"], \"nodes\": \"n4\"},"
+        "{\"job_id\": 5, \"job_state\": [\"RUNNING\", \"SOMETHING_NEW\"], \"nodes\": \"n5\"},"
+        "{\"job_id\": 6, \"job_state\": [\"RUNNING\"], \"nodes\": \"\"},"
+        "{\"job_id\": 7, \"job_state\": [], \"nodes\": \"n7\"}]}",
+        SV_JOBS_AUTO, "5_0: n3; 5: n5; 1 100: n1 n2; left 4");
+    REFUSES("{\"jobs\": [{\"job_id\": 1, \"job_state\": \"RUNNING\", \"nodes\": \"n[1\"}]}",
+            SV_JOBS_AUTO, SV_BAD_INPUT, "jobs: jobs[0]: nodes 'n[1': a bracket is not closed");
+    REFUSES("{\"jobs\": [{\"job_id\": 1, \"job_state\": \"RUNNING\", \"nodes\": \"a\\nb\"}]}",
+            SV_JOBS_AUTO, SV_BAD_INPUT, "jobs: jobs[0]: nodes 'a");
+    REFUSES("{\"jobs\": [{\"job_state\": \"RUNNING\"}]}", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs[0]: no job_id");
+    REFUSES("{\"jobs\": [{\"job_id\": 1}]}", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs[0]: no job_state");
+    REFUSES("{\"jobs\": [7]}", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs[0]: not an object");
+    REFUSES("{\"nodes\": []}", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs: no list of jobs");
+    REFUSES("{\n\"jobs\": [\n}", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:3: ");
+    REFUSES(
+        "{\"errors\": [{\"error\": \"Unable to contact slurm controller\", \"error_number\": 1}], "
+        "\"jobs\": []}",
+        SV_JOBS_AUTO, SV_BAD_INPUT, "jobs: Slurm reports an error: Unable to contact");
+}
+
+static void job_maps_are_allocations_too(void **state)
+{
+    (void)state;
+    TELLS("# a comment\nn2 17\n\"n 1\" \"job 18\" # more\nn1 17\nn2 17\n", SV_JOBS_AUTO,
+          "17: n2 n1; job 18: n 1; left 0");
+    TELLS("n2 17\n", SV_JOBS_AUTO, "17: n2; left 0");
+    REFUSES("n2 17\nn3\n", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:2: node 'n3' has no job");
+    sv_allocations *jobs = NULL;
+    FAILS(ctx, sv_allocations_load(ctx, "/nowhere/jobs", SV_JOBS_AUTO, &jobs), SV_IO,
+          "/nowhere/jobs");
+    assert_string_equal(sv_jobs_format_name(SV_JOBS_AUTO), "auto");
+    assert_string_equal(sv_jobs_format_name(SV_JOBS_MAP), "map");
+    assert_null(sv_jobs_format_name(SV_JOBS_FORMATS));
+}
+
+/* ---- maps ---- */
+
+/* Two switches; node7 has an adapter on each, node8 two ports on the first; io9 does not compute.
+ */
+static const char *const net =
+    "Switch 8 \"S-1\" # \"s1\"\n[1] \"H-1\"[1]\n[2] \"H-3\"[1]\n[3] \"H-3\"[2]\n[4] "
+    "\"H-5\"[1]\n[8] "
+    "\"S-2\"[8]\n\n"
+    "Switch 8 \"S-2\" # \"s2\"\n[1] \"H-2\"[1]\n[2] \"H-4\"[1]\n[3] \"H-6\"[1]\n[8] \"S-1\"[8]\n\n"
+    "Ca 1 \"H-1\" # \"node7 HCA-1\"\n[1] \"S-1\"[1]\n\n"
+    "Ca 1 \"H-2\" # \"node7 HCA-2\"\n[1] \"S-2\"[1]\n\n"
+    "Ca 2 \"H-3\" # \"node8\"\n[1] \"S-1\"[2]\n[2] \"S-1\"[3]\n\n"
+    "Ca 1 \"H-4\" # \"node10\"\n[1] \"S-2\"[2]\n\n"
+    "Ca 1 \"H-5\" # \"twin\"\n[1] \"S-1\"[4]\n\n"
+    "Ca 1 \"H-6\" # \"twin\"\n[1] \"S-2\"[3]\n";
+
+static sv_jobmap *map_of(const sv_fabric *f, const char *text, int64_t at, sv_placing placing,
+                         bool several, sv_placed *placed)
+{
+    sv_allocations *jobs = NULL;
+    sv_jobmap *map = NULL;
+    OK(ctx, read_as(text, SV_JOBS_AUTO, &jobs));
+    OK(ctx, sv_allocations_map(ctx, jobs, at, f, placing, several, &map, placed));
+    sv_allocations_free(jobs);
+    return map;
+}
+
+static void the_jobs_of_a_moment(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(ctx, net);
+    sv_placed placed;
+    const char *text =
+        "1|R|node7\n2|R|node8,elsewhere\n3|R|lost[1-7]\n4|R|node[8,10]\n5|R|elsewhere\n";
+    sv_jobmap *map = map_of(f, text, SV_TIME_OPEN, SV_PLACE_BY_NAME, false, &placed);
+    assert_int_equal(map->num_jobs, 3);
+    assert_string_equal(map->jobs[0].name, "1");
+    assert_int_equal(map->jobs[0].num_terminals, 2);
+    assert_string_equal(map->jobs[1].name, "2");
+    assert_int_equal(map->jobs[1].num_terminals, 2);
+    assert_string_equal(map->jobs[2].name, "4");
+    assert_int_equal(map->jobs[2].num_terminals, 3);
+    assert_int_equal(map->num_terminals, 5);
+    assert_int_equal(placed.running, 5);
+    assert_int_equal(placed.homeless, 2);
+    assert_int_equal(placed.one_switch, 1);
+    assert_int_equal(placed.unknown_hosts, 8);
+    assert_int_equal(map->unknown, 8);
+    assert_int_equal(placed.unknown[0], 2); /* node7, node8, elsewhere */
+    sv_jobmap_free(map);
+    map = map_of(f, text, SV_TIME_OPEN, SV_PLACE_BY_NAME, true, NULL);
+    assert_int_equal(map->num_jobs, 2);
+    assert_string_equal(map->jobs[1].name, "4");
+    assert_int_equal(map->num_terminals, 5);
+    sv_jobmap_free(map);
+    /* [begin, end) */
+    text = "JobID|Start|End|NodeList\n1|100|200|node7\n2|150|Unknown|node8\n1|200|300|node10\n";
+    const int64_t moments[] = {99, 100, 149, 150, 199, 200, 299, 300, SV_TIME_OPEN};
+    const uint32_t jobs[] = {0, 1, 1, 2, 2, 2, 2, 1, 1}, terminals[] = {0, 2, 2, 4, 4, 3, 3, 2, 2};
+    for (int i = 0; i < 9; i++) {
+        map = map_of(f, text, moments[i], SV_PLACE_BY_NAME, false, &placed);
+        assert_int_equal(map->num_jobs, jobs[i]);
+        assert_int_equal(map->num_terminals, terminals[i]);
+        assert_int_equal(placed.running, jobs[i]);
+        sv_jobmap_free(map);
+    }
+    sv_fabric_free(f);
+}
+
+static void hosts_in_order(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(ctx, net);
+    sv_jobmap *map =
+        map_of(f, "1|R|n10\n2|R|n9\n3|R|n[1-4]\n", SV_TIME_OPEN, SV_PLACE_IN_ORDER, false, NULL);
+    assert_int_equal(map->num_jobs, 3);
+    assert_int_equal(map->num_terminals, 7); /* node8 has two */
+    for (int j = 0; j < 2; j++) {            /* n10 is the sixth, n9 the fifth */
+        uint32_t adapter = sv_terminal_of(f, map->jobs[j].terminals[0])->adapter;
+        assert_int_equal(adapter, 5 - j);
+        assert_int_equal(map->jobs[j].num_terminals, 1);
+    }
+    sv_jobmap_free(map);
+    /* a dead adapter keeps its number, and its host is nowhere */
+    sv_fabric *left = NULL;
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_mask_node(mask, (sv_node){f->num_switches});
+    OK(ctx, sv_fabric_mask(ctx, f, mask, &left));
+    sv_placed placed;
+    map = map_of(left, "1|R|n1\n2|R|n2\n", SV_TIME_OPEN, SV_PLACE_IN_ORDER, false, &placed);
+    assert_int_equal(map->num_jobs, 1);
+    assert_string_equal(map->jobs[0].name, "2");
+    assert_int_equal(placed.homeless, 1);
+    assert_int_equal(sv_terminal_of(left, map->jobs[0].terminals[0])->adapter, 1);
+    sv_jobmap_free(map);
+    sv_mask_free(mask);
+    sv_fabric_free(left);
+    sv_allocations *jobs = NULL;
+    OK(ctx, read_as("1|R|n[1-7]\n", SV_JOBS_AUTO, &jobs));
+    map = NULL;
+    FAILS(ctx, sv_allocations_map(ctx, jobs, SV_TIME_OPEN, f, SV_PLACE_IN_ORDER, false, &map, NULL),
+          SV_INFEASIBLE, "7 hosts, and only 6 adapters");
+    assert_null(map);
+    sv_allocations_free(jobs);
+    sv_fabric_free(f);
+}
+
+static bool same(const sv_fabric *f, const char *a, const char *b, sv_jobmap_change *change)
+{
+    bool yes = false;
+    sv_jobmap *x = map_of(f, a, SV_TIME_OPEN, SV_PLACE_BY_NAME, false, NULL);
+    sv_jobmap *y = map_of(f, b, SV_TIME_OPEN, SV_PLACE_BY_NAME, false, NULL);
+    OK(ctx, sv_jobmap_same(ctx, x, y, &yes));
+    OK(ctx, sv_jobmap_compare(ctx, x, y, change));
+    assert_int_equal(yes, change->added + change->gone == 0);
+    sv_jobmap_free(y);
+    sv_jobmap_free(x);
+    return yes;
+}
+
+static void names_and_order_of_jobs_do_not_matter(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "torus:3x3,hosts=2");
+    sv_jobmap_change c;
+    assert_true(same(f, "1|R|host[1-3]\n2|R|host[4-5]\n", "9|R|host[4-5]\n8|R|host[3,1,2]\n", &c));
+    assert_int_equal(c.same, 2);
+    assert_true(same(f, "", "1|R|elsewhere\n", &c));
+    assert_false(same(f, "1|R|host[1-3]\n2|R|host[4-5]\n", "1|R|host[1-3]\n2|R|host[4-6]\n", &c));
+    assert_true(c.same == 1 && c.added == 1 && c.gone == 1);
+    assert_false(same(f, "1|R|host[1-3]\n", "1|R|host[1-3]\n2|R|host[1-3]\n", &c));
+    assert_true(c.same == 1 && c.added == 1 && c.gone == 0);
+    assert_false(same(f, "1|R|host[1-4]\n", "1|R|host[1-2]\n2|R|host[3-4]\n", &c));
+    assert_true(c.same == 0 && c.added == 2 && c.gone == 1);
+    sv_fabric_free(f);
+}
+
+/* Writes a map and reads it again. */
+static char *written(const sv_fabric *f, const sv_jobmap *map)
+{
+    static char text[8192];
+    char path[] = "/tmp/selvage-jobs-XXXXXX";
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    OK(ctx, sv_jobmap_save(ctx, f, map, path));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    sv_jobmap *again = NULL;
+    OK(ctx, sv_jobmap_load(ctx, f, path, &again));
+    assert_int_equal(again->num_jobs, map->num_jobs);
+    assert_int_equal(again->num_terminals, map->num_terminals);
+    for (uint32_t j = 0; j < map->num_jobs; j++) {
+        assert_string_equal(again->jobs[j].name, map->jobs[j].name);
+        assert_int_equal(again->jobs[j].num_terminals, map->jobs[j].num_terminals);
+        assert_memory_equal(again->jobs[j].terminals, map->jobs[j].terminals,
+                            map->jobs[j].num_terminals * sizeof(sv_node));
+    }
+    sv_jobmap_free(again);
+    unlink(path);
+    return text;
+}
+
+static void maps_are_written_as_they_are_read(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_read(ctx, net);
+    sv_jobmap *map =
+        map_of(f,
+               "node7 \"a job\"\n\"node7 HCA-2\" \"#1\"\nnode8 \"say \\\"x\\\\y\\\"\"\n"
+               "twin 5\nnode10 5\n",
+               SV_TIME_OPEN, SV_PLACE_BY_NAME, false, NULL);
+    assert_string_equal(written(f, map),
+                        "# job map: NODE JOB\nnode7 \"a job\"\n\"node7 HCA-2\" \"#1\"\n"
+                        "node8 \"say \\\"x\\\\y\\\"\"\nnode10 5\ntwin 5\n");
+    sv_jobmap_free(map);
+    map = map_of(f, "", SV_TIME_OPEN, SV_PLACE_BY_NAME, false, NULL);
+    assert_string_equal(written(f, map), "# job map: NODE JOB\n");
+    sv_jobmap_free(map);
+    /* one of the twins alone has no name of its own */
+    map = map_of(f, "1|R|n[1-4]\n2|R|n5\n", SV_TIME_OPEN, SV_PLACE_IN_ORDER, false, NULL);
+    char path[] = "/tmp/selvage-jobs-XXXXXX";
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0 && write(descriptor, "as it was", 9) == 9);
+    FAILS(ctx, sv_jobmap_save(ctx, f, map, path), SV_UNSUPPORTED,
+          "a map cannot name 'twin': other adapters answer to it, too");
+    char text[32] = "";
+    assert_int_equal(pread(descriptor, text, 31, 0), 9);
+    assert_string_equal(text, "as it was");
+    close(descriptor);
+    unlink(path);
+    sv_jobmap_free(map);
+    sv_fabric_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(host_lists_are_written_out),
+        cmocka_unit_test(wrong_host_lists_hand_out_nothing),
+        cmocka_unit_test(a_million_names_are_fine_and_stopping_stops),
+        cmocka_unit_test(names_are_ordered_as_people_count),
+        cmocka_unit_test(squeue_with_titles),
+        cmocka_unit_test(squeue_without_titles),
+        cmocka_unit_test(squeue_that_cut_something_off),
+        cmocka_unit_test(sacct_histories),
+        cmocka_unit_test(workload_logs),
+        cmocka_unit_test(long_lines),
+        cmocka_unit_test(json_of_many_versions),
+        cmocka_unit_test(job_maps_are_allocations_too),
+        cmocka_unit_test(the_jobs_of_a_moment),
+        cmocka_unit_test(hosts_in_order),
+        cmocka_unit_test(names_and_order_of_jobs_do_not_matter),
+        cmocka_unit_test(maps_are_written_as_they_are_read),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
