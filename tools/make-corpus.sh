@@ -7,7 +7,8 @@ corpus=tests/fuzz/corpus
 mkdir -p $corpus/ibnetdiscover $corpus/subnet $corpus/netloc $corpus/cray $corpus/spec \
     $corpus/faults $corpus/guids $corpus/jobmap $corpus/auto $corpus/lfts $corpus/sl2vl $corpus/psl \
     $corpus/mcfdbs $corpus/qos $corpus/svr $corpus/proof $corpus/orders $corpus/torusconf \
-    $corpus/messages $corpus/pattern $corpus/failures
+    $corpus/messages $corpus/pattern $corpus/failures $corpus/hostlist $corpus/squeue \
+    $corpus/sacct $corpus/swf $corpus/slurmjson
 
 n=0
 for spec in mesh:2x1,hosts=1 torus:3,hosts=2,speed=EDR kary:k=2,n=2 fullmesh:3,hosts=0,r=2; do
@@ -50,6 +51,19 @@ printf '# what broke\n2010-09-01 link\n2010-09-01T17:30:05.5+09:00 HCA 36min # a
     >$corpus/failures/1
 printf '12.5h nic\n3d unspecified 90s\n0.01y link\n1y switch\n500000min link\n' >$corpus/failures/2
 printf 'deimos,link=0.4%%,shape=0.76,adapter-shape=2,over=3.5' >$corpus/failures/3
+printf 'n[001-018,33]-ib,login,r[1-2]n[01-03]' >$corpus/hostlist/1
+printf 'n[98-102],a[1]b[2]c[3-4]' >$corpus/hostlist/2
+printf '             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n               3+0     batch     wrap     root PD       0:00      1 (None)\n                 1     batch my job R     root  R       0:04      3 host[01-03]\n               2_2     batch     wrap     root  S       0:04      2 host1,host2\n' \
+    >$corpus/squeue/1
+printf 'Mon Nov 16 04:31:27 2026\nJOBID STATE NODES NODELIST\n1 RUNNING 3 host[1-3]\n2_[1-4] PENDING 2\n' >$corpus/squeue/2
+printf '1|RUNNING|host[0-5]\n2_1|R|host6,host7\n3+0|PENDING|\n4|COMPLETING|host9\n' >$corpus/squeue/3
+printf '1 RUNNING host[0-5]\n2 PD\n' >$corpus/squeue/4
+printf 'JobID|State|JobName|Start|End|NodeList\n12|COMPLETED|a|2026-11-15T12:00:00|2026-11-15T13:00:00|host[1-2]\n12.batch|COMPLETED|b|Unknown|Unknown|host1\n13|CANCELLED by 5|c|Unknown|2026-11-15T12:30:00|None assigned\n14|RUNNING|d|100|Unknown|host3\n' \
+    >$corpus/sacct/1
+printf '; Version: 2.2\n; UnixStartTime: 1000000\n0 1000 10 50 1 1 1 1 1 1 1 1 1 1 -1 1 1 1 {7,7,12} q_2w 1:ppn=12\n1 900 0 -1 1 -1 -1 1 1 1 1 1 1 1 -1 1 1 1 {7}\n2 900 5 3.5 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n' \
+    >$corpus/swf/1
+printf '{"errors":[],"jobs":[{"job_id":1,"job_state":"RUNNING","nodes":"host[1-2]","start_time":100,"array_job_id":2,"array_task_id":1,"het_job_id":0},{"job_id":{"set":true,"number":2},"job_state":["RUNNING","RESIZING"],"job_resources":{"nodes":{"list":"host3"}},"start_time":{"set":true,"infinite":false,"number":90}},{"job_id":3,"job_state":"PENDING","nodes":""}]}' \
+    >$corpus/slurmjson/1
 guid=0x02005e1a0000000
 printf '# comment\ntorus 4 5 2m\nxp_link '$guid'1 '$guid'b\nxm_link '$guid'1 0x02005e1a0000001f more\nyp_link '$guid'1 '$guid'3\nzp_link '$guid'1 '$guid'2\nx_dateline -1\nnext_seed\nxp_link 1 2\nym_link 1 3\nzp_link 1 4\nport_order 3 1\nportgroup_max_ports 20\nmax_changes 4\n' \
     >$corpus/torusconf/1

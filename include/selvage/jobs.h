@@ -121,8 +121,8 @@ SV_API SV_MUST_USE sv_status sv_allocations_map(sv_ctx *ctx, const sv_allocation
 
 /*
  * Writes the jobs that run at a moment as a job map, a line for each host and job, with the names
- * of the hosts as they came: hosts ascending, numbers as numbers. The file ("-": standard output)
- * appears whole or not at all. Time: linear, and sorting hosts.
+ * of the hosts as they came: hosts ascending, then jobs, numbers as numbers. The file ("-":
+ * standard output) appears whole or not at all. Time: linear, and sorting hosts.
  */
 SV_API SV_MUST_USE sv_status sv_allocations_save(sv_ctx *ctx, const sv_allocations *allocations,
                                                  int64_t at, const char *path);

@@ -226,7 +226,7 @@ sv_status sv_allocations_map(sv_ctx *ctx, const sv_allocations *allocations, int
 /* ---- lines ---- */
 
 struct line {
-    uint32_t rank, order; /* of the host among names, of the job among allocations */
+    uint32_t rank; /* of the host */
     const char *host, *job;
 };
 
@@ -235,7 +235,7 @@ static int by_rank(const void *a, const void *b)
     const struct line *x = a, *y = b;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
+    return sv_hosts_compare(x->job, y->job);
 }
 
 static sv_status write_lines(sv_arena *arena, sv_text *out, const sv_allocations *a, int64_t at)
@@ -255,12 +255,14 @@ static sv_status write_lines(sv_arena *arena, sv_text *out, const sv_allocations
     count = 0;
     for (uint32_t i = 0; i < a->count; i++)
         for (uint32_t h = 0; runs_at(&a->list[i], at) && h < a->list[i].num_hosts; h++)
-            lines[count++] = (struct line){rank[a->list[i].hosts[h]], i,
-                                           a->hosts[a->list[i].hosts[h]], a->list[i].job};
+            lines[count++] = (struct line){rank[a->list[i].hosts[h]], a->hosts[a->list[i].hosts[h]],
+                                           a->list[i].job};
     if (count > 0)
         qsort(lines, count, sizeof *lines, by_rank);
     sv_text_print(out, "# job map: NODE JOB\n");
     for (size_t i = 0; i < count; i++) {
+        if (i > 0 && by_rank(&lines[i - 1], &lines[i]) == 0) /* it was requeued, say */
+            continue;
         sv__jobmap_word(out, lines[i].host);
         sv_text_add(out, " ", 1);
         sv__jobmap_word(out, lines[i].job);

@@ -218,6 +218,92 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
     sv_fabric_free(fabric);
 }
 
+#elif defined(FUZZ_HOSTLIST)
+
+struct names {
+    sv_ctx *ctx;
+    size_t count, most;
+};
+
+static sv_status take(void *user, const char *name, size_t length)
+{
+    struct names *names = user;
+    sv_ctx *ctx = names->ctx;
+    MUST(length > 0 && length < 256 && strlen(name) == length && strpbrk(name, "[], ") == NULL);
+    /* enough is known of a list that is too long to be looked at often */
+    return ++names->count == names->most ? SV_CANCELLED : SV_OK;
+}
+
+/* A list that is taken stands for names that stand for themselves. */
+static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+{
+    struct names names = {.ctx = ctx, .most = 5000};
+    sv_status status = sv_hostlist_expand(ctx, (const char *)data, size, take, &names);
+    if (status == SV_BAD_INPUT)
+        MUST(names.count == 0);
+    else
+        MUST(names.count > 0 && (status == SV_OK || status == SV_CANCELLED));
+    if (status == SV_BAD_INPUT)
+        must_explain(ctx, status);
+}
+
+#elif defined(FUZZ_SQUEUE) || defined(FUZZ_SACCT) || defined(FUZZ_SWF) || defined(FUZZ_SLURMJSON)
+
+#if defined(FUZZ_SQUEUE)
+#define JOBS SV_JOBS_SQUEUE
+#elif defined(FUZZ_SACCT)
+#define JOBS SV_JOBS_SACCT
+#elif defined(FUZZ_SWF)
+#define JOBS SV_JOBS_SWF
+#else
+#define JOBS SV_JOBS_JSON
+#endif
+
+static void look_at(sv_ctx *ctx, const sv_allocations *jobs)
+{
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        const sv_allocation *one = &jobs->list[i];
+        MUST(one->job[0] != 0 && one->num_hosts > 0 && one->begin < one->end);
+        MUST(i == 0 || jobs->list[i - 1].begin <= one->begin);
+        MUST(one->begin == SV_TIME_UNKNOWN || one->begin >= jobs->begin);
+        for (uint32_t h = 0; h < one->num_hosts; h++)
+            MUST(one->hosts[h] < jobs->num_hosts && (h == 0 || one->hosts[h - 1] < one->hosts[h]));
+    }
+    for (uint32_t h = 0; h < jobs->num_hosts; h++)
+        MUST(jobs->hosts[h][0] != 0);
+}
+
+/* What is read makes a map, and both can be written. */
+static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+{
+    sv_memory memory = {(const char *)data, size};
+    sv_source source = sv_memory_source(&memory, "fuzz");
+    sv_allocations *jobs = NULL;
+    sv_fabric *fabric = NULL;
+    sv_jobmap *map = NULL;
+    sv_placed placed;
+    sv_status status = sv_allocations_read(ctx, &source, JOBS, &jobs);
+    if (status == SV_OK) {
+        look_at(ctx, jobs);
+        MUST(sv_topology_generate(ctx, "torus:3x3,hosts=2", &fabric) == SV_OK);
+        status = sv_allocations_map(ctx, jobs, jobs->begin, fabric, SV_PLACE_BY_NAME, false, &map,
+                                    &placed);
+        MUST(status == SV_OK || status == SV_NO_MEMORY);
+    }
+    if (status == SV_OK) {
+        MUST(map->num_jobs + placed.homeless == placed.running);
+        MUST(sv_jobmap_save(ctx, fabric, map, "/dev/null") == SV_OK);
+        MUST(sv_allocations_save(ctx, jobs, SV_TIME_OPEN, "/dev/null") == SV_OK);
+    } else {
+        must_explain(ctx, status);
+        if (status == SV_BAD_INPUT)
+            MUST(strncmp(sv_ctx_message(ctx), "fuzz:", 5) == 0);
+    }
+    sv_jobmap_free(map);
+    sv_fabric_free(fabric);
+    sv_allocations_free(jobs);
+}
+
 #elif defined(FUZZ_FAULTS) || defined(FUZZ_GUIDS) || defined(FUZZ_JOBMAP)
 
 static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
