@@ -10,7 +10,8 @@
  * that is not closed, a comma at its end, or fewer hosts than the column NODES says; it is refused,
  * since half a job is worse than none.
  *
- * Invariants: a job that runs has nodes, or the line is refused.
+ * Invariants: nothing is guessed: where it cannot be told which column is which, the line is
+ * refused, unless it is one of a job that surely does not run.
  * Cost: linear.
  * Source: the squeue manual.
  */
@@ -24,7 +25,8 @@ static const char cut_off[] = ": it looks cut off; squeue -h -o \"%i|%T|%N\" cut
 
 enum { JOB, STATE, NODES, REASON, COUNT, COLUMNS };
 
-enum { MOST_TITLES = 128, SHORTEST_TITLE = 5 };
+/* Room for pieces: two more than there are. */
+enum { MOST_PIECES = 126, ROOM = 128, SHORTEST_TITLE = 5 };
 
 struct reader {
     sv__sheet *s;
@@ -36,21 +38,22 @@ struct reader {
 
 /* ---- columns ---- */
 
-/* Takes a line apart; at most MOST_TITLES pieces, of which the last has the rest. */
+/* Takes a line apart; of more than MOST_PIECES pieces all but the first MOST_PIECES are one. */
 static int split(sv_span line, char separator, sv_span *pieces)
 {
     sv_scan scan = sv_scan_of(line);
     int count = 0;
     if (separator == ' ') {
-        for (sv_scan_blanks(&scan); count < MOST_TITLES && sv_scan_word(&scan, &pieces[count]);
+        for (sv_scan_blanks(&scan); count < MOST_PIECES && sv_scan_word(&scan, &pieces[count]);
              sv_scan_blanks(&scan))
             count++;
+        if (!sv_scan_done(&scan))
+            pieces[count++] = sv_scan_rest(&scan);
         return count;
     }
-    while (count < MOST_TITLES && sv_scan_until(&scan, separator, &pieces[count]))
+    while (count < MOST_PIECES && sv_scan_until(&scan, separator, &pieces[count]))
         count++;
-    if (count < MOST_TITLES)
-        pieces[count++] = sv_scan_rest(&scan);
+    pieces[count++] = sv_scan_rest(&scan);
     for (int i = 0; i < count; i++) { /* columns with a width have blanks around what they say */
         sv_span *p = &pieces[i];
         while (p->length > 0 && p->at[p->length - 1] == ' ')
@@ -81,7 +84,7 @@ static bool find_titles(struct reader *r, sv_span line)
 {
     static const char *const names[COLUMNS] = {"JOBID", NULL, "NODELIST", "NODELIST(REASON)",
                                                "NODES"};
-    sv_span titles[MOST_TITLES];
+    sv_span titles[ROOM];
     r->separator = memchr(line.at, '|', line.length) != NULL ? '|' : ' ';
     r->titles = r->first = split(line, r->separator, titles);
     r->last = -1;
@@ -116,7 +119,7 @@ bool sv__squeue_titles(sv_span line)
 
 bool sv__squeue_plain(sv_span line)
 {
-    sv_span pieces[MOST_TITLES];
+    sv_span pieces[ROOM];
     char separator = memchr(line.at, '|', line.length) != NULL ? '|' : ' ';
     int count = split(line, separator, pieces);
     return (count == 3 || (count == 2 && separator == ' ')) && sv__slurm_is_job(pieces[0]) &&
@@ -169,7 +172,7 @@ static sv_status add_job(struct reader *r, const sv_span *fields, bool has_state
 /* Without titles: JOB STATE NODES. */
 static sv_status read_plain(struct reader *r, sv_span line)
 {
-    sv_span pieces[MOST_TITLES],
+    sv_span pieces[ROOM],
         fields[COLUMNS] = {{line.at, 0}, {line.at, 0}, {line.at, 0}, {line.at, 0}, {line.at, 0}};
     char separator = memchr(line.at, '|', line.length) != NULL ? '|' : ' ';
     int count = split(line, separator, pieces);
@@ -205,29 +208,50 @@ static bool surely_idle(const sv_span *pieces, int count)
     return idle;
 }
 
-/* The fields of a line. false: it cannot be told which is which. */
-static bool find_fields(const struct reader *r, sv_span line, sv_span *pieces, int count,
+/* The fields of a line; false if it cannot be told which is which. */
+static bool take_fields(const struct reader *r, sv_span line, const sv_span *pieces, int count,
                         sv_span *fields)
 {
-    if (count == r->titles - 1 && r->column[NODES] == r->titles - 1)
-        pieces[count++] = (sv_span){line.at, 0}; /* no nodes */
     for (int c = 0; c < COLUMNS; c++) {
         int piece = r->column[c] < 0 ? -1 : piece_of(r, r->column[c], count);
         fields[c] = piece >= 0 ? pieces[piece] : (sv_span){line.at, 0};
         if (piece < 0 && r->column[c] >= 0 && c != COUNT)
             return false;
     }
-    return count >= r->titles;
+    return r->column[STATE] < 0 || sv__slurm_state_of(fields[STATE]) != SV__STATE_UNKNOWN;
+}
+
+/*
+ * The same with what may be missing: nodes at the end, or, if not, the name of a job. A job may be
+ * called "R", too: where nodes look like a state somebody's name is in the way.
+ */
+static bool find_fields(const struct reader *r, sv_span line, sv_span *pieces, int count,
+                        sv_span *fields)
+{
+    bool missing = count == r->titles - 1, found = false;
+    if (count > MOST_PIECES || count < r->titles - 1)
+        return false;
+    if (missing && r->column[NODES] == r->titles - 1) {
+        pieces[count] = (sv_span){line.at, 0};
+        found = take_fields(r, line, pieces, count + 1, fields);
+    }
+    if (!found && (!missing || r->first == r->last))
+        found = take_fields(r, line, pieces, count, fields);
+    return found && (r->last < 0 || sv__slurm_state_of(fields[NODES]) == SV__STATE_UNKNOWN);
 }
 
 static sv_status read_titled(struct reader *r, sv_span line)
 {
-    sv_span pieces[MOST_TITLES + 1], fields[COLUMNS];
+    sv_span pieces[ROOM], fields[COLUMNS];
     int count = split(line, r->separator, pieces);
     bool reason = r->column[REASON] == r->titles - 1 && line.at[line.length - 1] == ')';
     bool known = !reason && find_fields(r, line, pieces, count, fields);
     if (known)
         return add_job(r, fields, r->column[STATE] >= 0);
+    int state = count == r->titles ? r->column[STATE] : -1;
+    if (!reason && state >= 0 && sv__slurm_state_of(pieces[state]) == SV__STATE_UNKNOWN)
+        return sv__sheet_fail(r->s, "'%.*s' is not a state of a job" ADVICE,
+                              SV_SPAN(pieces[state]));
     if (!reason && !surely_idle(pieces, count))
         return sv__sheet_fail(r->s, "%d columns under %d titles" ADVICE, count, r->titles);
     r->s->left_out++; /* why it does not run, or nothing where nodes should be */

@@ -237,6 +237,10 @@ static void squeue_with_titles(void **state)
           "pend|ing (x)|5|9|PD|(Priority)|(null)\nx|1|3|R|n[1-3]|(null)\n",
           SV_JOBS_AUTO, "1: n1 n2 n3; left 1");
     TELLS("JOBID NODELIST\n1 n1\n2\n", SV_JOBS_AUTO, "1: n1; left 1");
+    TELLS(TITLES " 1 batch  bob R 0:04 3 n[1-3]\n", SV_JOBS_AUTO,
+          "1: n1 n2 n3; left 0"); /* no name */
+    TELLS("JOBID NAME STATE NODELIST\n1 R PENDING\n2 RUNNING n1\n3 wrap RUNNING n1\n", SV_JOBS_AUTO,
+          "2: n1; 3: n1; left 1");
     TELLS("JOBID|STATE|NODELIST\n", SV_JOBS_AUTO, "left 0");
     TELLS("", SV_JOBS_AUTO, "left 0");
     TELLS(" \n\n", SV_JOBS_SQUEUE, "left 0");
@@ -280,6 +284,8 @@ static void squeue_that_cut_something_off(void **state)
             SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:3: nodes 'node1,node2' are 2, and the job has 4");
     REFUSES("JOBID STATE NODES NODELIST\n1 RUNNING 2K n[1-1024]\n", SV_JOBS_AUTO, SV_BAD_INPUT,
             "are 1024, and the job has 2048");
+    REFUSES("JOBID NAME STATE NODELIST\n1 my R PENDING\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:2: 4 columns under 4 titles");
     REFUSES("JOBID STATE USER\n1 RUNNING bob\n", SV_JOBS_AUTO, SV_BAD_INPUT,
             "jobs:1: there is no column NODELIST");
     REFUSES("NAME JOBID STATE COMMENT NODELIST\nmy job 1 RUNNING what n1\n", SV_JOBS_AUTO,
@@ -287,7 +293,7 @@ static void squeue_that_cut_something_off(void **state)
     REFUSES("JOBID NODELIST STATE USER\n1 RUNNING bob\n", SV_JOBS_AUTO, SV_BAD_INPUT,
             "jobs:2: 3 columns under 4 titles");
     REFUSES("JOBID STATE NODELIST\n1 RUNN n1\n", SV_JOBS_AUTO, SV_BAD_INPUT,
-            "'RUNN' is not a state");
+            "jobs:2: 'RUNN' is not a state");
     TELLS("JOBID STATE NODELIST\n1 RUNNI n1\n2 SUSPE n2\n3 COMPL n1\n", SV_JOBS_AUTO,
           "1: n1; left 2");
 }
