@@ -199,7 +199,7 @@ static int piece_of(const struct reader *r, int column, int pieces)
 static bool surely_idle(const sv_span *pieces, int count)
 {
     bool idle = false;
-    for (int i = 1; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         sv__slurm_state state = sv__slurm_state_of(pieces[i]);
         if (state == SV__STATE_RUNS)
             return false;
@@ -218,26 +218,51 @@ static bool take_fields(const struct reader *r, sv_span line, const sv_span *pie
         if (piece < 0 && r->column[c] >= 0 && c != COUNT)
             return false;
     }
-    return r->column[STATE] < 0 || sv__slurm_state_of(fields[STATE]) != SV__STATE_UNKNOWN;
+    return sv__slurm_is_job(fields[JOB]) &&
+           (r->column[STATE] < 0 || sv__slurm_state_of(fields[STATE]) != SV__STATE_UNKNOWN);
+}
+
+/* The same of a job that does not run, and has nothing where nodes should be, at the end. */
+static bool without_nodes(const struct reader *r, sv_span line, sv_span *pieces, int count,
+                          sv_span *fields)
+{
+    pieces[count] = (sv_span){line.at, 0};
+    return take_fields(r, line, pieces, count + 1, fields) &&
+           (r->column[STATE] < 0 || sv__slurm_state_of(fields[STATE]) == SV__STATE_IDLE);
 }
 
 /*
- * The same with what may be missing: nodes at the end, or, if not, the name of a job. A job may be
- * called "R", too: where nodes look like a state somebody's name is in the way.
+ * Whether a job that seems to run may be one that does not, because it is called "R", say, and
+ * nothing stands where its nodes should be. NODELIST(REASON) is never empty.
+ */
+static bool in_doubt(const struct reader *r, const sv_span *pieces, int count,
+                     const sv_span *fields)
+{
+    if (r->separator != ' ' || r->last < 0 || r->column[REASON] >= 0 || r->column[STATE] < 0 ||
+        sv__slurm_state_of(fields[STATE]) != SV__STATE_RUNS)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (sv__slurm_state_of(pieces[i]) == SV__STATE_IDLE)
+            return true;
+    return false;
+}
+
+/*
+ * The same with what may be missing: nodes at the end, of a job that does not run; or, if not, its
+ * name.
  */
 static bool find_fields(const struct reader *r, sv_span line, sv_span *pieces, int count,
                         sv_span *fields)
 {
-    bool missing = count == r->titles - 1, found = false;
+    bool fewer = count == r->titles - 1, last = r->column[NODES] == r->titles - 1;
     if (count > MOST_PIECES || count < r->titles - 1)
         return false;
-    if (missing && r->column[NODES] == r->titles - 1) {
-        pieces[count] = (sv_span){line.at, 0};
-        found = take_fields(r, line, pieces, count + 1, fields);
-    }
-    if (!found && (!missing || r->first == r->last))
+    bool found = fewer && last && without_nodes(r, line, pieces, count, fields);
+    if (!found && (!fewer || r->first == r->last))
         found = take_fields(r, line, pieces, count, fields);
-    return found && (r->last < 0 || sv__slurm_state_of(fields[NODES]) == SV__STATE_UNKNOWN);
+    if (!found && !fewer && last)
+        found = without_nodes(r, line, pieces, count, fields);
+    return found && !in_doubt(r, pieces, count, fields);
 }
 
 static sv_status read_titled(struct reader *r, sv_span line)
@@ -280,6 +305,9 @@ static sv_status read_first(struct reader *r, sv_span line)
     find_titles(r, line);
     if (r->column[NODES] < 0)
         return sv__sheet_fail(r->s, "there is no column NODELIST" ADVICE);
+    if (r->column[STATE] < 0 && r->separator == ' ' && r->last >= 0 &&
+        r->column[REASON] != r->titles - 1)
+        return sv__sheet_fail(r->s, "there is no column ST or STATE" ADVICE);
     return SV_OK;
 }
 

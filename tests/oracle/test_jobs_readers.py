@@ -27,6 +27,7 @@ TITLES = "%18s %9s %8s %8s %2s %10s %6s %s\n" % ("JOBID", "PARTITION", "NAME", "
 REASONS = ("(Resources)", "(Priority)", "(ReqNodeNotAvail, UnavailableNodes:n[1-2])",
            "(Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions)")
 NAMES = ("wrap", "my job", "a R b", "x  y", "(PD)", "job|3", "R", "12", "n[1-3]")
+EVIL = ("", "R", "PENDING", "RUNNING x", "x|R|n1", "7 R n1", "S n2", "a b c d e", "PD|", "(x)")
 NETS = ("kary:k=3,n=2,hosts=3", "torus:3x3,hosts=2", "mesh:4,hosts=5", "fullmesh:6,hosts=3")
 
 
@@ -149,6 +150,35 @@ def write_json(rng, hosts):
     return json.dumps(about, indent=rng.choice((None, 1))), oracle.read_json
 
 
+def write_titles(rng, hosts):
+    """Any columns in any order, under titles, names that look like anything between them. What is
+    meant is known here: ({job: hosts}, left out), and whether a name can be in the way."""
+    columns = ["JOBID", rng.choice(("ST", "STATE")), rng.choice(("NODELIST", "NODELIST(REASON)"))]
+    columns += rng.sample(("NAME", "USER", "NODES", "PARTITION", "COMMENT", "TIME"), rng.randint(0, 4))
+    if rng.random() < 0.1:
+        columns.pop(1)  # then all that have nodes run
+    rng.shuffle(columns)
+    bars = rng.random() < 0.5
+    lines, jobs, left_out, names = [(" |"[bars]).join(columns)], {}, 0, {"NAME", "COMMENT"} & set(columns)
+    for number in range(rng.choice((1, 2, 8))):
+        code, state = random_state(rng)
+        chosen = some(rng, hosts)
+        nodes = oracle.compress(rng, chosen)
+        if code in ("PD", "CA", "TO", "F", "OOM", "CD", "NF"):
+            nodes = rng.choice(REASONS) if "NODELIST(REASON)" in columns else ""
+        if not {"ST", "STATE"} & set(columns) and nodes[:1] not in ("", "("):
+            code = "R"
+        text = {"JOBID": str(number), "ST": code, "STATE": state, "NODELIST": nodes, "NODELIST(REASON)": nodes,
+                "NAME": rng.choice(NAMES + EVIL), "COMMENT": rng.choice(NAMES + EVIL), "USER": "bob",
+                "NODES": str(len(chosen)), "PARTITION": "batch", "TIME": "0:05"}
+        lines.append((" |"[bars]).join(text[column] for column in columns))
+        if oracle.runs(code):
+            jobs[str(number)] = set(chosen)
+        else:
+            left_out += 1
+    return "\n".join(lines) + "\n", jobs, left_out, names
+
+
 WRITERS = (write_bars, write_columns, write_sacct, write_swf, write_json)
 
 
@@ -182,6 +212,23 @@ class Readers(unittest.TestCase):
                     seen[reader] += bool(self.check(text, reader, at))
         for reader, count in seen.items():
             self.assertGreater(count, TRIALS // 3, reader)
+
+    def test_titles_in_any_order(self):
+        """Whatever names say, a job is never taken for another: what cannot be told is refused."""
+        taken = refused = 0
+        for trial in range(10 * TRIALS):
+            rng = random.Random(SEED * 65537 + trial)
+            text, jobs, left_out, names = write_titles(rng, machine(rng))
+            result = selvage("jobs", "read", "-", "--json", stdin=text.encode())
+            if result.code == 3 and names:
+                refused += 1
+                continue
+            self.assertEqual(result.code, 0, text + result.err)
+            told = result.json
+            self.assertEqual({job["job"]: set(job["hosts"]) for job in told["jobs"]}, jobs, text)
+            self.assertEqual(told["left_out"], left_out, text)
+            taken += 1
+        self.assertGreater(taken, 2 * refused)
 
     def test_maps_go_round(self):
         """What is written as a map says the same, line by line in natural order."""

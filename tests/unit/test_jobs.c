@@ -239,6 +239,8 @@ static void squeue_with_titles(void **state)
     TELLS("JOBID NODELIST\n1 n1\n2\n", SV_JOBS_AUTO, "1: n1; left 1");
     TELLS(TITLES " 1 batch  bob R 0:04 3 n[1-3]\n", SV_JOBS_AUTO,
           "1: n1 n2 n3; left 0"); /* no name */
+    TELLS("JOBID NAME STATE NODELIST\n7 my job PENDING\n8 my own job PENDING\n9 my own job R n1\n",
+          SV_JOBS_AUTO, "9: n1; left 2");
     TELLS("JOBID NAME STATE NODELIST\n1 R PENDING\n2 RUNNING n1\n3 wrap RUNNING n1\n", SV_JOBS_AUTO,
           "2: n1; 3: n1; left 1");
     TELLS("JOBID|STATE|NODELIST\n", SV_JOBS_AUTO, "left 0");
@@ -286,6 +288,11 @@ static void squeue_that_cut_something_off(void **state)
             "are 1024, and the job has 2048");
     REFUSES("JOBID NAME STATE NODELIST\n1 my R PENDING\n", SV_JOBS_AUTO, SV_BAD_INPUT,
             "jobs:2: 4 columns under 4 titles");
+    REFUSES("JOBID NAME NODELIST\n1 my job\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:1: there is no column ST or STATE");
+    TELLS("JOBID NAME NODELIST(REASON)\n1 my job (None)\n2 my job n7\n", SV_JOBS_AUTO,
+          "2: n7; left 1");
+    TELLS("JOBID|NAME|NODELIST\n1|my job|\n2|my|job|n7\n", SV_JOBS_AUTO, "2: n7; left 1");
     REFUSES("JOBID STATE USER\n1 RUNNING bob\n", SV_JOBS_AUTO, SV_BAD_INPUT,
             "jobs:1: there is no column NODELIST");
     REFUSES("NAME JOBID STATE COMMENT NODELIST\nmy job 1 RUNNING what n1\n", SV_JOBS_AUTO,
