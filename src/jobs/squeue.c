@@ -189,7 +189,8 @@ static sv_status read_plain(struct reader *r, sv_span line)
 /* The piece of a column, counted from the side on which nothing has blanks; -1: neither. */
 static int piece_of(const struct reader *r, int column, int pieces)
 {
-    if (pieces == r->titles || column < r->first)
+    bool all = pieces == r->titles && (r->separator == '|' || r->first >= r->last);
+    if (all || column < r->first)
         return column < pieces ? column : -1;
     int piece = pieces - (r->titles - column);
     return column > r->last && piece >= 0 ? piece : -1;
@@ -277,7 +278,7 @@ static sv_status read_titled(struct reader *r, sv_span line)
     if (!reason && state >= 0 && sv__slurm_state_of(pieces[state]) == SV__STATE_UNKNOWN)
         return sv__sheet_fail(r->s, "'%.*s' is not a state of a job" ADVICE,
                               SV_SPAN(pieces[state]));
-    if (!reason && !surely_idle(pieces, count))
+    if (!reason && (r->column[STATE] < 0 || !surely_idle(pieces, count)))
         return sv__sheet_fail(r->s, "%d columns under %d titles" ADVICE, count, r->titles);
     r->s->left_out++; /* why it does not run, or nothing where nodes should be */
     return SV_OK;
@@ -305,8 +306,7 @@ static sv_status read_first(struct reader *r, sv_span line)
     find_titles(r, line);
     if (r->column[NODES] < 0)
         return sv__sheet_fail(r->s, "there is no column NODELIST" ADVICE);
-    if (r->column[STATE] < 0 && r->separator == ' ' && r->last >= 0 &&
-        r->column[REASON] != r->titles - 1)
+    if (r->column[STATE] < 0 && r->last >= 0)
         return sv__sheet_fail(r->s, "there is no column ST or STATE" ADVICE);
     return SV_OK;
 }

@@ -81,7 +81,7 @@ bool sv__slurm_is_job(sv_span word)
     if (word.length == 0 || word.at[0] < '0' || word.at[0] > '9')
         return false;
     for (size_t i = 0; i < word.length; i++)
-        if (!(word.at[i] >= '0' && word.at[i] <= '9') && strchr("_+[],-%:.", word.at[i]) == NULL)
+        if (!(word.at[i] >= '0' && word.at[i] <= '9') && strchr("_+[],-%", word.at[i]) == NULL)
             return false;
     return true;
 }

@@ -160,6 +160,7 @@ def write_titles(rng, hosts):
     rng.shuffle(columns)
     bars = rng.random() < 0.5
     lines, jobs, left_out, names = [(" |"[bars]).join(columns)], {}, 0, {"NAME", "COMMENT"} & set(columns)
+    names = names or not {"ST", "STATE"} & set(columns)
     for number in range(rng.choice((1, 2, 8))):
         code, state = random_state(rng)
         chosen = some(rng, hosts)

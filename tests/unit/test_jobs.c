@@ -290,9 +290,7 @@ static void squeue_that_cut_something_off(void **state)
             "jobs:2: 4 columns under 4 titles");
     REFUSES("JOBID NAME NODELIST\n1 my job\n", SV_JOBS_AUTO, SV_BAD_INPUT,
             "jobs:1: there is no column ST or STATE");
-    TELLS("JOBID NAME NODELIST(REASON)\n1 my job (None)\n2 my job n7\n", SV_JOBS_AUTO,
-          "2: n7; left 1");
-    TELLS("JOBID|NAME|NODELIST\n1|my job|\n2|my|job|n7\n", SV_JOBS_AUTO, "2: n7; left 1");
+    REFUSES("JOBID|NAME|NODELIST\n", SV_JOBS_AUTO, SV_BAD_INPUT, "there is no column ST or STATE");
     REFUSES("JOBID STATE USER\n1 RUNNING bob\n", SV_JOBS_AUTO, SV_BAD_INPUT,
             "jobs:1: there is no column NODELIST");
     REFUSES("NAME JOBID STATE COMMENT NODELIST\nmy job 1 RUNNING what n1\n", SV_JOBS_AUTO,
