@@ -119,8 +119,8 @@ static void names_are_ordered_as_people_count(void **state)
                                             "9",
                                             "10",
                                             "a",
-                                            "n7",
                                             "n07",
+                                            "n7",
                                             "n8",
                                             "n10",
                                             "n10-1",
@@ -135,9 +135,6 @@ static void names_are_ordered_as_people_count(void **state)
     for (int i = 0; i < COUNT; i++)
         for (int j = 0; j < COUNT; j++) {
             int order = sv_hosts_compare(ascending[i], ascending[j]);
-            if (ascending[i][0] == 'n' &&
-                (strcmp(ascending[i] + 1, "07") == 0 || strcmp(ascending[j] + 1, "07") == 0))
-                continue; /* below */
             assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
         }
     assert_true(sv_hosts_compare("n07", "n7") < 0 && sv_hosts_compare("n7", "n07") > 0);
