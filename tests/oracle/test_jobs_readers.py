@@ -201,8 +201,11 @@ class Readers(unittest.TestCase):
 
     def test_random_files(self):
         seen = collections.Counter()
+        json_is_read = selvage("jobs", "read", "-", stdin=b"{\"jobs\": []}").code == 0
+        if not json_is_read:
+            print("skipped: JSON: this build has no jansson")
         for trial in range(TRIALS):
-            for writer in WRITERS:
+            for writer in WRITERS if json_is_read else WRITERS[:-1]:
                 rng = random.Random("%s %d %d" % (writer.__name__, SEED, trial))
                 text, reader = writer(rng, machine(rng))
                 moments = [None]
