@@ -79,7 +79,7 @@ const sv__engine sv__engine_dfsssp = {
 static sv_status route_jobs(sv__job *job)
 {
     unsigned rounds;
-    SV_TRY(sv__weave_rounds(job, true, &rounds)); /* wrong is wrong, needed or not */
+    SV_TRY(sv__weave_rounds(job, SV__SMALL, &rounds)); /* wrong is wrong, needed or not */
     SV_TRY(route(job));
     if (job->request->jobs == NULL)
         snprintf(job->report->note, sizeof job->report->note, "no job map: as dfsssp");

@@ -50,8 +50,8 @@ sv_status sv__sssp_run(sv__sssp *x);
 /* Counts the routes behind each switch of a tree (t->cable) that count, into t->routes. */
 void sv__sssp_count(const sv__sssp *x, const sv__dag *dag, sv__sssp_tree *t);
 
-/* Balances what jobs have once more (sssp_again.c): so many rounds in all. */
-sv_status sv__sssp_again(sv__sssp *x, unsigned rounds);
+/* Balances once more (sssp_again.c): so many rounds in all, of jobs so many. */
+sv_status sv__sssp_again(sv__sssp *x, unsigned rounds, unsigned job_rounds);
 
 /* The same for the next few only, at least count if there are as many. */
 sv_status sv__sssp_some(sv__sssp *x, uint32_t count);

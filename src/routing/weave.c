@@ -23,9 +23,8 @@
  * the modes need, in weave_turns.c.
  *
  * dfsssp does this without detours, with as many lanes as that takes. weave does it with the lanes
- * there are: without detours if that is possible, else with. Both keep sssp's tables as they are if
- * these fit one lane, as on trees (and what jobs have in them is balanced once more:
- * sssp_again.c).
+ * there are: without detours if that is possible, else with. Both keep sssp's tables, balanced once
+ * more (sssp_again.c), if these fit one lane, as on trees.
  *
  * Invariant: every path that counts has all its turns in the lane it is given; every lane's graph
  * is acyclic.
@@ -181,7 +180,7 @@ static sv_status weave_rest(sv__weave *w, sv_layering *lanes)
 static sv_status fit_one_lane(sv__sssp *x, sv_layering *lanes, sv__agree *a, bool *agree)
 {
     enum { FIRST = 64 };
-    unsigned rounds;
+    unsigned rounds, job_rounds;
     SV_TRY(sv__sssp_some(x, FIRST));
     SV_TRY(sv__agree_test(a, x->order, x->done, agree));
     for (uint32_t begin = 0; !*agree; begin = x->done) {
@@ -192,8 +191,9 @@ static sv_status fit_one_lane(sv__sssp *x, sv_layering *lanes, sv__agree *a, boo
             break;
     }
     SV_TRY(sv__sssp_run(x));
-    SV_TRY(sv__weave_rounds(x->job, true, &rounds));
-    SV_TRY(sv__sssp_again(x, rounds));
+    SV_TRY(sv__weave_rounds(x->job, SV__SMALL_TREE, &rounds));
+    SV_TRY(sv__weave_rounds(x->job, UINT32_MAX, &job_rounds));
+    SV_TRY(sv__sssp_again(x, rounds, job_rounds));
     if (*agree)
         SV_TRY(sv__agree_test(a, x->order, x->done, agree));
     return *agree ? SV_OK : sv_layering_run(lanes, SV_LANES_ONLINE, 1);
@@ -253,7 +253,7 @@ sv_status sv__weave_route(sv__job *job, const char *name, bool detours)
 static sv_status route(sv__job *job)
 {
     unsigned rounds;
-    SV_TRY(sv__weave_rounds(job, false, &rounds)); /* wrong is wrong, needed or not */
+    SV_TRY(sv__weave_rounds(job, SV__SMALL, &rounds)); /* wrong is wrong, needed or not */
     return sv__weave_route(job, "weave", true);
 }
 

@@ -139,9 +139,10 @@ bool sv__wtree_move(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes
 
 /*
  * Betters the tree once: from the home outwards, each switch goes over to a shorter way, or one as
- * long of less weight, with which all behind it stay open. False: nothing was found.
+ * long of less weight, with which all behind it stay open. bound: those with a number other than 0
+ * stay as they are; NULL: none. False: nothing was found.
  */
-bool sv__wtree_mend(sv__weave *w);
+bool sv__wtree_mend(sv__weave *w, const uint32_t *bound);
 
 /* The same until it finds nothing, or has been done often enough. */
 void sv__wtree_mend_often(sv__weave *w);
@@ -297,11 +298,11 @@ sv_status sv__weave_spread(sv__weave *w);
 
 /* ---- weave_again.c ---- */
 
-/*
- * How often destinations are routed: as option rounds says, or twice if the fabric is not large or
- * they belong to jobs.
- */
-sv_status sv__weave_rounds(const sv__job *job, bool jobs, unsigned *rounds);
+/* Up to so many switches destinations are routed twice: by weave, and on trees. */
+enum { SV__SMALL = 512, SV__SMALL_TREE = 2048 };
+
+/* How often they are: as option rounds says, or twice on fabrics up to a size. */
+sv_status sv__weave_rounds(const sv__job *job, uint32_t small, unsigned *rounds);
 
 /*
  * Routes the destinations of a phase again if fabric or option rounds want it. load, unsafe: as

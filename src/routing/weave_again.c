@@ -6,6 +6,10 @@
  * Once all loads are known, mending finds better ways: the busiest channel gets down by a tenth, on
  * tori below that of sssp. A third round brings nothing (docs/decisions/0014).
  *
+ * With a job map only routes inside jobs count. Switches over which none of them leads to a
+ * destination are free: they take ways of the same length by the loads of all routes, so that what
+ * is not inside a job is balanced, too, without costing jobs anything.
+ *
  * Invariant: as in the first round; what a destination had is kept where nothing else is open.
  * Cost: as the first round.
  */
@@ -13,19 +17,27 @@
 
 #include "routing/weave.h"
 
-struct again {
-    const sv__schedule *schedule;
-    uint32_t begin, end; /* of the phase */
-    sv_core_ports ports;
-    uint64_t *load; /* [entries]: routes on each channel */
+/* Routes on channels, and what they cost. */
+struct loads {
+    uint64_t *of;     /* [entries] */
+    uint64_t *prices; /* [entries]: by cable */
     uint64_t mean;
 };
 
+struct again {
+    const sv__schedule *schedule;
+    uint32_t begin, end; /* of the phase */
+    bool jobs;           /* that of jobs */
+    sv_core_ports ports;
+    struct loads counted, all; /* routes that count; those of all terminals, for jobs only */
+    uint32_t *bound;           /* [switches]: scratch */
+};
+
 /* What a channel costs: the fourth power of its load, as a share of the mean. */
-static uint64_t price(const struct again *x, uint32_t entry, uint32_t lots)
+static uint64_t price(const struct loads *l, uint32_t entry, uint32_t lots)
 {
     enum { UNIT = 10, MOST = 1 << 16 };
-    uint64_t share = (x->load[entry] << UNIT) / x->mean;
+    uint64_t share = (l->of[entry] << UNIT) / l->mean;
     if (share > MOST)
         share = MOST;
     uint64_t square = share * share >> UNIT;
@@ -69,16 +81,50 @@ static void find_again(sv__weave *w, const struct again *x, const sv__dag *dag, 
     sv__wtree_mend_often(w);
 }
 
-/* The routes of the tree at hand are taken out of the loads, or put in; prices follow. */
-static void put(sv__weave *w, struct again *x, bool in, uint32_t lots)
+/* The routes of the tree at hand are taken out of loads, or put in; prices follow. */
+static void put(sv__weave *w, struct loads *l, bool in, uint32_t lots)
 {
     const sv__wtree *t = &w->tree;
     sv__wtree_flows(w);
     for (uint32_t i = t->count; i-- > 1;) {
         uint32_t s = t->order[i], e = t->out[s];
-        x->load[e] = in ? x->load[e] + w->flow[s] : x->load[e] - w->flow[s];
-        w->weight[w->core.back[e]] = price(x, e, lots);
+        l->of[e] = in ? l->of[e] + w->flow[s] : l->of[e] - w->flow[s];
+        l->prices[w->core.back[e]] = price(l, e, lots);
     }
+}
+
+/* The same for the routes of all terminals. */
+static void put_all(sv__weave *w, struct again *x, bool in, uint32_t lots)
+{
+    const uint32_t *counted = w->sources;
+    w->sources = w->core.terminals;
+    put(w, &x->all, in, lots);
+    w->sources = counted;
+}
+
+/* Switches over which no route leads that counts take other ways, by the loads of all routes. */
+static void free_the_rest(sv__weave *w, struct again *x)
+{
+    sv__wtree_flows(w);
+    memcpy(x->bound, w->flow, w->core.num_switches * sizeof *x->bound);
+    w->weight = x->all.prices;
+    sv__wtree_mend(w, x->bound);
+    w->weight = x->counted.prices;
+}
+
+/* A terminal's tree anew. */
+static void improve(sv__weave *w, struct again *x, const sv__dag *dag, const uint8_t *row,
+                    uint32_t lots)
+{
+    put(w, &x->counted, false, lots);
+    if (x->jobs)
+        put_all(w, x, false, lots);
+    find_again(w, x, dag, row);
+    if (x->jobs) {
+        free_the_rest(w, x);
+        put_all(w, x, true, lots);
+    }
+    put(w, &x->counted, true, lots);
 }
 
 static sv_status route_again(sv__weave *w, struct again *x, uint32_t d)
@@ -99,11 +145,9 @@ static sv_status route_again(sv__weave *w, struct again *x, uint32_t d)
     if (w->mode->prepare != NULL)
         w->mode->prepare(w, dag);
     tree_of_row(w, &x->ports, home.i, row);
-    if (pick.terminal) {
-        put(w, x, false, sv__lots(w->job, d));
-        find_again(w, x, dag, row);
-        put(w, x, true, sv__lots(w->job, d));
-    } else if (!all_open(w))
+    if (pick.terminal)
+        improve(w, x, dag, row, sv__lots(w->job, d));
+    else if (!all_open(w))
         sv__weave_find_tree(w, dag);
     w->unsafe += sv__wtree_write(w, row);
     if (w->mode->record != NULL)
@@ -115,8 +159,6 @@ static sv_status route_again(sv__weave *w, struct again *x, uint32_t d)
 /* All destinations of the phase once more. */
 static sv_status spread_again(sv__weave *w, struct again *x)
 {
-    for (uint32_t e = 0; e < w->core.num_entries; e++)
-        w->weight[w->core.back[e]] = price(x, e, sv__lots(w->job, SV_NONE));
     for (uint32_t i = x->begin; i < x->end; i++) {
         if (i % 64 == 0)
             SV_TRY(sv_progress(w->job->ctx, "balancing", i, x->schedule->count));
@@ -125,10 +167,10 @@ static sv_status spread_again(sv__weave *w, struct again *x)
     return SV_OK;
 }
 
-sv_status sv__weave_rounds(const sv__job *job, bool jobs, unsigned *rounds)
+sv_status sv__weave_rounds(const sv__job *job, uint32_t small, unsigned *rounds)
 {
     const char *text = sv__job_option(job, "rounds");
-    *rounds = jobs || job->fabric->num_switches <= 512 ? 2 : 1;
+    *rounds = job->fabric->num_switches <= small ? 2 : 1;
     if (text == NULL)
         return SV_OK;
     if (text[0] < '1' || text[0] > '9' || text[1] != 0)
@@ -137,28 +179,69 @@ sv_status sv__weave_rounds(const sv__job *job, bool jobs, unsigned *rounds)
     return SV_OK;
 }
 
+/* Prices of loads that are known. few: of few channels: else all prices could be the same. */
+static void begin_prices(const sv__weave *w, struct loads *l, bool few)
+{
+    uint64_t most = 0;
+    uint32_t entries = w->core.num_entries;
+    l->mean = 0;
+    for (uint32_t e = 0; e < entries; e++) {
+        l->mean += l->of[e];
+        most = l->of[e] > most ? l->of[e] : most;
+    }
+    l->mean = l->mean / entries + 1;
+    if (few && l->mean < most / 16)
+        l->mean = most / 16;
+    for (uint32_t e = 0; e < entries; e++)
+        l->prices[w->core.back[e]] = price(l, e, sv__lots(w->job, SV_NONE));
+}
+
+/* Loads of all routes to the destinations of the phase. */
+static sv_status count_all(sv__weave *w, struct again *x)
+{
+    const sv_routes *r = w->job->routes;
+    for (uint32_t i = x->begin; i < x->end; i++) {
+        uint32_t d = x->schedule->order[i];
+        if (d == SV_NONE || r->ports[d] == NULL)
+            continue;
+        tree_of_row(w, &x->ports, sv__home_of(w->job, d), r->ports[d]);
+        x->all.mean = 1; /* prices do not matter yet */
+        put_all(w, x, true, 0);
+    }
+    return SV_OK;
+}
+
+static sv_status begin_again(sv__weave *w, struct again *x)
+{
+    sv_arena *a = w->job->arena;
+    uint32_t entries = w->core.num_entries;
+    SV_TRY(sv_core_ports_init(&x->ports, a, &w->core, w->job->fabric));
+    x->counted.of = SV_ARENA_NEW(a, uint64_t, entries);
+    x->counted.prices = w->weight;
+    x->all.of = SV_ARENA_NEW(a, uint64_t, entries);
+    x->all.prices = SV_ARENA_NEW(a, uint64_t, entries);
+    x->bound = SV_ARENA_NEW(a, uint32_t, w->core.num_switches);
+    if (x->counted.of == NULL || x->all.of == NULL || x->all.prices == NULL || x->bound == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t e = 0; e < entries; e++)
+        x->counted.of[e] = w->weight[w->core.back[e]] >> SV__LOT_BITS;
+    if (x->jobs)
+        SV_TRY(count_all(w, x));
+    begin_prices(w, &x->counted, x->jobs);
+    begin_prices(w, &x->all, false);
+    return SV_OK;
+}
+
 sv_status sv__weave_again(sv__weave *w, const sv__schedule *schedule, uint32_t begin, uint32_t end,
                           const uint64_t *load, uint64_t unsafe)
 {
     struct again x = {.schedule = schedule, .begin = begin, .end = end};
-    uint64_t most = 0;
     unsigned rounds;
-    bool jobs = end <= schedule->end[0];
-    SV_TRY(sv__weave_rounds(w->job, jobs, &rounds));
+    x.jobs = end <= schedule->end[0];
+    SV_TRY(sv__weave_rounds(w->job, x.jobs ? UINT32_MAX : SV__SMALL, &rounds));
     if (rounds < 2)
         return SV_OK;
-    SV_TRY(sv_core_ports_init(&x.ports, w->job->arena, &w->core, w->job->fabric));
-    x.load = SV_ARENA_NEW(w->job->arena, uint64_t, w->core.num_entries);
-    if (x.load == NULL)
-        return SV_NO_MEMORY;
-    for (uint32_t e = 0; e < w->core.num_entries; e++) {
-        x.load[e] = w->weight[w->core.back[e]] >> SV__LOT_BITS;
-        x.mean += x.load[e];
-        most = x.load[e] > most ? x.load[e] : most;
-    }
-    x.mean = x.mean / w->core.num_entries + 1;
-    if (jobs && x.mean < most / 16) /* few channels have any load: all prices would be the same */
-        x.mean = most / 16;
+    SV_TRY(begin_again(w, &x));
     for (unsigned i = 1; i < rounds; i++) {
         memcpy(w->load, load, sizeof w->load);
         w->unsafe = unsafe;

@@ -198,13 +198,14 @@ static uint32_t better_way(sv__weave *w, uint32_t s)
     return best;
 }
 
-bool sv__wtree_mend(sv__weave *w)
+bool sv__wtree_mend(sv__weave *w, const uint32_t *bound)
 {
     sv__wtree *t = &w->tree;
     bool changed = false;
     sv__wtree_children(w);
     for (uint32_t i = 1; i < t->count; i++) {
-        uint32_t s = t->order[i], best = better_way(w, s);
+        uint32_t s = t->order[i];
+        uint32_t best = bound != NULL && bound[s] > 0 ? t->out[s] : better_way(w, s);
         if (best != t->out[s]) {
             changed = true;
             sv__wtree_move(w, s, best, sv__weave_lanes(w, best), true);
@@ -218,7 +219,7 @@ bool sv__wtree_mend(sv__weave *w)
 void sv__wtree_mend_often(sv__weave *w)
 {
     enum { MOST = 6 };
-    for (unsigned i = 0; i < (w->detours ? MOST : 1) && sv__wtree_mend(w); i++)
+    for (unsigned i = 0; i < (w->detours ? MOST : 1) && sv__wtree_mend(w, NULL); i++)
         ;
 }
 

@@ -210,6 +210,17 @@ static void safe_whatever_the_fabric(void **state)
             }
 }
 
+/* The busiest channel of all routes, if they follow jobs. */
+static uint64_t busiest(const sv_fabric *f, const char *engine, const sv_jobmap *map)
+{
+    sv_routes *r = NULL;
+    sv_load load;
+    OK(ctx, sv_route(ctx, f, engine, &(sv_route_request){.seed = 1, .jobs = map}, &r, NULL));
+    OK(ctx, sv_routes_load(ctx, f, r, NULL, &load));
+    sv_routes_free(r);
+    return load.max;
+}
+
 /* The busiest channel of routes inside jobs. */
 static sv_jobs_load job_load(const sv_fabric *f, const char *engine, const char *option,
                              const sv_jobmap *map, bool follow)
@@ -248,6 +259,7 @@ static void three_jobs(void **state)
         assert_true(two.efi.max <= 60 && two.dark_fibre == 0);
         assert_true(woven.efi.max <= 60 && woven.dark_fibre == 0);
         assert_int_equal(job_load(f, "sssp", NULL, map, true).efi.max, one.efi.max);
+        assert_true(busiest(f, "sar", map) < 1.5 * (double)busiest(f, "sar", NULL));
         sv_jobmap_free(map);
         sv_fabric_free(f);
     }
@@ -302,6 +314,22 @@ static void jobs_gain(void **state)
         }
         assert_true(sums[1] < cases[e].busiest * sums[0]);
         assert_true(sums[3] < cases[e].own * sums[2]);
+    }
+}
+
+/* Routes that are not inside a job are balanced nearly as well as without jobs. */
+static void the_rest_is_balanced(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"torus:6x6,hosts=4", "kary:k=4,n=3,hosts=4",
+                                        "dragonfly:a=6,p=3,h=3,g=10", "hyperx:5x5,hosts=4"};
+    for (int i = 0; i < 8; i++) {
+        const char *engine = i % 2 == 0 ? "weave" : "sar";
+        sv_fabric *f = test_fabric(ctx, specs[i / 2]);
+        sv_jobmap *map = some_jobs(f, 7);
+        assert_true((double)busiest(f, engine, map) < 1.45 * (double)busiest(f, engine, NULL));
+        sv_jobmap_free(map);
+        sv_fabric_free(f);
     }
 }
 
@@ -440,6 +468,7 @@ int main(void)
                                        cmocka_unit_test(three_jobs),
                                        cmocka_unit_test(one_small_job),
                                        cmocka_unit_test(jobs_gain),
+                                       cmocka_unit_test(the_rest_is_balanced),
                                        cmocka_unit_test(names_do_not_count),
                                        cmocka_unit_test(large_fabrics),
                                        cmocka_unit_test(broken_fabrics),

@@ -45,6 +45,25 @@ static void woven(const sv_fabric *f, unsigned vls, double longer, double busier
     sv_routes_free(r);
 }
 
+/* Trees, where sssp's paths fit one lane, are balanced to a tenth above the least there can be. */
+static void trees_are_balanced(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"kary:k=6,n=3,hosts=6", "xgft:h=1,m=10,w=6,hosts=18,r=3",
+                                        "kary:k=10,n=3,hosts=4", "xgft:h=2,m=6/6,w=3/3,hosts=12"};
+    for (int i = 0; i < 8; i++) {
+        sv_fabric *f = test_fabric(ctx, specs[i / 2]);
+        sv_routes *r = test_routed(ctx, f, i % 2 == 0 ? "weave" : "dfsssp", 0);
+        sv_load load;
+        sv_bound bound;
+        OK(ctx, sv_routes_load(ctx, f, r, NULL, &load));
+        OK(ctx, sv_routes_bound(ctx, f, r, &bound));
+        assert_true((double)load.max <= 1.12 * (double)bound.efi);
+        sv_routes_free(r);
+        sv_fabric_free(f);
+    }
+}
+
 /* More lanes may be used than hardware has; they are not, unless they are needed. */
 static void more_lanes_than_hardware_has(void **state)
 {
@@ -256,7 +275,8 @@ static void what_cannot_be(void **state)
     FAILS(ctx, sv_route(ctx, f, "weave", &request, &r, NULL), SV_BAD_INPUT, "no such mode");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         request = (sv_route_request){.vls = 2, .options = &bad[i], .num_options = 1};
-        FAILS(ctx, sv_route(ctx, f, "weave", &request, &r, NULL), SV_BAD_INPUT, "rounds are 1 to 9");
+        FAILS(ctx, sv_route(ctx, f, "weave", &request, &r, NULL), SV_BAD_INPUT,
+              "rounds are 1 to 9");
     }
     sv_fabric_free(f);
 }
@@ -265,6 +285,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weave_takes_the_lanes_there_are),
+        cmocka_unit_test(trees_are_balanced),
         cmocka_unit_test(more_lanes_than_hardware_has),
         cmocka_unit_test(weave_on_a_large_torus),
         cmocka_unit_test(weave_is_best_with_one_lane),
