@@ -118,7 +118,7 @@ static sv_status count_jobs(struct app *app, struct found *found, uint32_t *host
     *hosts = 0;
     for (uint32_t i = 0; status == SV_OK && i < a->count; i++) {
         const sv_allocation *one = &a->list[i];
-        if (one->begin > found->at || (one->end <= found->at && one->end != SV_TIME_OPEN))
+        if (!sv_allocation_runs(one, found->at))
             continue;
         status = sv_names_add(&jobs, sv_span_of(one->job), i, NULL);
         for (uint32_t h = 0; h < one->num_hosts; h++) {
@@ -171,7 +171,7 @@ static void json_jobs(sv_json *json, const struct found *found)
     sv_json_begin_array(json, "jobs");
     for (uint32_t i = 0; i < a->count; i++) {
         const sv_allocation *one = &a->list[i];
-        if (one->begin > found->at || (one->end <= found->at && one->end != SV_TIME_OPEN))
+        if (!sv_allocation_runs(one, found->at))
             continue;
         sv_json_begin_row(json, NULL, '{');
         sv_json_text(json, "job", one->job);

@@ -24,6 +24,12 @@ typedef struct sv_allocation {
     uint32_t num_hosts;
 } sv_allocation;
 
+/* Whether it runs at a moment; at SV_TIME_OPEN: whether it has not ended. */
+static inline bool sv_allocation_runs(const sv_allocation *one, int64_t at)
+{
+    return one->begin <= at && (at < one->end || one->end == SV_TIME_OPEN);
+}
+
 typedef struct sv_allocations {
     const sv_allocation *list; /* by begin, then as they came */
     uint32_t count;

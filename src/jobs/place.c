@@ -20,11 +20,6 @@
 
 /* ---- moments ---- */
 
-static bool runs_at(const sv_allocation *a, int64_t at)
-{
-    return a->begin <= at && (at < a->end || a->end == SV_TIME_OPEN);
-}
-
 sv_status sv_allocations_moment(sv_ctx *ctx, const sv_allocations *allocations, const char *text,
                                 int64_t *at)
 {
@@ -193,7 +188,7 @@ static sv_status place(struct placer *p, int64_t at)
     if (p->placing == SV_PLACE_IN_ORDER)
         SV_TRY(place_in_order(p));
     for (uint32_t i = 0; i < p->a->count; i++)
-        if (runs_at(&p->a->list[i], at))
+        if (sv_allocation_runs(&p->a->list[i], at))
             SV_TRY(place_job(p, &p->a->list[i]));
     return SV_OK;
 }
@@ -248,13 +243,13 @@ static sv_status write_lines(sv_arena *arena, sv_text *out, const sv_allocations
     for (uint32_t h = 0; h < a->num_hosts; h++)
         rank[hosts[h].number] = h;
     for (uint32_t i = 0; i < a->count; i++)
-        count += runs_at(&a->list[i], at) ? a->list[i].num_hosts : 0;
+        count += sv_allocation_runs(&a->list[i], at) ? a->list[i].num_hosts : 0;
     struct line *lines = SV_ARENA_NEW(arena, struct line, count);
     if (lines == NULL)
         return SV_NO_MEMORY;
     count = 0;
     for (uint32_t i = 0; i < a->count; i++)
-        for (uint32_t h = 0; runs_at(&a->list[i], at) && h < a->list[i].num_hosts; h++)
+        for (uint32_t h = 0; sv_allocation_runs(&a->list[i], at) && h < a->list[i].num_hosts; h++)
             lines[count++] = (struct line){rank[a->list[i].hosts[h]], a->hosts[a->list[i].hosts[h]],
                                            a->list[i].job};
     if (count > 0)
