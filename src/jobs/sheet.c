@@ -21,6 +21,9 @@
 /* Limits on what a file may ask for; the largest machines stay far below. */
 enum { MOST_HOSTS = 4000000, MOST_MEMBERS = 500000000, LONGEST_LINE = 4 << 20 };
 
+/* So many hosts between two looks at whether to go on. */
+enum { LOOK_UP = 65536 };
+
 sv_status sv__sheet_init(sv__sheet *s, sv_ctx *ctx, const sv_source *source)
 {
     *s = (sv__sheet){.ctx = ctx};
@@ -92,6 +95,8 @@ sv_status sv__sheet_host(sv__sheet *s, sv_span host)
     }
     if (s->members.length == MOST_MEMBERS)
         return sv__sheet_fail(s, "more than %d hosts of all jobs", MOST_MEMBERS);
+    if (s->members.length % LOOK_UP == LOOK_UP - 1) /* a line may stand for a million */
+        SV_TRY(sv_progress(s->ctx, "jobs", s->lines.number, 0));
     s->entries.at[s->entries.length - 1].count++;
     return sv_array_push(s->ctx, &s->members, number);
 }
