@@ -14,7 +14,7 @@ ORDER = ["base", "fabric", "topology", "faults", "jobmap", "cdg", "routes", "for
          "lanes", "structure", "routing", "verify", "multicast", "repair", "metrics", "select", "live", "simulate",
          "adapt", "update", "jobs", "study", "report"]
 # Public headers that are not named after their folder.
-ROOM = {"traffic": "simulate", "profiles": "simulate", "failures": "faults"}
+ROOM = {"traffic": "simulate", "profiles": "simulate", "failures": "faults", "replay": "jobs"}
 # verify/ judges what others computed, so it may know nothing of them.
 ONLY = {"verify": {"base", "fabric", "routes"}}
 # Headers of other projects in folders, and who may include them.

@@ -16,6 +16,7 @@
 #include <selvage/multicast.h>
 #include <selvage/profiles.h>
 #include <selvage/repair.h>
+#include <selvage/replay.h>
 #include <selvage/routes.h>
 #include <selvage/routing.h>
 #include <selvage/select.h>

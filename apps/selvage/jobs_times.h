@@ -1,0 +1,22 @@
+/* jobs_times.h: moments and lengths of time as people give them to selvage jobs. */
+#ifndef SELVAGE_JOBS_TIMES_H
+#define SELVAGE_JOBS_TIMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { JOBS_DATE_ROOM = 32 };
+
+/* "2015-02-01T12:30:00", UTC; returns text. */
+const char *jobs_date(int64_t at, char text[JOBS_DATE_ROOM]);
+
+/* A date, perhaps with a time of day, or seconds since 1970. */
+bool jobs_moment(const char *text, int64_t *at);
+
+/* "600s", "10m", "10min", "2h" or "1d": at least a second. */
+bool jobs_length(const char *text, int64_t *seconds);
+
+/* Digits with at most one point. */
+bool jobs_real(const char *text, double *value);
+
+#endif
