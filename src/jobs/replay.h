@@ -1,0 +1,32 @@
+/*
+ * replay.h: what the files that replay histories share.
+ */
+#ifndef SV_JOBS_REPLAY_H
+#define SV_JOBS_REPLAY_H
+
+#include <selvage/metrics.h>
+#include <selvage/replay.h>
+
+#include "base/arena.h"
+
+/* Samples, and the scenes they fall into. */
+typedef struct sv__scenes {
+    sv_replay_sample *samples;
+    uint32_t num_samples;
+    sv_replay_scene *scenes;
+    sv_jobmap **maps; /* of each scene; to be freed */
+    uint32_t num_scenes;
+    uint32_t idle, unknown_hosts;
+} sv__scenes;
+
+/* All but the maps is in the arena. After a failure, too, the maps are to be freed. */
+sv_status sv__find_scenes(sv_ctx *ctx, const sv_fabric *fabric, const sv_allocations *history,
+                          const sv_replay_plan *plan, sv_arena *arena, sv__scenes *found);
+void sv__free_scenes(sv__scenes *scenes);
+
+static inline const double *sv__values(const sv_replay *r, uint32_t scene, uint32_t engine)
+{
+    return &r->values[((size_t)scene * r->num_engines + engine) * SV_REPLAY_METRICS];
+}
+
+#endif

@@ -1,0 +1,211 @@
+/*
+ * replay_svg.c: a replay as a picture: the four plots of thesis Fig. 5.8, one below the other, over
+ * days.
+ *
+ * Idea: a line keeps its height for as long as a scene lasts, so it is drawn in steps, and only
+ * where the height changes. Engines are drawn from the last to the first, so that the first is in
+ * front. Colours are those of Okabe and Ito, which people with colour blindness can tell apart;
+ * lines have dashes of their own as well.
+ *
+ * Invariants: well-formed XML whatever engines and title are called. Cost: linear in scenes.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "jobs/replay.h"
+
+enum { WIDTH = 960, LEFT = 90, RIGHT = 20, TOP = 78, HEIGHT = 170, GAP = 34, BOTTOM = 48 };
+enum { INNER = WIDTH - LEFT - RIGHT, COLOURS = 8, DAY = 86400 };
+
+static const char *const colours[COLOURS] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                             "#E69F00", "#56B4E9", "#000000", "#8A6D3B"};
+static const char *const dashes[COLOURS] = {"", "", "6 2", "2 2", "", "6 2", "2 2", "8 2 2 2"};
+
+static const char *const titles[SV_REPLAY_METRICS] = {
+    "most routes inside jobs on a link", "most routes of a job on a link, mean over jobs",
+    "dark fibre [%]", "links of a job, mean over jobs"};
+
+/* What a plot shows: values low … high in steps, drawn from y downwards. */
+struct plot {
+    double low, high, step;
+    double y;
+};
+
+static void escaped(sv_text *out, const char *text)
+{
+    for (size_t length; *text != 0; text += length) {
+        length = sv_utf8_length(text);
+        switch (*text) {
+        case '&':
+            sv_text_print(out, "&amp;");
+            break;
+        case '<':
+            sv_text_print(out, "&lt;");
+            break;
+        case '>':
+            sv_text_print(out, "&gt;");
+            break;
+        default: /* XML has no control characters, and nothing that is not UTF-8 */
+            if (length == 0 || (unsigned char)*text < ' ')
+                sv_text_print(out, "?");
+            else
+                sv_text_add(out, text, length);
+        }
+        length += length == 0;
+    }
+}
+
+/* 1, 2 or 5 times a power of ten, so that about count of them make a span. */
+static double nice(double span, double count)
+{
+    double rough = span > 0 ? span / count : 1, power = pow(10, floor(log10(rough)));
+    double times = rough / power;
+    return power * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
+}
+
+/* ---- axes ---- */
+
+static struct plot fit(const sv_replay *r, int metric)
+{
+    struct plot plot = {.y = TOP + metric * (HEIGHT + GAP)};
+    double least = INFINITY, most = -INFINITY;
+    for (uint32_t s = 0; s < r->num_scenes; s++)
+        for (uint32_t e = 0; e < r->num_engines; e++) {
+            double value = sv__values(r, s, e)[metric];
+            least = value < least ? value : least;
+            most = value > most ? value : most;
+        }
+    if (!(least <= most))
+        least = most = 0;
+    if (metric != SV_REPLAY_DARK) /* shares that never come near nothing may start higher */
+        least = 0;
+    plot.step = nice(most - least, 4);
+    plot.low = floor(least / plot.step) * plot.step;
+    plot.high = ceil(most / plot.step) * plot.step;
+    if (plot.high <= plot.low)
+        plot.high = plot.low + plot.step;
+    return plot;
+}
+
+static double days_of(const sv_replay *r)
+{
+    return (double)r->num_samples * (double)r->every / DAY;
+}
+
+static double x_of(const sv_replay *r, uint32_t sample)
+{
+    return LEFT + INNER * ((double)sample / r->num_samples);
+}
+
+static double y_of(const struct plot *plot, double value)
+{
+    return plot->y + HEIGHT * (1 - (value - plot->low) / (plot->high - plot->low));
+}
+
+static void draw_axes(sv_text *out, const sv_replay *r, const struct plot *plot, int metric)
+{
+    double days = days_of(r), step = nice(days, 15);
+    int digits = plot->step < 1 ? (int)ceil(-log10(plot->step) - 1e-9) : 0;
+    bool last = metric == SV_REPLAY_METRICS - 1;
+    sv_text_print(out, "<text x=\"%d\" y=\"%.1f\" font-weight=\"bold\">%s</text>\n", LEFT,
+                  plot->y - 8, titles[metric]);
+    for (int i = 0; plot->low + i * plot->step <= plot->high + plot->step / 2; i++) {
+        double value = plot->low + i * plot->step, y = y_of(plot, value);
+        sv_text_print(out,
+                      "<path d=\"M%d %.1fH%d\" stroke=\"#ddd\"/>"
+                      "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.*f</text>\n",
+                      LEFT, y, LEFT + INNER, LEFT - 6, y + 4, digits, value);
+    }
+    for (int i = 0; i * step <= days * (1 + 1e-9); i++) {
+        double x = LEFT + INNER * i * step / days;
+        sv_text_print(out, "<path d=\"M%.1f %.1fv4\" stroke=\"#444\"/>", x, plot->y + HEIGHT);
+        if (last)
+            sv_text_print(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%g</text>", x,
+                          plot->y + HEIGHT + 18, i * step);
+        sv_text_print(out, "\n");
+    }
+    sv_text_print(out,
+                  "<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"none\" "
+                  "stroke=\"#444\"/>\n",
+                  LEFT, plot->y, INNER, HEIGHT);
+}
+
+/* ---- lines ---- */
+
+static void draw_line(sv_text *out, const sv_replay *r, const struct plot *plot, int metric,
+                      uint32_t engine)
+{
+    bool drawing = false;
+    double height = 0;
+    sv_text_print(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.3\"",
+                  colours[engine % COLOURS]);
+    if (dashes[engine % COLOURS][0] != 0)
+        sv_text_print(out, " stroke-dasharray=\"%s\"", dashes[engine % COLOURS]);
+    sv_text_print(out, " d=\"M%d %.1f", LEFT, plot->y + HEIGHT); /* a path is never empty */
+    for (uint32_t s = 0; s < r->num_scenes; s++) {
+        const sv_replay_scene *scene = &r->scenes[s];
+        double value = sv__values(r, s, engine)[metric];
+        double from = x_of(r, scene->first), to = x_of(r, scene->first + scene->samples);
+        if (isnan(value)) {
+            if (drawing)
+                sv_text_print(out, "H%.1f", from);
+            drawing = false;
+            continue;
+        }
+        double y = round(10 * y_of(plot, value)) / 10;
+        if (!drawing)
+            sv_text_print(out, "M%.1f %.1f", from, y);
+        else if (y != height)
+            sv_text_print(out, "H%.1fV%.1f", from, y);
+        drawing = true;
+        height = y;
+        if (s + 1 == r->num_scenes)
+            sv_text_print(out, "H%.1f", to);
+    }
+    sv_text_print(out, "\"/>\n");
+}
+
+static void draw_legend(sv_text *out, const sv_replay *r)
+{
+    double x = LEFT;
+    for (uint32_t e = 0; e < r->num_engines; e++) {
+        sv_text_print(out, "<path d=\"M%.1f 36h26\" stroke=\"%s\" stroke-width=\"3\"", x,
+                      colours[e % COLOURS]);
+        if (dashes[e % COLOURS][0] != 0)
+            sv_text_print(out, " stroke-dasharray=\"%s\"", dashes[e % COLOURS]);
+        sv_text_print(out, "/><text x=\"%.1f\" y=\"40\">", x + 32);
+        escaped(out, r->engines[e].label);
+        sv_text_print(out, "</text>\n");
+        x += 32 + 8.0 * (double)strlen(r->engines[e].label) + 22;
+    }
+}
+
+sv_status sv_replay_write_svg(sv_ctx *ctx, const sv_replay *replay, const char *title,
+                              const sv_sink *sink)
+{
+    int height = TOP + SV_REPLAY_METRICS * (HEIGHT + GAP) - GAP + BOTTOM;
+    sv_text out;
+    sv_text_init(&out, ctx, sink);
+    sv_text_print(&out,
+                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+                  "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n"
+                  "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+                  "<text x=\"%d\" y=\"20\" font-size=\"15\">",
+                  WIDTH, height, WIDTH, height, LEFT);
+    escaped(&out, title);
+    sv_text_print(&out, "</text>\n");
+    draw_legend(&out, replay);
+    for (int m = 0; m < SV_REPLAY_METRICS; m++) {
+        struct plot plot = fit(replay, m);
+        draw_axes(&out, replay, &plot, m);
+        for (uint32_t e = replay->num_engines; e-- > 0;)
+            draw_line(&out, replay, &plot, m, e);
+    }
+    sv_text_print(&out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">days</text>\n</svg>\n",
+                  LEFT + INNER / 2, height - 10);
+    sv_status status = sv_text_finish(&out);
+    sv_text_release(&out);
+    return status;
+}

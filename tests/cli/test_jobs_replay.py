@@ -1,0 +1,186 @@
+"""selvage jobs make and selvage jobs replay from outside: what is printed and written, exit codes,
+Ctrl-C, and the real log of Metacentrum."""
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from support.command import SELVAGE, ok, real, selvage  # noqa: E402
+from test_command import Base  # noqa: E402
+
+TREE = "kary:k=4,n=2,hosts=4"
+HISTORY = """JobID|Start|End|State|NodeList
+1|2015-02-01T00:00:00|2015-02-01T02:00:00|COMPLETED|host[0-5]
+2|2015-02-01T00:30:00|2015-02-01T04:00:00|COMPLETED|host[6-7]
+3|2015-02-01T03:00:00|2015-02-01T06:00:00|TIMEOUT|host[2-3,8-11,14]
+"""
+
+
+class Make(Base):
+    def test_what_is_told(self):
+        out = ok("jobs", "make", TREE, "--days", "7", "-o", self.path("h")).out
+        for word in ("hosts             16", "7 days from 2015-02-01", "several switches",
+                     "utilisation", "switches a job", "output"):
+            self.assertIn(word, out)
+        lines = self.read("h").splitlines()
+        self.assertEqual(lines[0], "JobID|Start|End|State|NodeList")
+        told = ok("jobs", "make", TREE, "--days", "7", "--json").json
+        self.assertEqual(told["jobs"], len(lines) - 1)
+        self.assertEqual(told["output"], None)
+        self.assertGreater(told["several_switches"], 0)
+        for line in lines[1:]:
+            self.assertRegex(line, r"^\d+\|2015-02-0[1-8]T\d\d:\d\d:\d\d\|2015-02-0[1-8]T\d\d:\d\d:"
+                                   r"\d\d\|(COMPLETED|TIMEOUT)\|host(\d+|\[[0-9,-]+\])$")
+
+    def test_standard_output(self):
+        result = ok("jobs", "make", TREE, "--days", "7")
+        ok("jobs", "make", TREE, "--days", "7", "-o", self.path("h"))
+        self.assertEqual(result.out, self.read("h"))
+        self.assertIn("% on several switches", result.err)
+        self.assertEqual(result.out, ok("jobs", "make", TREE, "--days=7", "--seed=1").out)
+        self.assertNotEqual(result.out, ok("jobs", "make", TREE, "--days=7", "--seed=2").out)
+
+    def test_other_days_and_shares(self):
+        told = ok("jobs", "make", TREE, "--begin", "2024-02-28", "--days", "3", "--json", "-o",
+                  self.path("h")).json
+        self.assertEqual(told["begin"], "2024-02-28T00:00:00")
+        self.assertIn("|2024-02-29T", self.read("h"))
+        told = ok("jobs", "make", "kary:k=8,n=2,hosts=8", "--multi", "50", "--json").json
+        self.assertAlmostEqual(told["several_switches_percent"], 50, delta=2)
+
+    def test_wrong_lines(self):
+        for code, text, *options in (
+                (2, "--load: 'x' is not a number", "--load", "x"),
+                (2, "--place: 'worst' is neither first nor best", "--place", "worst"),
+                (2, "--begin: 'monday' is no date", "--begin", "monday"),
+                (2, "--multi finds the number", "--multi", "50", "--single", "3"),
+                (2, "things want standard output", "--trace", "-"),
+                (2, "are the same file", "--trace", self.path("x"), "-o", self.path("x")),
+                (2, "--days: that is too large", "--days", "99999999999"),
+                (3, "load: 2 is not in", "--load", "2"),
+                (3, "days: 0 is not in", "--days", "0"),
+                (3, "jobs of 17 nodes: there are 16", "--largest", "17")):
+            self.expect_error(code, text, "jobs", "make", TREE, *options)
+        self.expect_error(4, "need at least two", "jobs", "make", "mesh:1,hosts=1")
+        self.expect_error(5, "No such file", "jobs", "make", TREE, "-o", self.path("no/h"))
+        # Both files or neither.
+        self.expect_error(5, "No such file", "jobs", "make", TREE, "-o", self.path("h"), "--trace",
+                          self.path("no/t"))
+
+
+class Replay(Base):
+    def test_what_is_told(self):
+        history = self.write("h", HISTORY)
+        result = ok("jobs", "replay", TREE, history)
+        for word in ("samples         36, every 10 min, 2015-02-01T00:00:00 to 2015-02-01T05:50:00",
+                     "sar better than dfsssp", "sar better than ftree", "sar better than updn",
+                     "dark fibre"):
+            self.assertIn(word, result.out)
+        self.assertNotIn("NO:", result.out)
+        told = ok("jobs", "replay", TREE, history, "--json", "--csv", self.path("csv"), "--svg",
+                  self.path("svg"), "--engines", "dfsssp,sar,nue+jobs", "--against", "sar").json
+        self.assertEqual([e["engine"] for e in told["engines"]], ["dfsssp", "sar", "nue+jobs"])
+        self.assertEqual([e["follows_jobs"] for e in told["engines"]], [False, True, True])
+        self.assertEqual([e["tables"] for e in told["engines"]], [1, 2, 2])
+        self.assertEqual((told["scenes"], told["idle_samples"]), (3, 6))
+        self.assertEqual({row["than"] for row in told["improvements"]}, {"dfsssp", "nue+jobs"})
+        rows = list(csv.DictReader(self.read("csv").splitlines()))
+        self.assertEqual(len(rows), 36 * 3)
+        picture = xml.etree.ElementTree.fromstring(self.read("svg"))
+        self.assertEqual(picture.tag, "{http://www.w3.org/2000/svg}svg")
+        words = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+        for word in (TREE, "dfsssp", "sar", "nue+jobs", "days", "dark fibre [%]"):
+            self.assertIn(word, words)
+
+    def test_part_of_a_history(self):
+        history = self.write("h", HISTORY)
+        told = ok("jobs", "replay", TREE, history, "--engines", "sar", "--every", "5m", "--begin",
+                  "+3h", "--until", "2015-02-01T05:00", "--json").json
+        self.assertEqual((told["samples"], told["scenes"], told["begin"], told["last"]),
+                         (24, 1, "2015-02-01T03:00:00", "2015-02-01T04:55:00"))
+
+    def test_hosts_in_order(self):
+        """Names that no fabric knows, taken in order, are what their numbers say."""
+        by_name = self.write("h", HISTORY)
+        by_order = self.write("o", HISTORY.replace("host", "n") +
+                              "9|2015-02-01T05:00:00|2015-02-01T06:00:00|COMPLETED|n[0-15]\n")
+        self.write("n", HISTORY + "9|2015-02-01T05:00:00|2015-02-01T06:00:00|COMPLETED|host[0-15]\n")
+        one = ok("jobs", "replay", TREE, self.path("n"), "--csv", self.path("a")).out
+        two = ok("jobs", "replay", TREE, by_order, "--hosts", "order", "--csv", self.path("b")).out
+        self.assertEqual(self.read("a"), self.read("b"))
+        self.assertNotIn("unknown", one + two)
+        some = ok("jobs", "replay", "kary:k=3,n=2,hosts=3", by_name).out
+        self.assertIn("unknown hosts   4 at most", some)
+        self.expect_error(4, "16", "jobs", "replay", "kary:k=3,n=2,hosts=3", by_order, "--hosts",
+                          "order")
+
+    def test_wrong_lines(self):
+        history = self.write("h", HISTORY)
+        for code, text, *options in (
+                (2, "--every: '0s' is no length", "--every", "0s"),
+                (2, "--every: '10' is no length", "--every", "10"),
+                (2, "--begin: 'dawn' is neither", "--begin", "dawn"),
+                (2, "--hosts: 'luck' is neither name nor order", "--hosts", "luck"),
+                (2, "--engines: '' is no engine", "--engines", "sar,"),
+                (2, "--engines: 'nue+x' is no engine", "--engines", "nue+x"),
+                (2, "--engines: 'sar' is there twice", "--engines", "sar,sar"),
+                (2, "--against: 'nue' is none of", "--against", "nue"),
+                (2, "--format: 'pbs' is no format", "--format", "pbs"),
+                (2, "things want standard output", "--csv", "-"),
+                (2, "are the same file", "--csv", self.path("x"), "--svg", self.path("x")),
+                (3, "no engine 'magic'", "--engines", "magic"),
+                (3, "engine updn follows no jobs", "--engines", "updn+jobs"),
+                (3, "is empty", "--begin", "+9h"),
+                (5, "No such file", "--csv", self.path("x"), "--svg", self.path("no/x"))):
+            self.expect_error(code, text, "jobs", "replay", TREE, history, *options)
+        self.expect_error(3, "not one host of the history is in the fabric", "jobs", "replay", TREE,
+                          self.write("h", HISTORY.replace("host", "node")))
+        history = self.write("h", HISTORY)
+        self.expect_error(4, "ftree", "jobs", "replay", "torus:3x3", history)
+        self.expect_error(3, "h:2: ", "jobs", "replay", TREE,
+                          self.write("h", HISTORY.replace("host[0-5]", "host[5-0]")))
+
+    def test_tables_that_could_deadlock_are_told(self):
+        result = selvage("jobs", "replay", "torus:4x4,hosts=1", self.write("h", HISTORY),
+                         "--engines", "sar,sssp", "--json")
+        self.assertEqual(result.code, 1, result.err)
+        self.assertEqual([e["not_deadlock_free"] for e in result.json["engines"]], [0, 1])
+
+    def test_interrupt_leaves_nothing(self):
+        ok("jobs", "make", "taurus", "--days", "20", "-o", self.path("h"))
+        before = sorted(os.listdir(self.directory))
+        process = subprocess.Popen([SELVAGE, "jobs", "replay", "taurus", self.path("h"), "--csv",
+                                    self.path("csv"), "--svg", self.path("svg")],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(out, b"")
+        self.assertEqual(sorted(os.listdir(self.directory)), before)
+
+    def test_metacentrum(self):
+        log = real("swf", "metacentrum-wagap-2013.swf")
+        if log is None:
+            self.skipTest("the log of Metacentrum is not there")
+        told = ok("jobs", "replay", "kary:k=7,n=2,hosts=7", log, "--hosts", "order", "--json").json
+        self.assertGreater(told["scenes"], 200)
+        self.assertEqual(told["unknown_hosts"], 0)
+        for engine in told["engines"]:
+            self.assertEqual((engine["infeasible"], engine["not_connected"],
+                              engine["not_deadlock_free"], engine["undecided"]), (0, 0, 0, 0))
+        means = {engine["engine"]: engine["mean"] for engine in told["engines"]}
+        for other in ("dfsssp", "ftree", "updn"):
+            self.assertLess(means["sar"]["max_efi"], means[other]["max_efi"])
+            self.assertLess(means["sar"]["dark_fibre_percent"], means[other]["dark_fibre_percent"])
+            self.assertGreater(means["sar"]["job_links_avg"], means[other]["job_links_avg"])
+
+
+if __name__ == "__main__":
+    unittest.main()
