@@ -70,19 +70,6 @@ static int parse_engines(struct app *app, struct replay_options *o)
                : app_usage_error(app, "--against: '%s' is none of --engines", o->against_text);
 }
 
-static int parse_format(struct app *app, struct replay_options *o)
-{
-    const char *name;
-    if (o->format_name == NULL)
-        return -1;
-    for (int i = 0; (name = sv_jobs_format_name(i)) != NULL; i++)
-        if (strcmp(name, o->format_name) == 0) {
-            o->format = i;
-            return -1;
-        }
-    return app_usage_error(app, "--format: '%s' is no format of histories", o->format_name);
-}
-
 /* All that can be told without the history; -1 or an exit code. */
 static int check_line(struct app *app, struct replay_options *o)
 {
@@ -103,7 +90,7 @@ static int check_line(struct app *app, struct replay_options *o)
     if (code < 0)
         code = app_one_stream(app, "input", o->inputs, 2);
     if (code < 0)
-        code = parse_format(app, o);
+        code = jobs_format(app, o->format_name, &o->format);
     return code < 0 ? parse_engines(app, o) : code;
 }
 

@@ -131,7 +131,7 @@ class Replay(Base):
                 (2, "--engines: 'nue+x' is no engine", "--engines", "nue+x"),
                 (2, "--engines: 'sar' is there twice", "--engines", "sar,sar"),
                 (2, "--against: 'nue' is none of", "--against", "nue"),
-                (2, "--format: 'pbs' is no format", "--format", "pbs"),
+                (2, "--format: 'pbs' is none of", "--format", "pbs"),
                 (2, "things want standard output", "--csv", "-"),
                 (2, "are the same file", "--csv", self.path("x"), "--svg", self.path("x")),
                 (3, "no engine 'magic'", "--engines", "magic"),
