@@ -52,7 +52,12 @@ static int check_options(struct app *app, struct metrics_options *o, int sets)
                                    (unsigned long long)limits[i].most);
     if (sets == 2 && o->jobs != NULL && strcmp(o->jobs, "-") == 0)
         return app_usage_error(app, "--jobs: two directories cannot both read standard input");
-    return -1;
+    if (o->job != NULL && o->jobs == NULL)
+        return app_usage_error(app, "--job goes with --jobs");
+    if (sets == 2 && o->links != NULL)
+        return app_usage_error(app, "--links: of one directory only");
+    const char *const outputs[] = {o->heat, o->links};
+    return app_one_stream(app, "output", outputs, 2);
 }
 
 /* What is always told. */
@@ -74,16 +79,43 @@ static sv_status measure_basics(struct app *app, struct metrics *m)
     return SV_OK;
 }
 
+/* Leaves one job in the map. */
+static sv_status choose_job(struct app *app, const struct metrics_options *o, struct metrics *m)
+{
+    m->map = m->read;
+    for (uint32_t i = 0; o->job != NULL && i < m->read->num_jobs; i++)
+        if (strcmp(m->read->jobs[i].name, o->job) == 0) {
+            m->one = *m->read;
+            m->one.jobs = &m->read->jobs[i];
+            m->one.num_jobs = 1;
+            m->one.num_terminals = m->read->jobs[i].num_terminals;
+            m->map = &m->one;
+        }
+    if (o->job != NULL && m->map == m->read)
+        return sv_fail(app->ctx, SV_BAD_INPUT, "%s: there is no job '%.200s'", o->jobs, o->job);
+    return SV_OK;
+}
+
+static sv_status measure_jobs(struct app *app, const struct metrics_options *o, struct metrics *m)
+{
+    SV_TRY(sv_jobmap_load(app->ctx, m->f, o->jobs, &m->read));
+    SV_TRY(choose_job(app, o, m));
+    m->job_loads = sv_alloc(app->ctx, m->map->num_jobs, sizeof *m->job_loads);
+    m->effective = sv_alloc(app->ctx, m->f->num_channels, sizeof *m->effective);
+    if (m->job_loads == NULL || m->effective == NULL)
+        return SV_NO_MEMORY;
+    SV_TRY(sv_jobs_count(app->ctx, m->f, m->r, m->map, m->effective, m->job_loads, &m->jobs));
+    if (o->links == NULL)
+        return SV_OK;
+    m->users = sv_alloc(app->ctx, m->f->num_channels, sizeof *m->users);
+    return m->users == NULL ? SV_NO_MEMORY : sv_jobs_share(app->ctx, m->f, m->r, m->map, m->users);
+}
+
 static sv_status measure(struct app *app, const struct metrics_options *o, struct metrics *m)
 {
     SV_TRY(measure_basics(app, m));
-    if (o->jobs != NULL) {
-        SV_TRY(sv_jobmap_load(app->ctx, m->f, o->jobs, &m->map));
-        m->job_loads = sv_alloc(app->ctx, m->map->num_jobs, sizeof *m->job_loads);
-        if (m->job_loads == NULL)
-            return SV_NO_MEMORY;
-        SV_TRY(sv_jobs_count(app->ctx, m->f, m->r, m->map, NULL, m->job_loads, &m->jobs));
-    }
+    if (o->jobs != NULL)
+        SV_TRY(measure_jobs(app, o, m));
     if (o->lost != NULL) {
         const sv_lost_plan plan = {.switches = o->lost_switches,
                                    .seed = o->seed,
@@ -100,11 +132,33 @@ static sv_status measure(struct app *app, const struct metrics_options *o, struc
 
 static void release(struct app *app, struct metrics *m)
 {
+    sv_release(app->ctx, m->users);
+    sv_release(app->ctx, m->effective);
     sv_release(app->ctx, m->job_loads);
     sv_release(app->ctx, m->loads);
-    sv_jobmap_free(m->map);
+    sv_jobmap_free(m->read);
     sv_routes_free(m->r);
     sv_fabric_free(m->f);
+}
+
+/* Files first: what is printed last says that all went well. */
+static sv_status tell(struct app *app, const struct metrics_options *o, const struct metrics *sets,
+                      int count)
+{
+    sv_text out;
+    bool taken = (o->heat != NULL && strcmp(o->heat, "-") == 0) ||
+                 (o->links != NULL && strcmp(o->links, "-") == 0);
+    if (o->heat != NULL)
+        SV_TRY(metrics_write_heat(app, o, sets, count));
+    if (o->links != NULL)
+        SV_TRY(metrics_write_links(app, o, &sets[0]));
+    if (taken) /* standard output has a file */
+        return SV_OK;
+    SV_TRY(app_print_begin(app, &out));
+    sv_status printed =
+        (o->json ? metrics_print_json : metrics_print_text)(app, &out, o, sets, count);
+    sv_status status = app_print_end(app, &out);
+    return printed != SV_OK ? printed : status;
 }
 
 static int run(struct app *app, const struct metrics_options *o, const char *const *names,
@@ -118,15 +172,8 @@ static int run(struct app *app, const struct metrics_options *o, const char *con
         sets[i].name = names[i];
         status = measure(app, o, &sets[i]);
     }
-    sv_text out;
     if (status == SV_OK)
-        status = app_print_begin(app, &out);
-    if (status == SV_OK) {
-        sv_status printed =
-            (o->json ? metrics_print_json : metrics_print_text)(app, &out, o, sets, count);
-        status = app_print_end(app, &out);
-        status = printed != SV_OK ? printed : status;
-    }
+        status = tell(app, o, sets, count);
     for (int i = 0; i < 2; i++)
         release(app, &sets[i]);
     sv_release(app->ctx, sets);
@@ -143,6 +190,10 @@ int cmd_metrics(struct app *app, int argc, char **argv)
     const app_option options[] = {
         {"jobs", 0, OPTION_TEXT, &o.jobs, "FILE",
          "job map: effective EFI, dark fibre, links a job"},
+        {"job", 0, OPTION_TEXT, &o.job, "NAME", "of the job map only this job"},
+        {"heat", 0, OPTION_TEXT, &o.heat, "FILE",
+         "SVG: the fabric, its cables coloured by load (of jobs)"},
+        {"links", 0, OPTION_TEXT, &o.links, "FILE", "CSV: load of every channel between switches"},
         {"histogram", 0, OPTION_NUMBER, &o.histogram, "N", "how often loads occur, in N bins"},
         {"lost", 0, OPTION_TEXT, &o.lost, "WHAT", "routes lost when links (or switches) fail"},
         {"failures", 0, OPTION_TEXT, &o.failures, "K,K,...", "how many fail (default 1,2,5,10)"},
@@ -159,7 +210,8 @@ int cmd_metrics(struct app *app, int argc, char **argv)
         "jobs, in failures, and for random traffic. Two directories: side by side.",
         "selvage metrics tables --bisection 1000\n"
         "selvage metrics tables --lost links --failures 1,5\n"
-        "selvage metrics old new --jobs jobs.txt",
+        "selvage metrics old new --jobs jobs.txt --heat heat.svg\n"
+        "selvage metrics tables --jobs jobs.txt --job 4711 --links links.csv",
         options};
     int code = app_parse(app, &usage, argc, argv, names, 1, 2);
     if (code >= 0)

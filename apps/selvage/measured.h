@@ -13,7 +13,8 @@ enum { METRICS_MOST_NUMBERS = 200 };
 #define METRICS_NOT_GIVEN UINT64_MAX
 
 struct metrics_options {
-    const char *jobs, *lost, *failures;
+    const char *jobs, *job, *lost, *failures;
+    const char *heat, *links; /* files */
     uint64_t histogram, trials, bisection, seed;
     bool json;
     /* From the texts: */
@@ -32,8 +33,11 @@ struct metrics {
     unsigned vls_used;
     sv_stretch stretch;
     sv_lane_use lanes;
-    sv_jobmap *map; /* NULL: not asked for */
+    sv_jobmap *read, *map; /* NULL: not asked for; with --job map is of that one only */
+    sv_jobmap one;
     sv_job_load *job_loads;
+    uint64_t *effective; /* [channels]: routes of jobs */
+    uint32_t *users;     /* [channels]: jobs */
     sv_jobs_load jobs;
     sv_lost lost[METRICS_MOST_NUMBERS];
     uint64_t lost_pairs;
@@ -47,5 +51,13 @@ sv_status metrics_print_text(struct app *app, sv_text *out, const struct metrics
 /* One object; of two sets an object with both, "a" and "b". */
 sv_status metrics_print_json(struct app *app, sv_text *out, const struct metrics_options *options,
                              const struct metrics *sets, int count);
+
+/* The heat map of one set, or of two side by side, into its file. */
+sv_status metrics_write_heat(struct app *app, const struct metrics_options *options,
+                             const struct metrics *sets, int count);
+
+/* The channels between switches of a set as comma-separated values, into their file. */
+sv_status metrics_write_links(struct app *app, const struct metrics_options *options,
+                              const struct metrics *m);
 
 #endif

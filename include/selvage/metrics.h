@@ -263,6 +263,14 @@ SV_API SV_MUST_USE sv_status sv_jobs_count(sv_ctx *ctx, const sv_fabric *fabric,
                                            const sv_routes *routes, const sv_jobmap *map,
                                            uint64_t *load, sv_job_load *jobs, sv_jobs_load *about);
 
+/*
+ * How many jobs share each channel: users[num_channels] gets the number of those with a route on
+ * it. Same cost as sv_jobs_count.
+ */
+SV_API SV_MUST_USE sv_status sv_jobs_share(sv_ctx *ctx, const sv_fabric *fabric,
+                                           const sv_routes *routes, const sv_jobmap *map,
+                                           uint32_t *users);
+
 /* ---- failures without rerouting ---- */
 
 typedef struct sv_lost_plan {

@@ -14,6 +14,7 @@
 #include <selvage/live.h>
 #include <selvage/metrics.h>
 #include <selvage/multicast.h>
+#include <selvage/picture.h>
 #include <selvage/profiles.h>
 #include <selvage/repair.h>
 #include <selvage/replay.h>

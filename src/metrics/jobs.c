@@ -27,6 +27,7 @@ struct crowd {
 /* What a worker has for itself. */
 struct part {
     uint64_t *all, *mine; /* [channels]: of all jobs so far, of this one */
+    uint32_t *users;      /* [channels]: how many jobs have routes there */
     uint32_t *touched;    /* [links]: channels with a load of this job */
     uint32_t *path;       /* [switches] */
     uint32_t links;
@@ -94,6 +95,7 @@ static sv_job_load finish(struct part *p)
         uint64_t *load = &p->mine[p->touched[i]];
         job.max = *load > job.max ? *load : job.max;
         p->all[p->touched[i]] += *load;
+        p->users[p->touched[i]]++;
         *load = 0;
     }
     p->links = 0;
@@ -163,12 +165,13 @@ static sv_status prepare(struct count *c, sv_arena *arena, unsigned workers)
         struct part *p = &c->parts[i];
         p->all = SV_ARENA_NEW(arena, uint64_t, f->num_channels);
         p->mine = SV_ARENA_NEW(arena, uint64_t, f->num_channels);
+        p->users = SV_ARENA_NEW(arena, uint32_t, f->num_channels);
         p->touched = SV_ARENA_NEW(arena, uint32_t, f->num_channels);
         p->path = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
         p->crowd.homes = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
         p->crowd.here = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
-        if (p->all == NULL || p->mine == NULL || p->touched == NULL || p->path == NULL ||
-            p->crowd.homes == NULL || p->crowd.here == NULL)
+        if (p->all == NULL || p->mine == NULL || p->users == NULL || p->touched == NULL ||
+            p->path == NULL || p->crowd.homes == NULL || p->crowd.here == NULL)
             return SV_NO_MEMORY;
     }
     return SV_OK;
@@ -196,9 +199,29 @@ static sv_jobs_load sum_up(const struct count *c, unsigned workers)
     return about;
 }
 
-sv_status sv_jobs_count(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
-                        const sv_jobmap *map, uint64_t *load, sv_job_load *jobs,
-                        sv_jobs_load *about)
+/* What the two public calls want of it; each may be NULL. */
+struct wanted {
+    uint64_t *load;
+    uint32_t *users;
+    sv_job_load *jobs;
+};
+
+static void hand_over(const struct count *c, unsigned workers, const struct wanted *wanted)
+{
+    size_t channels = c->fabric->num_channels;
+    if (wanted->load != NULL)
+        memcpy(wanted->load, c->parts[0].all, channels * sizeof *wanted->load);
+    if (wanted->jobs != NULL && c->map->num_jobs > 0)
+        memcpy(wanted->jobs, c->jobs, c->map->num_jobs * sizeof *wanted->jobs);
+    for (size_t k = 0; wanted->users != NULL && k < channels; k++) {
+        wanted->users[k] = 0;
+        for (unsigned i = 0; i < workers; i++)
+            wanted->users[k] += c->parts[i].users[k];
+    }
+}
+
+static sv_status count_all(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
+                           const sv_jobmap *map, const struct wanted *wanted, sv_jobs_load *about)
 {
     SV_TRY(sv__tables_fit(ctx, fabric, routes));
     unsigned workers = sv_ctx_threads(ctx, (uint64_t)map->num_jobs + fabric->num_terminals);
@@ -212,11 +235,24 @@ sv_status sv_jobs_count(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *r
         status = count_large(ctx, &c, workers);
     if (status == SV_OK) {
         *about = sum_up(&c, workers);
-        if (load != NULL)
-            memcpy(load, c.parts[0].all, fabric->num_channels * sizeof *load);
-        if (jobs != NULL && map->num_jobs > 0)
-            memcpy(jobs, c.jobs, map->num_jobs * sizeof *jobs);
+        hand_over(&c, workers, wanted);
     }
     sv_arena_release(&arena);
     return status;
+}
+
+sv_status sv_jobs_count(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
+                        const sv_jobmap *map, uint64_t *load, sv_job_load *jobs,
+                        sv_jobs_load *about)
+{
+    const struct wanted wanted = {.load = load, .jobs = jobs};
+    return count_all(ctx, fabric, routes, map, &wanted, about);
+}
+
+sv_status sv_jobs_share(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
+                        const sv_jobmap *map, uint32_t *users)
+{
+    const struct wanted wanted = {.users = users};
+    sv_jobs_load about;
+    return count_all(ctx, fabric, routes, map, &wanted, &about);
 }

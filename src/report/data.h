@@ -7,7 +7,7 @@
 #include <selvage/report.h>
 #include <sqlite3.h>
 
-#include "report/layout.h"
+#include "picture/layout.h"
 #include "report/pack.h"
 
 typedef struct sv__report {

@@ -4,7 +4,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "report/layout.h"
+#include "picture/layout.h"
 #include "report/pack.h"
 #include "study/schema.h"
 #include "support/testing.h"

@@ -10,7 +10,7 @@
  * Invariant: every place is finite, and no two switches of a grid share one. Cost: that of
  * recognising.
  */
-#include "report/layout.h"
+#include "picture/layout.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * layout.h: where each switch of a fabric is drawn.
  */
-#ifndef SV_REPORT_LAYOUT_H
-#define SV_REPORT_LAYOUT_H
+#ifndef SV_PICTURE_LAYOUT_H
+#define SV_PICTURE_LAYOUT_H
 
 #include <selvage/fabric.h>
 

@@ -13,7 +13,7 @@
  */
 #include <math.h>
 
-#include "report/layout.h"
+#include "picture/layout.h"
 
 enum { MOST_PIVOTS = 48, MOST_ROUNDS = 150, STEPS_OF_POWER = 60 };
 

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/layout.h"
+#include "picture/layout.h"
 #include "structure/bundles.h"
 #include "structure/dragonfly.h"
 #include "structure/torus.h"

@@ -1,0 +1,101 @@
+/*
+ * metrics_files.c: what `selvage metrics` writes into files: the heat map, and loads of channels as
+ * comma-separated values (RFC 4180 but for line ends).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "selvage/measured.h"
+
+/* "tables: 3 jobs of jobs.txt", "tables: job 4711", "tables: all routes". */
+static void heat_title(const struct metrics_options *o, const struct metrics *m, char *title,
+                       size_t size)
+{
+    if (m->map == NULL)
+        snprintf(title, size, "%.400s: all routes", m->name);
+    else if (o->job != NULL)
+        snprintf(title, size, "%.400s: job %.400s", m->name, o->job);
+    else
+        snprintf(title, size, "%.400s: %u job%s of %.400s", m->name, m->map->num_jobs,
+                 m->map->num_jobs == 1 ? "" : "s", o->jobs);
+}
+
+sv_status metrics_write_heat(struct app *app, const struct metrics_options *o,
+                             const struct metrics *sets, int count)
+{
+    char titles[2][1000];
+    sv_heat_panel panels[2];
+    const sv_heat heat = {.panels = panels, .count = (uint32_t)count};
+    for (int i = 0; i < count; i++) {
+        const struct metrics *m = &sets[i];
+        heat_title(o, m, titles[i], sizeof titles[i]);
+        panels[i] = (sv_heat_panel){.fabric = m->f,
+                                    .load = m->map != NULL ? m->effective : m->loads,
+                                    .title = titles[i],
+                                    .unit = m->map != NULL ? "routes inside jobs" : "routes"};
+    }
+    if (strcmp(o->heat, "-") == 0)
+        return sv_heat_write(app->ctx, &heat, &app->standard_output);
+    return sv_heat_save(app->ctx, &heat, o->heat);
+}
+
+/* A text as one field. */
+static void field(sv_text *out, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        sv_text_print(out, "%s", text);
+        return;
+    }
+    sv_text_add(out, "\"", 1);
+    for (; *text != 0; text++)
+        sv_text_add(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+    sv_text_add(out, "\"", 1);
+}
+
+static void write_end(sv_text *out, const sv_fabric *f, sv_channel c)
+{
+    field(out, sv_node_name(f, f->tail[c.i]));
+    sv_text_print(out, ",0x%016llx,%u,", (unsigned long long)sv_node_guid(f, f->tail[c.i]),
+                  f->port[c.i]);
+}
+
+static void print_links(sv_text *out, const struct metrics *m)
+{
+    const sv_fabric *f = m->f;
+    sv_text_print(out, "from,from_guid,from_port,to,to_guid,to_port,routes,effective_routes,"
+                       "jobs\n");
+    for (uint32_t i = 0; i < f->num_channels; i++) {
+        sv_channel c = {i};
+        if (!sv_channel_alive(f, c) || !sv_joins_switches(f, c))
+            continue;
+        write_end(out, f, c);
+        write_end(out, f, f->reverse[i]);
+        sv_text_print(out, "%llu,", (unsigned long long)m->loads[i]);
+        if (m->map != NULL)
+            sv_text_print(out, "%llu,%u\n", (unsigned long long)m->effective[i], m->users[i]);
+        else
+            sv_text_print(out, ",\n");
+    }
+}
+
+sv_status metrics_write_links(struct app *app, const struct metrics_options *o,
+                              const struct metrics *m)
+{
+    sv_file file;
+    sv_text out;
+    if (strcmp(o->links, "-") == 0) {
+        SV_TRY(app_print_begin(app, &out));
+        print_links(&out, m);
+        return app_print_end(app, &out);
+    }
+    SV_TRY(sv_file_create(&file, app->ctx, o->links));
+    sv_text_init(&out, app->ctx, &file.sink);
+    print_links(&out, m);
+    sv_status status = sv_text_finish(&out);
+    sv_text_release(&out);
+    if (status == SV_OK)
+        return sv_file_commit(&file);
+    sv_file_close(&file);
+    return status;
+}

@@ -1,0 +1,80 @@
+/*
+ * picture.h: pictures of fabrics, as SVG.
+ *
+ * Switches are placed by what the fabric is: trees by level, tori as grids, dragonflies by group,
+ * all else so that neighbours are near.
+ */
+#ifndef SELVAGE_PICTURE_H
+#define SELVAGE_PICTURE_H
+
+#include <selvage/fabric.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Colours from the least load above 0 to the largest. */
+#define SV_HEAT_STEPS 16
+
+/* One fabric in a heat map. */
+typedef struct sv_heat_panel {
+    const sv_fabric *fabric;
+    const uint64_t *load; /* [num_channels]: as sv_routes_load and sv_jobs_count give them */
+    const char *title;    /* a line above it, in UTF-8; NULL: none */
+    const char *unit;     /* what is counted: "routes"; NULL: "routes" */
+} sv_heat_panel;
+
+typedef struct sv_heat {
+    const sv_heat_panel *panels; /* side by side, with the same colours for the same loads */
+    uint32_t count;              /* 1 or 2 */
+    uint64_t most; /* the load of the last colour; 0, or less than the largest: that */
+} sv_heat;
+
+/*
+ * The colour of a load: 0 for 0, then 1 … steps, the last for most. *steps (may be NULL) is
+ * SV_HEAT_STEPS, or most where that is less. Step k ends with the load floor(k × most / steps).
+ * Time: O(1).
+ */
+SV_API uint32_t sv_heat_step(uint64_t load, uint64_t most, uint32_t *steps);
+
+/*
+ * Writes a heat map (thesis Fig. 5.2, 5.9 and 5.10) with its histogram (Fig. 5.11) as SVG.
+ *
+ * Every live cable between different switches is a line of two halves: the half at a switch has the
+ * colour of what that switch sends into the cable, grey for nothing ("dark fibre"). Parallel cables
+ * are all drawn, side by side; busier ones lie above others. Below each fabric is how many channels
+ * have each colour. Elements carry their class (dark, h1, h2, … h16), and up to 20,000 channels a
+ * <title> with ends, ports and load, which viewers show. Same input, same bytes.
+ *
+ * Fails with NO_MEMORY, CANCELLED, and what the sink returns. Time: that of placing the
+ * switches (a second for some thousand of no known shape), else linear, and sorting.
+ *
+ * @example
+ * sv_ctx *ctx = sv_ctx_new(NULL);
+ * sv_fabric *fabric = NULL;
+ * sv_routes *routes = NULL;
+ * sv_load about;
+ * if (sv_topology_generate(ctx, "torus:4x4", &fabric) == SV_OK &&
+ *     sv_route(ctx, fabric, "sssp", NULL, &routes, NULL) == SV_OK) {
+ *     uint64_t *load = calloc(fabric->num_channels, sizeof *load);
+ *     sv_heat_panel panel = {.fabric = fabric, .load = load, .title = "a small torus"};
+ *     sv_heat heat = {.panels = &panel, .count = 1};
+ *     if (load != NULL && sv_routes_load(ctx, fabric, routes, load, &about) == SV_OK &&
+ *         sv_heat_save(ctx, &heat, "torus.svg") == SV_OK)
+ *         printf("torus.svg: the busiest channel has %llu routes\n", (unsigned long
+ * long)about.max); free(load);
+ * }
+ * sv_routes_free(routes);
+ * sv_fabric_free(fabric);
+ * sv_ctx_free(ctx);
+ * @end
+ */
+SV_API SV_MUST_USE sv_status sv_heat_write(sv_ctx *ctx, const sv_heat *heat, const sv_sink *sink);
+
+/* The same into a file, which appears whole or not at all. "-": standard output. */
+SV_API SV_MUST_USE sv_status sv_heat_save(sv_ctx *ctx, const sv_heat *heat, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
