@@ -35,8 +35,6 @@ sv_status metrics_write_heat(struct app *app, const struct metrics_options *o,
                                     .title = titles[i],
                                     .unit = m->map != NULL ? "routes inside jobs" : "routes"};
     }
-    if (strcmp(o->heat, "-") == 0)
-        return sv_heat_write(app->ctx, &heat, &app->standard_output);
     return sv_heat_save(app->ctx, &heat, o->heat);
 }
 

@@ -6,6 +6,7 @@
  * lost connections of one set) are tables of their own below.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "selvage/measured.h"
 
@@ -158,25 +159,34 @@ static void print_both(sv_text *out, const struct metrics *sets, const struct ro
 
 /* ---- tables of their own ---- */
 
-static uint64_t width_of(const struct metrics_options *o, const struct metrics *sets, int count)
+/* Bins of a histogram: of all routes, or of those inside jobs. */
+static uint64_t most_of(const struct metrics *m, bool jobs)
 {
-    uint64_t most = sets[0].load.max;
-    if (count == 2 && sets[1].load.max > most)
-        most = sets[1].load.max;
+    return jobs ? m->jobs.efi.max : m->load.max;
+}
+
+static uint64_t width_of(const struct metrics_options *o, const struct metrics *sets, int count,
+                         bool jobs)
+{
+    uint64_t most = most_of(&sets[0], jobs);
+    if (count == 2 && most_of(&sets[1], jobs) > most)
+        most = most_of(&sets[1], jobs);
     return most / o->histogram + 1;
 }
 
 static void print_histogram(sv_text *out, const struct metrics_options *o,
-                            const struct metrics *sets, int count)
+                            const struct metrics *sets, int count, bool jobs)
 {
     uint32_t bins[2][1000];
-    uint64_t width = width_of(o, sets, count), used = 0;
+    uint64_t width = width_of(o, sets, count, jobs), used = 0;
     for (int i = 0; i < count; i++) {
-        sv_load_histogram(sets[i].f, sets[i].loads, width, (uint32_t)o->histogram, bins[i]);
-        uint64_t last = sets[i].load.max / width + 1;
+        sv_load_histogram(sets[i].f, jobs ? sets[i].effective : sets[i].loads, width,
+                          (uint32_t)o->histogram, bins[i]);
+        uint64_t last = most_of(&sets[i], jobs) / width + 1;
         used = last > used ? last : used;
     }
-    sv_text_print(out, "\n%21s %12s\n", "routes on a channel", "channels");
+    sv_text_print(out, "\n%21s %12s\n", jobs ? "routes inside jobs" : "routes on a channel",
+                  "channels");
     for (uint64_t k = 0; k < used; k++) {
         sv_text_print(out, "%9llu … %9llu", (unsigned long long)(k * width),
                       (unsigned long long)(k * width + width - 1));
@@ -194,6 +204,30 @@ static void print_jobs(sv_text *out, const struct metrics *m)
         sv_text_print(out, "%-24s %10u %12llu %12llu %10u\n", m->map->jobs[j].name,
                       m->map->jobs[j].num_terminals, (unsigned long long)m->job_loads[j].pairs,
                       (unsigned long long)m->job_loads[j].max, m->job_loads[j].links);
+}
+
+/* Whether two sets have the same jobs in the same order, as they have unless a fabric lacks one. */
+static bool same_jobs(const struct metrics *sets)
+{
+    const sv_jobmap *a = sets[0].map, *b = sets[1].map;
+    if (a == NULL || b == NULL || a->num_jobs != b->num_jobs)
+        return false;
+    for (uint32_t i = 0; i < a->num_jobs; i++)
+        if (strcmp(a->jobs[i].name, b->jobs[i].name) != 0)
+            return false;
+    return true;
+}
+
+static void print_jobs_both(sv_text *out, const struct metrics *sets)
+{
+    const sv_jobmap *a = sets[0].map;
+    sv_text_print(out, "\n%-24s %10s %12s %12s %12s %12s\n", "job", "terminals", "most: A", "B",
+                  "channels: A", "B");
+    for (uint32_t i = 0; i < a->num_jobs; i++)
+        sv_text_print(out, "%-24s %10u %12llu %12llu %12u %12u\n", a->jobs[i].name,
+                      a->jobs[i].num_terminals, (unsigned long long)sets[0].job_loads[i].max,
+                      (unsigned long long)sets[1].job_loads[i].max, sets[0].job_loads[i].links,
+                      sets[1].job_loads[i].links);
 }
 
 static void print_lost(sv_text *out, const struct metrics_options *o, const struct metrics *m)
@@ -226,6 +260,8 @@ sv_status metrics_print_text(struct app *app, sv_text *out, const struct metrics
         list_all(&rows[i], o, &sets[i], lanes, count == 2);
     if (count == 2) {
         print_both(out, sets, &rows[0], &rows[1]);
+        if (same_jobs(sets))
+            print_jobs_both(out, sets);
     } else {
         print_rows(out, &rows[0]);
         if (sets[0].map != NULL)
@@ -234,7 +270,9 @@ sv_status metrics_print_text(struct app *app, sv_text *out, const struct metrics
             print_lost(out, o, &sets[0]);
     }
     if (o->histogram != METRICS_NOT_GIVEN)
-        print_histogram(out, o, sets, count);
+        print_histogram(out, o, sets, count, false);
+    if (o->histogram != METRICS_NOT_GIVEN && sets[0].map != NULL)
+        print_histogram(out, o, sets, count, true);
     sv_release(app->ctx, rows);
     return SV_OK;
 }
@@ -309,20 +347,21 @@ static void json_basics(sv_json *j, const struct metrics *m)
 }
 
 static void json_histogram(sv_json *j, const struct metrics_options *o, const struct metrics *m,
-                           uint64_t width)
+                           uint64_t width, bool jobs)
 {
     uint32_t bins[1000];
-    sv_load_histogram(m->f, m->loads, width, (uint32_t)o->histogram, bins);
+    sv_load_histogram(m->f, jobs ? m->effective : m->loads, width, (uint32_t)o->histogram, bins);
     sv_json_begin_object(j, "histogram");
     sv_json_number(j, "width", width);
     sv_json_begin_row(j, "channels", '[');
-    for (uint64_t k = 0; k <= m->load.max / width; k++)
+    for (uint64_t k = 0; k <= most_of(m, jobs) / width; k++)
         sv_json_number(j, NULL, bins[k]);
     sv_json_end(j, ']');
     sv_json_end(j, '}');
 }
 
-static void json_jobs(sv_json *j, const struct metrics *m)
+static void json_jobs(sv_json *j, const struct metrics_options *o, const struct metrics *m,
+                      uint64_t width)
 {
     sv_json_begin_object(j, "jobs");
     sv_json_number(j, "count", m->map->num_jobs);
@@ -334,6 +373,8 @@ static void json_jobs(sv_json *j, const struct metrics *m)
     sv_json_number(j, "spread", m->jobs.spread);
     sv_json_real(j, "job_max_avg", m->jobs.job_max_avg, 4);
     sv_json_real(j, "job_links_avg", m->jobs.job_links_avg, 4);
+    if (o->histogram != METRICS_NOT_GIVEN)
+        json_histogram(j, o, m, width, true);
     sv_json_begin_array(j, "list");
     for (uint32_t i = 0; i < m->map->num_jobs; i++) {
         sv_json_begin_row(j, NULL, '{');
@@ -403,9 +444,9 @@ sv_status metrics_print_json(struct app *app, sv_text *out, const struct metrics
             sv_json_text(&j, "tables", sets[i].name);
         json_basics(&j, &sets[i]);
         if (o->histogram != METRICS_NOT_GIVEN)
-            json_histogram(&j, o, &sets[i], width_of(o, sets, count));
+            json_histogram(&j, o, &sets[i], width_of(o, sets, count, false), false);
         if (sets[i].map != NULL)
-            json_jobs(&j, &sets[i]);
+            json_jobs(&j, o, &sets[i], width_of(o, sets, count, true));
         if (o->lost != NULL)
             json_lost(&j, o, &sets[i]);
         if (o->bisection != METRICS_NOT_GIVEN)

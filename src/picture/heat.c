@@ -192,11 +192,11 @@ static void write_header(drawing *d, const panel *p)
     const char *unit = p->about->unit != NULL ? p->about->unit : "routes";
     if (p->about->title != NULL) {
         sv_text_print(&d->out, "<text class=\"title\" x=\"20\" y=\"24\">");
-        sv__svg_text(&d->out, p->about->title, (size_t)(p->width / 8.5f));
+        sv__svg_text(&d->out, p->about->title, (size_t)(p->width / 10));
         sv_text_print(&d->out, "</text>\n");
     }
-    sv_text_print(&d->out, "<text x=\"20\" y=\"43\">%u switches, %u cables between them; ",
-                  s->net.num_switches, s->net.num_wires);
+    sv_text_print(&d->out, "<text x=\"20\" y=\"43\">%u switches, %u cable%s between them; ",
+                  s->net.num_switches, s->net.num_wires, s->net.num_wires == 1 ? "" : "s");
     sv__svg_text(&d->out, s->layout.words, 0);
     sv_text_print(&d->out, "</text>\n<text x=\"20\" y=\"60\">most on a channel: %llu ",
                   (unsigned long long)p->most);
@@ -243,11 +243,11 @@ static void write_legend(drawing *d, const panel *p)
     for (uint32_t k = 0; k <= d->steps; k++)
         write_bar(d, p, k, k == 0 ? 0 : (k + 0.5) * width, width);
     sv_text_print(&d->out,
-                  "<text x=\"0\" y=\"%d\">up to so many %s on a channel, and how many channels "
+                  "<text x=\"0\" y=\"%d\">up to so many on a channel, and how many channels "
                   "(of both directions of a cable)</text>\n"
                   "<text class=\"small\" x=\"0\" y=\"%d\">the half of a cable at a switch shows "
                   "what that switch sends; full circles have terminals</text>\n</g>\n",
-                  BARS + 40, "routes", BARS + 54);
+                  BARS + 40, BARS + 54);
 }
 
 /* ---- all of it ---- */

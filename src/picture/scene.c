@@ -6,7 +6,7 @@
  * allow. A cable is a line, cut in two in its middle; one that goes around the back of a torus is
  * two stubs. Parallel cables share what two switches are wide: the more there are, the thinner.
  *
- * Invariant: every number is finite and every end within the paper. Cost: that of the layout, and
+ * Invariant: every number is finite and every place within the paper. Cost: that of the layout, and
  * sorting switches and cables.
  */
 #include "picture/scene.h"
@@ -60,15 +60,6 @@ static sv_status take_fabric(sv__scene *s, sv_arena *arena)
 
 /* ---- sizes ---- */
 
-static void move(float *at, uint32_t count, float factor, float margin)
-{
-    float low = count > 0 ? at[0] : 0;
-    for (uint32_t i = 0; i < count; i++)
-        low = at[i] < low ? at[i] : low;
-    for (uint32_t i = 0; i < count; i++)
-        at[i] = (at[i] - low) * factor + margin;
-}
-
 static float extent(const float *at, uint32_t count)
 {
     float low = count > 0 ? at[0] : 0, high = low;
@@ -118,7 +109,7 @@ static float clamp(float x, float low, float high)
 }
 
 /* From the units of the layout to pixels. */
-static sv_status fit_paper(sv__scene *s, sv_arena *arena)
+static sv_status scale(sv__scene *s, sv_arena *arena)
 {
     uint32_t n = s->net.num_switches;
     float wide = extent(s->layout.x, n), high = extent(s->layout.y, n), gap = 0;
@@ -129,13 +120,10 @@ static sv_status fit_paper(sv__scene *s, sv_arena *arena)
     SV_TRY(nearest(s, arena, wide, high, &gap));
     s->radius = clamp(0.28f * gap * factor, 0.8f, 9);
     s->stroke = clamp(0.28f * s->radius, 0.4f, 2);
-    /* stubs of cables around the back reach out by about half a step */
-    float margin = 16 + s->radius + (s->layout.kind[0] == 'g' ? 0.6f * gap * factor : 0);
-    margin = margin > 80 ? 80 : margin;
-    move(s->layout.x, n, factor, margin);
-    move(s->layout.y, n, factor, margin);
-    s->width = wide * factor + 2 * margin;
-    s->height = high * factor + 2 * margin;
+    for (uint32_t i = 0; i < n; i++) {
+        s->layout.x[i] *= factor;
+        s->layout.y[i] *= factor;
+    }
     return SV_OK;
 }
 
@@ -155,15 +143,10 @@ static int by_ends(const void *a, const void *b)
     return p->wire < q->wire ? -1 : p->wire > q->wire;
 }
 
-static float inside(float x, float most)
+static void point(float at[2], float x, float y)
 {
-    return clamp(x, 1, most - 1);
-}
-
-static void point(const sv__scene *s, float at[2], float x, float y)
-{
-    at[0] = inside(x, s->width);
-    at[1] = inside(y, s->height);
+    at[0] = x;
+    at[1] = y;
 }
 
 /* Both halves of a cable, aside by some pixels to the left of low → high. */
@@ -180,25 +163,25 @@ static void draw_wire(sv__scene *s, uint32_t w, float aside, float line)
     sv__half *out = &s->halves[2 * w], *back = out + 1;
     out->line = back->line = line;
     out->curved = back->curved = false;
-    point(s, out->at[0], ax, ay);
-    point(s, back->at[0], bx, by);
+    point(out->at[0], ax, ay);
+    point(back->at[0], bx, by);
     if (l->bend[w] >= SV__AROUND) {
         int steps = l->bend[w] - SV__AROUND;
         float reach = 0.45f / (float)(steps > 0 ? steps : 1);
-        point(s, out->at[2], ax - dx * reach, ay - dy * reach);
-        point(s, back->at[2], bx + dx * reach, by + dy * reach);
+        point(out->at[2], ax - dx * reach, ay - dy * reach);
+        point(back->at[2], bx + dx * reach, by + dy * reach);
         return;
     }
     float swerve = (float)l->bend[w] / 64 * length;
     float mx = (ax + bx) / 2 + nx * swerve, my = (ay + by) / 2 + ny * swerve;
-    point(s, out->at[2], mx, my);
-    point(s, back->at[2], mx, my);
+    point(out->at[2], mx, my);
+    point(back->at[2], mx, my);
     if (l->bend[w] == 0)
         return;
     out->curved = back->curved = true;
     /* a parabola through the middle: its two halves are parabolas again */
-    point(s, out->at[1], (ax + mx) / 2 + nx * swerve / 2, (ay + my) / 2 + ny * swerve / 2);
-    point(s, back->at[1], (bx + mx) / 2 + nx * swerve / 2, (by + my) / 2 + ny * swerve / 2);
+    point(out->at[1], (ax + mx) / 2 + nx * swerve / 2, (ay + my) / 2 + ny * swerve / 2);
+    point(back->at[1], (bx + mx) / 2 + nx * swerve / 2, (by + my) / 2 + ny * swerve / 2);
 }
 
 /* Parallel cables are side by side, together no wider than a switch. */
@@ -229,11 +212,49 @@ static sv_status draw_wires(sv__scene *s, sv_arena *arena)
     return SV_OK;
 }
 
+/* ---- the paper ---- */
+
+/* What is drawn, from where to where: the points of halves, curves being inside theirs. */
+static void bounds(const sv__scene *s, float low[2], float high[2])
+{
+    const float *at[2] = {s->layout.x, s->layout.y};
+    for (int k = 0; k < 2; k++) {
+        low[k] = high[k] = s->net.num_switches > 0 ? at[k][0] : 0;
+        for (uint32_t i = 0; i < s->net.num_switches; i++) {
+            low[k] = at[k][i] < low[k] ? at[k][i] : low[k];
+            high[k] = at[k][i] > high[k] ? at[k][i] : high[k];
+        }
+        for (uint32_t h = 0; h < s->num_halves; h++) {
+            float end = s->halves[h].at[2][k];
+            low[k] = end < low[k] ? end : low[k];
+            high[k] = end > high[k] ? end : high[k];
+        }
+    }
+}
+
+static void fit_paper(sv__scene *s)
+{
+    float low[2], high[2], margin = 16 + s->radius;
+    bounds(s, low, high);
+    for (uint32_t i = 0; i < s->net.num_switches; i++) {
+        s->layout.x[i] += margin - low[0];
+        s->layout.y[i] += margin - low[1];
+    }
+    for (uint32_t h = 0; h < s->num_halves; h++)
+        for (int p = 0; p < 3; p++)
+            for (int k = 0; k < 2; k++)
+                s->halves[h].at[p][k] += margin - low[k];
+    s->width = high[0] - low[0] + 2 * margin;
+    s->height = high[1] - low[1] + 2 * margin;
+}
+
 sv_status sv__scene_make(sv_ctx *ctx, sv_arena *arena, const sv_fabric *fabric, sv__scene *scene)
 {
     *scene = (sv__scene){.fabric = fabric};
     SV_TRY(take_fabric(scene, arena));
     SV_TRY(sv__layout_find(ctx, arena, &scene->net, &scene->layout));
-    SV_TRY(fit_paper(scene, arena));
-    return draw_wires(scene, arena);
+    SV_TRY(scale(scene, arena));
+    SV_TRY(draw_wires(scene, arena));
+    fit_paper(scene);
+    return SV_OK;
 }

@@ -318,6 +318,10 @@ static sv_status count_jobs(sv_ctx *ctx, void *arg)
     assert_true((status == SV_OK) == (map != NULL));
     if (status == SV_OK)
         status = sv_jobs_count(ctx, t->f, t->r, map, NULL, jobs, &about);
+    uint32_t *users = calloc(t->f->num_channels, sizeof *users);
+    if (status == SV_OK)
+        status = sv_jobs_share(ctx, t->f, t->r, map, users);
+    free(users);
     sv_jobmap_free(map);
     return status;
 }

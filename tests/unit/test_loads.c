@@ -238,6 +238,13 @@ static void jobs_on_a_line(void **state)
     near(about.job_links_avg, 3, 1e-12);
     near(about.job_max_avg, 2, 1e-12);
     assert_int_equal(about.pairs, 12);
+    uint32_t users[100];
+    OK(ctx, sv_jobs_share(ctx, t.f, t.r, map, users));
+    for (uint32_t c = 0; c < t.f->num_channels; c++) {
+        bool inner = sv_joins_switches(t.f, (sv_channel){c});
+        bool both = inner && t.f->tail[c].i < 2 && t.f->head[c].i < 2; /* of the first two */
+        assert_int_equal(users[c], inner + both);
+    }
     sv_jobmap_free(map);
     map = NULL;
     snprintf(text, sizeof text, "%s near\n%s near\n", name[1], name[2]);
