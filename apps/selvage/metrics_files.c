@@ -8,17 +8,25 @@
 #include "base/file.h"
 #include "selvage/measured.h"
 
+/* The last part of a path, which is what people call it. */
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL && slash[1] != 0 ? slash + 1 : path;
+}
+
 /* "tables: 3 jobs of jobs.txt", "tables: job 4711", "tables: all routes". */
 static void heat_title(const struct metrics_options *o, const struct metrics *m, char *title,
                        size_t size)
 {
+    const char *name = last_part(m->name);
     if (m->map == NULL)
-        snprintf(title, size, "%.400s: all routes", m->name);
+        snprintf(title, size, "%.400s: all routes", name);
     else if (o->job != NULL)
-        snprintf(title, size, "%.400s: job %.400s", m->name, o->job);
+        snprintf(title, size, "%.400s: job %.400s", name, o->job);
     else
-        snprintf(title, size, "%.400s: %u job%s of %.400s", m->name, m->map->num_jobs,
-                 m->map->num_jobs == 1 ? "" : "s", o->jobs);
+        snprintf(title, size, "%.400s: %u job%s of %.400s", name, m->map->num_jobs,
+                 m->map->num_jobs == 1 ? "" : "s", last_part(o->jobs));
 }
 
 sv_status metrics_write_heat(struct app *app, const struct metrics_options *o,

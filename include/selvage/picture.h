@@ -53,16 +53,15 @@ SV_API uint32_t sv_heat_step(uint64_t load, uint64_t most, uint32_t *steps);
  * sv_ctx *ctx = sv_ctx_new(NULL);
  * sv_fabric *fabric = NULL;
  * sv_routes *routes = NULL;
+ * uint64_t load[96]; // 16 switches with 4 cables and a host each
  * sv_load about;
- * if (sv_topology_generate(ctx, "torus:4x4", &fabric) == SV_OK &&
- *     sv_route(ctx, fabric, "sssp", NULL, &routes, NULL) == SV_OK) {
- *     uint64_t *load = calloc(fabric->num_channels, sizeof *load);
+ * if (sv_topology_generate(ctx, "torus:4x4", &fabric) == SV_OK && fabric->num_channels == 96 &&
+ *     sv_route(ctx, fabric, "sssp", NULL, &routes, NULL) == SV_OK &&
+ *     sv_routes_load(ctx, fabric, routes, load, &about) == SV_OK) {
  *     sv_heat_panel panel = {.fabric = fabric, .load = load, .title = "a small torus"};
  *     sv_heat heat = {.panels = &panel, .count = 1};
- *     if (load != NULL && sv_routes_load(ctx, fabric, routes, load, &about) == SV_OK &&
- *         sv_heat_save(ctx, &heat, "torus.svg") == SV_OK)
- *         printf("torus.svg: the busiest channel has %llu routes\n", (unsigned long
- * long)about.max); free(load);
+ *     if (sv_heat_save(ctx, &heat, "-") != SV_OK)
+ *         printf("%s\n", sv_ctx_message(ctx));
  * }
  * sv_routes_free(routes);
  * sv_fabric_free(fabric);
