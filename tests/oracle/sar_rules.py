@@ -199,3 +199,9 @@ def effective(fabric, jobs, tables, lmc=0):
             for address in range(1 << lmc):
                 add_weights(fabric, load, tables[t, address], fabric.terminals[t].switch, senders)
     return load
+
+
+def sharers(fabric, jobs, tables, lmc=0):
+    """How many jobs have routes on each channel."""
+    return collections.Counter(channel for name in jobs for channel, load in
+                               effective(fabric, {name: jobs[name]}, tables, lmc).items() if load)
