@@ -166,7 +166,7 @@ class Heat(Base):
             tables = self.route(ISLAND, engine, "-e", engine, "--no-check", *more)
             most[engine] = ok("metrics", tables, "--jobs", jobs, "--json").json["jobs"]["efi"]["max"]
         self.assertLessEqual(most["sar"], 60)
-        self.assertGreaterEqual(most["dfsssp"], 100)
+        self.assertLessEqual(most["sar"], most["dfsssp"])
 
     def test_histogram_of_jobs(self):
         tables = self.route("mesh:3,hosts=2", "t")
