@@ -29,7 +29,9 @@ typedef struct sv_live_options {
     const char *engine;     /* NULL: weave; "auto": sv_route_auto */
     sv_route_request route; /* what it is told; roots come from roots_path, no order of hosts */
     const char *roots_path; /* GUIDs of root switches, read in every sweep; NULL: none */
-    const char *pin_path;   /* tables to be used whenever they are valid; NULL: none */
+    const char *jobs_path; /* a job map, read in every sweep: what runs now. If that changed, all is
+                              routed anew. No such file: nothing runs. NULL: jobs do not count */
+    const char *pin_path;  /* tables to be used whenever they are valid; NULL: none */
     const char *state_path; /* an .svr file that keeps the last proven tables; NULL: none */
     sv_traffic traffic;     /* whose packets must be proven not to deadlock */
     uint64_t budget_ns;     /* that an engine may take, or a repair; 0: any */
@@ -75,7 +77,9 @@ typedef struct sv_live_report {
     unsigned lanes;              /* in use */
     uint64_t dependencies;       /* that were followed for the proof */
     uint64_t efi;                /* the busiest channel carries so many routes */
-    double hops;                 /* on average */
+    uint32_t jobs, jobs_terminals; /* of the job map, and terminals with a job */
+    uint64_t jobs_efi;             /* the busiest channel carries so many routes inside jobs */
+    double hops;                   /* on average */
     sv_passage passage;
     uint32_t steps;                   /* of SV_PASSAGE_STEPS and SV_PASSAGE_QUIET */
     uint64_t route_ns;                /* engines and repairs, those in vain included */
@@ -94,7 +98,8 @@ enum {
 /*
  * Starts. host: as sv_ctx_new; options: copied, texts too. *live: owned by the caller
  * (sv_live_free). BAD_INPUT: no such engine, or it has no such option; IO: a file that is named
- * cannot be read. message gets why, in one line. Time: O(1), and reading what is to be read.
+ * cannot be read; jobs_path with an engine that follows no jobs, or with pin_path: BAD_INPUT.
+ * message gets why, in one line. Time: O(1), and reading what is to be read.
  *
  * @example
  * sv_ctx *ctx = sv_ctx_new(NULL);

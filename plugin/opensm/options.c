@@ -123,7 +123,8 @@ static bool read_text(struct reader *r, const char *word, const char *name, cons
         const char *name, **place;
     } texts[] = {{"engine", &r->o->live.engine}, {"roots", &r->o->live.roots_path},
                  {"pin", &r->o->live.pin_path},  {"state", &r->o->live.state_path},
-                 {"status", &r->o->status_path}, {"prometheus", &r->o->prometheus_path}};
+                 {"status", &r->o->status_path}, {"prometheus", &r->o->prometheus_path},
+                 {"jobs", &r->o->live.jobs_path}};
     size_t i = 0;
     while (strcmp(texts[i].name, name) != 0)
         i++;
@@ -168,7 +169,7 @@ static bool read_word(struct reader *r, char *word)
         return read_number(r, copy, word, value);
     if (is_one_of(word, "sl traffic repair passage vlarb"))
         return read_choice(r, copy, word, value);
-    if (is_one_of(word, "engine roots pin state status prometheus"))
+    if (is_one_of(word, "engine roots pin state status prometheus jobs"))
         return read_text(r, copy, word, value);
     if (strcmp(word, "option") == 0)
         return read_engine_option(r, copy, value);

@@ -39,6 +39,14 @@ static void log_proof(plugin *p, const sv_live_report *r)
                r->split > 0 ? " (no cables join them)" : "");
 }
 
+static void log_jobs(plugin *p, const sv_live_report *r)
+{
+    if (p->options.live.jobs_path != NULL)
+        plugin_log(p, OSM_LOG_INFO,
+                   "jobs: %u on %u terminals, busiest channel %llu routes inside jobs", r->jobs,
+                   r->jobs_terminals, (unsigned long long)r->jobs_efi);
+}
+
 void plugin_log_sweep(plugin *p, const sv_live_report *r, double seconds)
 {
     const sv_live_status *s = &p->status;
@@ -51,8 +59,11 @@ void plugin_log_sweep(plugin *p, const sv_live_report *r, double seconds)
     else if (r->problem[0] != 0)
         plugin_log(p, OSM_LOG_ERROR, "ERR SV02: %s", r->problem);
     if (r->how == SV_LIVE_SAME) {
-        plugin_log(p, OSM_LOG_INFO, "sweep %llu: the fabric is as it was, and so are its tables",
-                   (unsigned long long)s->sweeps);
+        plugin_log(p, OSM_LOG_INFO,
+                   "sweep %llu: the fabric is as it was, and so are its tables%s%s",
+                   (unsigned long long)s->sweeps, r->note[0] != 0 ? "; " : "", r->note);
+        if (r->note[0] != 0)
+            log_jobs(p, r);
         return;
     }
     plugin_log(p, OSM_LOG_INFO,
@@ -62,6 +73,7 @@ void plugin_log_sweep(plugin *p, const sv_live_report *r, double seconds)
                s->terminals, (unsigned long long)r->efi, r->hops, seconds,
                (double)r->verify_ns / 1e9, r->note[0] != 0 ? "; " : "", r->note);
     log_proof(p, r);
+    log_jobs(p, r);
     if (r->lost + r->lost_others > 0)
         plugin_log(p, OSM_LOG_ERROR,
                    "ERR SV03: %llu pairs of terminals and %llu with switches have no path though "

@@ -9,14 +9,25 @@
  */
 #include "jobmap/jobmap.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
 #include "base/file.h"
 #include "fabric/store.h"
 
 /* So many nodes that are not there are named; the rest is only counted. */
 enum { MOST_WARNINGS = 5 };
 
+/* A node of a job, by its name, in the fabric or not. */
+struct mark {
+    uint32_t job;
+    uint64_t node;
+};
+
 struct reader {
     sv__mapper mapper;
+    SV_ARRAY(struct mark) marks;
     sv_lines lines;
     uint32_t unknown;
     uint64_t known;
@@ -53,7 +64,9 @@ sv_status sv__jobmap_split(const sv_lines *lines, sv_span line, char *words, con
 static sv_status add_line(struct reader *r, const char *node, const char *word)
 {
     uint32_t job, link = sv__mapper_find(&r->mapper, sv_span_of(node));
+    uint64_t mark = sv_digest(SV_DIGEST_START, node, strlen(node));
     SV_TRY(sv__mapper_job(&r->mapper, sv_span_of(word), &job));
+    SV_TRY(sv_array_push(r->mapper.ctx, &r->marks, (struct mark){job, mark}));
     if (link == SV_NONE) {
         if (r->unknown++ < MOST_WARNINGS)
             sv_warn(r->mapper.ctx, "%s:%llu: node '%.200s' is not in the fabric",
@@ -94,6 +107,40 @@ static sv_status read_lines(struct reader *r)
 
 /* ---- the map ---- */
 
+static int by_mark(const void *a, const void *b)
+{
+    const struct mark *x = a, *y = b;
+    if (x->job != y->job)
+        return x->job < y->job ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Spreads a number over all of its bits, so that sums of such numbers differ if these do. */
+static uint64_t spread(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* A sum over jobs of what stands for each one's set of names: order and numbers do not count. */
+static uint64_t digest(struct reader *r)
+{
+    uint64_t all = 0;
+    const struct mark *m = r->marks.at;
+    if (r->marks.length > 0)
+        qsort(r->marks.at, r->marks.length, sizeof *r->marks.at, by_mark);
+    for (size_t i = 0; i < r->marks.length;) {
+        uint64_t job = 0;
+        size_t first = i;
+        for (; i < r->marks.length && m[i].job == m[first].job; i++)
+            if (i == first || m[i].node != m[i - 1].node)
+                job += spread(m[i].node);
+        all += spread(job);
+    }
+    return all;
+}
+
 sv_status sv_jobmap_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *source,
                          sv_jobmap **result)
 {
@@ -109,8 +156,10 @@ sv_status sv_jobmap_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *
         status = sv__mapper_finish(&r.mapper, 0, &map, NULL);
     if (status == SV_OK) {
         map->unknown = r.unknown;
+        map->digest = digest(&r);
         *result = map;
     }
+    sv_array_release(ctx, &r.marks);
     sv__mapper_release(&r.mapper);
     sv_lines_release(&r.lines);
     return status;

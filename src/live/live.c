@@ -76,12 +76,14 @@ static sv_status keep_options(sv_live *live, const sv_live_options *given)
     *o = *given;
     o->engine = keep_text(live, given->engine != NULL ? given->engine : "weave", &failed);
     o->roots_path = keep_text(live, given->roots_path, &failed);
+    o->jobs_path = keep_text(live, given->jobs_path, &failed);
     o->pin_path = keep_text(live, given->pin_path, &failed);
     o->state_path = keep_text(live, given->state_path, &failed);
     o->route.roots = NULL;
     o->route.num_roots = 0;
     o->route.hosts = NULL; /* numbers of one fabric mean nothing in the next */
     o->route.num_hosts = 0;
+    o->route.jobs = NULL; /* come from jobs_path */
     o->route.options = list;
     for (size_t i = 0; i < count && list != NULL; i++)
         list[i] = keep_text(live, given->route.options[i], &failed);
@@ -110,6 +112,9 @@ static sv_status try_engine(sv_live *live)
         request.roots = &root;
         request.num_roots = 1;
     }
+    const sv_jobmap nothing = {0};
+    if (live->options.jobs_path != NULL)
+        request.jobs = &nothing;
     const char *used;
     sv_route_report report;
     sv_status status =
@@ -131,6 +136,8 @@ static sv_status read_files(sv_live *live)
     const sv_live_options *o = &live->options;
     if (o->roots_path != NULL && access(o->roots_path, R_OK) != 0)
         return sv_fail(live->ctx, SV_IO, "cannot read the root file \"%s\"", o->roots_path);
+    if (o->jobs_path != NULL && o->pin_path != NULL)
+        return sv_fail(live->ctx, SV_BAD_INPUT, "pinned tables follow no jobs: either pin or jobs");
     if (o->pin_path != NULL)
         SV_TRY(read_set(live, o->pin_path, &live->pin));
     if (o->state_path == NULL || access(o->state_path, F_OK) != 0)
@@ -140,7 +147,7 @@ static sv_status read_files(sv_live *live)
                 sv_ctx_message(live->ctx));
         live->kept = (sv__set){0};
     }
-    return SV_OK;
+    return sv__live_load_key(live);
 }
 
 static void drop(sv__set *set)
@@ -201,6 +208,8 @@ void sv_live_free(sv_live *live)
     drop(&live->kept);
     drop(&live->pin);
     if (live->ctx != NULL)
+        sv_array_release(live->ctx, &live->jobs_text);
+    if (live->ctx != NULL)
         sv_arena_release(&live->arena);
     sv_ctx_free(live->ctx);
     sv_release(outer, live);
@@ -247,7 +256,7 @@ static sv_status go(sv_live *live, const sv_fabric *f, const struct way *way, sv
                     sv_live_report *report)
 {
     char text[400] = "";
-    sv__candidate c = {.how = way->how};
+    sv__candidate c = {.how = way->how, .jobs = live->jobs_key};
     uint64_t begun = sv_now_ns(live->ctx);
     sv_status status = way->make(live, f, &c);
     uint64_t made = sv_now_ns(live->ctx);
@@ -300,11 +309,27 @@ static bool is_safe(sv_passage passage)
            passage == SV_PASSAGE_LOSSY;
 }
 
+static const char not_followed[] =
+    "to follow the jobs could deadlock for a moment: reroute when it is quiet";
+
+/* Whether tables of now are for other jobs than those that run, and nothing else is asked for. */
+static bool has_other_jobs(const sv_live *live, unsigned flags)
+{
+    return live->now.routes != NULL && !(flags & SV_LIVE_ANEW) &&
+           !sv__live_jobs_fit(live, &live->now);
+}
+
+/* Whether nothing but the jobs changed. */
+static bool is_mere(const sv_live *live, const sv_fabric *f, unsigned flags)
+{
+    return has_other_jobs(live, flags) && live->report.whole && sv__live_same(live->now.fabric, f);
+}
+
 /*
  * Second thoughts. Repaired tables that are much worse than those they come from give way to new
- * ones, if these are better. And with careful, to go back to tables of before that might deadlock
- * with those of now is not worth it if those of now can be mended without asking anybody to be
- * quiet.
+ * ones, if these are better. And with careful, to go back to tables of before, or to follow other
+ * jobs, in a way that might deadlock is not worth it if those of now can be mended without asking
+ * anybody to be quiet.
  */
 static sv_status reconsider(sv_live *live, const sv_fabric *f, unsigned flags, sv__candidate *best,
                             sv_live_report *report)
@@ -312,13 +337,15 @@ static sv_status reconsider(sv_live *live, const sv_fabric *f, unsigned flags, s
     static const struct way mend = {sv__live_repaired, SV_LIVE_REPAIRED},
                             anew = {sv__live_routed, SV_LIVE_ROUTED};
     bool careful = live->options.careful, drifted = has_drifted(live, best);
-    bool risky = careful && best->how == SV_LIVE_RETURNED && !is_safe(best->passage);
+    bool jobs = has_other_jobs(live, flags);
+    bool risky = careful && !is_safe(best->passage) &&
+                 (best->how == SV_LIVE_RETURNED || (jobs && best->passage != SV_PASSAGE_UNJUDGED));
     sv__candidate other = {0};
     if (!drifted && !risky)
         return SV_OK;
-    SV_TRY(go(live, f, drifted ? &anew : &mend, &other, report));
-    sv_status status = SV_OK;
-    if (other.routes != NULL)
+    live->excused = risky && jobs ? live->jobs_key.digest : live->excused;
+    sv_status status = go(live, f, drifted ? &anew : &mend, &other, report);
+    if (status == SV_OK && other.routes != NULL)
         status = sv__live_passage(live, f, flags, &other);
     bool take = status == SV_OK && other.routes != NULL && other.whole_reach &&
                 (drifted ? other.load.max < best->load.max && (!careful || is_safe(other.passage))
@@ -327,10 +354,13 @@ static sv_status reconsider(sv_live *live, const sv_fabric *f, unsigned flags, s
         sv__candidate spare = *best;
         *best = other;
         other = spare;
+    } else if (risky && jobs) {
+        live->excused = 0;
     }
     if (take || drifted)
         snprintf(live->report.note, sizeof live->report.note, "%s",
-                 !drifted
+                 risky && jobs ? not_followed
+                 : !drifted
                      ? "to go back to the tables of before could deadlock for a moment: reroute "
                        "when it is quiet"
                  : take ? "routed anew: repairs had made the busiest channel too busy"
@@ -382,9 +412,11 @@ static void adopt(sv_live *live, sv_fabric *f, sv__candidate *c)
 {
     drop(&live->kept);
     keep_home(live, f, c);
+    if (live->home.jobs.digest != c->jobs.digest) /* nobody would go back to those of other jobs */
+        drop(&live->home);
     if (!live->mended)
         live->routed_efi = c->load.max;
-    live->now = (sv__set){f, c->routes};
+    live->now = (sv__set){f, c->routes, c->jobs};
     live->used.routes = NULL;
     sv__live_candidate_release(&live->used);
     live->used = *c;
@@ -393,9 +425,15 @@ static void adopt(sv_live *live, sv_fabric *f, sv__candidate *c)
 /* The proven tables, for the next start. Not to have them is no reason to stop. */
 static void save(sv_live *live)
 {
-    if (live->options.state_path != NULL &&
-        sv_dump_write(live->ctx, live->now.fabric, live->now.routes, live->options.state_path) !=
-            SV_OK)
+    if (live->options.state_path == NULL)
+        return;
+    sv_status status = sv__live_save_key(live, true);
+    if (status == SV_OK)
+        status =
+            sv_dump_write(live->ctx, live->now.fabric, live->now.routes, live->options.state_path);
+    if (status == SV_OK)
+        status = sv__live_save_key(live, false);
+    if (status != SV_OK)
         sv_warn(live->ctx, "the state file could not be written: %s", sv_ctx_message(live->ctx));
 }
 
@@ -431,7 +469,20 @@ static sv_status unshare(sv_live *live, sv_fabric *f, sv__candidate *c)
     return sv__live_verify_again(live, f, c);
 }
 
-static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, sv_live_report *report)
+/* With careful, a change of jobs alone is not worth the risk: *stay. */
+static void shun(sv_live *live, const sv_fabric *f, unsigned flags, const sv__candidate *c,
+                 bool *stay)
+{
+    if (!live->options.careful || c->passage == SV_PASSAGE_UNJUDGED || is_safe(c->passage) ||
+        !is_mere(live, f, flags))
+        return;
+    live->excused = live->jobs_key.digest;
+    *stay = true;
+}
+
+/* *stay: the tables of now are to be kept though others could be had; *report is not set then. */
+static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, bool *stay,
+                        sv_live_report *report)
 {
     sv__candidate best = {0};
     uint64_t begun;
@@ -449,11 +500,15 @@ static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, sv_live_rep
     if (status == SV_OK)
         status = sv__live_passage(live, f, flags, &best);
     if (status == SV_OK)
+        shun(live, f, flags, &best, stay);
+    if (status == SV_OK && !*stay)
         status = reconsider(live, f, flags, &best, report);
     report->verify_ns += sv_now_ns(live->ctx) - begun;
-    if (status == SV_OK)
+    if (status == SV_OK && !*stay)
         status = unshare(live, f, &best);
-    if (status != SV_OK) {
+    if (status == SV_OK && !*stay)
+        status = sv__live_count_jobs(live, f, best.routes, report);
+    if (status != SV_OK || *stay) {
         sv__live_candidate_release(&best);
         return status;
     }
@@ -466,26 +521,42 @@ static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, sv_live_rep
     return SV_OK;
 }
 
+/* What is told if the tables of now stay; made: what it took to find that out. */
+static void tell_same(const sv_live *live, unsigned flags, const sv_live_report *made,
+                      sv_live_report *report)
+{
+    *report = live->report;
+    report->how = SV_LIVE_SAME;
+    report->passage = flags & SV_LIVE_UNKNOWN ? SV_PASSAGE_UNJUDGED : SV_PASSAGE_NONE;
+    report->route_ns = made->route_ns;
+    report->verify_ns = made->verify_ns;
+    report->problem[0] = report->note[0] = report->fabric[0] = 0;
+    report->parts_lost = report->parts_added = 0;
+}
+
 sv_status sv_live_sweep(sv_live *live, sv_fabric *fabric, unsigned flags, sv_live_report *report)
 {
     sv_live_report made = {0};
-    if (live->now.routes != NULL && live->report.whole && !(flags & SV_LIVE_ANEW) &&
-        sv__live_same(live->now.fabric, fabric)) {
-        sv_fabric_free(fabric);
-        *report = live->report;
-        report->how = SV_LIVE_SAME;
-        report->passage = flags & SV_LIVE_UNKNOWN ? SV_PASSAGE_UNJUDGED : SV_PASSAGE_NONE;
-        report->route_ns = report->verify_ns = 0;
-        report->problem[0] = report->note[0] = report->fabric[0] = 0;
-        report->parts_lost = report->parts_added = 0;
-        return SV_OK;
+    bool same = false, stay = false;
+    sv_status status = sv__live_read_jobs(live, fabric);
+    if (status == SV_OK)
+        same = live->now.routes != NULL && live->report.whole && !(flags & SV_LIVE_ANEW) &&
+               sv__live_same(live->now.fabric, fabric) && sv__live_jobs_fit(live, &live->now);
+    if (status == SV_OK && !same)
+        status = change(live, fabric, flags, &stay, &made);
+    if (status == SV_OK && (same || stay)) {
+        status = sv__live_count_jobs(live, fabric, live->now.routes, &live->report);
+        tell_same(live, flags, &made, report);
     }
-    sv_status status = change(live, fabric, flags, &made);
-    if (status != SV_OK) {
+    if (status == SV_OK && stay)
+        snprintf(report->note, sizeof report->note, "%s", not_followed);
+    if (status != SV_OK || same || stay)
         sv_fabric_free(fabric);
+    if (status != SV_OK)
         complain(&made, sv_ctx_message(live->ctx));
-    }
-    *report = made;
+    if (status != SV_OK || (!same && !stay))
+        *report = made;
+    sv__live_drop_jobs(live);
     return status;
 }
 
@@ -522,20 +593,4 @@ sv_status sv_live_group(sv_live *live, unsigned sl, const sv_node *members, size
         SV_TRY(sv__live_add_tree(live, sl));
     live->group_sls |= (uint16_t)(1u << sl);
     return sv_mtree_prune(live->ctx, live->used.trees[sl], live->now.fabric, members, count, ports);
-}
-
-const char *sv_live_how_name(sv_live_how how)
-{
-    static const char *const names[SV_LIVE_COUNT] = {
-        "nothing", "same", "pinned", "returned", "repaired", "routed", "fell back", "reinstalled"};
-    return (unsigned)how < SV_LIVE_COUNT ? names[how] : "unknown";
-}
-
-const char *sv_passage_name(sv_passage passage)
-{
-    static const char *const names[SV_PASSAGE_COUNT] = {
-        "not judged",        "no path changes",   "safe in any order",
-        "safe step by step", "free of deadlocks", "safe while pairs with other SLs are quiet",
-        "not safe"};
-    return (unsigned)passage < SV_PASSAGE_COUNT ? names[passage] : "unknown";
 }

@@ -5,11 +5,21 @@
 #include <selvage/live.h>
 
 #include "base/arena.h"
+#include "base/array.h"
+
+/* Which jobs tables were routed for (jobs.c). */
+typedef struct sv__jobs_key {
+    uint64_t digest;  /* 0: none */
+    uint32_t unknown; /* lines whose node was not there */
+} sv__jobs_key;
+
+typedef SV_ARRAY(char) sv__text;
 
 /* Tables and what they are for. */
 typedef struct sv__set {
     sv_fabric *fabric;
     sv_routes *routes;
+    sv__jobs_key jobs;
 } sv__set;
 
 /* Tables that might do. */
@@ -20,6 +30,7 @@ typedef struct sv__candidate {
     sv_verification *found;
     sv_live_how how;
     const char *engine;
+    sv__jobs_key jobs;
     sv_passage passage; /* as far as a repair told */
     uint32_t steps;
     unsigned own_lane; /* of the first tree alone; 0: it shares one */
@@ -50,7 +61,11 @@ struct sv_live {
     bool no_room;        /* some tables of this sweep were fine but for multicast */
     unsigned offered;    /* lanes that links had when the tables of now were made */
     unsigned shared;     /* repairs in a row, whose tables share rows with those before */
-    uint16_t group_sls;  /* a bit for each SL that multicast groups have */
+    sv__text jobs_text;  /* the last job map that could be read */
+    sv_jobmap *jobs;     /* the same for the fabric of this sweep; NULL: none, or not in a sweep */
+    sv__jobs_key jobs_key; /* of this sweep */
+    uint64_t excused;      /* the map that is not followed, to be careful; 0: none */
+    uint16_t group_sls;    /* a bit for each SL that multicast groups have */
 };
 
 /* ---- judge.c ---- */
@@ -69,6 +84,26 @@ sv_status sv__live_add_tree(sv_live *live, unsigned sl);
 sv_status sv__live_verify_again(sv_live *live, const sv_fabric *fabric, sv__candidate *c);
 
 void sv__live_candidate_release(sv__candidate *c);
+
+/* ---- jobs.c ---- */
+
+/* Reads the job map for a fabric, at the beginning of a sweep; and forgets it at the end. */
+sv_status sv__live_read_jobs(sv_live *live, const sv_fabric *f);
+void sv__live_drop_jobs(sv_live *live);
+
+/* Whether tables were routed for the jobs of this sweep. */
+bool sv__live_jobs_fit(const sv_live *live, const sv__set *set);
+
+/* What engines are told: the map, or NULL if nothing runs. */
+const sv_jobmap *sv__live_jobs(const sv_live *live);
+
+/* What tables do for the jobs, into the report. */
+sv_status sv__live_count_jobs(sv_live *live, const sv_fabric *f, const sv_routes *r,
+                              sv_live_report *report);
+
+/* The key of the state file's tables, in a file beside it: gone before those are written. */
+sv_status sv__live_save_key(sv_live *live, bool before);
+sv_status sv__live_load_key(sv_live *live);
 
 /* ---- passage.c ---- */
 

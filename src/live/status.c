@@ -10,6 +10,22 @@
 #include "base/json.h"
 #include "live/live.h"
 
+const char *sv_live_how_name(sv_live_how how)
+{
+    static const char *const names[SV_LIVE_COUNT] = {
+        "nothing", "same", "pinned", "returned", "repaired", "routed", "fell back", "reinstalled"};
+    return (unsigned)how < SV_LIVE_COUNT ? names[how] : "unknown";
+}
+
+const char *sv_passage_name(sv_passage passage)
+{
+    static const char *const names[SV_PASSAGE_COUNT] = {
+        "not judged",        "no path changes",   "safe in any order",
+        "safe step by step", "free of deadlocks", "safe while pairs with other SLs are quiet",
+        "not safe"};
+    return (unsigned)passage < SV_PASSAGE_COUNT ? names[passage] : "unknown";
+}
+
 static void json_problem(sv_json *j, const char *key, const char *text, int64_t time)
 {
     if (time == 0) {
@@ -47,6 +63,9 @@ static void print_json(sv_text *out, const sv_live_status *s)
     sv_json_number(&j, "vls_used", r->lanes);
     sv_json_number(&j, "dependencies", r->dependencies);
     sv_json_number(&j, "efi_max", r->efi);
+    sv_json_number(&j, "jobs", r->jobs);
+    sv_json_number(&j, "jobs_terminals", r->jobs_terminals);
+    sv_json_number(&j, "jobs_efi_max", r->jobs_efi);
     sv_json_real(&j, "hops_avg", r->hops, 4);
     sv_json_number(&j, "multicast_groups", s->groups);
     sv_json_text(&j, "passage", sv_passage_name(r->passage));
@@ -87,6 +106,10 @@ static void print_prometheus(sv_text *out, const sv_live_status *s)
            (double)r->split);
     metric(out, "lanes", "gauge", "Virtual lanes in use.", r->lanes);
     metric(out, "efi_max", "gauge", "Routes over the busiest channel.", (double)r->efi);
+    metric(out, "jobs", "gauge", "Jobs in the job map that tables are for.", r->jobs);
+    metric(out, "jobs_terminals", "gauge", "Terminals that run such a job.", r->jobs_terminals);
+    metric(out, "jobs_efi_max", "gauge", "Routes inside jobs over the busiest channel.",
+           (double)r->jobs_efi);
     metric(out, "hops_avg", "gauge", "Channels between switches on a route, on average.", r->hops);
     metric(out, "multicast_groups", "gauge", "Multicast groups with a tree.", (double)s->groups);
     metric(out, "entries_changed", "gauge", "LFT entries that the last sweep changed.",

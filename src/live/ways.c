@@ -100,6 +100,7 @@ static sv_status make_request(sv_live *live, const sv_fabric *f, sv_route_reques
     *roots = NULL;
     if (offered > 0 && request->vls > offered)
         request->vls = offered;
+    request->jobs = sv__live_jobs(live);
     if (live->options.roots_path == NULL)
         return SV_OK;
     *roots = sv_alloc(live->ctx, f->num_switches, sizeof **roots);
@@ -156,8 +157,10 @@ sv_status sv__live_pinned(sv_live *live, const sv_fabric *f, sv__candidate *c)
 sv_status sv__live_returned(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
     c->engine = live->options.engine;
-    if (live->home.routes == NULL || !sv__live_same(live->home.fabric, f))
+    if (live->home.routes == NULL || !sv__live_same(live->home.fabric, f) ||
+        !sv__live_jobs_fit(live, &live->home))
         return SV_OK;
+    c->jobs = live->home.jobs;
     c->routes = live->home.routes; /* taken, not shared: clones of clones would pile up */
     live->home.routes = NULL;
     sv_fabric_free(live->home.fabric);
@@ -169,8 +172,9 @@ sv_status sv__live_kept(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
     c->engine = "kept"; /* whose they are is not in the file */
     if (live->kept.routes == NULL || live->kept.routes->lmc != live->options.route.lmc ||
-        !sv__live_same(live->kept.fabric, f))
+        !sv__live_same(live->kept.fabric, f) || !sv__live_jobs_fit(live, &live->kept))
         return SV_OK;
+    c->jobs = live->kept.jobs;
     return sv_routes_clone(live->ctx, live->kept.routes, &c->routes);
 }
 
@@ -179,6 +183,7 @@ sv_status sv__live_reinstalled(sv_live *live, const sv_fabric *f, sv__candidate 
     c->engine = live->report.engine;
     if (live->now.routes == NULL)
         return SV_OK;
+    c->jobs = live->now.jobs;
     return copy(live, &live->now, f, &c->routes);
 }
 
@@ -216,6 +221,8 @@ static sv_status repair(sv_live *live, const sv__set *from, bool proven, const s
     c->how = report->full ? SV_LIVE_ROUTED : SV_LIVE_REPAIRED;
     if (report->full)
         c->engine = mender;
+    else
+        c->jobs = from->jobs;
     c->passage = report->full ? SV_PASSAGE_UNJUDGED : passage_of(report);
     c->steps = report->steps;
     if (report->full)
@@ -242,7 +249,7 @@ sv_status sv__live_repaired(sv_live *live, const sv_fabric *f, sv__candidate *c)
     sv_node *roots = NULL;
     c->engine = from == &live->now ? live->report.engine : "kept";
     if (live->options.no_repair || from->routes == NULL ||
-        from->routes->lmc != live->options.route.lmc)
+        from->routes->lmc != live->options.route.lmc || !sv__live_jobs_fit(live, from))
         return SV_OK;
     start_clock(live, repair_budget(live));
     sv_status status = make_request(live, f, &request, &roots);
@@ -329,9 +336,9 @@ sv_status sv__live_spared(sv_live *live, const sv_fabric *f, sv__candidate *c)
     return run_asked(live, f, lanes - 1, c);
 }
 
-/* An engine that takes every fabric, told nothing but what tables have to keep to. */
+/* An engine that takes every fabric, told nothing but what tables have to keep to (and jobs). */
 static sv_status fall_back(sv_live *live, const sv_fabric *f, const char *engine,
-                           const char *option, sv__candidate *c)
+                           const sv_jobmap *jobs, const char *option, sv__candidate *c)
 {
     const sv_route_request *asked = &live->options.route;
     unsigned offered = sv__live_lanes_offered(f);
@@ -340,6 +347,7 @@ static sv_status fall_back(sv_live *live, const sv_fabric *f, const char *engine
                                       .lmc = asked->lmc,
                                       .sl_offset = asked->sl_offset,
                                       .sl_mode = asked->sl_mode,
+                                      .jobs = jobs,
                                       .seed = asked->seed,
                                       .options = &option,
                                       .num_options = option != NULL};
@@ -351,10 +359,11 @@ sv_status sv__live_fell_back(sv_live *live, const sv_fabric *f, sv__candidate *c
 {
     if (strcmp(live->options.engine, "weave") == 0 && !live->overran)
         c->how = SV_LIVE_ROUTED;
-    return fall_back(live, f, "weave", live->options.no_multicast ? NULL : "multicast=yes", c);
+    return fall_back(live, f, "weave", sv__live_jobs(live),
+                     live->options.no_multicast ? NULL : "multicast=yes", c);
 }
 
 sv_status sv__live_simplest(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
-    return fall_back(live, f, "updn", NULL, c);
+    return fall_back(live, f, "updn", NULL, NULL, c);
 }

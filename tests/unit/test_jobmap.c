@@ -100,6 +100,37 @@ static void unknown_nodes_are_told_with_their_lines(void **state)
     sv_fabric_free(f);
 }
 
+/* Names of jobs, order and repetition do not count for the digest; who works with whom does. */
+static void what_the_digest_tells(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool same; /* as the first */
+    } cases[] = {{"node7 1\nnode8 1\nnode9 2\n", true},
+                 {"node9 b\nnode8 a\nnode7 a\nnode8 a\n", true},
+                 {"node7 1\nnode8 1\n", false},
+                 {"node7 1\nnode8 1\nnode9 1\n", false},
+                 {"node7 1\nnode8 2\nnode9 3\n", false},
+                 {"node7 1\nnode8 2\nnode9 1\n", false},
+                 {"node7 1\nnode8 1\nnode9 2\nnode9 3\n", false}};
+    sv_fabric *f = test_read(ctx, net);
+    sv_jobmap *map = NULL;
+    uint64_t first = 0;
+    OK(ctx, read_map(f, "# nothing\n", &map));
+    assert_int_equal(map->digest, 0);
+    sv_jobmap_free(map);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        map = NULL;
+        OK(ctx, read_map(f, cases[i].text, &map));
+        assert_true(map->digest != 0);
+        first = i == 0 ? map->digest : first;
+        assert_int_equal(map->digest == first, cases[i].same);
+        sv_jobmap_free(map);
+    }
+    sv_fabric_free(f);
+}
+
 static void dead_ports_run_nothing(void **state)
 {
     (void)state;
@@ -142,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_stands_for_all_its_ports),
         cmocka_unit_test(unknown_nodes_are_told_with_their_lines),
+        cmocka_unit_test(what_the_digest_tells),
         cmocka_unit_test(dead_ports_run_nothing),
         cmocka_unit_test(nonsense_is_refused),
     };

@@ -1,0 +1,198 @@
+/*
+ * jobs.c: the job map that a fabric is routed for, from sweep to sweep.
+ *
+ * Idea: the file is read in every sweep, as text, because nodes have other numbers whenever the
+ * fabric changed. What tables were routed for is remembered with them as a key: a number for the
+ * sets of names that work together (jobmap.h), and how many of those names were not in the fabric.
+ * Tables fit a map if the numbers are the same and no node of a job has turned up since. A node
+ * that went is no reason to route anew: a repair does.
+ *
+ * A map that was not followed because the change to it would not have been safe (careful) is
+ * excused: tables that are in use then fit it, until there is another one.
+ *
+ * Invariants: live->jobs is of the fabric being swept, and gone after the sweep; live->jobs_text is
+ * the last text that could be read.
+ * Cost: linear in fabric and file; sv_jobs_count for the report.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "live/live.h"
+
+/* ---- the file ---- */
+
+/* All of a file. BAD_INPUT: it is no job map of this world. */
+static sv_status read_text(sv_live *live, sv__text *text)
+{
+    enum { PIECE = 65536, MOST = 256 << 20 };
+    sv_file file;
+    SV_TRY(sv_file_open(&file, live->ctx, live->options.jobs_path));
+    sv_status status = SV_OK;
+    for (int64_t got = 1; status == SV_OK && got > 0;) {
+        status = sv_array_reserve(live->ctx, text, text->length + PIECE);
+        if (status != SV_OK)
+            break;
+        got = file.source.read(file.source.user, text->at + text->length, PIECE);
+        if (got < 0)
+            status = sv_fail(live->ctx, sv_cancelled(live->ctx) ? SV_CANCELLED : SV_IO,
+                             "cannot read '%s': %s", live->options.jobs_path, strerror(errno));
+        else
+            text->length += (size_t)got;
+        if (status == SV_OK && text->length > MOST)
+            status = sv_fail(live->ctx, SV_BAD_INPUT, "'%s' is too large for a job map",
+                             live->options.jobs_path);
+    }
+    sv_file_close(&file);
+    return status;
+}
+
+static sv_status parse(sv_live *live, const sv_fabric *f, const sv__text *text, sv_jobmap **map)
+{
+    sv_memory memory = {text->at, text->length};
+    sv_source source = sv_memory_source(&memory, live->options.jobs_path);
+    return sv_jobmap_read(live->ctx, f, &source, map);
+}
+
+/* What the file says now. A file that is not there says that nothing runs. */
+static sv_status read_file(sv_live *live, const sv_fabric *f, sv_jobmap **map)
+{
+    sv__text text = {0};
+    sv_status status = SV_OK;
+    if (access(live->options.jobs_path, F_OK) == 0 || errno != ENOENT)
+        status = read_text(live, &text);
+    if (status == SV_OK)
+        status = parse(live, f, &text, map);
+    if (status == SV_OK) {
+        sv_array_release(live->ctx, &live->jobs_text);
+        live->jobs_text = text;
+        return SV_OK;
+    }
+    sv_array_release(live->ctx, &text);
+    return status;
+}
+
+static bool is_fatal(sv_status status)
+{
+    return status == SV_NO_MEMORY || status == SV_CANCELLED;
+}
+
+sv_status sv__live_read_jobs(sv_live *live, const sv_fabric *f)
+{
+    sv_jobmap *map = NULL;
+    if (live->options.jobs_path == NULL)
+        return SV_OK;
+    sv_status status = read_file(live, f, &map);
+    if (is_fatal(status))
+        return status;
+    if (status != SV_OK) {
+        sv_warn(live->ctx, "the jobs of before stay: %s", sv_ctx_message(live->ctx));
+        status = parse(live, f, &live->jobs_text, &map);
+        if (is_fatal(status))
+            return status;
+    }
+    if (status != SV_OK) { /* none of their nodes is there any more: nothing to go by */
+        live->jobs_key = live->now.jobs;
+        return SV_OK;
+    }
+    live->jobs = map;
+    live->jobs_key = (sv__jobs_key){map->digest, map->unknown};
+    if (live->excused != map->digest)
+        live->excused = 0;
+    return SV_OK;
+}
+
+void sv__live_drop_jobs(sv_live *live)
+{
+    sv_jobmap_free(live->jobs);
+    live->jobs = NULL;
+}
+
+/* ---- whose tables ---- */
+
+bool sv__live_jobs_fit(const sv_live *live, const sv__set *set)
+{
+    const sv__jobs_key *now = &live->jobs_key, *then = &set->jobs;
+    if (now->digest == then->digest)
+        return now->unknown >= then->unknown;
+    return live->excused != 0 && live->excused == now->digest &&
+           then->digest == live->now.jobs.digest;
+}
+
+const sv_jobmap *sv__live_jobs(const sv_live *live)
+{
+    return live->jobs != NULL && live->jobs->num_jobs > 0 ? live->jobs : NULL;
+}
+
+sv_status sv__live_count_jobs(sv_live *live, const sv_fabric *f, const sv_routes *r,
+                              sv_live_report *report)
+{
+    sv_jobs_load load = {0};
+    report->jobs = report->jobs_terminals = 0;
+    report->jobs_efi = 0;
+    if (live->jobs == NULL)
+        return SV_OK;
+    SV_TRY(sv_jobs_count(live->ctx, f, r, live->jobs, NULL, NULL, &load));
+    report->jobs = live->jobs->num_jobs;
+    report->jobs_terminals = live->jobs->num_terminals;
+    report->jobs_efi = load.efi.max;
+    return SV_OK;
+}
+
+/* ---- beside the state file ---- */
+
+static sv_status key_path(sv_live *live, sv_text *path)
+{
+    sv_text_init(path, live->ctx, NULL);
+    sv_text_print(path, "%s.jobs", live->options.state_path);
+    return sv_text_finish(path);
+}
+
+static sv_status write_key(sv_live *live, const char *path)
+{
+    sv_file file;
+    sv_text out;
+    SV_TRY(sv_file_create(&file, live->ctx, path));
+    sv_text_init(&out, live->ctx, &file.sink);
+    sv_text_print(&out, "%016llx %u\n", (unsigned long long)live->now.jobs.digest,
+                  live->now.jobs.unknown);
+    sv_status status = sv_text_finish(&out);
+    sv_text_release(&out);
+    if (status == SV_OK)
+        status = sv_file_commit(&file);
+    sv_file_close(&file);
+    return status;
+}
+
+sv_status sv__live_save_key(sv_live *live, bool before)
+{
+    sv_text path;
+    sv_status status = key_path(live, &path);
+    if (status == SV_OK && before) /* tables of one map are never beside the key of another */
+        unlink(path.at);
+    else if (status == SV_OK && live->now.jobs.digest != 0)
+        status = write_key(live, path.at);
+    sv_text_release(&path);
+    return status;
+}
+
+sv_status sv__live_load_key(sv_live *live)
+{
+    sv_text path;
+    sv_status status = key_path(live, &path);
+    FILE *file = status == SV_OK ? fopen(path.at, "r") : NULL;
+    unsigned long long digest = 0;
+    unsigned unknown = 0;
+    if (file != NULL) {
+        if (fscanf(file, "%16llx %u", &digest, &unknown) != 2)
+            digest = 1; /* of some map, nobody knows which */
+        fclose(file);
+    }
+    live->kept.jobs = (sv__jobs_key){digest, unknown};
+    sv_text_release(&path);
+    return status;
+}

@@ -1,0 +1,399 @@
+/*
+ * test_live_jobs.c: tables that follow a job map from sweep to sweep: what makes them change, what
+ * does not, what is kept when the map is no good, and that a restart or a failure mixes up nothing.
+ */
+#define _DEFAULT_SOURCE
+#include <sys/stat.h>
+
+#include "support/living.h"
+
+static const char spec[] = "kary:k=4,n=2,hosts=4";
+static char folder[64], map_path[80], state_path[80];
+
+static int begin_folder(void **state)
+{
+    snprintf(folder, sizeof folder, "/tmp/selvage-test-XXXXXX");
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    snprintf(map_path, sizeof map_path, "%s/jobs", folder);
+    snprintf(state_path, sizeof state_path, "%s/state.svr", folder);
+    return begin(state);
+}
+
+static int end_folder(void **state)
+{
+    char key[96];
+    snprintf(key, sizeof key, "%s.jobs", state_path);
+    unlink(map_path);
+    unlink(state_path);
+    unlink(key);
+    rmdir(folder);
+    return end(state);
+}
+
+static void put(const char *text)
+{
+    FILE *file = fopen(map_path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* A line for each of count hosts from first on, step apart: "node17 name". */
+static void write_jobs(FILE *file, const sv_fabric *f, const char *name, unsigned first,
+                       unsigned step, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        fprintf(file, "%s %s\n", f->adapters[(first + i * step) % f->num_adapters].name, name);
+}
+
+/* Two jobs, each with a host on every leaf switch; shift moves both. */
+static void put_two(unsigned shift, const char *one, const char *two)
+{
+    sv_fabric *f = test_fabric(ctx, spec);
+    FILE *file = fopen(map_path, "w");
+    assert_non_null(file);
+    write_jobs(file, f, one, shift, 4, 4);
+    write_jobs(file, f, two, shift + 5, 5, 3);
+    fclose(file);
+    sv_fabric_free(f);
+}
+
+static sv_live_options following(void)
+{
+    sv_live_options options = defaults();
+    options.jobs_path = map_path;
+    return options;
+}
+
+static void test_jobs_change(void **state)
+{
+    (void)state;
+    const sv_live_options options = following();
+    sv_live *live = start(&options);
+    unlink(map_path);
+    sv_live_report r = sweep(live, found(spec, NULL), 0);
+    assert_int_equal(r.how, SV_LIVE_ROUTED);
+    assert_int_equal(r.jobs + r.jobs_terminals + r.jobs_efi, 0);
+    put_two(0, "1", "2");
+    r = sweep(live, found(spec, NULL), 0);
+    assert_int_equal(r.how, SV_LIVE_ROUTED);
+    assert_int_equal(r.jobs, 2);
+    assert_int_equal(r.jobs_terminals, 7);
+    assert_true(r.jobs_efi > 0);
+    put_two(0, "3", "4"); /* other numbers, the same nodes */
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_SAME);
+    put_two(1, "3", "4");
+    r = sweep(live, found(spec, NULL), 0);
+    assert_int_equal(r.how, SV_LIVE_ROUTED);
+    assert_int_not_equal(r.passage, SV_PASSAGE_UNJUDGED);
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_SAME);
+    put_two(0, "5", "6"); /* those of before: their tables are gone */
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_ROUTED);
+    put("");
+    r = sweep(live, found(spec, NULL), 0);
+    assert_int_equal(r.how, SV_LIVE_ROUTED);
+    assert_int_equal(r.jobs, 0);
+    unlink(map_path);
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_SAME);
+    sv_live_free(live);
+}
+
+/* It is the engine that is told: the job's own routes are spread as well as can be. */
+static void test_jobs_are_heeded(void **state)
+{
+    (void)state;
+    static const char *const engines[] = {"sar", "weave", "dfsssp", "nue"};
+    for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++) {
+        sv_live_options options = following();
+        sv_fabric *f = test_fabric(ctx, "kary:k=6,n=2,hosts=6");
+        options.engine = engines[e];
+        FILE *file = fopen(map_path, "w");
+        write_jobs(file, f, "j", 0, 6, 6); /* one host of each leaf */
+        write_jobs(file, f, "k", 1, 6, 6);
+        fclose(file);
+        sv_fabric_free(f);
+        sv_live *live = start(&options);
+        sv_live_report with = sweep(live, found("kary:k=6,n=2,hosts=6", NULL), 0);
+        const sv_routes *r = sv_live_routes(live);
+        sv_jobmap *map = NULL;
+        sv_jobs_load load, plain;
+        sv_routes *other = NULL;
+        const sv_route_request request = {.seed = 1};
+        OK(ctx, sv_jobmap_load(ctx, sv_live_fabric(live), map_path, &map));
+        OK(ctx, sv_jobs_count(ctx, sv_live_fabric(live), r, map, NULL, NULL, &load));
+        assert_int_equal(load.efi.max, with.jobs_efi);
+        OK(ctx, sv_route(ctx, sv_live_fabric(live),
+                         strcmp(engines[e], "sar") == 0 ? "dfsssp" : engines[e], &request, &other,
+                         NULL));
+        OK(ctx, sv_jobs_count(ctx, sv_live_fabric(live), other, map, NULL, NULL, &plain));
+        assert_true(load.efi.max <= plain.efi.max);
+        sv_routes_free(other);
+        sv_jobmap_free(map);
+        sv_live_free(live);
+    }
+}
+
+static void test_bad_maps(void **state)
+{
+    (void)state;
+    const sv_live_options options = following();
+    sv_live *live = start(&options);
+    put_two(0, "1", "2");
+    sweep(live, found(spec, NULL), 0);
+    put("host1 job extra words\n");
+    sv_live_report r = sweep(live, found(spec, NULL), 0);
+    assert_int_equal(r.how, SV_LIVE_SAME);
+    assert_int_equal(r.jobs, 2);
+    put("elsewhere 1\n"); /* not one of its nodes is there */
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_SAME);
+    r = sweep(live, found(spec, "cable 3"), 0); /* the old text serves other fabrics, too */
+    assert_int_equal(r.how, SV_LIVE_REPAIRED);
+    assert_int_equal(r.jobs, 2);
+    unlink(map_path);
+    mkdir(map_path, 0700); /* cannot be read, whoever asks */
+    r = sweep(live, found(spec, "cable 3"), 0);
+    assert_int_equal(r.how, SV_LIVE_SAME);
+    assert_int_equal(r.jobs, 2);
+    rmdir(map_path);
+    put_two(1, "1", "2");
+    assert_int_equal(sweep(live, found(spec, "cable 3"), 0).how, SV_LIVE_ROUTED);
+    sv_live_free(live);
+}
+
+/* Failures are mended; what was routed for other jobs is not returned to. */
+static void test_failures(void **state)
+{
+    (void)state;
+    const sv_live_options options = following();
+    sv_live *live = start(&options);
+    put_two(0, "1", "2");
+    sweep(live, found(spec, NULL), 0);
+    assert_int_equal(sweep(live, found(spec, "cable 3"), 0).how, SV_LIVE_REPAIRED);
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_RETURNED);
+    sv_live_report r = sweep(live, found(spec, "node 8"), 0); /* the first host, of the first job */
+    assert_int_equal(r.how, SV_LIVE_REPAIRED);
+    assert_int_equal(r.jobs_terminals, 6);
+    r = sweep(live, found(spec, NULL), 0);
+    assert_int_equal(r.how, SV_LIVE_RETURNED);
+    assert_int_equal(r.jobs_terminals, 7);
+    sweep(live, found(spec, "cable 3"), 0);
+    put_two(1, "1", "2");
+    assert_int_equal(sweep(live, found(spec, "cable 3"), 0).how, SV_LIVE_ROUTED);
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_REPAIRED);
+    put_two(2, "1", "2"); /* both at once */
+    assert_int_equal(sweep(live, found(spec, "cable 5"), 0).how, SV_LIVE_ROUTED);
+    sv_live_free(live);
+}
+
+/* A node of a job that turns up is routed for; one that comes back is not news. */
+static void test_nodes_turn_up(void **state)
+{
+    (void)state;
+    const sv_live_options options = following();
+    sv_live *live = start(&options);
+    put_two(0, "1", "2");
+    assert_int_equal(sweep(live, found(spec, "node 8"), 0).jobs_terminals, 6);
+    sv_live_report r = sweep(live, found(spec, NULL), 0);
+    assert_int_equal(r.how, SV_LIVE_ROUTED);
+    assert_int_equal(r.jobs_terminals, 7);
+    assert_int_equal(sweep(live, found(spec, "node 8"), 0).how, SV_LIVE_REPAIRED);
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_RETURNED);
+    sv_live_free(live);
+}
+
+static void test_state_file(void **state)
+{
+    (void)state;
+    sv_live_options options = following();
+    options.state_path = state_path;
+    put_two(0, "1", "2");
+    sv_live *live = start(&options);
+    sweep(live, found(spec, NULL), 0);
+    sv_live_free(live);
+
+    put_two(0, "7", "8");
+    live = start(&options); /* as it was */
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_RETURNED);
+    sv_live_free(live);
+    put_two(1, "7", "8");
+    live = start(&options); /* other jobs */
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_ROUTED);
+    sv_live_free(live);
+    live = start(&options);
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_RETURNED);
+    sv_live_free(live);
+    live = start(&options); /* other jobs, and another fabric: not mended */
+    put_two(2, "7", "8");
+    assert_int_equal(sweep(live, found(spec, "cable 2"), 0).how, SV_LIVE_ROUTED);
+    sv_live_free(live);
+    options.jobs_path = NULL; /* jobs do not count any more */
+    live = start(&options);
+    assert_int_equal(sweep(live, found(spec, "cable 2"), 0).how, SV_LIVE_ROUTED);
+    sv_live_free(live);
+    live = start(&options);
+    assert_int_equal(sweep(live, found(spec, "cable 2"), 0).how, SV_LIVE_RETURNED);
+    sv_live_free(live);
+}
+
+/* Whose file is spoilt is tables of nobody knows whom. */
+static void test_spoilt_key(void **state)
+{
+    (void)state;
+    char key[96];
+    sv_live_options options = following();
+    options.state_path = state_path;
+    put_two(0, "1", "2");
+    sv_live *live = start(&options);
+    sweep(live, found(spec, NULL), 0);
+    sv_live_free(live);
+    snprintf(key, sizeof key, "%s.jobs", state_path);
+    FILE *file = fopen(key, "w");
+    fputs("nonsense", file);
+    fclose(file);
+    live = start(&options);
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_ROUTED);
+    sv_live_free(live);
+}
+
+/* With careful, a change of jobs that might deadlock is left alone, whatever happens next. */
+static void test_careful(void **state)
+{
+    (void)state;
+    static const char torus[] = "torus:4x4,hosts=1";
+    uint32_t shunned = 0;
+    for (unsigned step = 1; step < 8; step++) {
+        sv_live_report r[2];
+        for (int careful = 0; careful < 2; careful++) {
+            sv_live_options options = following();
+            sv_fabric *f = test_fabric(ctx, torus);
+            options.careful = careful == 1;
+            unlink(map_path);
+            sv_live *live = start(&options);
+            sweep(live, found(torus, NULL), 0);
+            FILE *file = fopen(map_path, "w");
+            write_jobs(file, f, "a", 0, step, 8);
+            fclose(file);
+            sv_fabric_free(f);
+            r[careful] = sweep(live, found(torus, NULL), 0);
+            if (r[careful].how == SV_LIVE_SAME) {
+                assert_int_equal(careful, 1);
+                assert_int_equal(r[0].passage, SV_PASSAGE_UNSAFE);
+                assert_non_null(strstr(r[1].note, "deadlock"));
+                assert_int_equal(r[1].jobs, 1);
+                assert_true(r[1].jobs_efi > 0);
+                sv_live_report next =
+                    sweep(live, found(torus, NULL), 0); /* it is not tried again */
+                assert_int_equal(next.how, SV_LIVE_SAME);
+                assert_int_equal(next.route_ns, 0);
+                assert_int_equal(next.note[0], 0);
+                assert_int_equal(sweep(live, found(torus, "cable 3"), 0).how, SV_LIVE_REPAIRED);
+                next = sweep(live, found(torus, NULL), 0);
+                assert_true(next.how == SV_LIVE_RETURNED || next.how == SV_LIVE_REPAIRED);
+                assert_int_equal(sweep(live, found(torus, NULL), SV_LIVE_ANEW).how,
+                                 SV_LIVE_ROUTED); /* somebody asked */
+                assert_int_equal(sweep(live, found(torus, NULL), 0).how, SV_LIVE_SAME);
+                shunned++;
+            } else {
+                assert_int_equal(r[careful].how, SV_LIVE_ROUTED);
+                assert_true(careful == 0 || r[0].passage != SV_PASSAGE_UNSAFE);
+            }
+            sv_live_free(live);
+        }
+    }
+    assert_true(shunned > 0);
+}
+
+/* The same when a cable fails at the same time: mended for the jobs of before, if that is safe. */
+static void test_careful_with_failures(void **state)
+{
+    (void)state;
+    static const char torus[] = "torus:4x4,hosts=1";
+    uint32_t shunned = 0;
+    for (unsigned cable = 0; cable < 32; cable++) {
+        char without[32];
+        snprintf(without, sizeof without, "cable %u", cable);
+        sv_live_options options = following();
+        sv_fabric *f = test_fabric(ctx, torus);
+        options.careful = true;
+        unlink(map_path);
+        sv_live *live = start(&options);
+        sweep(live, found(torus, NULL), 0);
+        FILE *file = fopen(map_path, "w");
+        write_jobs(file, f, "a", 0, 1 + cable % 7, 8);
+        fclose(file);
+        sv_fabric_free(f);
+        sv_live_report r = sweep(live, found(torus, without), 0);
+        if (r.how == SV_LIVE_REPAIRED) { /* which is not always safe, either */
+            assert_int_not_equal(r.passage, SV_PASSAGE_UNSAFE);
+            assert_non_null(strstr(r.note, "jobs"));
+            assert_int_equal(sweep(live, found(torus, without), 0).how, SV_LIVE_SAME);
+            shunned++;
+        }
+        sv_live_free(live);
+    }
+    assert_true(shunned > 0);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    sv_live *live = NULL;
+    sv_live_options options = following();
+    options.engine = "updn";
+    assert_int_equal(sv_live_new(NULL, &options, &live, message, sizeof message), SV_BAD_INPUT);
+    assert_non_null(strstr(message, "updn follows no jobs"));
+    options = following();
+    options.pin_path = "somewhere";
+    assert_int_equal(sv_live_new(NULL, &options, &live, message, sizeof message), SV_BAD_INPUT);
+    assert_non_null(strstr(message, "pin"));
+    assert_null(live);
+    options = following();
+    options.engine = "auto";
+    live = start(&options);
+    sv_live_free(live);
+}
+
+static void test_out_of_memory_anywhere(void **state)
+{
+    (void)state;
+    uint64_t fail_at = 0;
+    for (bool failed = true; failed; fail_at += fail_at > 200 ? fail_at / 8 : 0) {
+        test_memory memory = {.fail_at = ++fail_at};
+        sv_host host = test_host(&memory);
+        sv_live_options options = following();
+        options.state_path = state_path;
+        options.careful = true;
+        sv_live *live = NULL;
+        sv_live_report r;
+        put_two(0, "1", "2");
+        if (sv_live_new(&host, &options, &live, message, sizeof message) == SV_OK)
+            for (unsigned i = 0; i < 4; i++) {
+                put_two(i / 2, "1", "2");
+                if (sv_live_sweep(live, found(spec, i == 1 ? "cable 3" : NULL), 0, &r) == SV_OK)
+                    assert_true(r.proven);
+            }
+        sv_live_free(live);
+        assert_int_equal(memory.blocks, 0);
+        failed = memory.count >= fail_at;
+    }
+    assert_true(fail_at > 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_jobs_change),
+        cmocka_unit_test(test_jobs_are_heeded),
+        cmocka_unit_test(test_bad_maps),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_nodes_turn_up),
+        cmocka_unit_test(test_state_file),
+        cmocka_unit_test(test_spoilt_key),
+        cmocka_unit_test(test_careful),
+        cmocka_unit_test(test_careful_with_failures),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_out_of_memory_anywhere),
+    };
+    return cmocka_run_group_tests(tests, begin_folder, end_folder);
+}
