@@ -15,7 +15,7 @@ check="$build graphviz clang libclang-rt-14-dev clang-format libcmocka-dev libig
        chromium"
 # Wanted by single tests, which say so when they have to be skipped: munge's set-up does not work
 # everywhere (in a chroot whose root others cannot read, say).
-wanted="slurmctld slurm-client munge"
+wanted="slurmctld slurmd slurm-client munge"
 
 case "${1:-}" in
 build) packages=$build ;;
