@@ -1,0 +1,205 @@
+/*
+ * follow_tell.c: making the subnet manager reroute.
+ *
+ *     pid:FILE           SIGHUP to the process whose number is in a file, if it is an opensm
+ *     signal:PID         the same with the number
+ *     console:HOST:PORT  "reroute" on OpenSM's console
+ *     command:TEXT       any command
+ *     none               nobody is told
+ *
+ * Idea: SIGHUP makes OpenSM look at the whole fabric again, in which the plugin reads the new map.
+ * A number from a file may be another process's by now, so its name is looked at first.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "selvage/follow.h"
+
+static const double patience = 10; /* seconds for a console */
+
+static const char *behind(const char *trigger, const char *kind)
+{
+    size_t length = strlen(kind);
+    return strncmp(trigger, kind, length) == 0 && trigger[length] != 0 ? trigger + length : NULL;
+}
+
+int follow_check_trigger(struct app *app, const char *trigger)
+{
+    const char *console = behind(trigger, "console:"), *number = behind(trigger, "signal:");
+    const char *port = console != NULL ? strrchr(console, ':') : NULL;
+    if (strcmp(trigger, "none") == 0 || behind(trigger, "pid:") || behind(trigger, "command:"))
+        return -1;
+    if (port != NULL && port > console && port[1] != 0 &&
+        strspn(port + 1, "0123456789") == strlen(port + 1))
+        return -1;
+    if (number != NULL && strspn(number, "0123456789") == strlen(number) && strlen(number) < 10)
+        return -1;
+    return app_usage_error(app,
+                           "--trigger: '%s' is none of pid:FILE, signal:PID, console:HOST:PORT, "
+                           "command:COMMAND and none",
+                           trigger);
+}
+
+/* ---- signals ---- */
+
+static bool read_line(const char *path, char *line, size_t size)
+{
+    FILE *file = fopen(path, "r");
+    bool done = file != NULL && fgets(line, (int)size, file) != NULL;
+    if (file != NULL)
+        fclose(file);
+    if (done)
+        line[strcspn(line, "\n")] = 0;
+    return done;
+}
+
+static bool hang_up(const char *number, char *why, size_t size)
+{
+    char path[64], name[64], *end;
+    long pid = strtol(number, &end, 10);
+    end += strspn(end, " \t");
+    if (pid <= 1 || *end != 0) {
+        snprintf(why, size, "'%.40s' is no process", number);
+        return false;
+    }
+    snprintf(path, sizeof path, "/proc/%ld/comm", pid);
+    if (!read_line(path, name, sizeof name)) {
+        snprintf(why, size, "there is no process %ld", pid);
+        return false;
+    }
+    if (strncmp(name, "opensm", 6) != 0) {
+        snprintf(why, size, "process %ld is no opensm but '%.40s'", pid, name);
+        return false;
+    }
+    if (kill((pid_t)pid, SIGHUP) == 0)
+        return true;
+    snprintf(why, size, "cannot signal process %ld: %s", pid, strerror(errno));
+    return false;
+}
+
+static bool hang_up_file(const char *path, char *why, size_t size)
+{
+    char number[64];
+    if (!read_line(path, number, sizeof number)) {
+        snprintf(why, size, "cannot read '%s': %s", path, strerror(errno));
+        return false;
+    }
+    return hang_up(number, why, size);
+}
+
+/* ---- the console ---- */
+
+/* Whether a socket is ready in time; a signal to stop ends the wait. */
+static bool ready(const follow *f, int at, short events, double until)
+{
+    while (!follow_stopped(f)) {
+        double left = until - follow_now();
+        struct pollfd one = {.fd = at, .events = events};
+        if (left <= 0)
+            return false;
+        int count = poll(&one, 1, (int)(left * 1000) + 1);
+        if (count > 0)
+            return true;
+        if (count < 0 && errno != EINTR)
+            return false;
+    }
+    return false;
+}
+
+/* Reads until OpenSM's prompt. */
+static bool await_prompt(const follow *f, int at, double until)
+{
+    static const char prompt[] = "$ ";
+    char last[3] = "", piece[512];
+    while (ready(f, at, POLLIN, until)) {
+        ssize_t got = read(at, piece, sizeof piece);
+        if (got <= 0)
+            return false;
+        for (ssize_t i = 0; i < got; i++) {
+            last[0] = last[1];
+            last[1] = piece[i];
+        }
+        if (last[0] == prompt[0] && last[1] == prompt[1])
+            return true;
+    }
+    return false;
+}
+
+static int join(const follow *f, const struct addrinfo *to, double until)
+{
+    int at = socket(to->ai_family, to->ai_socktype, to->ai_protocol), problem = 0;
+    socklen_t length = sizeof problem;
+    if (at < 0)
+        return -1;
+    fcntl(at, F_SETFD, FD_CLOEXEC);
+    fcntl(at, F_SETFL, O_NONBLOCK);
+    if (connect(at, to->ai_addr, to->ai_addrlen) != 0 &&
+        (errno != EINPROGRESS || !ready(f, at, POLLOUT, until) ||
+         getsockopt(at, SOL_SOCKET, SO_ERROR, &problem, &length) != 0 || problem != 0)) {
+        close(at);
+        errno = problem != 0 ? problem : errno != EINPROGRESS ? errno : ETIMEDOUT;
+        return -1;
+    }
+    return at;
+}
+
+static bool type(const follow *f, const char *place, char *why, size_t size)
+{
+    static const char order[] = "reroute\n", end[] = "quit\n";
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    double until = follow_now() + patience;
+    char host[256];
+    const char *port = strrchr(place, ':');
+    snprintf(host, sizeof host, "%.*s", (int)(port - place), place);
+    int code = getaddrinfo(host, port + 1, &hints, &found);
+    if (code != 0) {
+        snprintf(why, size, "no console '%s': %s", place, gai_strerror(code));
+        return false;
+    }
+    int at = -1;
+    for (const struct addrinfo *a = found; a != NULL && at < 0; a = a->ai_next)
+        at = join(f, a, until);
+    freeaddrinfo(found);
+    if (at < 0) {
+        snprintf(why, size, "no console at '%s': %s", place, strerror(errno));
+        return false;
+    }
+    bool done = await_prompt(f, at, until) &&
+                write(at, order, sizeof order - 1) == (ssize_t)sizeof order - 1 &&
+                await_prompt(f, at, until);
+    if (done)
+        done = write(at, end, sizeof end - 1) > 0;
+    else
+        snprintf(why, size, "the console at '%s' does not answer as OpenSM's does", place);
+    close(at);
+    return done;
+}
+
+/* ---- all ---- */
+
+bool follow_tell(follow *f, char *why, size_t size)
+{
+    const char *trigger = f->o.trigger, *rest;
+    why[0] = 0;
+    if ((rest = behind(trigger, "pid:")) != NULL)
+        return hang_up_file(rest, why, size);
+    if ((rest = behind(trigger, "signal:")) != NULL)
+        return hang_up(rest, why, size);
+    if ((rest = behind(trigger, "console:")) != NULL)
+        return type(f, rest, why, size);
+    if ((rest = behind(trigger, "command:")) != NULL) {
+        follow_text said = {0};
+        bool done = follow_run(f, NULL, rest, f->o.timeout, &said, why, size);
+        sv_array_release(f->ctx, &said);
+        return done;
+    }
+    return true;
+}
