@@ -95,7 +95,8 @@ static void remember(follow *f)
 /* Tells the subnet manager; if that fails, it is told again. */
 static follow_verdict tell(follow *f, follow_decision *d)
 {
-    if (follow_tell(f, d->problem, sizeof d->problem)) {
+    char why[400];
+    if (follow_tell(f, why, sizeof why)) {
         f->state.pending = false;
         f->state.rerouted = follow_time();
         f->rerouted = true;
@@ -103,6 +104,7 @@ static follow_verdict tell(follow *f, follow_decision *d)
         f->untold = 0;
         return FOLLOW_ACTED;
     }
+    snprintf(d->problem, sizeof d->problem, "%s", why);
     f->state.pending = true;
     f->untold++;
     return FOLLOW_UNTOLD;
