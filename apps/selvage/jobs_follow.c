@@ -40,7 +40,7 @@ static bool ask(follow *f, struct view *v, char *why, size_t size)
     bool done =
         follow_run(f, f->o.from == NULL ? squeue : NULL, f->o.from, f->o.timeout, &said, why, size);
     if (done) {
-        sv_memory memory = {said.at, said.length};
+        sv_memory memory = {said.at != NULL ? said.at : "", said.length};
         sv_source source = sv_memory_source(&memory, "jobs");
         done = sv_allocations_read(f->ctx, &source, SV_JOBS_AUTO, &v->jobs) == SV_OK;
         if (!done)

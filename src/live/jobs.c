@@ -53,7 +53,7 @@ static sv_status read_text(sv_live *live, sv__text *text)
 
 static sv_status parse(sv_live *live, const sv_fabric *f, const sv__text *text, sv_jobmap **map)
 {
-    sv_memory memory = {text->at, text->length};
+    sv_memory memory = {text->at != NULL ? text->at : "", text->length};
     sv_source source = sv_memory_source(&memory, live->options.jobs_path);
     return sv_jobmap_read(live->ctx, f, &source, map);
 }
