@@ -221,15 +221,15 @@ class Sources(Case):
     def test_away(self):
         self.decision()
         kept = self.read("map")
-        for source, what in (("echo oh no >&2; exit 3", "exit code 3: oh no"),
-                             ("kill -SEGV $$", "signal 11"),
-                             ("echo what is this", "jobs:1:"),
-                             ("head -c 100000 /dev/urandom", "jobs:"),
-                             ("echo '{\"jobs\": [{'", "jobs:"),
-                             ("sleep 60", "did not end within 0.3 s")):
+        for source, what, limit in (("echo oh no >&2; exit 3", "exit code 3: oh no", "60s"),
+                                    ("kill -SEGV $$", "signal 11", "60s"),
+                                    ("echo what is this", "jobs:1:", "60s"),
+                                    ("head -c 100000 /dev/urandom", "jobs:", "60s"),
+                                    ("echo '{\"jobs\": [{'", "jobs:", "60s"),
+                                    ("sleep 60", "did not end within 0.3 s", "300ms")):
             with self.subTest(source):
                 self.change_state(failures=0, retry=0)
-                code, found, error = self.look("--timeout", "300ms", source=source)
+                code, found, error = self.look("--timeout", limit, source=source)
                 self.assertEqual((code, found["decision"]), (5, "away"))
                 self.assertIn(what, found["problem"])
                 self.assertIn("slurm away, retry in 600 s", error)
@@ -517,7 +517,7 @@ class Daemon(Case):
         self.stop(process)
 
     def test_slow(self):
-        process = self.start("--every", "200ms", "--timeout", "1s", source="sleep 0.7; cat " +
+        process = self.start("--every", "200ms", "--timeout", "4s", source="sleep 2.2; cat " +
                              self.path("queue"))
         self.wait(lambda: "slurm is slow" in self.read("err"), "word")
         self.wait_for("same")

@@ -5,6 +5,7 @@
 #define _DEFAULT_SOURCE
 #include <sys/stat.h>
 
+#include "base/rng.h"
 #include "support/living.h"
 
 static const char spec[] = "kary:k=4,n=2,hosts=4";
@@ -354,6 +355,42 @@ static void test_refusals(void **state)
     sv_live_free(live);
 }
 
+/* Whatever comes and goes: tables are for the last map that was one, and no work is done twice. */
+static void test_random_walk(void **state)
+{
+    (void)state;
+    static const char *const without[] = {NULL, NULL, "cable 3", "cable 7", "node 8"};
+    sv_rng rng;
+    const sv_live_options options = following();
+    sv_live *live = start(&options);
+    uint64_t fabric_before = 99, map_before = 99, map_good = 5;
+    unlink(map_path);
+    sv_rng_init(&rng, 11);
+    for (int i = 0; i < 150; i++) {
+        uint64_t fabric = sv_rng_below(&rng, 5), map = sv_rng_below(&rng, 8);
+        fabric = fabric == 1 ? 0 : fabric;
+        if (map < 4)
+            put_two((unsigned)map, "1", "2");
+        else if (map == 4)
+            put("nonsense\n");
+        else if (map == 5)
+            unlink(map_path);
+        map_good = map < 4 || map == 5 ? map : map_good; /* else what was there stays */
+        sv_live_report r = sweep(live, found(spec, without[fabric]), 0);
+        assert_int_equal(r.jobs, map_good == 5 ? 0 : 2);
+        if (map_before == map_good && fabric_before == fabric)
+            assert_int_equal(r.how, SV_LIVE_SAME);
+        else if (map_before != map_good)
+            assert_int_equal(r.how, SV_LIVE_ROUTED);
+        else
+            assert_true(r.how == SV_LIVE_REPAIRED || r.how == SV_LIVE_RETURNED ||
+                        r.how == SV_LIVE_ROUTED); /* drift, or a node that turned up */
+        map_before = map_good;
+        fabric_before = fabric;
+    }
+    sv_live_free(live);
+}
+
 static void test_out_of_memory_anywhere(void **state)
 {
     (void)state;
@@ -393,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_careful),
         cmocka_unit_test(test_careful_with_failures),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_random_walk),
         cmocka_unit_test(test_out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, begin_folder, end_folder);
