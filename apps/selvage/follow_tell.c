@@ -13,11 +13,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "selvage/follow.h"
@@ -97,28 +98,30 @@ static bool hang_up_file(const char *path, char *why, size_t size)
 /* ---- the console ---- */
 
 /* Whether a socket is ready in time; a signal to stop ends the wait. */
-static bool ready(const follow *f, int at, short events, double until)
+static bool ready(follow *f, int at, bool writes, double until)
 {
-    while (!follow_stopped(f)) {
+    int count = 0;
+    follow_block(f, true);
+    while (count <= 0 && !follow_stopped(f) && follow_now() < until) {
         double left = until - follow_now();
-        struct pollfd one = {.fd = at, .events = events};
-        if (left <= 0)
-            return false;
-        int count = poll(&one, 1, (int)(left * 1000) + 1);
-        if (count > 0)
-            return true;
-        if (count < 0 && errno != EINTR)
-            return false;
+        struct timespec span = {.tv_sec = (time_t)left};
+        fd_set set;
+        FD_ZERO(&set);
+        FD_SET(at, &set);
+        span.tv_nsec = (long)((left - (double)span.tv_sec) * 1e9);
+        count = pselect(at + 1, writes ? NULL : &set, writes ? &set : NULL, NULL,
+                        left > 0 ? &span : &(struct timespec){0}, &f->open);
     }
-    return false;
+    follow_block(f, false);
+    return count > 0;
 }
 
 /* Reads until OpenSM's prompt. */
-static bool await_prompt(const follow *f, int at, double until)
+static bool await_prompt(follow *f, int at, double until)
 {
     static const char prompt[] = "$ ";
     char last[3] = "", piece[512];
-    while (ready(f, at, POLLIN, until)) {
+    while (ready(f, at, false, until)) {
         ssize_t got = read(at, piece, sizeof piece);
         if (got <= 0)
             return false;
@@ -132,7 +135,7 @@ static bool await_prompt(const follow *f, int at, double until)
     return false;
 }
 
-static int join(const follow *f, const struct addrinfo *to, double until)
+static int join(follow *f, const struct addrinfo *to, double until)
 {
     int at = socket(to->ai_family, to->ai_socktype, to->ai_protocol), problem = 0;
     socklen_t length = sizeof problem;
@@ -141,7 +144,7 @@ static int join(const follow *f, const struct addrinfo *to, double until)
     fcntl(at, F_SETFD, FD_CLOEXEC);
     fcntl(at, F_SETFL, O_NONBLOCK);
     if (connect(at, to->ai_addr, to->ai_addrlen) != 0 &&
-        (errno != EINPROGRESS || !ready(f, at, POLLOUT, until) ||
+        (errno != EINPROGRESS || !ready(f, at, true, until) ||
          getsockopt(at, SOL_SOCKET, SO_ERROR, &problem, &length) != 0 || problem != 0)) {
         close(at);
         errno = problem != 0 ? problem : errno != EINPROGRESS ? errno : ETIMEDOUT;
@@ -150,7 +153,7 @@ static int join(const follow *f, const struct addrinfo *to, double until)
     return at;
 }
 
-static bool type(const follow *f, const char *place, char *why, size_t size)
+static bool type(follow *f, const char *place, char *why, size_t size)
 {
     static const char order[] = "reroute\n", end[] = "quit\n";
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -58,13 +59,22 @@ static sv_status parse(sv_live *live, const sv_fabric *f, const sv__text *text, 
     return sv_jobmap_read(live->ctx, f, &source, map);
 }
 
-/* What the file says now. A file that is not there says that nothing runs. */
+/*
+ * What the file says now. A file that is not there says that nothing runs. A pipe is none: a sweep
+ * cannot wait until somebody writes into it.
+ */
 static sv_status read_file(sv_live *live, const sv_fabric *f, sv_jobmap **map)
 {
+    const char *path = live->options.jobs_path;
     sv__text text = {0};
     sv_status status = SV_OK;
-    if (access(live->options.jobs_path, F_OK) == 0 || errno != ENOENT)
-        status = read_text(live, &text);
+    struct stat about;
+    if (stat(path, &about) == 0)
+        status = S_ISREG(about.st_mode)
+                     ? read_text(live, &text)
+                     : sv_fail(live->ctx, SV_IO, "'%s' is no regular file", path);
+    else if (errno != ENOENT)
+        status = sv_fail(live->ctx, SV_IO, "cannot read '%s': %s", path, strerror(errno));
     if (status == SV_OK)
         status = parse(live, f, &text, map);
     if (status == SV_OK) {

@@ -15,6 +15,8 @@
  *     simplest     by updn: one lane, which always leaves room for multicast
  *     reinstalled  those of now, without what is gone
  *
+ * With a job map, tables of other jobs than those that run are none of the first four (jobs.c).
+ *
  * Invariant: live->now is proven by verify/ together with the trees in live->used.
  * Cost: as routing and verifying; memory: up to three tables (now, before the last repair, new).
  */

@@ -204,8 +204,8 @@ class Following(Case):
 class Triggers(Case):
     """Without Slurm: what makes OpenSM reroute, and what does not."""
 
-    def look(self, sm, nodes, *more):
-        return selvage("jobs", "follow", sm.dump, "--map", self.path("map"), "--once", "--gain",
+    def look(self, sm, nodes, *more, fabric=None):
+        return selvage("jobs", "follow", fabric or sm.dump, "--map", self.path("map"), "--once", "--gain",
                        "0", "--floor", "0", "--json", "--from", "echo '1|RUNNING|%s'" % nodes,
                        *more)
 
@@ -229,6 +229,20 @@ class Triggers(Case):
             found = self.look(sm, "host[0,4,11]", "--trigger", "console:127.0.0.1:%d" % port,
                               "--dry-run")
             self.assertEqual(found.json["decision"], "would_reroute")
+
+    def test_restart(self):
+        """Tables of the state file are used again for the same jobs, and for no others."""
+        options = "engine=weave state=" + self.path("state.svr")
+        with ibsim.simulate(self.path("f.net"), console=True) as sim:
+            for nodes, how in (("host[0,4,8,12]", "routed"), ("host[0,4,8,12]", "returned"),
+                               ("host[1,4,8,12]", "routed")):
+                self.look(None, nodes, fabric=SPEC)
+                with self.start_manager(sim, options) as sm:
+                    sm.wait_up()
+                    self.assertEqual((sm.status()["how"], sm.status()["jobs"]), (how, 1))
+                    self.prove(sm)
+                    self.assertEqual(sm.stop(), 0)
+                os.unlink(sm.log)
 
     def test_careful(self):
         """passage=careful is heeded for jobs, too: either the change is safe or it is not made."""

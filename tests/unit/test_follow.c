@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/rng.h"
 #include "jobs/follow.h"
 #include "support/testing.h"
 
@@ -169,6 +170,16 @@ static void test_states(void **state)
         put(bad[i]);
         FAILS(ctx, sv_follow_state_load(ctx, path, &s), SV_BAD_INPUT, "state:1:");
         assert_int_equal(s.failures, 8);
+    }
+    sv_rng rng;
+    sv_rng_init(&rng, 5);
+    for (int i = 0; i < 2000; i++) { /* anything at all */
+        char text[] = "rerouted 12\nretry 5\nfailures 3\npending 1\nall 00ff\n";
+        for (uint64_t n = sv_rng_below(&rng, 6); n > 0; n--)
+            text[sv_rng_below(&rng, sizeof text - 1)] = (char)sv_rng_below(&rng, 256);
+        put(text);
+        sv_status status = sv_follow_state_load(ctx, path, &s);
+        assert_true(status == SV_OK || status == SV_BAD_INPUT);
     }
     unlink(path);
     mkdir(path, 0700);

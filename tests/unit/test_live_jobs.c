@@ -157,6 +157,9 @@ static void test_bad_maps(void **state)
     assert_int_equal(r.how, SV_LIVE_SAME);
     assert_int_equal(r.jobs, 2);
     rmdir(map_path);
+    assert_int_equal(mkfifo(map_path, 0600), 0); /* nobody is waited for */
+    assert_int_equal(sweep(live, found(spec, "cable 3"), 0).how, SV_LIVE_SAME);
+    unlink(map_path);
     put_two(1, "1", "2");
     assert_int_equal(sweep(live, found(spec, "cable 3"), 0).how, SV_LIVE_ROUTED);
     sv_live_free(live);
