@@ -68,6 +68,25 @@ class Follower:
         self.wait(look, what)
         return found[0]
 
+    def freeze(self):
+        """Stops it for a while; what it asked Slurm just before has been answered then."""
+        self.process.send_signal(signal.SIGSTOP)
+
+        def asks():
+            for name in filter(str.isdigit, os.listdir("/proc")):
+                try:
+                    with open("/proc/%s/stat" % name) as file:
+                        state, parent = file.read().rsplit(")", 1)[1].split()[:2]
+                except OSError:
+                    continue
+                if int(parent) == self.process.pid and state != "Z":
+                    return True
+            return False
+        slurm.wait_for(lambda: not asks(), "answer of Slurm")
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
+
     def stop(self):
         """As an administrator would: at once, and with exit code 0."""
         begun = time.time()
@@ -162,12 +181,12 @@ class Following(Case):
 
     def replace(self, sm, cluster, follower):
         """Other jobs on the same nodes, between two looks."""
-        follower.process.send_signal(signal.SIGSTOP)
+        follower.freeze()
         cluster.cancel(*self.jobs)
         self.jobs = [cluster.submit("host[5-6,9,13]"), cluster.submit("host[0,4,8,12]")]
         cluster.wait_running(*self.jobs)
         before, sweeps = len(follower.decisions()), sm.status()["sweeps"]
-        follower.process.send_signal(signal.SIGCONT)
+        follower.thaw()
         follower.wait(lambda: len(follower.decisions()) >= before + 3, "looks")
         self.assertEqual({d["decision"] for d in follower.decisions()[before:]}, {"same"})
         self.assertEqual(sm.status()["sweeps"], sweeps)
