@@ -96,7 +96,16 @@ echo "9. Two more cables fail: the same tables, repaired:"
 
 echo "10. The way from one end to the other:"
 "$selvage" path $out/weave host0 host191 | sed 's/^/   /'
-echo "11. What failures cost: 0 to 10 % of the torus' cables fail, every engine, three draws each:"
+echo "11. Six jobs run, scattered over the fabric; tables that know them spread the routes inside jobs:"
+sed -n 's/^Ca.*# "\(host[0-9]*\).*/\1/p' $out/broken.net |
+    awk '{ print $1, "job" (int(NR / 7) * 5 % 6 + 1) }' >$out/jobs.txt
+rm -rf $out/follow
+"$selvage" route $out/broken.net --jobs $out/jobs.txt -o $out/follow >/dev/null
+"$selvage" metrics $out/weave $out/follow --jobs $out/jobs.txt --heat $out/jobs.svg |
+    sed -n '/^their routes/,/channels of a job/p' | sed 's/^/   /'
+echo "   $out/jobs.svg: before and after, cable by cable"
+
+echo "12. What failures cost: 0 to 10 % of the torus' cables fail, every engine, three draws each:"
 rm -f $out/study.db
 "$selvage" study degradation --fabric torus:4x4x3,hosts=4 --links 0,1%,3%,5%,10% --seeds 1..3 \
     --db $out/study.db >/dev/null 2>$out/study.log || { cat $out/study.log; exit 1; }
@@ -111,7 +120,8 @@ echo "Shown: a generated fabric, a repeatable failure, its distances and connect
 echo "(47 switches, 188 terminals, still connected), the difference, a drawing, and several routings of"
 echo "what is left: which of them can deadlock, with the ring of channels that can wait for each other,"
 echo "what they deliver when all send to all, a proof for one that cannot deadlock, and its repair after a"
-echo "further failure; and what keeps its throughput as more and more cables fail, as a page."
+echo "further failure; tables that follow jobs; and what keeps its throughput as more and more cables fail,"
+echo "as a page."
 echo "Output is in $out/: torus.net and broken.net (ibsim serves them to OpenSM), failed.txt,"
 echo "broken.svg, a directory of tables for each engine (opensm -R file -U weave/opensm-lfts.dump"
-echo "loads them), weave.proof, study.db and report.html."
+echo "loads them), weave.proof, jobs.txt and jobs.svg, study.db and report.html."
