@@ -151,11 +151,18 @@ static sv_status open_layers(sv__nue *x, const uint32_t *destinations, uint32_t 
     return SV_OK;
 }
 
-/* Adds the routes of terminals to the weights, from the tips inwards. */
+/*
+ * Adds the routes of terminals to the weights, from the tips inwards. Where only some count, those
+ * inside a job, the others do a little, so that they do not pile up.
+ */
 static void weigh(sv__nue *x, const uint32_t *sources, uint32_t lots)
 {
-    for (uint32_t i = 0; i < x->count; i++)
-        x->routes[x->order[i]] = sources[x->order[i]];
+    enum { INSIDE = 8 }; /* what a route inside a job weighs more */
+    const uint32_t *all = x->core.terminals;
+    for (uint32_t i = 0; i < x->count; i++) {
+        uint32_t s = x->order[i];
+        x->routes[s] = sources == all ? all[s] : INSIDE * sources[s] + all[s];
+    }
     for (uint32_t i = x->count; i-- > 1;) {
         uint32_t s = x->order[i], e = x->out[s];
         x->weight[e] = sv__weigh(x->weight[e], x->routes[s], e, lots);
