@@ -46,22 +46,9 @@ sv_status metrics_write_heat(struct app *app, const struct metrics_options *o,
     return sv_heat_save(app->ctx, &heat, o->heat);
 }
 
-/* A text as one field. */
-static void field(sv_text *out, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        sv_text_print(out, "%s", text);
-        return;
-    }
-    sv_text_add(out, "\"", 1);
-    for (; *text != 0; text++)
-        sv_text_add(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-    sv_text_add(out, "\"", 1);
-}
-
 static void write_end(sv_text *out, const sv_fabric *f, sv_channel c)
 {
-    field(out, sv_node_name(f, f->tail[c.i]));
+    app_csv_field(out, sv_node_name(f, f->tail[c.i]));
     sv_text_print(out, ",0x%016llx,%u,", (unsigned long long)sv_node_guid(f, f->tail[c.i]),
                   f->port[c.i]);
 }

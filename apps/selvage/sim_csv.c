@@ -6,23 +6,10 @@
 
 #include "selvage/sim_shared.h"
 
-/* A text as one field. */
-static void field(sv_text *out, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        sv_text_print(out, "%s", text);
-        return;
-    }
-    sv_text_add(out, "\"", 1);
-    for (; *text != 0; text++)
-        sv_text_add(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-    sv_text_add(out, "\"", 1);
-}
-
 /* A node's name and GUID as two fields. */
 static void node(sv_text *out, const struct sim *sim, sv_node v)
 {
-    field(out, sv_node_name(sim->f, v));
+    app_csv_field(out, sv_node_name(sim->f, v));
     sv_text_print(out, ",0x%016llx", (unsigned long long)sv_node_guid(sim->f, v));
 }
 
@@ -134,9 +121,9 @@ static void stuck(sv_text *out, const struct sim *sim)
         node(out, sim, f->head[s->in.i]);
         sv_text_print(out, ",%u,%u,%u,%u,%s,", f->port[f->reverse[s->in.i].i], s->lane,
                       f->port[s->out.i], s->out_lane, s->behind ? "yes" : "no");
-        field(out, sv_node_name(f, (sv_node){f->num_switches + s->from}));
+        app_csv_field(out, sv_node_name(f, (sv_node){f->num_switches + s->from}));
         sv_text_add(out, ",", 1);
-        field(out, sv_node_name(f, sim->r->node[s->destination]));
+        app_csv_field(out, sv_node_name(f, sim->r->node[s->destination]));
         sv_text_print(out, ",%.6f\n", sim_us(s->since));
     }
 }

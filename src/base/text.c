@@ -141,6 +141,17 @@ void sv_lines_release(sv_lines *lines)
     lines->buffer = NULL;
 }
 
+int64_t sv_lines_raw(sv_lines *lines, void *buffer, size_t size)
+{
+    size_t held = lines->end - lines->start;
+    if (held == 0)
+        return lines->source->read(lines->source->user, buffer, size);
+    size_t some = held < size ? held : size;
+    memcpy(buffer, lines->buffer + lines->start, some);
+    lines->start += some;
+    return (int64_t)some;
+}
+
 sv_status sv_lines_fail(const sv_lines *lines, const char *format, ...)
 {
     char what[900];

@@ -74,6 +74,11 @@ void sv_lines_release(sv_lines *lines);
 sv_status sv_lines_peek(sv_lines *lines, sv_span *start);
 /* The next line; *more is false at the end. The span is valid until the next call. */
 sv_status sv_lines_next(sv_lines *lines, sv_span *line, bool *more);
+/*
+ * What comes next, whatever it is, for readers of other things than lines: as a source's read, from
+ * the buffer first. Lines are no longer counted.
+ */
+int64_t sv_lines_raw(sv_lines *lines, void *buffer, size_t size);
 /* BAD_INPUT with "name:line: " in front. */
 sv_status sv_lines_fail(const sv_lines *lines, const char *format, ...) SV_PRINTF(2, 3);
 

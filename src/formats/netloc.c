@@ -41,15 +41,7 @@ struct reader {
 static size_t feed(void *buffer, size_t size, void *arg)
 {
     struct reader *r = arg;
-    sv_lines *lines = r->lines;
-    size_t held = lines->end - lines->start;
-    if (held > 0) {
-        size_t some = held < size ? held : size;
-        memcpy(buffer, lines->buffer + lines->start, some);
-        lines->start += some;
-        return some;
-    }
-    int64_t got = lines->source->read(lines->source->user, buffer, size);
+    int64_t got = sv_lines_raw(r->lines, buffer, size);
     r->read_failed = got < 0;
     return got < 0 ? (size_t)-1 : (size_t)got;
 }
