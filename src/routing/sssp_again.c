@@ -16,7 +16,8 @@
  * Used where all shortest paths fit one lane, as on trees; elsewhere weave has its own second round
  * (weave_again.c).
  *
- * Invariants: paths stay shortest; loads are always those of the rows.
+ * Invariants: paths stay shortest; loads are always those of the rows; the busiest channel of what
+ * counts never gets busier (but on fabrics too large to keep the rows of a round).
  * Cost: a round is sssp's pass times the length of paths.
  */
 #include <string.h>
@@ -50,14 +51,18 @@ static void find_unit(const struct again *a, struct loads *l)
     l->unit = l->unit < most / 8 ? most / 8 : l->unit;
 }
 
-/* What a channel with a load costs: the eighth power of it, in units. */
+/*
+ * What a channel with a load costs: the eighth power of it, in units; beyond 16 units, where that
+ * would be more than fits, steeply more for each. Always more for more, and sums of 64 still fit.
+ */
 static uint64_t price(const struct loads *l, uint64_t load)
 {
-    enum { UNIT = 8, MOST = 1 << 12 };
-    uint64_t share = (load << UNIT) / l->unit;
+    enum { UNIT = 8, MOST = (1 << 12) - 1, BEYOND = 1 << 16, SLOPE = 40 };
+    uint64_t share = (load << UNIT) / l->unit, beyond = share > MOST ? share - MOST : 0;
     share = share > MOST ? MOST : share;
+    beyond = beyond > BEYOND ? BEYOND : beyond;
     uint64_t fourth = share * share * share * share >> 2 * UNIT;
-    return (fourth * fourth >> 2 * UNIT) + share;
+    return (fourth * fourth >> 2 * UNIT) + share + (beyond << SLOPE);
 }
 
 /* What the way from a switch over a cable costs if so many routes are put on it. */
@@ -171,23 +176,67 @@ static sv_status route_again(struct again *a, uint32_t d, bool first)
     return SV_OK;
 }
 
-static sv_status balance_phase(struct again *a, uint32_t begin, uint32_t end, unsigned rounds)
+static uint64_t busiest(const struct again *a)
 {
-    sv__sssp *x = a->x;
-    memset(a->counted.of, 0, x->core.num_entries * sizeof *a->counted.of);
-    for (unsigned round = 0; round < rounds; round++) {
-        for (uint32_t i = begin; i < end; i++) {
-            if (i % 64 == 0)
-                SV_TRY(sv_progress(x->job->ctx, "balancing", i, x->count));
-            if (x->order[i] != SV_NONE)
-                SV_TRY(route_again(a, x->order[i], round == 0));
-        }
-        if (round == 0) {
-            find_unit(a, &a->counted);
-            find_unit(a, &a->all);
-        }
+    uint64_t most = 0;
+    for (uint32_t e = 0; e < a->x->core.num_entries; e++)
+        most = a->counted.of[e] > most ? a->counted.of[e] : most;
+    return most;
+}
+
+/* Rows of the phase are copied to kept, or back. */
+static sv_status copy_rows(const struct again *a, uint32_t begin, uint32_t end, uint8_t *kept,
+                           bool back)
+{
+    sv__job *job = a->x->job;
+    size_t n = a->x->core.num_switches;
+    for (uint32_t i = begin; i < end; i++, kept += n) {
+        uint32_t d = a->x->order[i];
+        uint8_t *row = d == SV_NONE || job->routes->ports[d] == NULL
+                           ? NULL
+                           : sv_routes_row(job->ctx, job->routes, d);
+        if (row != NULL)
+            memcpy(back ? row : kept, back ? kept : row, n);
+        else if (d != SV_NONE && job->routes->ports[d] != NULL)
+            return SV_NO_MEMORY;
     }
     return SV_OK;
+}
+
+static sv_status balance_once(struct again *a, uint32_t begin, uint32_t end, bool first)
+{
+    sv__sssp *x = a->x;
+    for (uint32_t i = begin; i < end; i++) {
+        if (i % 64 == 0)
+            SV_TRY(sv_progress(x->job->ctx, "balancing", i, x->count));
+        if (x->order[i] != SV_NONE)
+            SV_TRY(route_again(a, x->order[i], first));
+    }
+    return SV_OK;
+}
+
+/* Rounds of a phase; the one with the least busiest channel is kept. */
+static sv_status balance_phase(struct again *a, uint32_t begin, uint32_t end, unsigned rounds)
+{
+    enum { MOST_BYTES = 1 << 28 }; /* beyond, the last round stands */
+    sv__sssp *x = a->x;
+    size_t bytes = (size_t)(end - begin) * x->core.num_switches;
+    uint8_t *kept = bytes > MOST_BYTES ? NULL : sv_arena_raw(x->job->arena, bytes, 1);
+    if (kept == NULL && bytes <= MOST_BYTES)
+        return SV_NO_MEMORY;
+    memset(a->counted.of, 0, x->core.num_entries * sizeof *a->counted.of);
+    SV_TRY(balance_once(a, begin, end, true));
+    find_unit(a, &a->counted);
+    find_unit(a, &a->all);
+    uint64_t least = busiest(a), now = least;
+    for (unsigned round = 1; round < rounds; round++) {
+        if (kept != NULL && now <= least)
+            SV_TRY(copy_rows(a, begin, end, kept, false));
+        least = now < least ? now : least;
+        SV_TRY(balance_once(a, begin, end, false));
+        now = busiest(a);
+    }
+    return kept != NULL && now > least ? copy_rows(a, begin, end, kept, true) : SV_OK;
 }
 
 sv_status sv__sssp_again(sv__sssp *x, unsigned rounds, unsigned job_rounds)

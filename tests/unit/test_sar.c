@@ -286,6 +286,25 @@ static void one_small_job(void **state)
     }
 }
 
+/* Jobs that fill a leaf and a part of the next: a full channel must not look cheap. */
+static void parts_of_leaves(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "kary:k=18,n=2,hosts=18");
+    for (uint32_t hosts = 19; hosts <= 60; hosts += 2)
+        for (uint32_t first = 0; first < 18; first += 7) {
+            char text[60 * 16] = "";
+            for (uint32_t k = first; k < first + hosts; k++)
+                sprintf(text + strlen(text), "host%u job\n", k);
+            sv_jobmap *map = read_map(f, text);
+            sv_jobs_load one = job_load(f, "sssp", NULL, map, true);
+            assert_true(job_load(f, "sar", NULL, map, true).efi.max <= one.efi.max);
+            assert_true(job_load(f, "weave", NULL, map, true).efi.max <= one.efi.max);
+            sv_jobmap_free(map);
+        }
+    sv_fabric_free(f);
+}
+
 /* On fabrics of all kinds, summed up: routes inside jobs spread better. */
 static void jobs_gain(void **state)
 {
@@ -467,6 +486,7 @@ int main(void)
                                        cmocka_unit_test(safe_whatever_the_fabric),
                                        cmocka_unit_test(three_jobs),
                                        cmocka_unit_test(one_small_job),
+                                       cmocka_unit_test(parts_of_leaves),
                                        cmocka_unit_test(jobs_gain),
                                        cmocka_unit_test(the_rest_is_balanced),
                                        cmocka_unit_test(names_do_not_count),

@@ -64,6 +64,29 @@ static void trees_are_balanced(void **state)
     }
 }
 
+/* The same if most hosts are gone: few channels have any load. */
+static void sparse_trees(void **state)
+{
+    (void)state;
+    for (uint32_t left = 19; left < 100; left += 9) {
+        sv_fabric *whole = test_fabric(ctx, "kary:k=18,n=2,hosts=18"), *f = NULL;
+        sv_mask *mask = sv_mask_new(ctx, whole);
+        sv_load once, twice;
+        for (uint32_t t = left; t < whole->num_terminals; t++)
+            sv_mask_node(mask, (sv_node){whole->num_switches + t});
+        OK(ctx, sv_fabric_mask(ctx, whole, mask, &f));
+        sv_routes *r = test_routed(ctx, f, "weave", 0), *plain = test_routed(ctx, f, "sssp", 0);
+        OK(ctx, sv_routes_load(ctx, f, r, NULL, &twice));
+        OK(ctx, sv_routes_load(ctx, f, plain, NULL, &once));
+        assert_true(twice.max <= once.max);
+        sv_routes_free(plain);
+        sv_routes_free(r);
+        sv_mask_free(mask);
+        sv_fabric_free(f);
+        sv_fabric_free(whole);
+    }
+}
+
 /* More lanes may be used than hardware has; they are not, unless they are needed. */
 static void more_lanes_than_hardware_has(void **state)
 {
@@ -286,6 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weave_takes_the_lanes_there_are),
         cmocka_unit_test(trees_are_balanced),
+        cmocka_unit_test(sparse_trees),
         cmocka_unit_test(more_lanes_than_hardware_has),
         cmocka_unit_test(weave_on_a_large_torus),
         cmocka_unit_test(weave_is_best_with_one_lane),
