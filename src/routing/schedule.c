@@ -15,8 +15,10 @@
  * has none to spare: its terminals go one by one, in batches that are otherwise empty.
  *
  * With a job map only routes inside jobs count, those of the largest job are laid first; storage
- * and the rest then find the channels as empty as jobs did. (What jobs load is not taken into
- * account for them: the thesis forgets it, and traffic to storage comes from all jobs alike.)
+ * and the rest then find the channels as empty as jobs did. Jobs on one switch are the rest: none
+ * of their routes takes a channel between switches, so they must not make a difference. (What jobs
+ * load is not taken into account for them: the thesis forgets it, and traffic to storage comes from
+ * all jobs alike.)
  *
  * Invariants: every live terminal's addresses and every live switch are in the order once; a batch
  * never belongs to two phases.
@@ -51,18 +53,22 @@ uint32_t sv__batch(const sv_fabric *f)
 
 /* ---- groups ---- */
 
-struct ranked {
-    uint32_t job, size, lowest;
-};
+/* Whether a job has terminals on several switches; the others take no channel between switches. */
+static bool is_spread(const sv__schedule *s, uint32_t job)
+{
+    return s->first_home[job + 1] - s->first_home[job] > 1;
+}
 
+/* Larger jobs first; equally large ones by their terminals. */
 static int by_size(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
-    if (x->size != y->size)
-        return x->size > y->size ? -1 : 1;
-    if (x->lowest != y->lowest)
-        return x->lowest < y->lowest ? -1 : 1;
-    return (x->job > y->job) - (x->job < y->job);
+    const sv_job *x = *(const sv_job *const *)a, *y = *(const sv_job *const *)b;
+    if (x->num_terminals != y->num_terminals)
+        return x->num_terminals > y->num_terminals ? -1 : 1;
+    for (uint32_t i = 0; i < x->num_terminals; i++)
+        if (x->terminals[i].i != y->terminals[i].i)
+            return x->terminals[i].i < y->terminals[i].i ? -1 : 1;
+    return 0;
 }
 
 /* Each terminal goes with the first of its jobs, the largest being first. */
@@ -70,21 +76,19 @@ static sv_status group_jobs(struct maker *m)
 {
     const sv_jobmap *map = m->s->map;
     uint32_t switches = m->job->fabric->num_switches, used = 0;
-    struct ranked *jobs = SV_ARENA_NEW(m->job->arena, struct ranked, map->num_jobs);
+    const sv_job **jobs = SV_ARENA_NEW(m->job->arena, const sv_job *, map->num_jobs);
     if (jobs == NULL)
         return SV_NO_MEMORY;
     for (uint32_t j = 0; j < map->num_jobs; j++)
-        if (map->jobs[j].num_terminals > 0)
-            jobs[used++] =
-                (struct ranked){j, map->jobs[j].num_terminals, map->jobs[j].terminals[0].i};
-    qsort(jobs, used, sizeof *jobs, by_size);
-    for (uint32_t i = 0; i < used; i++) {
-        const sv_job *job = &map->jobs[jobs[i].job];
-        for (uint32_t k = 0; k < job->num_terminals; k++) {
-            uint32_t *group = &m->group[job->terminals[k].i - switches];
+        if (is_spread(m->s, j))
+            jobs[used++] = &map->jobs[j];
+    if (used > 0)
+        qsort(jobs, used, sizeof *jobs, by_size);
+    for (uint32_t i = 0; i < used; i++)
+        for (uint32_t k = 0; k < jobs[i]->num_terminals; k++) {
+            uint32_t *group = &m->group[jobs[i]->terminals[k].i - switches];
             *group = *group == SV_NONE ? i : *group;
         }
-    }
     m->storage = used;
     return SV_OK;
 }
@@ -231,7 +235,7 @@ static sv_status make_order(struct maker *m)
 
 /* ---- who counts ---- */
 
-/* The jobs of each terminal. */
+/* The jobs of each terminal that are spread. */
 static sv_status index_terminals(sv__schedule *s, sv_arena *arena)
 {
     const sv_fabric *f = s->fabric;
@@ -243,12 +247,12 @@ static sv_status index_terminals(sv__schedule *s, sv_arena *arena)
     if (s->first_job == NULL || s->jobs_of == NULL)
         return SV_NO_MEMORY;
     for (uint32_t j = 0; j < s->map->num_jobs; j++)
-        for (uint32_t i = 0; i < s->map->jobs[j].num_terminals; i++)
+        for (uint32_t i = 0; i < s->map->jobs[j].num_terminals && is_spread(s, j); i++)
             s->first_job[s->map->jobs[j].terminals[i].i - f->num_switches + 2]++;
     for (uint32_t t = 0; t < f->num_terminals; t++)
         s->first_job[t + 2] += s->first_job[t + 1];
     for (uint32_t j = 0; j < s->map->num_jobs; j++)
-        for (uint32_t i = 0; i < s->map->jobs[j].num_terminals; i++)
+        for (uint32_t i = 0; i < s->map->jobs[j].num_terminals && is_spread(s, j); i++)
             s->jobs_of[s->first_job[s->map->jobs[j].terminals[i].i - f->num_switches + 1]++] = j;
     return SV_OK;
 }
@@ -331,13 +335,13 @@ sv_status sv__schedule_init(sv__schedule *schedule, sv__job *job, uint32_t batch
 {
     *schedule = (sv__schedule){.map = job->request->jobs, .fabric = job->fabric};
     struct maker m = {.job = job, .s = schedule, .batch = batch};
+    if (schedule->map != NULL) {
+        SV_TRY(index_homes(schedule, job->arena));
+        SV_TRY(index_terminals(schedule, job->arena));
+    }
     SV_TRY(make_groups(&m));
     SV_TRY(sort_guests(&m));
-    SV_TRY(make_order(&m));
-    if (schedule->map == NULL)
-        return SV_OK;
-    SV_TRY(index_terminals(schedule, job->arena));
-    return index_homes(schedule, job->arena);
+    return make_order(&m);
 }
 
 uint32_t *sv__destinations(sv__job *job, uint32_t batch, uint32_t *count)

@@ -26,10 +26,10 @@ struct sv__crowd {
  * Terminals, then switches. Without a job map terminals go round-robin over their switches (the
  * first of each, then the second of each …, addresses of one terminal together). With one: those
  * of the largest job first, in the same way among themselves, then of the next (equally large ones
- * by their lowest terminal; one that runs several jobs counts with the first of them); then
- * storage without jobs; then all others. At the end of each phase weights are to be forgotten.
- * batch: as sv__batch says; if more than one, those of a batch are of switches far from each
- * other. From the job's arena. Time: linear, and sorting.
+ * by their terminals; one that runs several jobs counts with the first of them; jobs on one switch
+ * are none); then storage without jobs; then all others. At the end of each phase weights are to be
+ * forgotten. batch: as sv__batch says; if more than one, those of a batch are of switches far from
+ * each other. From the job's arena. Time: linear, and sorting.
  */
 sv_status sv__schedule_init(sv__schedule *schedule, sv__job *job, uint32_t batch);
 

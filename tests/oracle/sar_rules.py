@@ -84,9 +84,15 @@ def round_robin(fabric, terminals):
     return [beds[s][k][1] for k in range(longest) for s in sorted(beds) if k < len(beds[s])]
 
 
+def spread(fabric, jobs):
+    """Jobs on several switches: no route inside another one takes a channel between switches."""
+    return [members for members in jobs.values()
+            if len({fabric.terminals[t].switch for t in members}) > 1]
+
+
 def phases(fabric, jobs):
     """Three lists of terminals."""
-    groups = sorted(jobs.values(), key=lambda members: (-len(members), min(members)))
+    groups = sorted(spread(fabric, jobs), key=lambda members: (-len(members), sorted(members)))
     taken, first = set(), []
     for members in groups:
         first += round_robin(fabric, members - taken)
@@ -101,7 +107,8 @@ def counted(fabric, jobs, phase, destination):
     if phase > 0:
         senders = set(fabric.terminals)
     else:
-        senders = set().union(*(members for members in jobs.values() if destination in members))
+        senders = set().union(*(members for members in spread(fabric, jobs)
+                                if destination in members))
     return collections.Counter(fabric.terminals[t].switch for t in senders - {destination})
 
 
