@@ -11,7 +11,7 @@
 
 struct filter {
     const char *fabric, *file, *map, *format;
-    bool json;
+    bool json, empty;
     sv_fabric *f;
     sv_allocations *jobs, *before;
     sv_jobmap *now, *then;
@@ -31,11 +31,30 @@ static sv_status load_before(struct app *app, struct filter *o)
                               &o->then, NULL);
 }
 
-static sv_status compare(struct app *app, struct filter *o, sv_jobs_format format)
+/*
+ * A squeue -h that fails prints nothing, as one that found nothing does; a history of jobs that are
+ * over says nothing of now. Neither may empty the map. -1 or an exit code.
+ */
+static int read_jobs(struct app *app, struct filter *o, sv_jobs_format format)
+{
+    const char *name = strcmp(o->file, "-") == 0 ? "<stdin>" : o->file;
+    sv_status status = sv_allocations_load(app->ctx, o->file, format, &o->jobs);
+    if (status == SV_OK && o->jobs->blank && !o->empty)
+        status = sv_fail(app->ctx, SV_BAD_INPUT,
+                         "%s: not a word in it, not even titles: did squeue fail? without -h it "
+                         "prints titles; --empty: nothing runs",
+                         name);
+    if (status != SV_OK)
+        return app_exit(app, status);
+    if (jobs_all_ended(o->jobs))
+        return app_usage_error(app, "%s: all of these jobs have ended: which run now is not told",
+                               name);
+    return -1;
+}
+
+static sv_status compare(struct app *app, struct filter *o)
 {
     const sv_jobmap nothing = {.jobs = NULL};
-    SV_TRY(app_load(app, o->fabric, &o->f));
-    SV_TRY(sv_allocations_load(app->ctx, o->file, format, &o->jobs));
     SV_TRY(sv_allocations_map(app->ctx, o->jobs, SV_TIME_OPEN, o->f, SV_PLACE_BY_NAME, true,
                               &o->now, &o->placed));
     jobs_warn_unknown(app, o->file, o->jobs, &o->placed);
@@ -90,10 +109,13 @@ static void print_json(sv_text *out, const struct filter *o)
 static int run(struct app *app, struct filter *o, sv_jobs_format format)
 {
     sv_text out;
-    sv_status status = compare(app, o, format);
-    if (status == SV_OK)
+    sv_status status = app_load(app, o->fabric, &o->f);
+    int code = status == SV_OK ? read_jobs(app, o, format) : -1;
+    if (status == SV_OK && code < 0)
+        status = compare(app, o);
+    if (status == SV_OK && code < 0)
         status = app_print_begin(app, &out);
-    if (status == SV_OK) {
+    if (status == SV_OK && code < 0) {
         (o->json ? print_json : print_text)(&out, o);
         status = app_print_end(app, &out);
     }
@@ -102,6 +124,8 @@ static int run(struct app *app, struct filter *o, sv_jobs_format format)
     sv_allocations_free(o->before);
     sv_allocations_free(o->jobs);
     sv_fabric_free(o->f);
+    if (code >= 0)
+        return code;
     if (status != SV_OK)
         return app_exit(app, status);
     return o->written ? EXIT_YES : EXIT_NO;
@@ -116,6 +140,7 @@ int jobs_filter(struct app *app, int argc, char **argv)
         {"map", 'm', OPTION_TEXT, &o.map, "MAP", "the job map to compare with, and to write"},
         {"format", 'f', OPTION_TEXT, &o.format, "F",
          "squeue, json, sacct, swf or map (default: recognised)"},
+        {"empty", 0, OPTION_FLAG, &o.empty, NULL, "a FILE without a word means that nothing runs"},
         {"json", 'j', OPTION_FLAG, &o.json, NULL, "print JSON"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
     const app_usage usage = {
@@ -124,7 +149,7 @@ int jobs_filter(struct app *app, int argc, char **argv)
         "switches count, and what they are called does not: then tables would be the same.\n"
         "If they are others MAP is written, whole or not at all, and the exit code is 0; if\n"
         "not it is left alone, and the exit code is 1. FILE is as for jobs read.",
-        "squeue -h -o \"%i|%T|%N\" | selvage jobs filter net.txt - --map jobs.txt", options};
+        "squeue -o \"%i|%T|%N\" | selvage jobs filter net.txt - --map jobs.txt", options};
     int code = app_parse(app, &usage, argc, argv, words, 1, 2);
     if (code >= 0)
         return code;
@@ -132,7 +157,7 @@ int jobs_filter(struct app *app, int argc, char **argv)
     o.file = words[1];
     if (o.file == NULL)
         return app_usage_error(app,
-                               "which jobs? a file, or: squeue -h -o \"%%i|%%T|%%N\" | "
+                               "which jobs? a file, or: squeue -o \"%%i|%%T|%%N\" | "
                                "selvage jobs filter %s -",
                                o.fabric);
     if (o.map == NULL)

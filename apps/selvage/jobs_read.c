@@ -64,6 +64,14 @@ sv_status jobs_must_be_there(struct app *app, const char *file, const sv_placed 
                    strcmp(file, "-") == 0 ? "<stdin>" : file, placed->unknown_hosts);
 }
 
+bool jobs_all_ended(const sv_allocations *jobs)
+{
+    for (uint32_t i = 0; i < jobs->count; i++)
+        if (jobs->list[i].end == SV_TIME_OPEN)
+            return false;
+    return jobs->count > 0;
+}
+
 /* ---- reading ---- */
 
 static const char *time_text(int64_t seconds, char *text, size_t room)
@@ -86,10 +94,10 @@ static int find_moment(struct app *app, const struct read_options *o, struct fou
             return app_usage_error(app, "--at: %s", sv_ctx_message(app->ctx));
         return -1;
     }
-    for (uint32_t i = 0; i < found->jobs->count; i++)
-        if (found->jobs->list[i].end == SV_TIME_OPEN)
-            return -1;
-    if (found->jobs->count == 0)
+    if (found->jobs->blank)
+        sv_warn(app->ctx, "%s: not a word in it, not even titles: taken as that nothing runs",
+                strcmp(o->file, "-") == 0 ? "<stdin>" : o->file);
+    if (!jobs_all_ended(found->jobs))
         return -1;
     return app_usage_error(app, "all of these jobs have ended: --at says when, from %s to %s",
                            time_text(found->jobs->begin, from, sizeof from),
@@ -273,7 +281,7 @@ int jobs_read(struct app *app, int argc, char **argv)
         "squeue printed (plain or --json), jobs of slurmrestd, sacct --parsable2 with JobID,\n"
         "Start, End and NodeList, a log in the Standard Workload Format with lists of nodes,\n"
         "or a job map; - is standard input.",
-        "squeue -h -o \"%i|%T|%N\" | selvage jobs read - -o jobs.txt\n"
+        "squeue -o \"%i|%T|%N\" | selvage jobs read - -o jobs.txt\n"
         "squeue --json | selvage jobs read - --fabric net.txt\n"
         "selvage jobs read log.swf --at +36h --fabric taurus --hosts order -o jobs.txt",
         options};
@@ -281,7 +289,7 @@ int jobs_read(struct app *app, int argc, char **argv)
     if (code >= 0)
         return code;
     if (o.file == NULL)
-        return app_usage_error(app, "which file? or: squeue -h -o \"%%i|%%T|%%N\" | selvage jobs "
+        return app_usage_error(app, "which file? or: squeue -o \"%%i|%%T|%%N\" | selvage jobs "
                                     "read -");
     if (o.hosts != NULL && strcmp(o.hosts, "name") != 0 && strcmp(o.hosts, "order") != 0)
         return app_usage_error(app, "--hosts: '%s' is neither name nor order", o.hosts);

@@ -40,6 +40,7 @@ typedef struct sv_allocations {
                            SV_TIME_UNKNOWN both if no time is known */
     uint32_t left_out;  /* entries that are no allocation: not running (or never), without nodes,
                            of no length */
+    bool blank; /* not a word was there, not even titles: nothing runs, or nobody answered */
     struct sv__store *store;
 } sv_allocations;
 

@@ -67,12 +67,15 @@ static bool number_of(const json_t *value, int64_t *number)
     return *number >= 0;
 }
 
-/* Whether a job runs: by its state, and all that is said along with it. */
+/*
+ * Whether a job runs: by its state, and all that is said along with it. Words that are not known
+ * may stand beside a state that is: versions to come have more of them.
+ */
 static sv_status read_state(const sv__sheet *s, const json_t *job, bool *runs)
 {
     const json_t *state = json_object_get(job, "job_state");
     size_t count = json_is_array(state) ? json_array_size(state) : 1;
-    bool silent = false;
+    bool silent = false, known = false;
     *runs = false;
     for (size_t i = 0; i < count; i++) {
         const char *word =
@@ -80,26 +83,39 @@ static sv_status read_state(const sv__sheet *s, const json_t *job, bool *runs)
         if (word == NULL)
             return sv__sheet_fail(s, "no job_state");
         sv_span span = sv_span_of(word);
+        known = known || sv__slurm_state_of(span) != SV__STATE_UNKNOWN;
         *runs = *runs || sv__slurm_state_of(span) == SV__STATE_RUNS;
         silent = silent || sv__same_word(span, "SUSPENDED") || sv__same_word(span, "STOPPED") ||
                  sv__same_word(span, "CONFIGURING") || sv__same_word(span, "COMPLETING") ||
                  sv__same_word(span, "POWER_UP_NODE") || sv__same_word(span, "STAGE_OUT");
     }
     *runs = *runs && !silent;
-    return SV_OK;
+    return known ? SV_OK : sv__sheet_fail(s, "job_state is not a state of a job");
 }
 
-/* The list of nodes, or NULL. */
-static const char *nodes_of(const json_t *job)
+/*
+ * The list of nodes of a job that runs, or NULL if it has none. Where they cannot be read it is
+ * refused: to take it for a job that does not run would be wrong.
+ */
+static sv_status find_nodes(const sv__sheet *s, const json_t *job, const char **list)
 {
-    const char *text = json_string_value(json_object_get(job, "nodes"));
-    if (text != NULL && *text != 0)
-        return text;
-    const json_t *nodes = json_object_get(json_object_get(job, "job_resources"), "nodes");
-    text = json_string_value(nodes);
-    if (text == NULL)
-        text = json_string_value(json_object_get(nodes, "list"));
-    return text != NULL && *text != 0 ? text : NULL;
+    const json_t *own = json_object_get(job, "nodes");
+    const json_t *resources = json_object_get(job, "job_resources");
+    const json_t *held = json_object_get(resources, "nodes");
+    if (json_is_object(held))
+        held = json_object_get(held, "list");
+    *list = NULL;
+    if (own == NULL && held == NULL)
+        return sv__sheet_fail(s, "it runs, and there is no nodes");
+    if (own != NULL && !json_is_null(own) && !json_is_string(own))
+        return sv__sheet_fail(s, "it runs, and nodes is not a text");
+    if (own != NULL && json_string_length(own) > 0)
+        *list = json_string_value(own);
+    else if (held != NULL && !json_is_null(held) && !json_is_string(held))
+        return sv__sheet_fail(s, "it runs, and job_resources.nodes is not a text");
+    else if (json_string_length(held) > 0)
+        *list = json_string_value(held);
+    return SV_OK;
 }
 
 /* As squeue calls it: 12, or 12_3 of an array; a part of a heterogeneous job is called as that. */
@@ -122,14 +138,17 @@ static sv_status read_job(sv__sheet *s, const json_t *job)
 {
     char name[64];
     bool runs;
+    const char *nodes = NULL;
     int64_t begin;
     if (!json_is_object(job))
         return sv__sheet_fail(s, "not an object");
     SV_TRY(name_of(s, job, name, sizeof name));
     SV_TRY(read_state(s, job, &runs));
-    const char *nodes = nodes_of(job);
-    if (!runs || nodes == NULL) {
+    if (runs)
+        SV_TRY(find_nodes(s, job, &nodes));
+    if (nodes == NULL) {
         s->left_out++;
+        s->nodeless += runs;
         return SV_OK;
     }
     if (!number_of(json_object_get(job, "start_time"), &begin) || begin == 0 ||

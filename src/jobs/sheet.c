@@ -252,13 +252,28 @@ static sv_status fill(sv__sheet *s, sv_allocations *a)
     a->lines = lines;
     a->num_hosts = (uint32_t)s->host_names.length;
     a->left_out = s->left_out;
+    a->blank = s->blank;
     SV_TRY(fill_list(s, a, jobs));
     fill_times(a);
     return SV_OK;
 }
 
+/* A job may give up all of its nodes and go on; but not all jobs do, and then it is the column. */
+static sv_status check_nodes(const sv__sheet *s)
+{
+    const char *name = s->lines.source->name;
+    if (s->nodeless > 0 && s->entries.length == 0)
+        return sv_fail(s->ctx, SV_BAD_INPUT, "%s: %u job%s, and nodes are told of none", name,
+                       s->nodeless, s->nodeless == 1 ? " runs" : "s run");
+    if (s->nodeless > 0)
+        sv_warn(s->ctx, "%s: %u job%s without nodes, left out", name, s->nodeless,
+                s->nodeless == 1 ? " runs" : "s run");
+    return SV_OK;
+}
+
 sv_status sv__sheet_finish(sv__sheet *s, sv_allocations **result)
 {
+    SV_TRY(check_nodes(s));
     sv__store *store = sv__store_new(s->ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;

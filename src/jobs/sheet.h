@@ -26,7 +26,8 @@ typedef struct sv__sheet {
     SV_ARRAY(uint32_t) host_lines;
     SV_ARRAY(sv__entry) entries;
     SV_ARRAY(uint32_t) members;
-    uint32_t left_out;
+    uint32_t left_out, nodeless; /* nodeless: of left_out, those that run all the same */
+    bool blank;
     char place[48];     /* where the reader is, if lines do not tell: "jobs[5]" */
     const char *advice; /* to go with host lists that look cut off, or NULL */
 } sv__sheet;
@@ -44,7 +45,7 @@ sv_status sv__sheet_hosts(sv__sheet *s, sv_span list);
 /* BAD_INPUT with "name:line: ", or "name: place: ", in front. */
 sv_status sv__sheet_fail(const sv__sheet *s, const char *format, ...) SV_PRINTF(2, 3);
 
-/* The allocations. */
+/* The allocations. BAD_INPUT when jobs run, and not one of them has nodes; some: a warning. */
 sv_status sv__sheet_finish(sv__sheet *s, sv_allocations **result);
 
 /* ---- Slurm's words ---- */

@@ -20,8 +20,8 @@
 #include "jobs/sheet.h"
 
 /* Inside of formats, and as it is. */
-#define ADVICE "; squeue -h -o \"%%i|%%T|%%N\" cuts nothing off"
-static const char cut_off[] = ": it looks cut off; squeue -h -o \"%i|%T|%N\" cuts nothing off";
+#define ADVICE "; squeue -o \"%%i|%%T|%%N\" cuts nothing off"
+static const char cut_off[] = ": it looks cut off; squeue -o \"%i|%T|%N\" cuts nothing off";
 
 enum { JOB, STATE, NODES, REASON, COUNT, COLUMNS };
 
@@ -154,6 +154,7 @@ static sv_status add_job(struct reader *r, const sv_span *fields, bool has_state
                 sv__same_word(nodes, "n/a") || nodes.at[0] == '(';
     if (state == SV__STATE_IDLE || none) {
         s->left_out++;
+        s->nodeless += has_state && state == SV__STATE_RUNS;
         return SV_OK;
     }
     SV_TRY(sv__sheet_begin(s, sv__slurm_job(job), SV_TIME_UNKNOWN, SV_TIME_OPEN));

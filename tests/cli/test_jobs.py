@@ -12,6 +12,7 @@ from support.command import ok, real, selvage  # noqa: E402
 from test_command import Base  # noqa: E402
 
 NET = "kary:k=4,n=2,hosts=4"  # 16 hosts, four to a switch
+TITLES = "JOBID|STATE|NODELIST\n"  # of squeue -o "%i|%T|%N"
 HEAD = "# job map: NODE JOB\n"
 SACCT = """JobID|Start|End|State|NodeList
 7|2026-11-15T12:00:00|2026-11-15T13:00:00|COMPLETED|host[0-3]
@@ -41,7 +42,13 @@ class Read(Base):
         self.assertEqual(again.out, result.out)
 
     def test_nothing_runs(self):
-        self.assertEqual(self.read_text("").out, HEAD)
+        silence = self.read_text("")
+        self.assertEqual(silence.out, HEAD)
+        self.assertEqual(silence.err, "selvage: warning: <stdin>: not a word in it, not even titles: taken as "
+                                      "that nothing runs\n")
+        for text in (TITLES, "1|PENDING|\n"):
+            result = self.read_text(text)
+            self.assertEqual((result.out, result.err), (HEAD, ""))
         self.assertEqual(self.read_text("1|PENDING|\n").out, HEAD)
         self.assertEqual(self.read_text("", "--fabric", NET, "--json").json["running"], 0)
 
@@ -109,7 +116,7 @@ class Read(Base):
         plain, log = self.write("plain.swf", line % ""), self.write("log.swf", line % " {1}")
         net = self.write("net", ok("topo", NET).out)
         for code, text, arguments in (
-                (2, "which file? or: squeue -h -o \"%i|%T|%N\" | selvage jobs read -", ()),
+                (2, "which file? or: squeue -o \"%i|%T|%N\" | selvage jobs read -", ()),
                 (2, "all of these jobs have ended: --at says when, from 1970-01-01T00:01:40 to "
                     "1970-01-01T00:02:30", (log,)),
                 (2, "--at: 'noon' is neither", (log, "--at", "noon")),
@@ -124,7 +131,7 @@ class Read(Base):
                 (5, "cannot open", (self.path("nowhere"),))):
             self.expect_error(code, text, "jobs", "read", *arguments)
         self.expect_error(3, "<stdin>:1: nodes 'n[1-': '1-' in brackets is not a number or a range: it "
-                             "looks cut off; squeue -h -o \"%i|%T|%N\"", "jobs", "read", "-", "-o",
+                             "looks cut off; squeue -o \"%i|%T|%N\"", "jobs", "read", "-", "-o",
                           self.path("map"), stdin=b"1|RUNNING|n[1-\n")
 
     def test_the_real_log(self):
@@ -189,12 +196,41 @@ class Filter(Base):
         self.assertEqual(os.listdir(self.directory), ["map"])
 
     def test_nothing_runs_any_more(self):
-        self.filter(0, "")
-        self.assertEqual(self.read("map"), HEAD)
-        self.filter(1, "")
+        for nothing, options in ((TITLES, ()), ("", ("--empty",)), ("2|PENDING|\n", ())):
+            self.filter(0, nothing, *options)
+            self.assertEqual(self.read("map"), HEAD)
+            self.filter(1, nothing, *options)
+            self.filter(0, "1|R|host[3-4]\n")
+            self.filter(0, nothing, *options)
+            self.assertEqual(self.read("map"), HEAD)
+            os.remove(self.path("map"))
+
+    def test_what_does_not_say_that_nothing_runs(self):
+        """A squeue -h that failed, a history that is over, jobs whose nodes cannot be read."""
         self.filter(0, "1|R|host[3-4]\n")
-        self.filter(0, "")
-        self.assertEqual(self.read("map"), HEAD)
+        kept = self.read("map")
+        over = SACCT.replace("Unknown|RUNNING", "2026-11-15T13:00:00|COMPLETED")
+        cases = [(3, "", "<stdin>: not a word in it, not even titles: did squeue fail? without -h it prints "
+                         "titles; --empty: nothing runs"),
+                 (3, "\n \n", "not a word in it"),
+                 (2, over, "<stdin>: all of these jobs have ended: which run now is not told"),
+                 (3, "1|RUNNING|\n", "<stdin>: 1 job runs, and nodes are told of none")]
+        if selvage("jobs", "read", "-", stdin=b"{\"jobs\": []}").code == 0:
+            cases += [(3, '{"jobs":[{"job_id":1,"job_state":["RUNNING"],"nodes":["host0","host5"]}]}',
+                       "jobs[0]: it runs, and nodes is not a text"),
+                      (3, '{"jobs":[{"job_id":1,"job_state":[],"nodes":"host0"}]}',
+                       "jobs[0]: job_state is not a state of a job")]
+        for code, text, words in cases:
+            for options in ((), ("--json",)):
+                result = self.filter(code, text, *options)
+                self.assertEqual(result.out, "")
+                self.assertIn(words, result.err)
+                self.assertEqual(self.read("map"), kept)
+
+    def test_one_without_nodes_does_not_hide_others(self):
+        result = self.filter(0, "1|RUNNING|\n2|RUNNING|host[3-4]\n")
+        self.assertEqual(result.err, "selvage: warning: <stdin>: 1 job runs without nodes, left out\n")
+        self.assertEqual(self.read("map"), HEAD + "host3 2\nhost4 2\n")
 
     def test_what_the_map_holds_is_made_by_others(self):
         """Jobs on one switch, nodes that left the fabric, and another order of lines."""
@@ -240,7 +276,7 @@ class Help(unittest.TestCase):
         for verb in ("read", "filter"):
             text = ok("jobs", verb, "--help").out
             self.assertTrue(text.startswith("usage: selvage jobs %s " % verb), text)
-            self.assertIn("\nexample:\n  squeue -h -o \"%i|%T|%N\" | selvage jobs", text)
+            self.assertIn("\nexample:\n  squeue -o \"%i|%T|%N\" | selvage jobs", text)
             self.assertIn("--json", text)
 
 

@@ -152,14 +152,27 @@ def number(value):
     return value
 
 
+def states_of(job):
+    states = job["job_state"]
+    return states if isinstance(states, list) else [states]
+
+
+def is_running(job):
+    states = states_of(job)
+    return any(runs(state) for state in states) and not SILENT & set(states)
+
+
+def some_run(text):
+    """Whether jobs run, with nodes or without."""
+    return any(is_running(job) for job in json.loads(text)["jobs"])
+
+
 def read_json(text):
     sheet = Sheet()
     for job in json.loads(text)["jobs"]:
-        states = job["job_state"]
-        states = states if isinstance(states, list) else [states]
         nodes = job.get("nodes") or (job.get("job_resources") or {}).get("nodes") or ""
         nodes = nodes["list"] if isinstance(nodes, dict) else nodes
-        if not any(runs(state) for state in states) or SILENT & set(states) or not nodes:
+        if not is_running(job) or not nodes:
             sheet.left_out += 1
             continue
         name = str(number(job["job_id"]))

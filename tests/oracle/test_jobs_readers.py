@@ -189,6 +189,9 @@ class Readers(unittest.TestCase):
 
     def check(self, text, reader, at):
         jobs, left_out = reader(text)
+        if not jobs and reader == oracle.read_json and oracle.some_run(text):
+            self.assertEqual(selvage("jobs", "read", "-", stdin=text.encode()).code, 3, text)
+            return {}
         told = self.read(text, *(() if at is None else ("--at", str(at))))
         found = {(job["job"], job["begin"], job["end"]): set(job["hosts"]) for job in told["jobs"]}
         self.assertEqual(len(found), len(told["jobs"]))
@@ -315,7 +318,8 @@ class Filter(unittest.TestCase):
             if rng.random() < 0.4:
                 number += 1
                 jobs["%d" % number] = some(rng, hosts + ["gone1"])[:rng.choice((1, 2, 4, 9))]
-            text = "".join("%s|R|%s\n" % (job, oracle.compress(rng, jobs[job]))
+            titles = "JOBID|STATE|NODELIST\n" if not jobs or rng.random() < 0.5 else ""
+            text = titles + "".join("%s|R|%s\n" % (job, oracle.compress(rng, jobs[job]))
                            for job in rng.sample(sorted(jobs), len(jobs)))
             placed = fabric.place(jobs)
             now = collections.Counter(ports for ports in placed.values() if fabric.several(ports))

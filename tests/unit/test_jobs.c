@@ -257,7 +257,7 @@ static void squeue_without_titles(void **state)
     REFUSES("1|RUNNING|n[1-2]\n\n2|WALKING|n3\n", SV_JOBS_AUTO, SV_BAD_INPUT,
             "jobs:3: 'WALKING' is not a state");
     REFUSES("1|RUNNING|n[1-2\n", SV_JOBS_AUTO, SV_BAD_INPUT,
-            "jobs:1: nodes 'n[1-2': a bracket is not closed: it looks cut off; squeue -h -o "
+            "jobs:1: nodes 'n[1-2': a bracket is not closed: it looks cut off; squeue -o "
             "\"%i|%T|%N\" cuts nothing off");
     REFUSES("1|RUNNING|n1|more\n", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:1: 4 columns");
     REFUSES("1|RUNNING|n1\nx|RUNNING|n1\n", SV_JOBS_AUTO, SV_BAD_INPUT,
@@ -266,6 +266,46 @@ static void squeue_without_titles(void **state)
             SV_JOBS_SQUEUE, SV_BAD_INPUT, "jobs:1:");
     REFUSES("slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n",
             SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:1:");
+}
+
+/* One may have given all of its nodes up; if all have, it is the wrong column. */
+static void jobs_that_run_without_nodes(void **state)
+{
+    (void)state;
+    TELLS("1|RUNNING|\n2|RUNNING|n1\n", SV_JOBS_AUTO, "2: n1; left 1");
+    TELLS("JOBID|STATE|NODELIST\n1|RUNNING|(null)\n2|RUNNING|n1\n", SV_JOBS_AUTO, "2: n1; left 1");
+    REFUSES("1|RUNNING|\n2|R|\n3|PENDING|\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs: 2 jobs run, and nodes are told of none");
+    REFUSES("JOBID|STATE|NODELIST\n1|RUNNING|\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs: 1 job runs, and nodes are told of none");
+}
+
+/* Whether there was anything at all. */
+static void a_file_without_a_word_is_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool blank;
+    } cases[] = {{"", true},
+                 {" \n\r\n\t", true},
+                 {"\xef\xbb\xbf", true},
+                 {"JOBID|STATE|NODELIST\n", false},
+                 {"# job map: NODE JOB\n", false},
+                 {"1|PENDING|\n", false},
+                 {"; a log\n", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int format = SV_JOBS_AUTO; format <= SV_JOBS_SQUEUE && (format == 0 || i < 3);
+             format++) {
+            sv_allocations *jobs = NULL;
+            OK(ctx, read_as(cases[i].text, format, &jobs));
+            assert_int_equal(jobs->blank, cases[i].blank);
+            sv_allocations_free(jobs);
+        }
+    TELLS("\xef\xbb\xbf"
+          "1|R|n1\n",
+          SV_JOBS_AUTO, "1: n1; left 0");
+    TELLS("\xef\xbb\xbfn2 17\n", SV_JOBS_MAP, "17: n2; left 0");
 }
 
 static void squeue_that_cut_something_off(void **state)
@@ -444,7 +484,7 @@ static void json_of_many_versions(void **state)
         "{\"job_id\": 4, \"job_state\": [\"TIMEOUT\", \"COMPLETING\"], \"nodes\": \"n4\"},"
         "{\"job_id\": 5, \"job_state\": [\"RUNNING\", \"SOMETHING_NEW\"], \"nodes\": \"n5\"},"
         "{\"job_id\": 6, \"job_state\": [\"RUNNING\"], \"nodes\": \"\"},"
-        "{\"job_id\": 7, \"job_state\": [], \"nodes\": \"n7\"}]}",
+        "{\"job_id\": 7, \"job_state\": [\"SOMETHING_NEW\", \"PENDING\"], \"nodes\": 7}]}",
         SV_JOBS_AUTO, "5_0: n3; 5: n5; 1 100: n1 n2; left 4");
     REFUSES("{\"jobs\": [{\"job_id\": 1, \"job_state\": \"RUNNING\", \"nodes\": \"n[1\"}]}",
             SV_JOBS_AUTO, SV_BAD_INPUT, "jobs: jobs[0]: nodes 'n[1': a bracket is not closed");
@@ -454,6 +494,26 @@ static void json_of_many_versions(void **state)
             "jobs[0]: no job_id");
     REFUSES("{\"jobs\": [{\"job_id\": 1}]}", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs[0]: no job_state");
     REFUSES("{\"jobs\": [7]}", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs[0]: not an object");
+    /* a job that runs is never taken for one that does not */
+    static const char *const wrong[][2] = {
+        {"\"job_state\": [\"RUNNING\"], \"nodes\": [\"n1\", \"n2\"]",
+         "it runs, and nodes is not a text"},
+        {"\"job_state\": \"RUNNING\", \"nodes\": {\"list\": \"n1\"}",
+         "it runs, and nodes is not a text"},
+        {"\"job_state\": \"RUNNING\", \"nodes\": \"\", \"job_resources\": {\"nodes\": [\"n1\"]}",
+         "it runs, and job_resources.nodes is not a text"},
+        {"\"job_state\": \"RUNNING\"", "it runs, and there is no nodes"},
+        {"\"job_state\": [], \"nodes\": \"n1\"", "job_state is not a state of a job"},
+        {"\"job_state\": [\"WEIRD\"], \"nodes\": \"n1\"", "job_state is not a state of a job"},
+        {"\"job_state\": \"WEIRD\", \"nodes\": \"n1\"", "job_state is not a state of a job"},
+        {"\"job_state\": [\"RUNNING\", 7], \"nodes\": \"n1\"", "no job_state"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "{\"jobs\": [{\"job_id\": 1, %s}]}", wrong[i][0]);
+        REFUSES(text, SV_JOBS_AUTO, SV_BAD_INPUT, wrong[i][1]);
+    }
+    REFUSES("{\"jobs\": [{\"job_id\": 1, \"job_state\": \"RUNNING\", \"nodes\": \"\"}]}",
+            SV_JOBS_AUTO, SV_BAD_INPUT, "jobs: 1 job runs, and nodes are told of none");
     REFUSES("{\"nodes\": []}", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs: no list of jobs");
     REFUSES("{\n\"jobs\": [\n}", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:3: ");
     REFUSES(
@@ -684,6 +744,8 @@ int main(void)
         cmocka_unit_test(squeue_with_titles),
         cmocka_unit_test(squeue_without_titles),
         cmocka_unit_test(squeue_that_cut_something_off),
+        cmocka_unit_test(jobs_that_run_without_nodes),
+        cmocka_unit_test(a_file_without_a_word_is_told_apart),
         cmocka_unit_test(sacct_histories),
         cmocka_unit_test(workload_logs),
         cmocka_unit_test(long_lines),
