@@ -10,6 +10,8 @@
  * Cost: linear in what the list stands for.
  * Source: the slurm.conf manual, on node names.
  */
+#include "jobs/hostlist.h"
+
 #include <selvage/jobs.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +50,14 @@ static bool scan_range(sv_scan *scan, struct range *range)
 static bool is_plain(char c)
 {
     return (unsigned char)c > ' ' && c != 127 && strchr("[],()|{}\"'\\#;", c) == NULL;
+}
+
+bool sv__host_listable(const char *name)
+{
+    size_t length = 0;
+    while (name[length] != 0 && is_plain(name[length]))
+        length++;
+    return name[length] == 0 && length > 0 && length <= LONGEST_NAME;
 }
 
 /* The text from a scan's place to the next comma or bracket, for messages. */

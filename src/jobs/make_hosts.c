@@ -13,6 +13,7 @@
 
 #include "fabric/store.h"
 #include "formats/hostlist.h"
+#include "jobs/hostlist.h"
 #include "jobs/make.h"
 
 /* A port of a host. name comes first, so that sv_hostname_order can look at it. */
@@ -29,15 +30,6 @@ static int by_name(const void *a, const void *b)
     return order != 0 ? order : (x->home > y->home) - (x->home < y->home);
 }
 
-/* Whether a list of hosts can hold a name. */
-static bool listable(const char *name)
-{
-    for (const char *c = name; *c != 0; c++)
-        if ((unsigned char)*c <= ' ' || strchr("[],|\"'#()=", *c) != NULL)
-            return false;
-    return *name != 0;
-}
-
 static sv_status collect(sv_ctx *ctx, const sv_fabric *f, sv_arena *arena, struct port *ports,
                          uint32_t *count)
 {
@@ -51,7 +43,7 @@ static sv_status collect(sv_ctx *ctx, const sv_fabric *f, sv_arena *arena, struc
         if (name == NULL)
             return SV_NO_MEMORY;
         bool computes = f->terminals[t].role == SV_ROLE_COMPUTE;
-        if (computes && !listable(name))
+        if (computes && !sv__host_listable(name))
             return sv_fail(ctx, SV_INFEASIBLE, "host '%.200s' cannot stand in a list of hosts",
                            adapter->name);
         ports[(*count)++] = (struct port){name, sv_switch_of(f, v).i, computes};

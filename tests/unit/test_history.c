@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/file.h"
+#include "jobs/hostlist.h"
 
 enum { DAY = 86400 };
 
@@ -221,10 +222,68 @@ static void hosts_are_known_by_name(void **state)
     assert_true(seen[0] && seen[1]);
     sv_history_free(h);
     sv_fabric_free(f);
-    snprintf(text, sizeof text, net, "a|b HCA-1");
-    f = test_read(ctx, text);
-    FAILS(ctx, sv_history_make(ctx, f, &plan, &h), SV_INFEASIBLE, "'a|b HCA-1' cannot stand");
-    sv_fabric_free(f);
+}
+
+/* What is made can be read: every name, or the history is refused. */
+static void names_go_round_or_are_refused(void **state)
+{
+    (void)state;
+    sv_history_plan plan = sv_history_defaults();
+    plan.single = 1;
+    plan.load = 0.95;
+    int made_of = 0, refused = 0;
+    for (int c = 33; c < 256; c++) {
+        char text[1024], name[20];
+        if (c == '"' || c == '\\' || c == 127) /* not in the names of this file */
+            continue;
+        snprintf(name, sizeof name, c < 128 ? "n%cx7" : "n\xc3%cx7", c < 192 ? c : c - 64);
+        snprintf(text, sizeof text, net, name);
+        sv_fabric *f = test_read(ctx, text);
+        sv_history *h = NULL;
+        sv_status status = sv_history_make(ctx, f, &plan, &h);
+        if (status != SV_OK) {
+            FAILS(ctx, status, SV_INFEASIBLE, "cannot stand in a list of hosts");
+            assert_true(c < 128);
+            refused++;
+        } else {
+            char *list = written(h);
+            sv_memory memory = {list, strlen(list)};
+            sv_source source = sv_memory_source(&memory, "made");
+            sv_allocations *read = NULL;
+            bool seen = false;
+            OK(ctx, sv_allocations_read(ctx, &source, SV_JOBS_AUTO, &read));
+            for (uint32_t i = 0; i < read->num_hosts; i++)
+                seen = seen || strcmp(read->hosts[i], name) == 0;
+            assert_true(seen);
+            assert_int_equal(read->left_out, 0);
+            sv_allocations_free(read);
+            sv_history_free(h);
+            free(list);
+            made_of++;
+        }
+        sv_fabric_free(f);
+    }
+    assert_int_equal(refused, 11); /* []{}()|,';# */
+    assert_true(made_of > 150);
+}
+
+static void names_that_no_list_holds(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a|b", "n;0", "n{a}0", "n'0"};
+    const sv_history_plan plan = sv_history_defaults();
+    char text[1024], words[40];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(text, sizeof text, net, names[i]);
+        snprintf(words, sizeof words, "'%s' cannot stand", names[i]);
+        sv_fabric *f = test_read(ctx, text);
+        sv_history *h = NULL;
+        FAILS(ctx, sv_history_make(ctx, f, &plan, &h), SV_INFEASIBLE, words);
+        sv_fabric_free(f);
+    }
+    assert_true(sv__host_listable("n=1") && sv__host_listable("\xc3\xa4"));
+    assert_false(sv__host_listable("") || sv__host_listable("a b") || sv__host_listable("a\"") ||
+                 sv__host_listable("a\\"));
 }
 
 static void wrong_plans_are_refused(void **state)
@@ -261,6 +320,8 @@ int main(void)
                                        cmocka_unit_test(what_is_written_can_be_read),
                                        cmocka_unit_test(a_share_on_several_switches_is_met),
                                        cmocka_unit_test(hosts_are_known_by_name),
+                                       cmocka_unit_test(names_go_round_or_are_refused),
+                                       cmocka_unit_test(names_that_no_list_holds),
                                        cmocka_unit_test(wrong_plans_are_refused)};
     return cmocka_run_group_tests(tests, begin, end);
 }
