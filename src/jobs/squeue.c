@@ -267,11 +267,25 @@ static bool find_fields(const struct reader *r, sv_span line, sv_span *pieces, i
     return found && !in_doubt(r, pieces, count, fields);
 }
 
+/* Whether a line is one of a job at all: its number is where it should be, or, if names may stand
+ * before it, somewhere. */
+static bool has_number(const struct reader *r, const sv_span *pieces, int count)
+{
+    int job = r->column[JOB];
+    if (job <= r->first)
+        return job < count && sv__slurm_is_job(pieces[job]);
+    for (int i = 0; i < count; i++)
+        if (sv__slurm_is_job(pieces[i]))
+            return true;
+    return false;
+}
+
 static sv_status read_titled(struct reader *r, sv_span line)
 {
     sv_span pieces[ROOM], fields[COLUMNS];
     int count = split(line, r->separator, pieces);
-    bool reason = r->column[REASON] == r->titles - 1 && line.at[line.length - 1] == ')';
+    bool reason = r->column[REASON] == r->titles - 1 && line.at[line.length - 1] == ')' &&
+                  has_number(r, pieces, count);
     bool known = !reason && find_fields(r, line, pieces, count, fields);
     if (known)
         return add_job(r, fields, r->column[STATE] >= 0);

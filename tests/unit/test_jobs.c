@@ -336,6 +336,15 @@ static void squeue_that_cut_something_off(void **state)
             "jobs:2: 3 columns under 4 titles");
     REFUSES("JOBID STATE NODELIST\n1 RUNN n1\n", SV_JOBS_AUTO, SV_BAD_INPUT,
             "jobs:2: 'RUNN' is not a state");
+    /* not every line that ends with a parenthesis is a job that waits */
+    REFUSES(TITLES "slurm_load_jobs error: Socket timed out (foo)\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:2: 6 columns under 8 titles");
+    REFUSES("JOBID|ST|NODELIST(REASON)\nslurm_load_jobs error (foo)\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:2: 1 columns under 3 titles");
+    REFUSES("NAME JOBID ST NODELIST(REASON)\nslurm_load_jobs error: timed out (foo)\n",
+            SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:2: ");
+    TELLS("NAME JOBID ST NODELIST(REASON)\nmy own job 12 PD (Priority or so)\n", SV_JOBS_AUTO,
+          "left 1");
     TELLS("JOBID STATE NODELIST\n1 RUNNI n1\n2 SUSPE n2\n3 COMPL n1\n", SV_JOBS_AUTO,
           "1: n1; left 2");
 }
