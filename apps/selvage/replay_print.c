@@ -37,13 +37,18 @@ static void print_tables(sv_text *out, const sv_replay *r)
         uint32_t wrong = t->unconnected + t->deadlocking + t->undecided;
         sv_text_print(out, "%-24s %8u %6u %10.3f  ", r->engines[e].label, t->routed, t->vls,
                       t->routed > 0 ? (double)t->nanoseconds / 1e9 / t->routed : 0);
-        if (wrong == 0)
+        if (t->routed == 0)
+            sv_text_print(out, "-");
+        else if (wrong == 0)
             sv_text_print(out, "all");
         else
             sv_text_print(out, "NO: %u not connected, %u can deadlock, %u undecided",
                           t->unconnected, t->deadlocking, t->undecided);
-        if (t->infeasible > 0)
-            sv_text_print(out, "; %u times there were none", t->infeasible);
+        if (t->infeasible > 0 && !r->engines[e].jobs)
+            sv_text_print(out, " (none for this fabric)");
+        else if (t->infeasible > 0)
+            sv_text_print(out, "; %u time%s there were none", t->infeasible,
+                          t->infeasible == 1 ? "" : "s");
         sv_text_print(out, "\n");
     }
 }

@@ -158,7 +158,8 @@ typedef struct sv_replay_scene {
 /* What became of an engine's tables, and what verify says of them. */
 typedef struct sv_replay_tables {
     uint32_t routed;      /* tables */
-    uint32_t infeasible;  /* scenes for which there are none; their values are missing */
+    uint32_t infeasible;  /* scenes for which there are none, or 1 if there are none at all of an
+                             engine that follows no jobs; their values are missing */
     uint32_t unconnected; /* tables in which terminals do not reach each other */
     uint32_t deadlocking; /* tables that are not deadlock-free (terminals and switches) */
     uint32_t undecided;

@@ -55,7 +55,7 @@ static sv_status judge(sv_ctx *ctx, const struct play *p, const sv_routes *route
     return SV_OK;
 }
 
-/* *routes stays NULL where an engine that follows jobs cannot do these. */
+/* *routes stays NULL where an engine cannot do these jobs, or this fabric. */
 static sv_status route(sv_ctx *ctx, const struct play *p, uint32_t engine, const sv_jobmap *jobs,
                        sv_replay_tables *about, sv_routes **routes)
 {
@@ -67,7 +67,7 @@ static sv_status route(sv_ctx *ctx, const struct play *p, uint32_t engine, const
                                       .num_options = by->num_options};
     sv_route_report report;
     sv_status status = sv_route(ctx, p->fabric, by->name, &request, routes, &report);
-    if (status == SV_INFEASIBLE && jobs != NULL) {
+    if (status == SV_INFEASIBLE || (status == SV_UNSUPPORTED && jobs == NULL)) {
         about->infeasible = 1;
         return SV_OK;
     }
@@ -196,6 +196,27 @@ static void add_up(const struct play *p, sv_replay_tables *tables)
         }
 }
 
+/*
+ * Routes once with engines that follow no jobs. One that cannot is told of, and has no values; if
+ * none can there is nothing to compare.
+ */
+static sv_status route_fixed(sv_ctx *ctx, struct play *p, sv_replay_tables *tables)
+{
+    bool some = false;
+    for (uint32_t e = 0; e < p->plan->num_engines; e++) {
+        const sv_replay_engine *by = &p->plan->engines[e];
+        some = some || by->jobs;
+        if (by->jobs)
+            continue;
+        SV_TRY(route(ctx, p, e, NULL, &tables[e], &p->fixed[e]));
+        some = some || p->fixed[e] != NULL;
+        if (p->fixed[e] == NULL)
+            sv_warn(ctx, "no tables of %.100s: %s", by->label != NULL ? by->label : by->name,
+                    sv_ctx_message(ctx));
+    }
+    return some ? SV_OK : sv_fail(ctx, SV_INFEASIBLE, "no engine has tables for this fabric");
+}
+
 static sv_status run(sv_ctx *ctx, struct play *p, sv_arena *arena, sv__store *store, sv_replay *r)
 {
     uint32_t engines = p->plan->num_engines;
@@ -205,9 +226,7 @@ static sv_status run(sv_ctx *ctx, struct play *p, sv_arena *arena, sv__store *st
     p->of_scene = SV_ARENA_NEW(arena, sv_replay_tables, cells);
     if (tables == NULL || p->values == NULL || p->of_scene == NULL)
         return SV_NO_MEMORY;
-    for (uint32_t e = 0; e < engines; e++)
-        if (!p->plan->engines[e].jobs)
-            SV_TRY(route(ctx, p, e, NULL, &tables[e], &p->fixed[e]));
+    SV_TRY(route_fixed(ctx, p, tables));
     SV_TRY(sv_parallel(ctx, "replaying", p->scenes.num_scenes, play_scene, p));
     add_up(p, tables);
     SV_TRY(keep(ctx, p, r, store));

@@ -14,47 +14,41 @@
 
 #include "base/text.h"
 #include "jobs/replay.h"
+#include "picture/svg.h"
 
 enum { WIDTH = 960, LEFT = 90, RIGHT = 20, TOP = 78, HEIGHT = 170, GAP = 34, BOTTOM = 48 };
 enum { INNER = WIDTH - LEFT - RIGHT, COLOURS = 8, DAY = 86400 };
 
 static const char *const colours[COLOURS] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                              "#E69F00", "#56B4E9", "#000000", "#8A6D3B"};
-static const char *const dashes[COLOURS] = {"", "", "6 2", "2 2", "", "6 2", "2 2", "8 2 2 2"};
+static const char *const dashes[2][COLOURS] = {
+    {"", "", "6 2", "2 2", "", "6 2", "2 2", "8 2 2 2"},
+    {"8 2 2 2", "2 2", "", "8 2 2 2", "6 2", "2 2", "6 2", "2 2"}};
+
+/* The legend: so many characters of a label, which then fits into a row. */
+enum { ROW = 18, MARK = 32, LETTER = 8, BETWEEN = 22, MOST_LETTERS = 96 };
+_Static_assert((int)SV_MOST_REPLAY_ENGINES <= 2 * COLOURS, "no two engines look alike");
+_Static_assert(MARK + LETTER * MOST_LETTERS <= INNER, "a label fits into a row");
 
 static const char *const titles[SV_REPLAY_METRICS] = {
     "most routes inside jobs on a link", "most routes of a job on a link, mean over jobs",
     "dark fibre [%]", "links of a job, mean over jobs"};
+
+static const char *colour_of(uint32_t engine)
+{
+    return colours[engine % COLOURS];
+}
+
+static const char *dash_of(uint32_t engine)
+{
+    return dashes[engine / COLOURS % 2][engine % COLOURS];
+}
 
 /* What a plot shows: values low … high in steps, drawn from y downwards. */
 struct plot {
     double low, high, step;
     double y;
 };
-
-static void escaped(sv_text *out, const char *text)
-{
-    for (size_t length; *text != 0; text += length) {
-        length = sv_utf8_length(text);
-        switch (*text) {
-        case '&':
-            sv_text_print(out, "&amp;");
-            break;
-        case '<':
-            sv_text_print(out, "&lt;");
-            break;
-        case '>':
-            sv_text_print(out, "&gt;");
-            break;
-        default: /* XML has no control characters, and nothing that is not UTF-8 */
-            if (length == 0 || (unsigned char)*text < ' ')
-                sv_text_print(out, "?");
-            else
-                sv_text_add(out, text, length);
-        }
-        length += length == 0;
-    }
-}
 
 /* 1, 2 or 5 times a power of ten, so that about count of them make a span. */
 static double nice(double span, double count)
@@ -66,9 +60,9 @@ static double nice(double span, double count)
 
 /* ---- axes ---- */
 
-static struct plot fit(const sv_replay *r, int metric)
+static struct plot fit(const sv_replay *r, int metric, int top)
 {
-    struct plot plot = {.y = TOP + metric * (HEIGHT + GAP)};
+    struct plot plot = {.y = top + metric * (HEIGHT + GAP)};
     double least = INFINITY, most = -INFINITY;
     for (uint32_t s = 0; s < r->num_scenes; s++)
         for (uint32_t e = 0; e < r->num_engines; e++) {
@@ -138,10 +132,9 @@ static void draw_line(sv_text *out, const sv_replay *r, const struct plot *plot,
 {
     bool drawing = false;
     double height = 0;
-    sv_text_print(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.3\"",
-                  colours[engine % COLOURS]);
-    if (dashes[engine % COLOURS][0] != 0)
-        sv_text_print(out, " stroke-dasharray=\"%s\"", dashes[engine % COLOURS]);
+    sv_text_print(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.3\"", colour_of(engine));
+    if (dash_of(engine)[0] != 0)
+        sv_text_print(out, " stroke-dasharray=\"%s\"", dash_of(engine));
     sv_text_print(out, " d=\"M%d %.1f", LEFT, plot->y + HEIGHT); /* a path is never empty */
     for (uint32_t s = 0; s < r->num_scenes; s++) {
         const sv_replay_scene *scene = &r->scenes[s];
@@ -166,25 +159,37 @@ static void draw_line(sv_text *out, const sv_replay *r, const struct plot *plot,
     sv_text_print(out, "\"/>\n");
 }
 
-static void draw_legend(sv_text *out, const sv_replay *r)
+/* Draws the legend if there is a text to write to; returns its rows. */
+static int draw_legend(sv_text *out, const sv_replay *r)
 {
     double x = LEFT;
+    int row = 0;
     for (uint32_t e = 0; e < r->num_engines; e++) {
-        sv_text_print(out, "<path d=\"M%.1f 36h26\" stroke=\"%s\" stroke-width=\"3\"", x,
-                      colours[e % COLOURS]);
-        if (dashes[e % COLOURS][0] != 0)
-            sv_text_print(out, " stroke-dasharray=\"%s\"", dashes[e % COLOURS]);
-        sv_text_print(out, "/><text x=\"%.1f\" y=\"40\">", x + 32);
-        escaped(out, r->engines[e].label);
-        sv_text_print(out, "</text>\n");
-        x += 32 + 8.0 * (double)strlen(r->engines[e].label) + 22;
+        size_t letters = strlen(r->engines[e].label);
+        double width = MARK + LETTER * (double)(letters < MOST_LETTERS ? letters : MOST_LETTERS);
+        if (x > LEFT && x + width > LEFT + INNER) {
+            x = LEFT;
+            row++;
+        }
+        if (out != NULL) {
+            sv_text_print(out, "<path d=\"M%.1f %dh26\" stroke=\"%s\" stroke-width=\"3\"", x,
+                          36 + row * ROW, colour_of(e));
+            if (dash_of(e)[0] != 0)
+                sv_text_print(out, " stroke-dasharray=\"%s\"", dash_of(e));
+            sv_text_print(out, "/><text x=\"%.1f\" y=\"%d\">", x + MARK, 40 + row * ROW);
+            sv__svg_text(out, r->engines[e].label, MOST_LETTERS);
+            sv_text_print(out, "</text>\n");
+        }
+        x += width + BETWEEN;
     }
+    return row + 1;
 }
 
 sv_status sv_replay_write_svg(sv_ctx *ctx, const sv_replay *replay, const char *title,
                               const sv_sink *sink)
 {
-    int height = TOP + SV_REPLAY_METRICS * (HEIGHT + GAP) - GAP + BOTTOM;
+    int top = TOP + (draw_legend(NULL, replay) - 1) * ROW;
+    int height = top + SV_REPLAY_METRICS * (HEIGHT + GAP) - GAP + BOTTOM;
     sv_text out;
     sv_text_init(&out, ctx, sink);
     sv_text_print(&out,
@@ -194,11 +199,11 @@ sv_status sv_replay_write_svg(sv_ctx *ctx, const sv_replay *replay, const char *
                   "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
                   "<text x=\"%d\" y=\"20\" font-size=\"15\">",
                   WIDTH, height, WIDTH, height, LEFT);
-    escaped(&out, title);
+    sv__svg_text(&out, title, 0);
     sv_text_print(&out, "</text>\n");
     draw_legend(&out, replay);
     for (int m = 0; m < SV_REPLAY_METRICS; m++) {
-        struct plot plot = fit(replay, m);
+        struct plot plot = fit(replay, m, top);
         draw_axes(&out, replay, &plot, m);
         for (uint32_t e = replay->num_engines; e-- > 0;)
             draw_line(&out, replay, &plot, m, e);

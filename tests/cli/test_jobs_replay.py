@@ -142,9 +142,62 @@ class Replay(Base):
         self.expect_error(3, "not one host of the history is in the fabric", "jobs", "replay", TREE,
                           self.write("h", HISTORY.replace("host", "node")))
         history = self.write("h", HISTORY)
-        self.expect_error(4, "ftree", "jobs", "replay", "torus:3x3", history)
+        self.expect_error_lines(4, "no engine has tables for this fabric", "jobs", "replay", "torus:4x4,hosts=1",
+                                history, "--engines", "ftree,dmodk")
         self.expect_error(3, "h:2: ", "jobs", "replay", TREE,
                           self.write("h", HISTORY.replace("host[0-5]", "host[5-0]")))
+
+    def expect_error_lines(self, code, text, *arguments):
+        """As expect_error, below warnings."""
+        result = selvage(*arguments)
+        self.assertEqual((result.code, result.out), (code, ""), result.err)
+        self.assertIn(text, result.err.splitlines()[-1])
+
+    def test_engines_that_cannot_do_the_fabric(self):
+        history = self.write("h", HISTORY)
+        result = ok("jobs", "replay", "torus:4x4,hosts=1", history)
+        self.assertRegex(result.out, r"\nftree +0 +0 +0\.000  - \(none for this fabric\)\n")
+        self.assertRegex(result.out, r"\nsar +5 +\d+ +\d+\.\d+  all\n")
+        self.assertIn("warning: no tables of ftree: ftree: this is no tree", result.err)
+        told = ok("jobs", "replay", "torus:4x4,hosts=1", history, "--json", "--csv", self.path("csv"), "--svg",
+                  self.path("svg")).json
+        self.assertEqual([(e["tables"], e["infeasible"]) for e in told["engines"]], [(5, 0), (1, 0), (0, 1), (1, 0)])
+        self.assertEqual(set(told["engines"][2]["mean"].values()), {None})
+        xml.etree.ElementTree.fromstring(self.read("svg"))
+        # where nothing is ever routed nothing is proven
+        one = self.write("one", HISTORY.splitlines()[0] + "\n2|2015-02-01T00:30:00|2015-02-01T04:00:00|COMPLETED|host6\n")
+        self.assertRegex(ok("jobs", "replay", TREE, one, "--engines", "sar,updn").out, r"\nsar +0 +0 +0\.000  -\n")
+
+    def test_many_engines_have_room_and_looks_of_their_own(self):
+        history = self.write("h", HISTORY)
+        names = ["sar:rounds=%d" % i for i in range(1, 9)] + ["weave:rounds=%d" % i for i in range(1, 9)]
+        ok("jobs", "replay", TREE, history, "--every", "2h", "--engines", ",".join(names), "--svg", self.path("svg"))
+        picture = xml.etree.ElementTree.fromstring(self.read("svg"))
+        space = "{http://www.w3.org/2000/svg}"
+        width, height = float(picture.get("width")), float(picture.get("height"))
+        places, looks = set(), set()
+        for text in picture.iter(space + "text"):
+            x, y = float(text.get("x")), float(text.get("y"))
+            self.assertTrue(0 <= y <= height, text.text)
+            if text.text in names:
+                self.assertLessEqual(x + 7 * len(text.text), width)
+                places.add((x, y))
+        self.assertEqual(len(places), 16)
+        marks = [path for path in picture.iter(space + "path") if path.get("stroke-width") == "3"]
+        lines = [path for path in picture.iter(space + "path") if path.get("stroke-width") == "1.3"]
+        for paths, count in ((marks, 16), (lines, 64)):
+            looks = {(path.get("stroke"), path.get("stroke-dasharray")) for path in paths}
+            self.assertEqual((len(paths), len(looks)), (count, 16))
+        lowest = max(y for _, y in places)
+        self.assertLess(lowest, min(float(rect.get("y")) for rect in picture.iter(space + "rect") if rect.get("y")))
+
+    def test_any_name_of_a_fabric_makes_a_picture(self):
+        history = self.write("h", HISTORY)
+        for name in ("a\uffff<&>'\".txt", "b\x1b\x7f\u0085.txt"):
+            net = self.write(name, ok("topo", TREE).out)
+            ok("jobs", "replay", net, history, "--every", "2h", "--engines", "updn", "--svg", self.path("svg"))
+            with open(self.path("svg"), "rb") as file:
+                xml.etree.ElementTree.fromstring(file.read())
 
     def test_tables_that_could_deadlock_are_told(self):
         result = selvage("jobs", "replay", "torus:4x4,hosts=1", self.write("h", HISTORY),

@@ -176,8 +176,9 @@ static void pictures_escape_what_must_be(void **state)
     sv_replay r = hand_made(samples);
     test_buffer buffer;
     sv_sink sink = test_sink(&buffer);
-    OK(ctx, sv_replay_write_svg(ctx, &r, "a<b>&c\n\xff", &sink));
-    assert_non_null(strstr(buffer.text, ">a&lt;b&gt;&amp;c\?\?</text>"));
+    OK(ctx, sv_replay_write_svg(ctx, &r, "a<b>&c\n\xff\xef\xbf\xbf\x7f", &sink));
+    assert_non_null(strstr(buffer.text, ">a&lt;b&gt;&amp;c\?\?\?"));
+    assert_null(strstr(buffer.text, "\xef\xbf\xbf")); /* U+FFFF is no character of XML */
     assert_non_null(strstr(buffer.text, ">sar</text>"));
     assert_null(strstr(buffer.text, "nan"));
     assert_null(strstr(buffer.text, "inf"));
@@ -201,11 +202,24 @@ static void tables_that_do_not_exist_are_told(void **state)
     assert_int_equal(sv_replay_improvement(r, SV_REPLAY_EFI, 0, 1).samples, 0);
     sv_replay_free(r);
     r = NULL;
-    const sv_replay_engine fixed[] = {{.name = "dfsssp"}};
+    const sv_replay_engine fixed[] = {{.name = "dfsssp"}, {.name = "updn"}, {.name = "ftree"}};
     plan.engines = fixed;
     plan.num_engines = 1;
-    FAILS(ctx, sv_replay_run(ctx, f, history, &plan, &r), SV_INFEASIBLE, "lane");
+    FAILS(ctx, sv_replay_run(ctx, f, history, &plan, &r), SV_INFEASIBLE, "no engine has tables");
     assert_null(r);
+    plan.num_engines = 3;
+    OK(ctx, sv_replay_run(ctx, f, history, &plan, &r));
+    for (int e = 0; e < 3; e++) {
+        assert_int_equal(r->tables[e].routed, e == 1);
+        assert_int_equal(r->tables[e].infeasible, e != 1);
+        assert_int_equal(isnan(r->values[e * SV_REPLAY_METRICS + SV_REPLAY_EFI]), e != 1);
+    }
+    test_buffer svg;
+    sv_sink sink = test_sink(&svg);
+    OK(ctx, sv_replay_write_svg(ctx, r, "t", &sink));
+    assert_null(strstr(svg.text, "nan"));
+    free(svg.text);
+    sv_replay_free(r);
     sv_allocations_free(history);
     sv_fabric_free(f);
 }
