@@ -188,8 +188,7 @@ int cmd_metrics(struct app *app, int argc, char **argv)
                                 .bisection = METRICS_NOT_GIVEN,
                                 .seed = 1};
     const app_option options[] = {
-        {"jobs", 0, OPTION_TEXT, &o.jobs, "FILE",
-         "job map: effective EFI, dark fibre, links a job"},
+        {"jobs", 0, OPTION_TEXT, &o.jobs, "MAP", "job map: effective EFI, dark fibre, links a job"},
         {"job", 0, OPTION_TEXT, &o.job, "NAME", "of the job map only this job"},
         {"heat", 0, OPTION_TEXT, &o.heat, "FILE",
          "SVG: the fabric, its cables coloured by load (of jobs)"},

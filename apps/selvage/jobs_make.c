@@ -16,44 +16,79 @@ struct make {
     bool json;
 };
 
+#define NOT_GIVEN UINT64_MAX
+
 /* ---- what is asked ---- */
+
+/* Shares, percents and hours; bounds are those of sv_history_plan. -1 or an exit code. */
+static int take_reals(struct app *app, struct make *o)
+{
+    sv_history_plan *plan = &o->plan;
+    const struct {
+        const char *name, *text;
+        double least, most, scale, *value;
+    } reals[] = {{"load", o->load, 0.001, 1, 1, &plan->load},
+                 {"single", o->single, 0, 100, 0.01, &plan->single},
+                 {"multi", o->multi, 0, 100, 0.01, &plan->several},
+                 {"powers", o->powers, 0, 100, 0.01, &plan->powers},
+                 {"large", o->large, 0, 100, 0.01, &plan->large},
+                 {"run", o->run, 1 / 60.0, 168, 1, &plan->run_hours},
+                 {"spread", o->spread, 0, 5, 1, &plan->run_spread}};
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        double value;
+        if (reals[i].text == NULL)
+            continue;
+        if (!jobs_real(reals[i].text, &value))
+            return app_usage_error(app, "--%s: '%s' is not a number", reals[i].name, reals[i].text);
+        if (value < reals[i].least || value > reals[i].most)
+            return app_usage_error(app, "--%s: %s is not in %.3g…%g", reals[i].name, reals[i].text,
+                                   reals[i].least, reals[i].most);
+        *reals[i].value = value * reals[i].scale;
+    }
+    return -1;
+}
+
+/* Days and nodes; -1 or an exit code. */
+static int take_numbers(struct app *app, struct make *o)
+{
+    enum { MOST_DAYS = 3660, MOST_NODES = 1000000 };
+    sv_history_plan *plan = &o->plan;
+    const struct {
+        const char *name;
+        uint64_t given, least, most;
+        uint32_t *value;
+    } numbers[] = {{"days", o->days, 1, MOST_DAYS, &plan->days},
+                   {"warm-up", o->warm_up, 0, MOST_DAYS, &plan->warm_up},
+                   {"usual", o->usual, 2, MOST_NODES, &plan->usual},
+                   {"largest", o->largest, 2, MOST_NODES, &plan->largest}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (numbers[i].given == NOT_GIVEN)
+            continue;
+        if (numbers[i].given < numbers[i].least || numbers[i].given > numbers[i].most)
+            return app_usage_error(app, "--%s: %llu is not in %llu…%llu", numbers[i].name,
+                                   (unsigned long long)numbers[i].given,
+                                   (unsigned long long)numbers[i].least,
+                                   (unsigned long long)numbers[i].most);
+        *numbers[i].value = (uint32_t)numbers[i].given;
+    }
+    return -1;
+}
 
 /* The plan from the options; -1 or an exit code. */
 static int make_plan(struct app *app, struct make *o)
 {
     sv_history_plan *plan = &o->plan;
-    const struct {
-        const char *name, *text;
-        double scale, *value;
-    } reals[] = {
-        {"load", o->load, 1, &plan->load},          {"single", o->single, 0.01, &plan->single},
-        {"multi", o->multi, 0.01, &plan->several},  {"powers", o->powers, 0.01, &plan->powers},
-        {"large", o->large, 0.01, &plan->large},    {"run", o->run, 1, &plan->run_hours},
-        {"spread", o->spread, 1, &plan->run_spread}};
-    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
-        if (reals[i].text == NULL)
-            continue;
-        if (!jobs_real(reals[i].text, reals[i].value))
-            return app_usage_error(app, "--%s: '%s' is not a number", reals[i].name, reals[i].text);
-        *reals[i].value *= reals[i].scale;
-    }
-    const struct {
-        const char *name;
-        uint64_t given;
-        uint32_t *value;
-    } numbers[] = {{"days", o->days, &plan->days},
-                   {"warm-up", o->warm_up, &plan->warm_up},
-                   {"usual", o->usual, &plan->usual},
-                   {"largest", o->largest, &plan->largest}};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (numbers[i].given > UINT32_MAX)
-            return app_usage_error(app, "--%s: that is too large", numbers[i].name);
-        *numbers[i].value = (uint32_t)numbers[i].given;
-    }
+    int code = take_reals(app, o);
+    if (code < 0)
+        code = take_numbers(app, o);
+    if (code >= 0)
+        return code;
     if (o->single != NULL && o->multi != NULL)
         return app_usage_error(app, "--multi finds the number that --single gives");
     if (o->begin != NULL && !jobs_moment(o->begin, &plan->begin))
         return app_usage_error(app, "--begin: '%s' is no date (2015-02-01)", o->begin);
+    if (plan->begin < (int64_t)plan->warm_up * 86400 || plan->begin > INT64_C(1) << 37)
+        return app_usage_error(app, "--begin: the warm-up begins before 1970, or too late");
     plan->best_fit = o->place != NULL && strcmp(o->place, "best") == 0;
     if (o->place != NULL && !plan->best_fit && strcmp(o->place, "first") != 0)
         return app_usage_error(app, "--place: '%s' is neither first nor best", o->place);
@@ -74,11 +109,10 @@ static double percent(double part, double whole)
 static void print_json(sv_text *out, const struct make *o, const sv_history *h)
 {
     sv_json j;
-    char date[JOBS_DATE_ROOM];
     sv_json_init(&j, out);
     sv_json_begin_object(&j, NULL);
     sv_json_number(&j, "hosts", h->num_hosts);
-    sv_json_text(&j, "begin", jobs_date(h->begin, date));
+    jobs_json_time(&j, "begin", h->begin);
     sv_json_number(&j, "days", (uint64_t)(h->end - h->begin) / 86400);
     sv_json_number(&j, "jobs", h->told);
     sv_json_number(&j, "several_switches", h->several);
@@ -151,9 +185,11 @@ static sv_status run(struct app *app, const struct make *o, const sv_history *h)
 
 int jobs_make(struct app *app, int argc, char **argv)
 {
-    struct make o = {.plan = sv_history_defaults()};
-    o.days = o.plan.days;
-    o.warm_up = o.plan.warm_up;
+    struct make o = {.plan = sv_history_defaults(),
+                     .days = NOT_GIVEN,
+                     .warm_up = NOT_GIVEN,
+                     .usual = NOT_GIVEN,
+                     .largest = NOT_GIVEN};
     const app_option options[] = {
         {"days", 0, OPTION_NUMBER, &o.days, "N", "that are told (default 30)"},
         {"seed", 0, OPTION_NUMBER, &o.plan.seed, "N", "of all that is drawn (default 1)"},

@@ -3,9 +3,9 @@
  * another time, becomes a job map.
  */
 #include <string.h>
-#include <time.h>
 
 #include "selvage/jobs_shared.h"
+#include "selvage/jobs_times.h"
 
 struct read_options {
     const char *file, *format, *fabric, *at, *hosts, *output;
@@ -74,24 +74,16 @@ bool jobs_all_ended(const sv_allocations *jobs)
 
 /* ---- reading ---- */
 
-static const char *time_text(int64_t seconds, char *text, size_t room)
-{
-    struct tm parts;
-    time_t moment = (time_t)seconds;
-    if (seconds == SV_TIME_UNKNOWN || gmtime_r(&moment, &parts) == NULL)
-        return "-";
-    strftime(text, room, "%Y-%m-%dT%H:%M:%S", &parts);
-    return text;
-}
-
 /* -1 or an exit code: the moment asked for. */
 static int find_moment(struct app *app, const struct read_options *o, struct found *found)
 {
-    char from[32], to[32];
+    char from[JOBS_DATE_ROOM], to[JOBS_DATE_ROOM];
     found->at = SV_TIME_OPEN;
     if (o->at != NULL) {
         if (sv_allocations_moment(app->ctx, found->jobs, o->at, &found->at) != SV_OK)
             return app_usage_error(app, "--at: %s", sv_ctx_message(app->ctx));
+        if (found->jobs->count > 0 && found->jobs->begin == SV_TIME_UNKNOWN)
+            return app_usage_error(app, "--at: when these jobs began is not told: they run now");
         return -1;
     }
     if (found->jobs->blank)
@@ -100,8 +92,7 @@ static int find_moment(struct app *app, const struct read_options *o, struct fou
     if (!jobs_all_ended(found->jobs))
         return -1;
     return app_usage_error(app, "all of these jobs have ended: --at says when, from %s to %s",
-                           time_text(found->jobs->begin, from, sizeof from),
-                           time_text(found->jobs->end, to, sizeof to));
+                           jobs_date(found->jobs->begin, from), jobs_date(found->jobs->end, to));
 }
 
 static sv_status make_map(struct app *app, const struct read_options *o, struct found *found)
@@ -146,13 +137,13 @@ static sv_status count_jobs(struct app *app, struct found *found, uint32_t *host
 static void print_text(sv_text *out, const struct read_options *o, const struct found *found,
                        uint32_t hosts)
 {
-    char at[32], from[32], to[32];
+    char at[JOBS_DATE_ROOM], from[JOBS_DATE_ROOM], to[JOBS_DATE_ROOM];
     const sv_allocations *a = found->jobs;
     if (found->at != SV_TIME_OPEN)
-        sv_text_print(out, "at            %s\n", time_text(found->at, at, sizeof at));
+        sv_text_print(out, "at            %s\n", jobs_date(found->at, at));
     if (a->begin != SV_TIME_UNKNOWN)
-        sv_text_print(out, "history       %s to %s\n", time_text(a->begin, from, sizeof from),
-                      time_text(a->end, to, sizeof to));
+        sv_text_print(out, "history       %s to %s\n", jobs_date(a->begin, from),
+                      jobs_date(a->end, to));
     sv_text_print(out, "jobs          %u on %u hosts\n", found->placed.running, hosts);
     sv_text_print(out, "left out      %u\n", a->left_out);
     if (found->map != NULL) {
@@ -165,14 +156,6 @@ static void print_text(sv_text *out, const struct read_options *o, const struct 
         sv_text_print(out, "map           %s\n", o->output);
 }
 
-static void json_time(sv_json *json, const char *key, int64_t seconds)
-{
-    if (seconds == SV_TIME_UNKNOWN || seconds == SV_TIME_OPEN)
-        sv_json_null(json, key);
-    else
-        sv_json_number(json, key, (uint64_t)seconds);
-}
-
 static void json_jobs(sv_json *json, const struct found *found)
 {
     const sv_allocations *a = found->jobs;
@@ -183,8 +166,8 @@ static void json_jobs(sv_json *json, const struct found *found)
             continue;
         sv_json_begin_row(json, NULL, '{');
         sv_json_text(json, "job", one->job);
-        json_time(json, "begin", one->begin);
-        json_time(json, "end", one->end);
+        jobs_json_time(json, "begin", one->begin);
+        jobs_json_time(json, "end", one->end);
         sv_json_begin_row(json, "hosts", '[');
         for (uint32_t h = 0; h < one->num_hosts; h++)
             sv_json_text(json, NULL, a->hosts[one->hosts[h]]);
@@ -200,9 +183,9 @@ static void print_json(sv_text *out, const struct read_options *o, const struct 
     sv_json json;
     sv_json_init(&json, out);
     sv_json_begin_object(&json, NULL);
-    json_time(&json, "at", found->at);
-    json_time(&json, "begin", found->jobs->begin);
-    json_time(&json, "end", found->jobs->end);
+    jobs_json_time(&json, "at", found->at);
+    jobs_json_time(&json, "begin", found->jobs->begin);
+    jobs_json_time(&json, "end", found->jobs->end);
     sv_json_number(&json, "running", found->placed.running);
     sv_json_number(&json, "hosts", hosts);
     sv_json_number(&json, "left_out", found->jobs->left_out);
@@ -270,8 +253,8 @@ int jobs_read(struct app *app, int argc, char **argv)
         {"fabric", 0, OPTION_TEXT, &o.fabric, "FABRIC", "check hosts against it, and tell counts"},
         {"at", 0, OPTION_TEXT, &o.at, "TIME",
          "of a history: 2013-01-05T12:00:00, seconds since 1970, +36h"},
-        {"hosts", 0, OPTION_TEXT, &o.hosts, "HOW",
-         "name (default), or order: the k-th host is the k-th of the fabric"},
+        {"hosts", 0, OPTION_TEXT, &o.hosts, "name|order",
+         "known by name (default), or the k-th host is the k-th of the fabric"},
         {"output", 'o', OPTION_TEXT, &o.output, "MAP", "write the map there"},
         {"json", 'j', OPTION_FLAG, &o.json, NULL, "print JSON"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};

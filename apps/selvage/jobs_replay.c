@@ -9,6 +9,8 @@
 #include "selvage/jobs_times.h"
 #include "selvage/replayed.h"
 
+#define NOT_GIVEN UINT64_MAX
+
 /* ---- what is asked ---- */
 
 /* Cuts a piece off a text at a character; the rest, or NULL. */
@@ -78,10 +80,10 @@ static int check_line(struct app *app, struct replay_options *o)
     bool order = o->hosts != NULL && strcmp(o->hosts, "order") == 0;
     if (o->hosts != NULL && !order && strcmp(o->hosts, "name") != 0)
         return app_usage_error(app, "--hosts: '%s' is neither name nor order", o->hosts);
-    if (o->vls > 15)
+    if (o->vls != NOT_GIVEN && (o->vls < 1 || o->vls > 15))
         return app_usage_error(app, "--vls: %llu is not in 1…15", (unsigned long long)o->vls);
     o->plan.placing = order ? SV_PLACE_IN_ORDER : SV_PLACE_BY_NAME;
-    o->plan.vls = (unsigned)o->vls;
+    o->plan.vls = o->vls == NOT_GIVEN ? 0 : (unsigned)o->vls;
     o->plan.seed = o->seed;
     if (o->csv != NULL && o->svg != NULL && strcmp(o->csv, o->svg) == 0)
         return app_usage_error(app, "--csv and --svg are the same file");
@@ -135,10 +137,14 @@ static int find_span(struct app *app, struct replay_options *o, const sv_allocat
 }
 
 /* Writes and prints; an exit code. */
-static int tell(struct app *app, const struct replay_options *o, const sv_replay *r)
+static int tell(struct app *app, const struct replay_options *o, const sv_allocations *history,
+                const sv_replay *r)
 {
     sv_text out;
     bool proven = true;
+    sv_placed placed = {.unknown_hosts = r->unknown_hosts};
+    memcpy(placed.unknown, r->unknown, sizeof placed.unknown);
+    jobs_warn_unknown(app, o->inputs[1], history, &placed);
     sv_status status = save(app, o, r);
     if (status == SV_OK)
         status = app_print_begin(app, &out);
@@ -165,7 +171,7 @@ static int run(struct app *app, struct replay_options *o)
     int code = status == SV_OK ? find_span(app, o, history) : app_exit(app, status);
     if (code < 0) {
         status = sv_replay_run(app->ctx, fabric, history, &o->plan, &r);
-        code = status == SV_OK ? tell(app, o, r) : app_exit(app, status);
+        code = status == SV_OK ? tell(app, o, history, r) : app_exit(app, status);
     }
     sv_replay_free(r);
     sv_allocations_free(history);
@@ -175,8 +181,10 @@ static int run(struct app *app, struct replay_options *o)
 
 int jobs_replay(struct app *app, int argc, char **argv)
 {
-    struct replay_options o = {
-        .engines_text = "sar,dfsssp,ftree,updn", .seed = 1, .plan = {.every = 600}};
+    struct replay_options o = {.engines_text = "sar,dfsssp,ftree,updn",
+                               .seed = 1,
+                               .vls = NOT_GIVEN,
+                               .plan = {.every = 600}};
     const app_option options[] = {
         {"engines", 0, OPTION_TEXT, &o.engines_text, "E,E,...",
          "default sar,dfsssp,ftree,updn; nue+jobs follows jobs, nue does not;\n"
@@ -188,8 +196,8 @@ int jobs_replay(struct app *app, int argc, char **argv)
          "first sample: a date, or +3d from where the history begins"},
         {"until", 0, OPTION_TEXT, &o.until, "T", "no samples from here on: a date, or +7d"},
         {"hosts", 0, OPTION_TEXT, &o.hosts, "name|order",
-         "hosts are known by name (default), or taken in order"},
-        {"format", 'f', OPTION_TEXT, &o.format_name, "F", "of the history (default: by content)"},
+         "known by name (default), or the k-th host is the k-th of the fabric"},
+        {"format", 'f', OPTION_TEXT, &o.format_name, "F", "of the history (default: recognised)"},
         {"csv", 0, OPTION_TEXT, &o.csv, "FILE", "write all samples"},
         {"svg", 0, OPTION_TEXT, &o.svg, "FILE", "draw them"},
         {"vls", 0, OPTION_NUMBER, &o.vls, "N", "lanes that engines may use"},

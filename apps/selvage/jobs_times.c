@@ -3,35 +3,54 @@
  */
 #include "selvage/jobs_times.h"
 
+#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "faults/times.h"
+#include "jobs/dates.h"
 
 const char *jobs_date(int64_t at, char text[JOBS_DATE_ROOM])
 {
-    struct tm parts;
-    time_t seconds = (time_t)at;
-    if (gmtime_r(&seconds, &parts) == NULL ||
-        strftime(text, JOBS_DATE_ROOM, "%Y-%m-%dT%H:%M:%S", &parts) == 0)
-        strcpy(text, "?");
+    char date[SV__DATE_ROOM];
+    snprintf(text, JOBS_DATE_ROOM, "-");
+    if (at == SV_TIME_UNKNOWN || at == SV_TIME_OPEN)
+        return text;
+    sv__date_text(at, date);
+    snprintf(text, JOBS_DATE_ROOM, "%s", date);
+    return text;
+}
+
+void jobs_json_time(sv_json *json, const char *key, int64_t at)
+{
+    char date[JOBS_DATE_ROOM + 1];
+    if (at == SV_TIME_UNKNOWN || at == SV_TIME_OPEN) {
+        sv_json_null(json, key);
+        return;
+    }
+    jobs_date(at, date);
+    strcat(date, "Z");
+    sv_json_text(json, key, date);
+}
+
+const char *jobs_span(int64_t seconds, char text[JOBS_DATE_ROOM])
+{
+    static const struct {
+        int64_t seconds;
+        const char *name;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    int unit = 0;
+    while (seconds % units[unit].seconds != 0)
+        unit++;
+    snprintf(text, JOBS_DATE_ROOM, "%lld %s", (long long)(seconds / units[unit].seconds),
+             units[unit].name);
     return text;
 }
 
 bool jobs_length(const char *text, int64_t *seconds)
 {
-    sv_scan scan = sv_scan_of(sv_span_of(text));
     double value;
-    size_t length = strlen(text);
-    if (length > 1 && text[length - 1] == 'm') { /* as Slurm's people write minutes */
-        if (!sv__scan_plain(&scan, &value) || scan.at != text + length - 1 || value > 1e9)
-            return false;
-        value *= 60;
-    } else if (sv__scan_length(&scan, &value) && sv_scan_done(&scan)) {
-        value *= 3600;
-    } else {
+    if (!sv__jobs_length(sv_span_of(text), &value))
         return false;
-    }
     *seconds = (int64_t)(value + 0.5);
     return *seconds >= 1;
 }

@@ -12,9 +12,9 @@
 static const char *const rows[SV_REPLAY_METRICS] = {
     "most routes on a link", "the same of a job, mean", "dark fibre [%]", "links of a job, mean"};
 
-static uint64_t last_at(const sv_replay *r)
+static int64_t last_at(const sv_replay *r)
 {
-    return (uint64_t)r->samples[r->num_samples - 1].at;
+    return r->samples[r->num_samples - 1].at;
 }
 
 /* ---- text ---- */
@@ -91,11 +91,11 @@ static void print_improvements(sv_text *out, const struct replay_options *o, con
 
 void replay_print_text(sv_text *out, const struct replay_options *o, const sv_replay *r)
 {
-    char from[JOBS_DATE_ROOM], to[JOBS_DATE_ROOM];
+    char every[JOBS_DATE_ROOM], from[JOBS_DATE_ROOM], to[JOBS_DATE_ROOM];
     sv_replay_changes changes = sv_replay_count_changes(r);
-    sv_text_print(out, "samples         %u, every %g min, %s to %s\n", r->num_samples,
-                  (double)r->every / 60, jobs_date(r->samples[0].at, from),
-                  jobs_date((int64_t)last_at(r), to));
+    sv_text_print(out, "samples         %u, every %s, %s to %s\n", r->num_samples,
+                  jobs_span(r->every, every), jobs_date(r->samples[0].at, from),
+                  jobs_date(last_at(r), to));
     sv_text_print(out, "jobs change     %u times; a day %u to %u, mean %.1f (%u day%s)\n",
                   r->num_scenes - 1, changes.min, changes.max, changes.mean, changes.days,
                   changes.days == 1 ? "" : "s");
@@ -161,14 +161,13 @@ static void json_improvements(sv_json *j, const struct replay_options *o, const 
 void replay_print_json(sv_text *out, const struct replay_options *o, const sv_replay *r)
 {
     sv_json j;
-    char date[JOBS_DATE_ROOM];
     sv_replay_changes changes = sv_replay_count_changes(r);
     sv_json_init(&j, out);
     sv_json_begin_object(&j, NULL);
     sv_json_number(&j, "samples", r->num_samples);
     sv_json_number(&j, "every_seconds", (uint64_t)r->every);
-    sv_json_text(&j, "begin", jobs_date(r->samples[0].at, date));
-    sv_json_text(&j, "last", jobs_date((int64_t)last_at(r), date));
+    jobs_json_time(&j, "begin", r->samples[0].at);
+    jobs_json_time(&j, "last", last_at(r));
     sv_json_number(&j, "scenes", r->num_scenes);
     sv_json_number(&j, "idle_samples", r->idle);
     sv_json_number(&j, "unknown_hosts", r->unknown_hosts);

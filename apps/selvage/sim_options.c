@@ -146,7 +146,7 @@ int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
         {"seed", 0, OPTION_NUMBER, &o->seed, "N", "of traffic, and of the engine (default 1)"},
         {"order", 0, OPTION_TEXT, &o->order, "FILE",
          "port GUIDs of hosts in the order of ranks (as route --order-out)"},
-        {"jobs", 0, OPTION_TEXT, &o->jobs, "FILE", "job map: jobs talk each for themselves"},
+        {"jobs", 0, OPTION_TEXT, &o->jobs, "MAP", "job map: jobs talk each for themselves"},
         {"job-traffic", 0, OPTION_LIST, &o->job_traffic, "JOB=SPEC", "of a job, instead"},
         {"file", 0, OPTION_TEXT, &o->list, "FILE", "the messages themselves, one a line"},
         {"profile", 'p', OPTION_TEXT, &o->profile, "NAME",

@@ -137,7 +137,7 @@ SV_API SV_MUST_USE sv_status sv_allocations_save(sv_ctx *ctx, const sv_allocatio
 /*
  * What a moment means in a history: seconds since 1970, a date ("2013-01-05", with a time of day
  * "2013-01-05T12:00:00" and perhaps a zone; UTC without one), or a length of time from the
- * beginning ("+36h": s, min, h, d, y). BAD_INPUT (without a place) for anything else.
+ * beginning ("+36h": s, m or min, h, d, y). BAD_INPUT (without a place) for anything else.
  */
 SV_API SV_MUST_USE sv_status sv_allocations_moment(sv_ctx *ctx, const sv_allocations *allocations,
                                                    const char *text, int64_t *at);

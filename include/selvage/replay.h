@@ -177,8 +177,9 @@ typedef struct sv_replay {
     const sv_replay_tables *tables; /* [num_engines] */
     const double *values;           /* [num_scenes][num_engines][SV_REPLAY_METRICS]; NAN: missing */
     int64_t every;
-    uint32_t idle;          /* samples without a job on several switches */
-    uint32_t unknown_hosts; /* at most, at a sample */
+    uint32_t idle;                     /* samples without a job on several switches */
+    uint32_t unknown_hosts;            /* at most, at a sample */
+    uint32_t unknown[SV_PLACED_NAMED]; /* numbers of the first of these */
     struct sv__store *store;
 } sv_replay;
 

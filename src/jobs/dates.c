@@ -1,5 +1,6 @@
 /*
- * dates.c: seconds since 1970 as dates of the Gregorian calendar, whatever zone the machine is in.
+ * dates.c: seconds since 1970 as dates of the Gregorian calendar, whatever zone the machine is in;
+ * and lengths of time.
  *
  * Idea: years of 400 repeat; within them days are counted from the first of March, so that a leap
  * day comes last. Cost: O(1).
@@ -7,6 +8,8 @@
 #include "jobs/dates.h"
 
 #include <stdio.h>
+
+#include "faults/times.h"
 
 void sv__date_text(int64_t at, char text[SV__DATE_ROOM])
 {
@@ -20,4 +23,20 @@ void sv__date_text(int64_t at, char text[SV__DATE_ROOM])
     int full = (int)(day / 146097) * 400 + year + (month >= 10);
     snprintf(text, SV__DATE_ROOM, "%04d-%02d-%02dT%02d:%02d:%02d", full % 10000,
              (month + 2) % 12 + 1, of_month, second / 3600, second / 60 % 60, second % 60);
+}
+
+bool sv__jobs_length(sv_span text, double *seconds)
+{
+    sv_scan scan = sv_scan_of(text);
+    double value;
+    if (sv__scan_length(&scan, &value) && sv_scan_done(&scan)) {
+        *seconds = value * 3600;
+        return true;
+    }
+    scan = sv_scan_of(text); /* as Slurm's people write minutes */
+    if (!sv__scan_plain(&scan, &value) || !sv_scan_char(&scan, 'm') || !sv_scan_done(&scan) ||
+        value > 1000 * SV__YEAR_HOURS * 60)
+        return false;
+    *seconds = value * 60;
+    return true;
 }

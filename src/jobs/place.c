@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "faults/times.h"
 #include "jobmap/jobmap.h"
+#include "jobs/dates.h"
 
 /* ---- moments ---- */
 
@@ -24,21 +25,25 @@ sv_status sv_allocations_moment(sv_ctx *ctx, const sv_allocations *allocations, 
                                 int64_t *at)
 {
     sv_scan scan = sv_scan_of(sv_span_of(text));
-    sv__moment moment;
+    sv__moment moment = {.dated = false};
     uint64_t seconds;
+    double exact = 0;
     bool relative = sv_scan_char(&scan, '+');
-    if (!relative && sv_span_number(sv_scan_rest(&scan), INT64_MAX - 1, &seconds)) {
+    if (!relative && sv_span_number(sv_scan_rest(&scan), SV__LAST_MOMENT, &seconds)) {
         *at = (int64_t)seconds;
         return SV_OK;
     }
-    if (!sv__scan_moment(&scan, &moment) || !sv_scan_done(&scan) || moment.dated == relative)
+    bool good = relative ? sv__jobs_length(sv_scan_rest(&scan), &exact)
+                         : sv__scan_moment(&scan, &moment) && sv_scan_done(&scan) && moment.dated;
+    if (!good)
         return sv_fail(ctx, SV_BAD_INPUT,
                        "'%.100s' is neither a date (2013-01-05T12:00:00), nor seconds since 1970, "
                        "nor +36h from the beginning",
                        text);
     if (relative && allocations->begin == SV_TIME_UNKNOWN)
         return sv_fail(ctx, SV_BAD_INPUT, "'%.100s': when it begins is not known", text);
-    double exact = moment.hours * 3600;
+    if (!relative)
+        exact = moment.hours * 3600;
     *at = (int64_t)(exact < 0 ? exact - 0.5 : exact + 0.5) + (relative ? allocations->begin : 0);
     return SV_OK;
 }

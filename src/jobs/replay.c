@@ -177,6 +177,7 @@ static sv_status keep(sv_ctx *ctx, const struct play *p, sv_replay *r, sv__store
                      .idle = s->idle,
                      .unknown_hosts = s->unknown_hosts,
                      .store = store};
+    memcpy(r->unknown, s->unknown, sizeof r->unknown);
     return SV_OK;
 }
 

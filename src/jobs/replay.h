@@ -17,6 +17,7 @@ typedef struct sv__scenes {
     sv_jobmap **maps; /* of each scene; to be freed */
     uint32_t num_scenes;
     uint32_t idle, unknown_hosts;
+    uint32_t unknown[SV_PLACED_NAMED]; /* the first of them */
 } sv__scenes;
 
 /* All but the maps is in the arena. After a failure, too, the maps are to be freed. */

@@ -11,6 +11,8 @@
  */
 #include "jobs/replay.h"
 
+#include <string.h>
+
 enum { MOST_SAMPLES = 10000000 };
 
 /* The span of samples: the plan's, or the history's. */
@@ -23,6 +25,10 @@ static sv_status find_span(sv_ctx *ctx, const sv_allocations *history, const sv_
         return sv_fail(ctx, SV_BAD_INPUT, "samples every %lld seconds", (long long)plan->every);
     if (from == SV_TIME_UNKNOWN || until == SV_TIME_UNKNOWN)
         return sv_fail(ctx, SV_BAD_INPUT, "the history tells no times");
+    if (until <= from && plan->until == SV_TIME_UNKNOWN)
+        return sv_fail(ctx, SV_BAD_INPUT,
+                       "the time to replay is empty: nothing in the history ends "
+                       "later; until when (--until)?");
     if (until <= from)
         return sv_fail(ctx, SV_BAD_INPUT, "the time to replay is empty");
     uint64_t count = ((uint64_t)until - (uint64_t)from - 1) / (uint64_t)plan->every + 1;
@@ -90,8 +96,10 @@ sv_status sv__find_scenes(sv_ctx *ctx, const sv_fabric *fabric, const sv_allocat
             SV_TRY(add_map(ctx, found, i, map));
             strange = strange || placed.homeless > 0;
             known = known || placed.running > placed.homeless;
-            if (placed.unknown_hosts > found->unknown_hosts)
+            if (placed.unknown_hosts > found->unknown_hosts) {
                 found->unknown_hosts = placed.unknown_hosts;
+                memcpy(found->unknown, placed.unknown, sizeof placed.unknown);
+            }
         }
         uint32_t scene = found->num_scenes - 1;
         found->samples[i] = (sv_replay_sample){at, scene, placed.running};

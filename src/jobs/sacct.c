@@ -90,6 +90,7 @@ static sv_status add_job(struct reader *r, const sv_span *fields)
     if (begin == SV_TIME_UNKNOWN || end <= begin || nodes.length == 0 ||
         sv__same_word(nodes, "None assigned") || sv__same_word(nodes, "None") ||
         is_pending(fields[STATE])) {
+        r->s->backwards += begin != SV_TIME_UNKNOWN && end < begin;
         r->s->left_out++;
         return SV_OK;
     }

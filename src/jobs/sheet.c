@@ -259,12 +259,15 @@ static sv_status fill(sv__sheet *s, sv_allocations *a)
 }
 
 /* A job may give up all of its nodes and go on; but not all jobs do, and then it is the column. */
-static sv_status check_nodes(const sv__sheet *s)
+static sv_status check_left_out(const sv__sheet *s)
 {
     const char *name = s->lines.source->name;
     if (s->nodeless > 0 && s->entries.length == 0)
         return sv_fail(s->ctx, SV_BAD_INPUT, "%s: %u job%s, and nodes are told of none", name,
                        s->nodeless, s->nodeless == 1 ? " runs" : "s run");
+    if (s->backwards > 0) /* clocks on walls are put back once a year */
+        sv_warn(s->ctx, "%s: %u job%s ended before %s began, left out", name, s->backwards,
+                s->backwards == 1 ? "" : "s", s->backwards == 1 ? "it" : "they");
     if (s->nodeless > 0)
         sv_warn(s->ctx, "%s: %u job%s without nodes, left out", name, s->nodeless,
                 s->nodeless == 1 ? " runs" : "s run");
@@ -273,7 +276,7 @@ static sv_status check_nodes(const sv__sheet *s)
 
 sv_status sv__sheet_finish(sv__sheet *s, sv_allocations **result)
 {
-    SV_TRY(check_nodes(s));
+    SV_TRY(check_left_out(s));
     sv__store *store = sv__store_new(s->ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;

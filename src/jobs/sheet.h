@@ -27,6 +27,7 @@ typedef struct sv__sheet {
     SV_ARRAY(sv__entry) entries;
     SV_ARRAY(uint32_t) members;
     uint32_t left_out, nodeless; /* nodeless: of left_out, those that run all the same */
+    uint32_t backwards;          /* of left_out, those that ended before they began */
     bool blank;
     char place[48];     /* where the reader is, if lines do not tell: "jobs[5]" */
     const char *advice; /* to go with host lists that look cut off, or NULL */

@@ -49,7 +49,7 @@ class Make(Base):
     def test_other_days_and_shares(self):
         told = ok("jobs", "make", TREE, "--begin", "2024-02-28", "--days", "3", "--json", "-o",
                   self.path("h")).json
-        self.assertEqual(told["begin"], "2024-02-28T00:00:00")
+        self.assertEqual(told["begin"], "2024-02-28T00:00:00Z")
         self.assertIn("|2024-02-29T", self.read("h"))
         told = ok("jobs", "make", "kary:k=8,n=2,hosts=8", "--multi", "50", "--json").json
         self.assertAlmostEqual(told["several_switches_percent"], 50, delta=2)
@@ -62,9 +62,14 @@ class Make(Base):
                 (2, "--multi finds the number", "--multi", "50", "--single", "3"),
                 (2, "things want standard output", "--trace", "-"),
                 (2, "are the same file", "--trace", self.path("x"), "-o", self.path("x")),
-                (2, "--days: that is too large", "--days", "99999999999"),
-                (3, "load: 2 is not in", "--load", "2"),
-                (3, "days: 0 is not in", "--days", "0"),
+                (2, "--days: 99999999999 is not in 1…3660", "--days", "99999999999"),
+                (2, "--days: 0 is not in 1…3660", "--days", "0"),
+                (2, "--load: 1.5 is not in 0.001…1", "--load", "1.5"),
+                (2, "--single: 101 is not in 0…100", "--single", "101"),
+                (2, "--run: 169 is not in 0.0167…168", "--run", "169"),
+                (2, "--usual: 0 is not in 2…", "--usual", "0"),
+                (2, "--largest: 0 is not in 2…", "--largest", "0"),
+                (2, "--begin: the warm-up begins before 1970", "--begin", "1970-01-02"),
                 (3, "jobs of 17 nodes: there are 16", "--largest", "17")):
             self.expect_error(code, text, "jobs", "make", TREE, *options)
         self.expect_error(4, "need at least two", "jobs", "make", "mesh:1,hosts=1")
@@ -103,7 +108,14 @@ class Replay(Base):
         told = ok("jobs", "replay", TREE, history, "--engines", "sar", "--every", "5m", "--begin",
                   "+3h", "--until", "2015-02-01T05:00", "--json").json
         self.assertEqual((told["samples"], told["scenes"], told["begin"], told["last"]),
-                         (24, 1, "2015-02-01T03:00:00", "2015-02-01T04:55:00"))
+                         (24, 1, "2015-02-01T03:00:00Z", "2015-02-01T04:55:00Z"))
+        minutes = ok("jobs", "replay", TREE, history, "--engines", "sar", "--begin", "+180m", "--until", "+300m",
+                     "--every", "5min", "--json").json
+        self.assertEqual([minutes[key] for key in ("samples", "begin", "last")],
+                         [told[key] for key in ("samples", "begin", "last")])
+        for every, text in (("90s", "90 s"), ("1s", "1 s"), ("120s", "2 min"), ("1h", "1 h"), ("100d", "100 d")):
+            out = ok("jobs", "replay", TREE, history, "--engines", "updn", "--until", "+2h", "--every", every).out
+            self.assertIn(", every %s, " % text, out)
 
     def test_hosts_in_order(self):
         """Names that no fabric knows, taken in order, are what their numbers say."""
@@ -115,8 +127,10 @@ class Replay(Base):
         two = ok("jobs", "replay", TREE, by_order, "--hosts", "order", "--csv", self.path("b")).out
         self.assertEqual(self.read("a"), self.read("b"))
         self.assertNotIn("unknown", one + two)
-        some = ok("jobs", "replay", "kary:k=3,n=2,hosts=3", by_name).out
-        self.assertIn("unknown hosts   4 at most", some)
+        some = ok("jobs", "replay", "kary:k=3,n=2,hosts=3", by_name)
+        self.assertIn("unknown hosts   4 at most", some.out)
+        self.assertIn("warning: %s:4: host 'host9' is not in the fabric\n" % by_name, some.err)
+        self.assertEqual(some.err.count("is not in the fabric"), 4)
         self.expect_error(4, "16", "jobs", "replay", "kary:k=3,n=2,hosts=3", by_order, "--hosts",
                           "order")
 
@@ -125,6 +139,8 @@ class Replay(Base):
         for code, text, *options in (
                 (2, "--every: '0s' is no length", "--every", "0s"),
                 (2, "--every: '10' is no length", "--every", "10"),
+                (2, "--vls: 0 is not in 1…15", "--vls", "0"),
+                (2, "--vls: 16 is not in 1…15", "--vls", "16"),
                 (2, "--begin: 'dawn' is neither", "--begin", "dawn"),
                 (2, "--hosts: 'luck' is neither name nor order", "--hosts", "luck"),
                 (2, "--engines: '' is no engine", "--engines", "sar,"),
@@ -137,6 +153,7 @@ class Replay(Base):
                 (3, "no engine 'magic'", "--engines", "magic"),
                 (3, "engine updn follows no jobs", "--engines", "updn+jobs"),
                 (3, "is empty", "--begin", "+9h"),
+                (3, "the time to replay is empty", "--until", "+0s"),
                 (5, "No such file", "--csv", self.path("x"), "--svg", self.path("no/x"))):
             self.expect_error(code, text, "jobs", "replay", TREE, history, *options)
         self.expect_error(3, "not one host of the history is in the fabric", "jobs", "replay", TREE,

@@ -109,6 +109,11 @@ def seconds(text):
     return calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%S"))
 
 
+def moment(text):
+    """A time as selvage's JSON has it."""
+    return None if text is None else calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
+
+
 def read_sacct(text):
     sheet = Sheet()
     lines = text.splitlines()

@@ -193,7 +193,8 @@ class Readers(unittest.TestCase):
             self.assertEqual(selvage("jobs", "read", "-", stdin=text.encode()).code, 3, text)
             return {}
         told = self.read(text, *(() if at is None else ("--at", str(at))))
-        found = {(job["job"], job["begin"], job["end"]): set(job["hosts"]) for job in told["jobs"]}
+        found = {(job["job"], oracle.moment(job["begin"]), oracle.moment(job["end"])): set(job["hosts"])
+                 for job in told["jobs"]}
         self.assertEqual(len(found), len(told["jobs"]))
         wanted = {key: hosts for key, hosts in jobs.items()
                   if oracle.jobs_on(({key: hosts}, 0), at)}

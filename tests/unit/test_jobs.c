@@ -385,6 +385,15 @@ static void sacct_histories(void **state)
     assert_int_equal(at, 1794744000);
     OK(ctx, sv_allocations_moment(ctx, jobs, "1794744001", &at));
     assert_int_equal(at, 1794744001);
+    OK(ctx, sv_allocations_moment(ctx, jobs, "+10m", &at)); /* as of --every */
+    assert_int_equal(at, 1794614400 + 600);
+    OK(ctx, sv_allocations_moment(ctx, jobs, "+1.5min", &at));
+    assert_int_equal(at, 1794614400 + 90);
+    OK(ctx, sv_allocations_moment(ctx, jobs, "253402300799", &at)); /* 9999-12-31T23:59:59 */
+    FAILS(ctx, sv_allocations_moment(ctx, jobs, "253402300800", &at), SV_BAD_INPUT, "neither");
+    FAILS(ctx, sv_allocations_moment(ctx, jobs, "+10ms", &at), SV_BAD_INPUT, "neither");
+    FAILS(ctx, sv_allocations_moment(ctx, jobs, "+10", &at), SV_BAD_INPUT, "neither");
+    FAILS(ctx, sv_allocations_moment(ctx, jobs, "+m", &at), SV_BAD_INPUT, "neither");
     FAILS(ctx, sv_allocations_moment(ctx, jobs, "36h", &at), SV_BAD_INPUT, "'36h' is neither");
     FAILS(ctx, sv_allocations_moment(ctx, jobs, "+2026-11-15", &at), SV_BAD_INPUT, "neither");
     FAILS(ctx, sv_allocations_moment(ctx, jobs, "noon", &at), SV_BAD_INPUT, "neither");

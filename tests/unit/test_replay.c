@@ -239,6 +239,9 @@ static void wrong_plans_are_refused(void **state)
     FAILS(ctx, sv_replay_run(ctx, f, history, &plan, &r), SV_BAD_INPUT, "samples are too many");
     plan = plan_of(600);
     FAILS(ctx, sv_replay_run(ctx, f, now, &plan, &r), SV_BAD_INPUT, "tells no times");
+    sv_allocations *open = history_of("JobID|Start|End|NodeList\n1|100|Unknown|host[0-5]\n");
+    FAILS(ctx, sv_replay_run(ctx, f, open, &plan, &r), SV_BAD_INPUT, "until when (--until)?");
+    sv_allocations_free(open);
     plan.num_engines = 0;
     FAILS(ctx, sv_replay_run(ctx, f, history, &plan, &r), SV_BAD_INPUT, "0 engines");
     const sv_replay_engine none[] = {{.name = "magic"}}, deaf[] = {{.name = "updn", .jobs = true}};
