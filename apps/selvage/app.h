@@ -74,6 +74,13 @@ int app_parse(struct app *app, const app_usage *usage, int argc, char **argv, co
 /* EXIT_USAGE when more than one of these arguments is "-", else -1. NULL is fine. */
 int app_one_stream(struct app *app, const char *stream, const char *const *uses, size_t count);
 
+/*
+ * EXIT_USAGE when two files to be written are one, under whatever names, else -1. NULL and "-" are
+ * fine. Options are called without their dashes.
+ */
+int app_two_files(struct app *app, const char *option, const char *path, const char *other,
+                  const char *other_path);
+
 /* Complains on standard error and returns EXIT_USAGE. */
 int app_usage_error(struct app *app, const char *format, ...) SV_PRINTF(2, 3);
 

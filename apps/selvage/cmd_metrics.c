@@ -56,8 +56,9 @@ static int check_options(struct app *app, struct metrics_options *o, int sets)
         return app_usage_error(app, "--job goes with --jobs");
     if (sets == 2 && o->links != NULL)
         return app_usage_error(app, "--links: of one directory only");
-    const char *const outputs[] = {o->heat, o->links};
-    return app_one_stream(app, "output", outputs, 2);
+    const char *const outputs[] = {o->heat, o->links, o->json ? "-" : NULL};
+    int code = app_two_files(app, "heat", o->heat, "links", o->links);
+    return code >= 0 ? code : app_one_stream(app, "output", outputs, 3);
 }
 
 /* What is always told. */
@@ -148,10 +149,7 @@ static sv_status tell(struct app *app, const struct metrics_options *o, const st
     sv_text out;
     bool taken = (o->heat != NULL && strcmp(o->heat, "-") == 0) ||
                  (o->links != NULL && strcmp(o->links, "-") == 0);
-    if (o->heat != NULL)
-        SV_TRY(metrics_write_heat(app, o, sets, count));
-    if (o->links != NULL)
-        SV_TRY(metrics_write_links(app, o, &sets[0]));
+    SV_TRY(metrics_write_files(app, o, sets, count));
     if (taken) /* standard output has a file */
         return SV_OK;
     SV_TRY(app_print_begin(app, &out));

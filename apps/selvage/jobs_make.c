@@ -92,8 +92,9 @@ static int make_plan(struct app *app, struct make *o)
     plan->best_fit = o->place != NULL && strcmp(o->place, "best") == 0;
     if (o->place != NULL && !plan->best_fit && strcmp(o->place, "first") != 0)
         return app_usage_error(app, "--place: '%s' is neither first nor best", o->place);
-    if (o->output != NULL && o->trace != NULL && strcmp(o->output, o->trace) == 0)
-        return app_usage_error(app, "--output and --trace are the same file");
+    code = app_two_files(app, "output", o->output, "trace", o->trace);
+    if (code >= 0)
+        return code;
     const char *const outputs[] = {o->output != NULL || o->json ? o->output : "-", o->trace,
                                    o->json ? "-" : NULL};
     return app_one_stream(app, "output", outputs, 3);

@@ -85,10 +85,10 @@ static int check_line(struct app *app, struct replay_options *o)
     o->plan.placing = order ? SV_PLACE_IN_ORDER : SV_PLACE_BY_NAME;
     o->plan.vls = o->vls == NOT_GIVEN ? 0 : (unsigned)o->vls;
     o->plan.seed = o->seed;
-    if (o->csv != NULL && o->svg != NULL && strcmp(o->csv, o->svg) == 0)
-        return app_usage_error(app, "--csv and --svg are the same file");
     const char *const outputs[] = {o->csv, o->svg, "-"};
-    int code = app_one_stream(app, "output", outputs, 3);
+    int code = app_two_files(app, "csv", o->csv, "svg", o->svg);
+    if (code < 0)
+        code = app_one_stream(app, "output", outputs, 3);
     if (code < 0)
         code = app_one_stream(app, "input", o->inputs, 2);
     if (code < 0)

@@ -52,12 +52,11 @@ sv_status metrics_print_text(struct app *app, sv_text *out, const struct metrics
 sv_status metrics_print_json(struct app *app, sv_text *out, const struct metrics_options *options,
                              const struct metrics *sets, int count);
 
-/* The heat map of one set, or of two side by side, into its file. */
-sv_status metrics_write_heat(struct app *app, const struct metrics_options *options,
-                             const struct metrics *sets, int count);
-
-/* The channels between switches of a set as comma-separated values, into their file. */
-sv_status metrics_write_links(struct app *app, const struct metrics_options *options,
-                              const struct metrics *m);
+/*
+ * The files that are asked for, all or none: the heat map of one set, or of two side by side; the
+ * channels between switches of the first set as comma-separated values.
+ */
+sv_status metrics_write_files(struct app *app, const struct metrics_options *options,
+                              const struct metrics *sets, int count);
 
 #endif

@@ -29,8 +29,8 @@ static void heat_title(const struct metrics_options *o, const struct metrics *m,
                  m->map->num_jobs == 1 ? "" : "s", last_part(o->jobs));
 }
 
-sv_status metrics_write_heat(struct app *app, const struct metrics_options *o,
-                             const struct metrics *sets, int count)
+static sv_status write_heat(struct app *app, const struct metrics_options *o,
+                            const struct metrics *sets, int count, const sv_sink *sink)
 {
     char titles[2][1000];
     sv_heat_panel panels[2];
@@ -43,7 +43,7 @@ sv_status metrics_write_heat(struct app *app, const struct metrics_options *o,
                                     .title = titles[i],
                                     .unit = m->map != NULL ? "routes inside jobs" : "routes"};
     }
-    return sv_heat_save(app->ctx, &heat, o->heat);
+    return sv_heat_write(app->ctx, &heat, sink);
 }
 
 static void write_end(sv_text *out, const sv_fabric *f, sv_channel c)
@@ -72,23 +72,36 @@ static void print_links(sv_text *out, const struct metrics *m)
     }
 }
 
-sv_status metrics_write_links(struct app *app, const struct metrics_options *o,
-                              const struct metrics *m)
+static sv_status write_links(struct app *app, const struct metrics *m, const sv_sink *sink)
 {
-    sv_file file;
     sv_text out;
-    if (strcmp(o->links, "-") == 0) {
-        SV_TRY(app_print_begin(app, &out));
-        print_links(&out, m);
-        return app_print_end(app, &out);
-    }
-    SV_TRY(sv_file_create(&file, app->ctx, o->links));
-    sv_text_init(&out, app->ctx, &file.sink);
+    sv_text_init(&out, app->ctx, sink);
     print_links(&out, m);
     sv_status status = sv_text_finish(&out);
     sv_text_release(&out);
-    if (status == SV_OK)
-        return sv_file_commit(&file);
-    sv_file_close(&file);
+    return status;
+}
+
+sv_status metrics_write_files(struct app *app, const struct metrics_options *o,
+                              const struct metrics *sets, int count)
+{
+    sv_file heat = {.ctx = app->ctx, .descriptor = -1}, links = heat;
+    sv_status status = SV_OK;
+    if (o->heat != NULL)
+        status = sv_file_create(&heat, app->ctx, o->heat);
+    if (status == SV_OK && o->heat != NULL)
+        status = write_heat(app, o, sets, count, &heat.sink);
+    if (status == SV_OK && o->links != NULL)
+        status = sv_file_create(&links, app->ctx, o->links);
+    if (status == SV_OK && o->links != NULL)
+        status = write_links(app, &sets[0], &links.sink);
+    if (status == SV_OK && o->heat != NULL)
+        status = sv_file_prepare(&heat);
+    if (status == SV_OK && o->links != NULL)
+        status = sv_file_commit(&links);
+    if (status == SV_OK && o->heat != NULL)
+        status = sv_file_commit(&heat);
+    sv_file_close(&heat);
+    sv_file_close(&links);
     return status;
 }

@@ -159,6 +159,8 @@ static void print_both(sv_text *out, const struct metrics *sets, const struct ro
 
 /* ---- tables of their own ---- */
 
+enum { NAME_WIDTH = 24 };
+
 /* Bins of a histogram: of all routes, or of those inside jobs. */
 static uint64_t most_of(const struct metrics *m, bool jobs)
 {
@@ -196,14 +198,35 @@ static void print_histogram(sv_text *out, const struct metrics_options *o,
     }
 }
 
+/*
+ * A name in a column of so many characters. What a terminal would take for a command, or is no
+ * UTF-8, becomes a question mark.
+ */
+static void print_name(sv_text *out, const char *name, int width)
+{
+    for (size_t length; *name != 0; name += length, width--) {
+        length = sv_utf8_length(name);
+        const unsigned char *c = (const unsigned char *)name;
+        bool control = *c < ' ' || *c == 127 || (*c == 0xc2 && length == 2 && c[1] < 0xa0);
+        if (length == 0 || control)
+            sv_text_add(out, "?", 1);
+        else
+            sv_text_add(out, name, length);
+        length += length == 0;
+    }
+    sv_text_print(out, "%*s", width > 0 ? width : 0, "");
+}
+
 static void print_jobs(sv_text *out, const struct metrics *m)
 {
     sv_text_print(out, "\n%-24s %10s %12s %12s %10s\n", "job", "terminals", "routes", "most on one",
                   "channels");
-    for (uint32_t j = 0; j < m->map->num_jobs; j++)
-        sv_text_print(out, "%-24s %10u %12llu %12llu %10u\n", m->map->jobs[j].name,
-                      m->map->jobs[j].num_terminals, (unsigned long long)m->job_loads[j].pairs,
+    for (uint32_t j = 0; j < m->map->num_jobs; j++) {
+        print_name(out, m->map->jobs[j].name, NAME_WIDTH);
+        sv_text_print(out, " %10u %12llu %12llu %10u\n", m->map->jobs[j].num_terminals,
+                      (unsigned long long)m->job_loads[j].pairs,
                       (unsigned long long)m->job_loads[j].max, m->job_loads[j].links);
+    }
 }
 
 /* Whether two sets have the same jobs in the same order, as they have unless a fabric lacks one. */
@@ -220,14 +243,16 @@ static bool same_jobs(const struct metrics *sets)
 
 static void print_jobs_both(sv_text *out, const struct metrics *sets)
 {
-    const sv_jobmap *a = sets[0].map;
-    sv_text_print(out, "\n%-24s %10s %12s %12s %12s %12s\n", "job", "terminals", "most: A", "B",
-                  "channels: A", "B");
-    for (uint32_t i = 0; i < a->num_jobs; i++)
-        sv_text_print(out, "%-24s %10u %12llu %12llu %12u %12u\n", a->jobs[i].name,
-                      a->jobs[i].num_terminals, (unsigned long long)sets[0].job_loads[i].max,
+    const sv_jobmap *a = sets[0].map, *b = sets[1].map;
+    sv_text_print(out, "\n%-24s %12s %12s %12s %12s %12s %12s\n", "job", "terminals: A", "B",
+                  "most: A", "B", "channels: A", "B");
+    for (uint32_t i = 0; i < a->num_jobs; i++) {
+        print_name(out, a->jobs[i].name, NAME_WIDTH);
+        sv_text_print(out, " %12u %12u %12llu %12llu %12u %12u\n", a->jobs[i].num_terminals,
+                      b->jobs[i].num_terminals, (unsigned long long)sets[0].job_loads[i].max,
                       (unsigned long long)sets[1].job_loads[i].max, sets[0].job_loads[i].links,
                       sets[1].job_loads[i].links);
+    }
 }
 
 static void print_lost(sv_text *out, const struct metrics_options *o, const struct metrics *m)

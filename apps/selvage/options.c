@@ -3,9 +3,11 @@
  * options. --help is everybody's; --threads N, too, and goes straight into the context.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "selvage/app.h"
 
@@ -135,6 +137,41 @@ int app_one_stream(struct app *app, const char *stream, const char *const *uses,
     for (size_t i = 0; i < count; i++)
         used += uses[i] != NULL && strcmp(uses[i], "-") == 0;
     return used < 2 ? -1 : app_usage_error(app, "%zu things want standard %s", used, stream);
+}
+
+/* The directory of a path and what it is called there; false if there is no such directory. */
+static bool find_directory(const char *path, struct stat *directory, const char **name)
+{
+    char text[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    if (length >= sizeof text)
+        return false;
+    memcpy(text, path, length);
+    text[length] = 0;
+    *name = path + length;
+    return stat(length == 0 ? "." : text, directory) == 0;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    const char *name, *other;
+    if (strcmp(a, b) == 0)
+        return true;
+    if (stat(a, &x) == 0 && stat(b, &y) == 0)
+        return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return find_directory(a, &x, &name) && find_directory(b, &y, &other) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino && strcmp(name, other) == 0;
+}
+
+int app_two_files(struct app *app, const char *option, const char *path, const char *other,
+                  const char *other_path)
+{
+    if (path == NULL || other_path == NULL || strcmp(path, "-") == 0 ||
+        strcmp(other_path, "-") == 0 || !same_file(path, other_path))
+        return -1;
+    return app_usage_error(app, "--%s and --%s are the same file", option, other);
 }
 
 int app_parse(struct app *app, const app_usage *usage, int argc, char **argv, const char **words,

@@ -178,7 +178,7 @@ class Heat(Base):
         self.assertRegex(text, r"routes inside jobs +channels\n +0 … +0 +0\n +1 … +1 +2\n"
                                r" +2 … +2 +2\n")
         both = ok("metrics", tables, tables, "--jobs", jobs, "--histogram", "3").out
-        self.assertRegex(both, r"near +2 +1 +1 +2 +2\n")
+        self.assertRegex(both, r"near +2 +2 +1 +1 +2 +2\n")
         self.assertRegex(both, r" +1 … +1 +2 +2\n")
 
     def test_standard_output(self):
@@ -189,6 +189,8 @@ class Heat(Base):
             self.assertNotIn("channels between switches", result.out)
         self.expect_error(2, "2 things want standard output", "metrics", tables, "--heat", "-",
                           "--links", "-")
+        for option in "--heat", "--links":
+            self.expect_error(2, "2 things want standard output", "metrics", tables, option, "-", "--json")
         self.expect_error(2, "--links: of one directory only", "metrics", tables, tables, "--links",
                           "x")
 
@@ -202,6 +204,50 @@ class Heat(Base):
         self.assertEqual(result.code, 5)
         with open(self.path("heat.svg")) as file:
             self.assertEqual(file.read(), "old")
+
+    def test_both_files_or_neither(self):
+        tables = self.route("mesh:3,hosts=2", "t")
+        kept = sorted(os.listdir(self.path("")))
+        for bad in self.path("nowhere/links.csv"), "/dev/full":
+            for heat, links in (self.path("new"), bad), (bad, self.path("new")):
+                result = selvage("metrics", tables, "--heat", heat, "--links", links)
+                self.assertEqual((result.code, result.out), (5, ""))
+                self.assertEqual(sorted(os.listdir(self.path(""))), kept)
+        ok("metrics", tables, "--heat", self.path("a.svg"), "--links", self.path("b.csv"))
+        self.assertEqual(set(os.listdir(self.path(""))) - set(kept), {"a.svg", "b.csv"})
+
+    def test_one_file_under_two_names(self):
+        tables = self.route("mesh:3,hosts=2", "t")
+        os.mkdir(self.path("d"))
+        os.symlink("d", self.path("e"))
+        with open(self.path("there"), "w"):
+            pass
+        os.link(self.path("there"), self.path("d/link"))
+        for heat, links in (("x", "x"), ("x", "./x"), ("d/x", "e/x"), ("d/../x", "x"), ("there", "d/link")):
+            result = selvage("metrics", tables, "--heat", heat, "--links", links, cwd=self.path(""))
+            self.assertEqual(result.code, 2, (heat, links))
+            self.assertIn("--heat and --links are the same file", result.err)
+        result = selvage("metrics", tables, "--heat", "d/x", "--links", "x", cwd=self.path(""))
+        self.assertEqual(result.code, 0, result.err)
+
+    def test_names_of_jobs_are_no_commands(self):
+        tables = self.route("mesh:3,hosts=2", "t")
+        names = ["\x1b[31mred", "\u00e4\u00f6\u00fc", "\u009b5m", "plain", "x" * 30]
+        jobs = self.jobs("".join("host%d \"%s\"\n" % (host, name) for name in names for host in (0, 3)))
+        for sets in (tables,), (tables, tables):
+            lines = ok("metrics", *sets, "--jobs", jobs).out.split("\n")
+            self.assertFalse([line for line in lines if "\x1b" in line or "\x9b" in line])
+            rows = [next(line for line in lines if line.startswith(name))
+                    for name in ("job ", "?[31mred", "\u00e4\u00f6\u00fc", "?5m", "plain")]
+            self.assertEqual(len({len(row) for row in rows}), 1, rows)
+        self.assertEqual([job["job"] for job in ok("metrics", tables, "--jobs", jobs, "--json").json["jobs"]["list"]],
+                         names)
+
+    def test_terminals_of_both_sets(self):
+        small = self.route("mesh:3,hosts=2", "small")
+        other = self.route("mesh:3,hosts=3", "other")
+        jobs = self.jobs("host0 a\nhost2 a\nhost7 a\n")
+        self.assertRegex(ok("metrics", small, other, "--jobs", jobs).out, r"\na +2 +3 +\d")
 
 
 if __name__ == "__main__":

@@ -150,6 +150,7 @@ class Replay(Base):
                 (2, "--format: 'pbs' is none of", "--format", "pbs"),
                 (2, "things want standard output", "--csv", "-"),
                 (2, "are the same file", "--csv", self.path("x"), "--svg", self.path("x")),
+                (2, "are the same file", "--csv", self.path("x"), "--svg", self.path("./x")),
                 (3, "no engine 'magic'", "--engines", "magic"),
                 (3, "engine updn follows no jobs", "--engines", "updn+jobs"),
                 (3, "is empty", "--begin", "+9h"),
