@@ -375,6 +375,24 @@ static int check_line(struct app *app, struct route *o)
     return app_one_stream(app, "input", inputs, 6);
 }
 
+/* All that the line asks for; an exit code. */
+static int load_and_run(struct app *app, struct route *o)
+{
+    sv_fabric *fabric = NULL;
+    sv_routes *routes = NULL;
+    sv_verification *found = NULL;
+    sv_status status = app_load_roles(app, o->input, o->cn, o->io, &fabric);
+    if (status == SV_OK && o->jobs != NULL)
+        status = sv_jobmap_load(app->ctx, fabric, o->jobs, &o->map);
+    if (status == SV_OK)
+        status = run(app, o, fabric, &routes, &found);
+    sv_jobmap_free(o->map);
+    sv_verification_free(found);
+    sv_routes_free(routes);
+    sv_fabric_free(fabric);
+    return app_exit(app, status);
+}
+
 int cmd_route(struct app *app, int argc, char **argv)
 {
     struct route o = {.engine = "weave",
@@ -429,22 +447,7 @@ int cmd_route(struct app *app, int argc, char **argv)
         "selvage route fabric.txt --engine sssp --json",
         options};
     int code = app_parse(app, &usage, argc, argv, &o.input, 1, 1);
-    if (code >= 0)
-        return code;
-    code = check_line(app, &o);
-    if (code >= 0)
-        return code;
-    sv_fabric *fabric = NULL;
-    sv_routes *routes = NULL;
-    sv_verification *found = NULL;
-    sv_status status = app_load_roles(app, o.input, o.cn, o.io, &fabric);
-    if (status == SV_OK && o.jobs != NULL)
-        status = sv_jobmap_load(app->ctx, fabric, o.jobs, &o.map);
-    if (status == SV_OK)
-        status = run(app, &o, fabric, &routes, &found);
-    sv_jobmap_free(o.map);
-    sv_verification_free(found);
-    sv_routes_free(routes);
-    sv_fabric_free(fabric);
-    return app_exit(app, status);
+    if (code < 0)
+        code = check_line(app, &o);
+    return code >= 0 ? code : load_and_run(app, &o);
 }
