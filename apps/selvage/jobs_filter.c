@@ -4,6 +4,7 @@
  * called does not; the map is written only if there is something new in it.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,15 +21,38 @@ struct filter {
     bool is_new, written;
 };
 
-/* What the map holds; there need not be one. Nodes that are gone from the fabric do not matter. */
+/* Whether a file begins as those that selvage writes. */
+static bool has_heading(const char *path)
+{
+    static const char heading[] = "# job map";
+    char start[sizeof heading] = "";
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    size_t got = fread(start, 1, sizeof start - 1, file);
+    fclose(file);
+    return got == sizeof start - 1 && strcmp(start, heading) == 0;
+}
+
+/*
+ * What the map holds; there need not be one. Nodes that are gone from the fabric do not matter, but
+ * words of which not one is a node may be anybody's file.
+ */
 static sv_status load_before(struct app *app, struct filter *o)
 {
+    sv_placed placed;
     o->is_new = access(o->map, F_OK) != 0 && errno == ENOENT;
     if (o->is_new)
         return SV_OK;
     SV_TRY(sv_allocations_load(app->ctx, o->map, SV_JOBS_MAP, &o->before));
-    return sv_allocations_map(app->ctx, o->before, SV_TIME_OPEN, o->f, SV_PLACE_BY_NAME, true,
-                              &o->then, NULL);
+    SV_TRY(sv_allocations_map(app->ctx, o->before, SV_TIME_OPEN, o->f, SV_PLACE_BY_NAME, true,
+                              &o->then, &placed));
+    if (placed.unknown_hosts == 0 || placed.unknown_hosts < o->before->num_hosts ||
+        has_heading(o->map))
+        return SV_OK;
+    return sv_fail(app->ctx, SV_BAD_INPUT,
+                   "%s: no node of this fabric, and no heading '# job map': it is not replaced",
+                   o->map);
 }
 
 /*

@@ -133,7 +133,8 @@ static void print_text(sv_text *out, const struct make *o, const sv_history *h)
     char date[JOBS_DATE_ROOM];
     double days = (double)(h->end - h->begin) / 86400;
     sv_text_print(out, "hosts             %u\n", h->num_hosts);
-    sv_text_print(out, "time              %.0f days from %s\n", days, jobs_date(h->begin, date));
+    sv_text_print(out, "time              %.0f day%s from %s\n", days, days > 1 ? "s" : "",
+                  jobs_date(h->begin, date));
     sv_text_print(out, "jobs              %u (%.1f a day; of one node %.1f %% were asked for)\n",
                   h->told, h->told / days, 100 * h->single);
     sv_text_print(out, "several switches  %u (%.1f %%)\n", h->several,

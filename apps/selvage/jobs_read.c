@@ -51,17 +51,22 @@ void jobs_warn_unknown(struct app *app, const char *file, const sv_allocations *
             sv_warn(app->ctx, "%s: host '%.200s' is not in the fabric", name, jobs->hosts[host]);
     }
     if (placed->unknown_hosts > SV_PLACED_NAMED)
-        sv_warn(app->ctx, "%s: %u more hosts are not in the fabric", name,
-                placed->unknown_hosts - SV_PLACED_NAMED);
+        sv_warn(app->ctx, "%s: %u more host%s not in the fabric", name,
+                placed->unknown_hosts - SV_PLACED_NAMED,
+                placed->unknown_hosts == SV_PLACED_NAMED + 1 ? " is" : "s are");
 }
 
 sv_status jobs_must_be_there(struct app *app, const char *file, const sv_placed *placed)
 {
     if (placed->running == 0 || placed->homeless < placed->running || placed->unknown_hosts == 0)
         return SV_OK;
+    const char *name = strcmp(file, "-") == 0 ? "<stdin>" : file;
+    if (placed->unknown_hosts == 1)
+        return sv_fail(app->ctx, SV_BAD_INPUT,
+                       "%s: the only host is not in the fabric: is it the right one?", name);
     return sv_fail(app->ctx, SV_BAD_INPUT,
-                   "%s: none of the %u hosts is in the fabric: is it the right one?",
-                   strcmp(file, "-") == 0 ? "<stdin>" : file, placed->unknown_hosts);
+                   "%s: none of the %u hosts is in the fabric: is it the right one?", name,
+                   placed->unknown_hosts);
 }
 
 bool jobs_all_ended(const sv_allocations *jobs)
@@ -144,7 +149,8 @@ static void print_text(sv_text *out, const struct read_options *o, const struct 
     if (a->begin != SV_TIME_UNKNOWN)
         sv_text_print(out, "history       %s to %s\n", jobs_date(a->begin, from),
                       jobs_date(a->end, to));
-    sv_text_print(out, "jobs          %u on %u hosts\n", found->placed.running, hosts);
+    sv_text_print(out, "jobs          %u on %u host%s\n", found->placed.running, hosts,
+                  hosts == 1 ? "" : "s");
     sv_text_print(out, "left out      %u\n", a->left_out);
     if (found->map != NULL) {
         sv_text_print(out, "terminals     %u\n", found->map->num_terminals);

@@ -189,7 +189,17 @@ static sv_status lines_fill(sv_lines *lines)
 sv_status sv_lines_peek(sv_lines *lines, sv_span *start)
 {
     SV_TRY(lines_fill(lines));
-    *start = (sv_span){lines->buffer, lines->end};
+    *start = (sv_span){lines->buffer + lines->start, lines->end - lines->start};
+    return SV_OK;
+}
+
+sv_status sv_lines_skip_mark(sv_lines *lines)
+{
+    static const char mark[] = {'\xef', '\xbb', '\xbf'};
+    sv_span start;
+    SV_TRY(sv_lines_peek(lines, &start));
+    if (start.length >= sizeof mark && memcmp(start.at, mark, sizeof mark) == 0)
+        lines->start += sizeof mark;
     return SV_OK;
 }
 

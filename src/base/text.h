@@ -70,8 +70,11 @@ typedef struct sv_lines {
 
 sv_status sv_lines_init(sv_lines *lines, sv_ctx *ctx, const sv_source *source);
 void sv_lines_release(sv_lines *lines);
-/* What the buffer holds of the beginning; only before the first sv_lines_next. */
+/* What the buffer holds of the beginning, behind a mark that was left out; only before the first
+ * sv_lines_next. */
 sv_status sv_lines_peek(sv_lines *lines, sv_span *start);
+/* Leaves a byte order mark out, which some editors write in front; as sv_lines_peek, before it. */
+sv_status sv_lines_skip_mark(sv_lines *lines);
 /* The next line; *more is false at the end. The span is valid until the next call. */
 sv_status sv_lines_next(sv_lines *lines, sv_span *line, bool *more);
 /*

@@ -35,6 +35,13 @@ struct reader {
 
 /* ---- lines ---- */
 
+/* What helps where a line begins with such a word: it is what a batch system printed. */
+static const char *hint(const char *word)
+{
+    bool theirs = strchr(word, '|') != NULL || *word == '{' || strcmp(word, "JOBID") == 0;
+    return theirs ? "; selvage jobs read makes a job map of what Slurm prints" : "";
+}
+
 sv_status sv__jobmap_split(const sv_lines *lines, sv_span line, char *words, const char **first,
                            const char **second)
 {
@@ -47,13 +54,14 @@ sv_status sv__jobmap_split(const sv_lines *lines, sv_span line, char *words, con
     bool closed = sv_scan_quoted(&scan, node);
     sv_scan_blanks(&scan);
     if (closed && (sv_scan_done(&scan) || *scan.at == '#'))
-        return sv_lines_fail(lines, "node '%.200s' has no job", node);
+        return sv_lines_fail(lines, "node '%.200s' has no job%s", node, hint(node));
     closed = closed && sv_scan_quoted(&scan, job);
     if (!closed)
         return sv_lines_fail(lines, "a quote is not closed");
     sv_scan_blanks(&scan);
     if (!sv_scan_done(&scan) && *scan.at != '#')
-        return sv_lines_fail(lines, "'%.*s' is more than a node and a job", SV_SPAN(line));
+        return sv_lines_fail(lines, "'%.*s' is more than a node and a job%s", SV_SPAN(line),
+                             hint(node));
     if (*node == 0 || *job == 0)
         return sv_lines_fail(lines, "an empty name");
     *first = node;
@@ -81,7 +89,7 @@ static sv_status read_lines(struct reader *r)
 {
     sv_ctx *ctx = r->mapper.ctx;
     SV_ARRAY(char) words = {0};
-    sv_status status = SV_OK;
+    sv_status status = sv_lines_skip_mark(&r->lines);
     bool more = true;
     for (sv_span line; status == SV_OK;) {
         const char *node = NULL, *job = NULL;
@@ -98,10 +106,12 @@ static sv_status read_lines(struct reader *r)
     }
     sv_array_release(ctx, &words);
     if (status == SV_OK && r->unknown > 0 && r->known == 0)
-        status = sv_lines_fail(&r->lines, "none of the %u nodes is in the fabric", r->unknown);
+        status = r->unknown == 1 ? sv_lines_fail(&r->lines, "the only node is not in the fabric")
+                                 : sv_lines_fail(&r->lines, "none of the %u nodes is in the fabric",
+                                                 r->unknown);
     if (status == SV_OK && r->unknown > MOST_WARNINGS)
-        sv_warn(ctx, "%s: %u more nodes are not in the fabric", r->lines.source->name,
-                r->unknown - MOST_WARNINGS);
+        sv_warn(ctx, "%s: %u more node%s not in the fabric", r->lines.source->name,
+                r->unknown - MOST_WARNINGS, r->unknown == MOST_WARNINGS + 1 ? " is" : "s are");
     return status;
 }
 

@@ -83,7 +83,8 @@ sv_status sv__find_hosts(sv_ctx *ctx, const sv_fabric *fabric, sv_arena *arena, 
     SV_TRY(collect(ctx, fabric, arena, ports, &count));
     qsort(ports, count, sizeof *ports, by_name);
     group(ports, count, hosts);
-    return hosts->count >= 2 ? SV_OK
-                             : sv_fail(ctx, SV_INFEASIBLE,
-                                       "%u host(s) compute: jobs need at least two", hosts->count);
+    return hosts->count >= 2
+               ? SV_OK
+               : sv_fail(ctx, SV_INFEASIBLE, "%s computes: jobs need at least two hosts",
+                         hosts->count == 0 ? "no host" : "one host");
 }

@@ -110,11 +110,9 @@ sv_status sv_allocations_read(sv_ctx *ctx, const sv_source *source, sv_jobs_form
     sv_span start = {NULL, 0}, line;
     sv_status status = sv__sheet_init(&s, ctx, source);
     if (status == SV_OK)
+        status = sv_lines_skip_mark(&s.lines);
+    if (status == SV_OK)
         status = sv_lines_peek(&s.lines, &start);
-    if (start.length >= 3 && memcmp(start.at, "\xef\xbb\xbf", 3) == 0) { /* some editors' mark */
-        s.lines.start = 3;
-        start = (sv_span){start.at + 3, start.length - 3};
-    }
     sv_scan scan = sv_scan_of(start);
     s.blank = !next_line(&scan, &line);
     if (status == SV_OK && format == SV_JOBS_AUTO)

@@ -20,7 +20,8 @@
 #include "jobs/sheet.h"
 
 /* Inside of formats, and as it is. */
-#define ADVICE "; squeue -o \"%%i|%%T|%%N\" cuts nothing off"
+#define ADVICE "; squeue -o \"%%i|%%T|%%N\" is understood"
+#define CUT    ": it looks cut off; squeue -o \"%%i|%%T|%%N\" cuts nothing off"
 static const char cut_off[] = ": it looks cut off; squeue -o \"%i|%T|%N\" cuts nothing off";
 
 enum { JOB, STATE, NODES, REASON, COUNT, COLUMNS };
@@ -163,8 +164,7 @@ static sv_status add_job(struct reader *r, const sv_span *fields, bool has_state
     uint64_t stated = stated_nodes(fields[COUNT]);
     uint32_t listed = s->entries.at[s->entries.length - 1].count;
     if (has_state && fields[STATE].at[0] == 'R' && listed < stated)
-        return sv__sheet_fail(s,
-                              "nodes '%.*s' are %u, and the job has %llu: it looks cut off" ADVICE,
+        return sv__sheet_fail(s, "nodes '%.*s' are %u, and the job has %llu" CUT,
                               nodes.length > 60 ? 60 : (int)nodes.length, nodes.at, listed,
                               (unsigned long long)stated);
     return SV_OK;
@@ -179,9 +179,9 @@ static sv_status read_plain(struct reader *r, sv_span line)
     int count = split(line, separator, pieces);
     if (count != 3 && !(count == 2 && separator == ' '))
         return sv__sheet_fail(r->s,
-                              "%d columns without titles, where a job, its state and its "
+                              "%d column%s without titles, where a job, its state and its "
                               "nodes should be" ADVICE,
-                              count);
+                              count, count == 1 ? "" : "s");
     for (int i = 0; i < count; i++)
         fields[i == 2 ? NODES : i] = pieces[i];
     return add_job(r, fields, true);
@@ -294,7 +294,8 @@ static sv_status read_titled(struct reader *r, sv_span line)
         return sv__sheet_fail(r->s, "'%.*s' is not a state of a job" ADVICE,
                               SV_SPAN(pieces[state]));
     if (!reason && (r->column[STATE] < 0 || !surely_idle(pieces, count)))
-        return sv__sheet_fail(r->s, "%d columns under %d titles" ADVICE, count, r->titles);
+        return sv__sheet_fail(r->s, "%d column%s under %d titles" ADVICE, count,
+                              count == 1 ? "" : "s", r->titles);
     r->s->left_out++; /* why it does not run, or nothing where nodes should be */
     return SV_OK;
 }

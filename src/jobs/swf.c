@@ -42,17 +42,29 @@ static bool to_number(sv_span word, int64_t *value)
     return sv_scan_done(&scan);
 }
 
+/* Whether a word looks like a number, however large. */
+static bool is_number(sv_span word)
+{
+    size_t digits = 0;
+    for (size_t i = 0; i < word.length; i++) {
+        bool digit = word.at[i] >= '0' && word.at[i] <= '9';
+        if (!digit && word.at[i] != '.' && !(i == 0 && word.at[i] == '-'))
+            return false;
+        digits += digit;
+    }
+    return digits > 0;
+}
+
 bool sv__swf_line(sv_span line)
 {
     sv_scan scan = sv_scan_of(line);
-    int64_t value;
     sv_scan_blanks(&scan);
     if (!sv_scan_done(&scan) && *scan.at == ';')
         return true;
     for (int i = 0; i < FIELDS; i++) {
         sv_span word;
         sv_scan_blanks(&scan);
-        if (!sv_scan_word(&scan, &word) || !to_number(word, &value))
+        if (!sv_scan_word(&scan, &word) || !is_number(word))
             return false;
     }
     return true;
@@ -131,8 +143,8 @@ static sv_status read_line(struct reader *r, sv_span line)
         if (!sv_scan_word(&scan, &word))
             return sv_lines_fail(&r->s->lines, "%d fields where there should be %d", i, FIELDS);
         if (!to_number(word, &values[i]))
-            return sv_lines_fail(&r->s->lines, "field %d, '%.*s', is not a number", i + 1,
-                                 SV_SPAN(word));
+            return sv_lines_fail(&r->s->lines, "field %d, '%.*s', is %s", i + 1, SV_SPAN(word),
+                                 is_number(word) ? "too large" : "not a number");
         if (i == NUMBER)
             number = word;
     }

@@ -195,8 +195,9 @@ static void write_header(drawing *d, const panel *p)
         sv__svg_text(&d->out, p->about->title, (size_t)(p->width / 10));
         sv_text_print(&d->out, "</text>\n");
     }
-    sv_text_print(&d->out, "<text x=\"20\" y=\"43\">%u switches, %u cable%s between them; ",
-                  s->net.num_switches, s->net.num_wires, s->net.num_wires == 1 ? "" : "s");
+    sv_text_print(&d->out, "<text x=\"20\" y=\"43\">%u switch%s, %u cable%s between them; ",
+                  s->net.num_switches, s->net.num_switches == 1 ? "" : "es", s->net.num_wires,
+                  s->net.num_wires == 1 ? "" : "s");
     sv__svg_text(&d->out, s->layout.words, 0);
     sv_text_print(&d->out, "</text>\n<text x=\"20\" y=\"60\">most on a channel: %llu ",
                   (unsigned long long)p->most);

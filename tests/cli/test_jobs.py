@@ -70,7 +70,7 @@ class Read(Base):
         self.assertEqual(result.err.splitlines(),
                          ["selvage: warning: <stdin>:3: host 'gone%d' is not in the fabric" % i
                           for i in range(1, 6)] +
-                         ["selvage: warning: <stdin>: 1 more hosts are not in the fabric"])
+                         ["selvage: warning: <stdin>: 1 more host is not in the fabric"])
         told = self.read_text(text, "--fabric", NET, "--json", "-o", self.path("map")).json
         self.assertEqual({key: told[key] for key in ("running", "hosts", "left_out", "terminals",
                                                      "one_switch", "unknown_hosts", "homeless")},
@@ -84,6 +84,8 @@ class Read(Base):
     def test_another_fabric_is_noticed(self):
         self.expect_error_lines(3, "<stdin>: none of the 2 hosts is in the fabric", "jobs", "read", "-",
                                 "--fabric", NET, stdin=b"1|R|a\n2|R|b\n")
+        self.expect_error_lines(3, "<stdin>: the only host is not in the fabric: is it the right one?", "jobs", "read",
+                                "-", "--fabric", NET, stdin=b"1|R|a\n")
 
     def expect_error_lines(self, code, text, *arguments, **options):
         """As expect_error, below warnings."""
@@ -248,6 +250,18 @@ class Filter(Base):
         result = self.filter(0, "1|RUNNING|\n2|RUNNING|host[3-4]\n")
         self.assertEqual(result.err, "selvage: warning: <stdin>: 1 job runs without nodes, left out\n")
         self.assertEqual(self.read("map"), HEAD + "host3 2\nhost4 2\n")
+
+    def test_anybodys_file_is_not_replaced(self):
+        for text in ("127.0.0.1 localhost\n", "# mine\nkey value\n"):
+            self.write("map", text)
+            for jobs in ("1|R|host[3-4]\n", TITLES):
+                result = self.filter(3, jobs)
+                self.assertIn("map: no node of this fabric, and no heading '# job map': it is not replaced", result.err)
+                self.assertEqual(self.read("map"), text)
+        for text in ("", "# mine\n", HEAD, HEAD + "gone1 x\ngone2 x\n", "gone1 x\nhost1 x\n"):
+            self.write("map", text)
+            self.filter(0, "1|R|host[3-4]\n")
+            self.assertEqual(self.read("map"), HEAD + "host3 1\nhost4 1\n")
 
     def test_what_the_map_holds_is_made_by_others(self):
         """Jobs on one switch, nodes that left the fabric, and another order of lines."""

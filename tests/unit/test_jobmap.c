@@ -96,7 +96,32 @@ static void unknown_nodes_are_told_with_their_lines(void **state)
     map = NULL;
     FAILS(ctx, read_map(f, "a 1\nb 1\n", &map), SV_BAD_INPUT,
           "map:2: none of the 2 nodes is in the fabric");
+    FAILS(ctx, read_map(f, "a 1\n", &map), SV_BAD_INPUT,
+          "map:1: the only node is not in the fabric");
     assert_null(map);
+    OK(ctx, read_map(f, "node7 1\na 1\nb 1\nc 1\nd 1\ne 1\nf 1\n", &map));
+    assert_non_null(strstr(warnings, "map: 1 more node is not in the fabric"));
+    sv_jobmap_free(map);
+    map = NULL;
+    OK(ctx, read_map(f, "\xef\xbb\xbfnode7 1\n", &map)); /* as some editors save it */
+    assert_string_equal(warnings, "");
+    sv_jobmap_free(map);
+    sv_fabric_free(f);
+}
+
+/* What Slurm prints is no job map, and there is a way from one to the other. */
+static void what_batch_systems_print_is_told(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"12|RUNNING|node7\n", "{\n",
+                                        "  JOBID PARTITION NAME NODELIST\n"};
+    sv_fabric *f = test_read(ctx, net);
+    sv_jobmap *map = NULL;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        FAILS(ctx, read_map(f, texts[i], &map), SV_BAD_INPUT,
+              "; selvage jobs read makes a job map of what Slurm prints");
+    FAILS(ctx, read_map(f, "node7\n", &map), SV_BAD_INPUT, "map:1: node 'node7' has no job");
+    assert_null(strstr(sv_ctx_message(ctx), "Slurm"));
     sv_fabric_free(f);
 }
 
@@ -173,6 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_stands_for_all_its_ports),
         cmocka_unit_test(unknown_nodes_are_told_with_their_lines),
+        cmocka_unit_test(what_batch_systems_print_is_told),
         cmocka_unit_test(what_the_digest_tells),
         cmocka_unit_test(dead_ports_run_nothing),
         cmocka_unit_test(nonsense_is_refused),

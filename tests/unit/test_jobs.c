@@ -255,7 +255,8 @@ static void squeue_without_titles(void **state)
     TELLS("1|RESIZING|a\n2|SIGNALING|b\n3|STOPPED|c\n4|CONFIGURING|d\n5|COMPLETING|e\n",
           SV_JOBS_AUTO, "1: a; 2: b; left 3");
     REFUSES("1|RUNNING|n[1-2]\n\n2|WALKING|n3\n", SV_JOBS_AUTO, SV_BAD_INPUT,
-            "jobs:3: 'WALKING' is not a state");
+            "jobs:3: 'WALKING' is not a state of a job; squeue -o \"%i|%T|%N\" is understood");
+    assert_null(strstr(sv_ctx_message(ctx), "cut"));
     REFUSES("1|RUNNING|n[1-2\n", SV_JOBS_AUTO, SV_BAD_INPUT,
             "jobs:1: nodes 'n[1-2': a bracket is not closed: it looks cut off; squeue -o "
             "\"%i|%T|%N\" cuts nothing off");
@@ -340,7 +341,7 @@ static void squeue_that_cut_something_off(void **state)
     REFUSES(TITLES "slurm_load_jobs error: Socket timed out (foo)\n", SV_JOBS_AUTO, SV_BAD_INPUT,
             "jobs:2: 6 columns under 8 titles");
     REFUSES("JOBID|ST|NODELIST(REASON)\nslurm_load_jobs error (foo)\n", SV_JOBS_AUTO, SV_BAD_INPUT,
-            "jobs:2: 1 columns under 3 titles");
+            "jobs:2: 1 column under 3 titles; squeue -o");
     REFUSES("NAME JOBID ST NODELIST(REASON)\nslurm_load_jobs error: timed out (foo)\n",
             SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:2: ");
     TELLS("NAME JOBID ST NODELIST(REASON)\nmy own job 12 PD (Priority or so)\n", SV_JOBS_AUTO,
@@ -440,6 +441,8 @@ static void workload_logs(void **state)
     REFUSES("1 5 1 10" NUMBERS "{1}x\n", SV_JOBS_AUTO, SV_BAD_INPUT, "is not a list");
     REFUSES("1 5 1 999999999999999" NUMBERS "{1}\n", SV_JOBS_AUTO, SV_BAD_INPUT,
             "beyond all calendars");
+    REFUSES("1 5 1 99999999999999999999" NUMBERS "{1}\n", SV_JOBS_AUTO, SV_BAD_INPUT,
+            "jobs:1: field 4, '99999999999999999999', is too large");
     REFUSES("; UnixStartTime: now\n", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:1: UnixStartTime");
     TELLS("; only a header\n", SV_JOBS_AUTO, "left 0");
 }
