@@ -107,7 +107,7 @@ sv_status sv_allocations_read(sv_ctx *ctx, const sv_source *source, sv_jobs_form
                               sv_allocations **result)
 {
     sv__sheet s;
-    sv_span start = {NULL, 0}, line;
+    sv_span start = {"", 0}, line;
     sv_status status = sv__sheet_init(&s, ctx, source);
     if (status == SV_OK)
         status = sv_lines_skip_mark(&s.lines);
