@@ -21,9 +21,11 @@ typedef struct sv_jobmap {
     uint32_t num_jobs;
     uint32_t num_terminals; /* that run at least one job */
     uint32_t unknown;       /* lines whose node is not in the fabric */
-    uint64_t digest; /* of maps that were read: a number for which names of nodes work together,
-                        whatever jobs are called, in whatever order they come, and whether or not
-                        the nodes are in the fabric; 0: no jobs, or the map was not read */
+    uint64_t digest;     /* of maps that were read: a number for which names of nodes work together,
+                            whatever jobs are called, in whatever order they come, and whether or not
+                            the nodes are in the fabric; 0: no jobs, or the map was not read */
+    uint64_t missing[4]; /* of maps that were read: a bit, by its digest, for each node that is not
+                            in the fabric: if a bit is gone a node has turned up */
     struct sv__store *store;
 } sv_jobmap;
 

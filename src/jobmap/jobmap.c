@@ -30,6 +30,7 @@ struct reader {
     SV_ARRAY(struct mark) marks;
     sv_lines lines;
     uint32_t unknown;
+    uint64_t missing[4];
     uint64_t known;
 };
 
@@ -40,6 +41,14 @@ static const char *hint(const char *word)
 {
     bool theirs = strchr(word, '|') != NULL || *word == '{' || strcmp(word, "JOBID") == 0;
     return theirs ? "; selvage jobs read makes a job map of what Slurm prints" : "";
+}
+
+/* Spreads a number over all of its bits, so that sums of such numbers differ if these do. */
+static uint64_t spread(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
 }
 
 sv_status sv__jobmap_split(const sv_lines *lines, sv_span line, char *words, const char **first,
@@ -76,6 +85,8 @@ static sv_status add_line(struct reader *r, const char *node, const char *word)
     SV_TRY(sv__mapper_job(&r->mapper, sv_span_of(word), &job));
     SV_TRY(sv_array_push(r->mapper.ctx, &r->marks, (struct mark){job, mark}));
     if (link == SV_NONE) {
+        uint64_t bit = spread(mark) >> 56;
+        r->missing[bit / 64] |= UINT64_C(1) << bit % 64;
         if (r->unknown++ < MOST_WARNINGS)
             sv_warn(r->mapper.ctx, "%s:%llu: node '%.200s' is not in the fabric",
                     r->lines.source->name, (unsigned long long)r->lines.number, node);
@@ -125,14 +136,6 @@ static int by_mark(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-/* Spreads a number over all of its bits, so that sums of such numbers differ if these do. */
-static uint64_t spread(uint64_t x)
-{
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 /* A sum over jobs of what stands for each one's set of names: order and numbers do not count. */
 static uint64_t digest(struct reader *r)
 {
@@ -166,6 +169,7 @@ sv_status sv_jobmap_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *
         status = sv__mapper_finish(&r.mapper, 0, &map, NULL);
     if (status == SV_OK) {
         map->unknown = r.unknown;
+        memcpy(map->missing, r.missing, sizeof r.missing);
         map->digest = digest(&r);
         *result = map;
     }

@@ -3,15 +3,17 @@
  *
  * Idea: the file is read in every sweep, as text, because nodes have other numbers whenever the
  * fabric changed. What tables were routed for is remembered with them as a key: a number for the
- * sets of names that work together (jobmap.h), and how many of those names were not in the fabric.
+ * sets of names that work together (jobmap.h), and which of those names were not in the fabric.
  * Tables fit a map if the numbers are the same and no node of a job has turned up since. A node
  * that went is no reason to route anew: a repair does.
  *
  * A map that was not followed because the change to it would not have been safe (careful) is
- * excused: tables that are in use then fit it, until there is another one.
+ * excused: tables that are in use then fit it, until there is another one. As long as no map could
+ * be read at all, the tables that are there (of the state file, after a restart) fit.
  *
  * Invariants: live->jobs is of the fabric being swept, and gone after the sweep; live->jobs_text is
- * the last text that could be read.
+ * the last text that could be read, if live->jobs_seen. Tables of the state file are never beside a
+ * key of others: it says that nobody knows while they are written.
  * Cost: linear in fabric and file; sv_jobs_count for the report.
  */
 #include <errno.h>
@@ -80,6 +82,7 @@ static sv_status read_file(sv_live *live, const sv_fabric *f, sv_jobmap **map)
     if (status == SV_OK) {
         sv_array_release(live->ctx, &live->jobs_text);
         live->jobs_text = text;
+        live->jobs_seen = true;
         return SV_OK;
     }
     sv_array_release(live->ctx, &text);
@@ -100,19 +103,21 @@ sv_status sv__live_read_jobs(sv_live *live, const sv_fabric *f)
     if (is_fatal(status))
         return status;
     if (status != SV_OK) {
-        sv_warn(live->ctx, "the jobs of before stay: %s", sv_ctx_message(live->ctx));
-        status = parse(live, f, &live->jobs_text, &map);
+        const sv__set *before = live->now.routes != NULL ? &live->now : &live->kept;
+        sv_warn(live->ctx, "the jobs of before stay%s: %s",
+                before->routes == NULL ? ", and there are none" : "", sv_ctx_message(live->ctx));
+        live->jobs_key = before->jobs;
+        if (live->jobs_seen)
+            status = parse(live, f, &live->jobs_text, &map);
         if (is_fatal(status))
             return status;
     }
-    if (status != SV_OK) { /* none of their nodes is there any more: nothing to go by */
-        live->jobs_key = live->now.jobs;
+    if (status != SV_OK) /* nor can the last one be used: there is none, or none of its nodes */
         return SV_OK;
-    }
     live->jobs = map;
-    live->jobs_key = (sv__jobs_key){map->digest, map->unknown};
-    if (live->excused != map->digest)
-        live->excused = 0;
+    live->jobs_key = (sv__jobs_key){map->digest, map->unknown, {0}};
+    memcpy(live->jobs_key.missing, map->missing, sizeof map->missing);
+    live->excusing = live->excusing && live->excused == map->digest;
     return SV_OK;
 }
 
@@ -127,14 +132,24 @@ void sv__live_drop_jobs(sv_live *live)
 bool sv__live_jobs_fit(const sv_live *live, const sv__set *set)
 {
     const sv__jobs_key *now = &live->jobs_key, *then = &set->jobs;
-    if (now->digest == then->digest)
-        return now->unknown >= then->unknown;
-    return live->excused != 0 && live->excused == now->digest; /* there are no sets of yet others */
+    if (live->excusing && live->excused == now->digest)
+        return true; /* there are no sets of yet others */
+    if (now->digest != then->digest || now->unknown < then->unknown)
+        return false;
+    for (size_t i = 0; i < sizeof now->missing / sizeof now->missing[0]; i++)
+        if (then->missing[i] & ~now->missing[i])
+            return false; /* a node has turned up */
+    return true;
 }
 
 const sv_jobmap *sv__live_jobs(const sv_live *live)
 {
     return live->jobs != NULL && live->jobs->num_jobs > 0 ? live->jobs : NULL;
+}
+
+sv__jobs_key sv__live_told(const sv_live *live)
+{
+    return live->jobs != NULL ? live->jobs_key : (sv__jobs_key){0};
 }
 
 sv_status sv__live_count_jobs(sv_live *live, const sv_fabric *f, const sv_routes *r,
@@ -154,6 +169,8 @@ sv_status sv__live_count_jobs(sv_live *live, const sv_fabric *f, const sv_routes
 
 /* ---- beside the state file ---- */
 
+enum { NOBODY_KNOWS = 1 }; /* a digest of some map, or of none */
+
 static sv_status key_path(sv_live *live, sv_text *path)
 {
     sv_text_init(path, live->ctx, NULL);
@@ -161,14 +178,16 @@ static sv_status key_path(sv_live *live, sv_text *path)
     return sv_text_finish(path);
 }
 
-static sv_status write_key(sv_live *live, const char *path)
+static sv_status write_key(sv_live *live, const char *path, const sv__jobs_key *key)
 {
     sv_file file;
     sv_text out;
     SV_TRY(sv_file_create(&file, live->ctx, path));
     sv_text_init(&out, live->ctx, &file.sink);
-    sv_text_print(&out, "%016llx %u\n", (unsigned long long)live->now.jobs.digest,
-                  live->now.jobs.unknown);
+    sv_text_print(&out, "%016llx %u", (unsigned long long)key->digest, key->unknown);
+    for (size_t i = 0; i < sizeof key->missing / sizeof key->missing[0]; i++)
+        sv_text_print(&out, " %016llx", (unsigned long long)key->missing[i]);
+    sv_text_print(&out, "\n");
     sv_status status = sv_text_finish(&out);
     sv_text_release(&out);
     if (status == SV_OK)
@@ -177,14 +196,17 @@ static sv_status write_key(sv_live *live, const char *path)
     return status;
 }
 
+/* Whose jobs do not count needs no key: one that is there goes, after the tables that it is of. */
 sv_status sv__live_save_key(sv_live *live, bool before)
 {
+    static const sv__jobs_key unsure = {.digest = NOBODY_KNOWS};
     sv_text path;
     sv_status status = key_path(live, &path);
-    if (status == SV_OK && before) /* tables of one map are never beside the key of another */
-        unlink(path.at);
-    else if (status == SV_OK && live->now.jobs.digest != 0)
-        status = write_key(live, path.at);
+    bool wanted = live->options.jobs_path != NULL;
+    if (status == SV_OK && (wanted || (before && access(path.at, F_OK) == 0)))
+        status = write_key(live, path.at, before ? &unsure : &live->now.jobs);
+    else if (status == SV_OK && !before && unlink(path.at) != 0 && errno != ENOENT)
+        status = sv_fail(live->ctx, SV_IO, "cannot remove '%s': %s", path.at, strerror(errno));
     sv_text_release(&path);
     return status;
 }
@@ -194,14 +216,16 @@ sv_status sv__live_load_key(sv_live *live)
     sv_text path;
     sv_status status = key_path(live, &path);
     FILE *file = status == SV_OK ? fopen(path.at, "r") : NULL;
-    unsigned long long digest = 0;
+    bool none = file == NULL && errno == ENOENT && live->options.jobs_path == NULL;
+    unsigned long long digest = NOBODY_KNOWS, missing[4] = {0};
     unsigned unknown = 0;
-    if (file != NULL) {
-        if (fscanf(file, "%16llx %u", &digest, &unknown) != 2)
-            digest = 1; /* of some map, nobody knows which */
+    if (file != NULL && fscanf(file, "%16llx %u %16llx %16llx %16llx %16llx", &digest, &unknown,
+                               &missing[0], &missing[1], &missing[2], &missing[3]) != 6)
+        digest = NOBODY_KNOWS;
+    if (file != NULL)
         fclose(file);
-    }
-    live->kept.jobs = (sv__jobs_key){digest, unknown};
+    live->kept.jobs = (sv__jobs_key){
+        none ? 0 : digest, unknown, {missing[0], missing[1], missing[2], missing[3]}};
     sv_text_release(&path);
     return status;
 }

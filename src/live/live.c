@@ -16,6 +16,7 @@
  *     reinstalled  those of now, without what is gone
  *
  * With a job map, tables of other jobs than those that run are none of the first four (jobs.c).
+ * What was found first may be thought over: second.c.
  *
  * Invariant: live->now is proven by verify/ together with the trees in live->used.
  * Cost: as routing and verifying; memory: up to three tables (now, before the last repair, new).
@@ -253,14 +254,13 @@ static bool is_better(const sv__candidate *best, const sv__candidate *c)
            (c->lost == best->lost && c->lost_others < best->lost_others);
 }
 
-/* Goes one way; *best becomes what it leads to if that is better. */
-static sv_status go(sv_live *live, const sv_fabric *f, const struct way *way, sv__candidate *best,
-                    sv_live_report *report)
+sv_status sv__live_go(sv_live *live, const sv_fabric *f, sv__live_way *make, sv_live_how how,
+                      sv__candidate *best, sv_live_report *report)
 {
     char text[400] = "";
-    sv__candidate c = {.how = way->how, .jobs = live->jobs_key};
+    sv__candidate c = {.how = how, .jobs = sv__live_told(live)};
     uint64_t begun = sv_now_ns(live->ctx);
-    sv_status status = way->make(live, f, &c);
+    sv_status status = make(live, f, &c);
     uint64_t made = sv_now_ns(live->ctx);
     report->route_ns += made - begun;
     if (status == SV_OK && c.routes != NULL)
@@ -286,7 +286,7 @@ static sv_status find(sv_live *live, const sv_fabric *f, unsigned flags, sv__can
         bool old = ways[i].how == SV_LIVE_RETURNED || ways[i].how == SV_LIVE_REPAIRED;
         if (old && flags & SV_LIVE_ANEW)
             continue;
-        SV_TRY(go(live, f, &ways[i], best, report));
+        SV_TRY(sv__live_go(live, f, ways[i].make, ways[i].how, best, report));
         if (best->routes != NULL && best->whole_reach)
             return SV_OK;
     }
@@ -294,83 +294,7 @@ static sv_status find(sv_live *live, const sv_fabric *f, unsigned flags, sv__can
                                 : sv_fail(live->ctx, SV_INFEASIBLE, "no tables could be proven");
 }
 
-/* ---- second thoughts ---- */
-
-/* Whether tables have become so much worse by repairs that all should be routed anew. */
-static bool has_drifted(const sv_live *live, const sv__candidate *c)
-{
-    unsigned percent = live->options.drift_percent;
-    return c->how == SV_LIVE_REPAIRED && percent > 0 && live->routed_efi > 0 &&
-           (double)c->load.max > (double)live->routed_efi * (1 + percent / 100.0);
-}
-
-/* Whether a change cannot deadlock though all of it is sent at once, which subnet managers do. */
-static bool is_safe(sv_passage passage)
-{
-    return passage == SV_PASSAGE_NONE || passage == SV_PASSAGE_ANY_ORDER ||
-           passage == SV_PASSAGE_LOSSY;
-}
-
-static const char not_followed[] =
-    "to follow the jobs could deadlock for a moment: reroute when it is quiet";
-
-/* Whether tables of now are for other jobs than those that run, and nothing else is asked for. */
-static bool has_other_jobs(const sv_live *live, unsigned flags)
-{
-    return live->now.routes != NULL && !(flags & SV_LIVE_ANEW) &&
-           !sv__live_jobs_fit(live, &live->now);
-}
-
-/* Whether nothing but the jobs changed. */
-static bool is_mere(const sv_live *live, const sv_fabric *f, unsigned flags)
-{
-    return has_other_jobs(live, flags) && live->report.whole && sv__live_same(live->now.fabric, f);
-}
-
-/*
- * Second thoughts. Repaired tables that are much worse than those they come from give way to new
- * ones, if these are better. And with careful, to go back to tables of before, or to follow other
- * jobs, in a way that might deadlock is not worth it if those of now can be mended without asking
- * anybody to be quiet.
- */
-static sv_status reconsider(sv_live *live, const sv_fabric *f, unsigned flags, sv__candidate *best,
-                            sv_live_report *report)
-{
-    static const struct way mend = {sv__live_repaired, SV_LIVE_REPAIRED},
-                            anew = {sv__live_routed, SV_LIVE_ROUTED};
-    bool careful = live->options.careful, drifted = has_drifted(live, best);
-    bool jobs = has_other_jobs(live, flags);
-    bool risky = careful && !is_safe(best->passage) &&
-                 (best->how == SV_LIVE_RETURNED || (jobs && best->passage != SV_PASSAGE_UNJUDGED));
-    sv__candidate other = {0};
-    if (!drifted && !risky)
-        return SV_OK;
-    live->excused = risky && jobs ? live->jobs_key.digest : live->excused;
-    sv_status status = go(live, f, drifted ? &anew : &mend, &other, report);
-    if (status == SV_OK && other.routes != NULL)
-        status = sv__live_passage(live, f, flags, &other);
-    bool take = status == SV_OK && other.routes != NULL && other.whole_reach &&
-                (drifted ? other.load.max < best->load.max && (!careful || is_safe(other.passage))
-                         : is_safe(other.passage));
-    if (take) {
-        sv__candidate spare = *best;
-        *best = other;
-        other = spare;
-    } else if (risky && jobs) {
-        live->excused = 0;
-    }
-    if (take || drifted)
-        snprintf(live->report.note, sizeof live->report.note, "%s",
-                 risky && jobs ? not_followed
-                 : !drifted
-                     ? "to go back to the tables of before could deadlock for a moment: reroute "
-                       "when it is quiet"
-                 : take ? "routed anew: repairs had made the busiest channel too busy"
-                        : "the busiest channel has become much busier by repairs: reroute when it "
-                          "is quiet");
-    sv__live_candidate_release(&other);
-    return status;
-}
+/* ---- what comes of it ---- */
 
 static void describe(const sv__candidate *c, sv_live_report *report)
 {
@@ -414,6 +338,8 @@ static void adopt(sv_live *live, sv_fabric *f, sv__candidate *c)
 {
     drop(&live->kept);
     keep_home(live, f, c);
+    if (c->how == SV_LIVE_ROUTED || c->how == SV_LIVE_FELL_BACK)
+        live->excusing = false;
     if (live->home.jobs.digest != c->jobs.digest) /* nobody would go back to those of other jobs */
         drop(&live->home);
     if (!live->mended)
@@ -429,7 +355,7 @@ static void save(sv_live *live)
 {
     if (live->options.state_path == NULL)
         return;
-    sv_status status = sv__live_save_key(live, true);
+    sv_status status = sv__live_save_key(live, true); /* whose tables are there is not sure now */
     if (status == SV_OK)
         status =
             sv_dump_write(live->ctx, live->now.fabric, live->now.routes, live->options.state_path);
@@ -471,17 +397,6 @@ static sv_status unshare(sv_live *live, sv_fabric *f, sv__candidate *c)
     return sv__live_verify_again(live, f, c);
 }
 
-/* With careful, a change of jobs alone is not worth the risk: *stay. */
-static void shun(sv_live *live, const sv_fabric *f, unsigned flags, const sv__candidate *c,
-                 bool *stay)
-{
-    if (!live->options.careful || c->passage == SV_PASSAGE_UNJUDGED || is_safe(c->passage) ||
-        !is_mere(live, f, flags))
-        return;
-    live->excused = live->jobs_key.digest;
-    *stay = true;
-}
-
 /* *stay: the tables of now are to be kept though others could be had; *report is not set then. */
 static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, bool *stay,
                         sv_live_report *report)
@@ -502,9 +417,9 @@ static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, bool *stay,
     if (status == SV_OK)
         status = sv__live_passage(live, f, flags, &best);
     if (status == SV_OK)
-        shun(live, f, flags, &best, stay);
+        sv__live_shun(live, f, flags, &best, stay, report);
     if (status == SV_OK && !*stay)
-        status = reconsider(live, f, flags, &best, report);
+        status = sv__live_reconsider(live, f, flags, &best, report);
     report->verify_ns += sv_now_ns(live->ctx) - begun;
     if (status == SV_OK && !*stay)
         status = unshare(live, f, &best);
@@ -551,7 +466,7 @@ sv_status sv_live_sweep(sv_live *live, sv_fabric *fabric, unsigned flags, sv_liv
         tell_same(live, flags, &made, report);
     }
     if (status == SV_OK && stay)
-        snprintf(report->note, sizeof report->note, "%s", not_followed);
+        snprintf(report->note, sizeof report->note, "%s", made.note);
     if (status != SV_OK || same || stay)
         sv_fabric_free(fabric);
     if (status != SV_OK)

@@ -9,8 +9,9 @@
 
 /* Which jobs tables were routed for (jobs.c). */
 typedef struct sv__jobs_key {
-    uint64_t digest;  /* 0: none */
-    uint32_t unknown; /* lines whose node was not there */
+    uint64_t digest;     /* 0: none; 1: nobody knows */
+    uint32_t unknown;    /* lines whose node was not there */
+    uint64_t missing[4]; /* and which nodes, as sv_jobmap.missing */
 } sv__jobs_key;
 
 typedef SV_ARRAY(char) sv__text;
@@ -64,7 +65,9 @@ struct sv_live {
     sv__text jobs_text;  /* the last job map that could be read */
     sv_jobmap *jobs;     /* the same for the fabric of this sweep; NULL: none, or not in a sweep */
     sv__jobs_key jobs_key; /* of this sweep */
-    uint64_t excused;      /* the map that is not followed, to be careful; 0: none */
+    bool jobs_seen;        /* jobs_text is a map that was read, if only an empty one */
+    bool excusing;         /* a map is not followed, to be careful: */
+    uint64_t excused;      /* that with this digest */
     uint16_t group_sls;    /* a bit for each SL that multicast groups have */
 };
 
@@ -94,14 +97,16 @@ void sv__live_drop_jobs(sv_live *live);
 /* Whether tables were routed for the jobs of this sweep. */
 bool sv__live_jobs_fit(const sv_live *live, const sv__set *set);
 
-/* What engines are told: the map, or NULL if nothing runs. */
+/* What engines are told: the map, or NULL if nothing runs; and what tables are for then. */
 const sv_jobmap *sv__live_jobs(const sv_live *live);
+sv__jobs_key sv__live_told(const sv_live *live);
 
 /* What tables do for the jobs, into the report. */
 sv_status sv__live_count_jobs(sv_live *live, const sv_fabric *f, const sv_routes *r,
                               sv_live_report *report);
 
-/* The key of the state file's tables, in a file beside it: gone before those are written. */
+/* The key of the state file's tables, in a file beside it: "nobody knows" while they are written.
+ */
 sv_status sv__live_save_key(sv_live *live, bool before);
 sv_status sv__live_load_key(sv_live *live);
 
@@ -117,6 +122,16 @@ sv_status sv__live_compare(sv_live *live, const sv_fabric *f, sv_live_report *re
 /* What going from the tables before to a candidate does, unless a repair has told already. */
 sv_status sv__live_passage(sv_live *live, const sv_fabric *f, unsigned flags, sv__candidate *c);
 
+/* ---- second.c ---- */
+
+/* With careful, a change of jobs alone is not worth the risk: *stay, with a note in the report. */
+void sv__live_shun(sv_live *live, const sv_fabric *f, unsigned flags, const sv__candidate *c,
+                   bool *stay, sv_live_report *report);
+
+/* Thinks over what was found: *best may become other tables. */
+sv_status sv__live_reconsider(sv_live *live, const sv_fabric *f, unsigned flags,
+                              sv__candidate *best, sv_live_report *report);
+
 /* ---- ways.c ---- */
 
 /*
@@ -127,6 +142,10 @@ typedef sv_status sv__live_way(sv_live *live, const sv_fabric *fabric, sv__candi
 
 sv__live_way sv__live_pinned, sv__live_returned, sv__live_kept, sv__live_repaired, sv__live_routed,
     sv__live_spared, sv__live_fell_back, sv__live_simplest, sv__live_reinstalled;
+
+/* Goes one way (live.c); *best becomes what it leads to if that is better. */
+sv_status sv__live_go(sv_live *live, const sv_fabric *f, sv__live_way *make, sv_live_how how,
+                      sv__candidate *best, sv_live_report *report);
 
 /* sv_route, or sv_route_auto for an engine of that name; *used: whose tables they are then. */
 sv_status sv__live_route(sv_live *live, const sv_fabric *fabric, const char *engine,

@@ -3,50 +3,14 @@
  * does not, what is kept when the map is no good, and that a restart or a failure mixes up nothing.
  */
 #define _DEFAULT_SOURCE
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/rng.h"
-#include "support/living.h"
+#include "support/following.h"
 
 static const char spec[] = "kary:k=4,n=2,hosts=4";
-static char folder[64], map_path[80], state_path[80];
-
-static int begin_folder(void **state)
-{
-    snprintf(folder, sizeof folder, "/tmp/selvage-test-XXXXXX");
-    if (mkdtemp(folder) == NULL)
-        return 1;
-    snprintf(map_path, sizeof map_path, "%s/jobs", folder);
-    snprintf(state_path, sizeof state_path, "%s/state.svr", folder);
-    return begin(state);
-}
-
-static int end_folder(void **state)
-{
-    char key[96];
-    snprintf(key, sizeof key, "%s.jobs", state_path);
-    unlink(map_path);
-    unlink(state_path);
-    unlink(key);
-    rmdir(folder);
-    return end(state);
-}
-
-static void put(const char *text)
-{
-    FILE *file = fopen(map_path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-/* A line for each of count hosts from first on, step apart: "node17 name". */
-static void write_jobs(FILE *file, const sv_fabric *f, const char *name, unsigned first,
-                       unsigned step, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        fprintf(file, "%s %s\n", f->adapters[(first + i * step) % f->num_adapters].name, name);
-}
 
 /* Two jobs, each with a host on every leaf switch; shift moves both. */
 static void put_two(unsigned shift, const char *one, const char *two)
@@ -58,13 +22,6 @@ static void put_two(unsigned shift, const char *one, const char *two)
     write_jobs(file, f, two, shift + 5, 5, 3);
     fclose(file);
     sv_fabric_free(f);
-}
-
-static sv_live_options following(void)
-{
-    sv_live_options options = defaults();
-    options.jobs_path = map_path;
-    return options;
 }
 
 static void test_jobs_change(void **state)
@@ -206,6 +163,21 @@ static void test_nodes_turn_up(void **state)
     sv_live_free(live);
 }
 
+/* Nor is one that comes back while another goes, though as many are missing as before. */
+static void test_nodes_take_turns(void **state)
+{
+    (void)state;
+    const sv_live_options options = following();
+    sv_live *live = start(&options);
+    put_two(0, "1", "2");
+    assert_int_equal(sweep(live, found(spec, "node 8"), 0).jobs_terminals, 6);
+    sv_live_report r = sweep(live, found(spec, "node 12"), 0);
+    assert_int_equal(r.how, SV_LIVE_ROUTED);
+    assert_int_equal(r.jobs_terminals, 6);
+    assert_int_equal(sweep(live, found(spec, "node 12"), 0).how, SV_LIVE_SAME);
+    sv_live_free(live);
+}
+
 static void test_state_file(void **state)
 {
     (void)state;
@@ -261,91 +233,93 @@ static void test_spoilt_key(void **state)
     sv_live_free(live);
 }
 
-/* With careful, a change of jobs that might deadlock is left alone, whatever happens next. */
-static void test_careful(void **state)
+/* Files can have so many bytes from now on. */
+static void limit_files(rlim_t bytes)
 {
-    (void)state;
-    static const char torus[] = "torus:4x4,hosts=1";
-    char spare[96];
-    uint32_t shunned = 0;
-    snprintf(spare, sizeof spare, "%s.spare", map_path);
-    for (unsigned step = 1; step < 8; step++) {
-        sv_live_report r[2];
-        for (int careful = 0; careful < 2; careful++) {
-            sv_live_options options = following();
-            sv_fabric *f = test_fabric(ctx, torus);
-            options.careful = careful == 1;
-            unlink(map_path);
-            sv_live *live = start(&options);
-            sweep(live, found(torus, NULL), 0);
-            FILE *file = fopen(map_path, "w");
-            write_jobs(file, f, "a", 0, step, 8);
-            fclose(file);
-            sv_fabric_free(f);
-            r[careful] = sweep(live, found(torus, NULL), 0);
-            if (r[careful].how == SV_LIVE_SAME) {
-                assert_int_equal(careful, 1);
-                assert_int_equal(r[0].passage, SV_PASSAGE_UNSAFE);
-                assert_non_null(strstr(r[1].note, "deadlock"));
-                assert_int_equal(r[1].jobs, 1);
-                assert_true(r[1].jobs_efi > 0);
-                sv_live_report next =
-                    sweep(live, found(torus, NULL), 0); /* it is not tried again */
-                assert_int_equal(next.how, SV_LIVE_SAME);
-                assert_int_equal(next.route_ns, 0);
-                assert_int_equal(next.note[0], 0);
-                assert_int_equal(sweep(live, found(torus, "cable 3"), 0).how, SV_LIVE_REPAIRED);
-                next = sweep(live, found(torus, NULL), 0);
-                assert_true(next.how == SV_LIVE_RETURNED || next.how == SV_LIVE_REPAIRED);
-                rename(map_path, spare); /* the jobs of before: these tables are theirs */
-                assert_int_equal(sweep(live, found(torus, NULL), 0).how, SV_LIVE_SAME);
-                rename(spare, map_path); /* which is not forgotten when it is tried again */
-                next = sweep(live, found(torus, NULL), 0);
-                assert_true(next.route_ns > 0);
-                assert_true(next.how == SV_LIVE_ROUTED || strstr(next.note, "deadlock") != NULL);
-                assert_int_equal(sweep(live, found(torus, NULL), SV_LIVE_ANEW).how,
-                                 SV_LIVE_ROUTED); /* somebody asked */
-                assert_int_equal(sweep(live, found(torus, NULL), 0).how, SV_LIVE_SAME);
-                shunned++;
-            } else {
-                assert_int_equal(r[careful].how, SV_LIVE_ROUTED);
-                assert_true(careful == 0 || r[0].passage != SV_PASSAGE_UNSAFE);
-            }
-            sv_live_free(live);
-        }
-    }
-    assert_true(shunned > 0);
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* The same when a cable fails at the same time: mended for the jobs of before, if that is safe. */
-static void test_careful_with_failures(void **state)
+/* Tables that could not be replaced are never taken for those of other jobs, or of none. */
+static void test_full_disk(void **state)
 {
     (void)state;
-    static const char torus[] = "torus:4x4,hosts=1";
-    uint32_t shunned = 0;
-    for (unsigned cable = 0; cable < 32; cable++) {
-        char without[32];
-        snprintf(without, sizeof without, "cable %u", cable);
+    const rlim_t room[] = {10, 200}; /* not even for a key; for a key, but not for tables */
+    for (int i = 0; i < 2; i++) {
         sv_live_options options = following();
-        sv_fabric *f = test_fabric(ctx, torus);
-        options.careful = true;
-        unlink(map_path);
+        options.state_path = state_path;
+        put_two(0, "1", "2");
         sv_live *live = start(&options);
-        sweep(live, found(torus, NULL), 0);
-        FILE *file = fopen(map_path, "w");
-        write_jobs(file, f, "a", 0, 1 + cable % 7, 8);
-        fclose(file);
-        sv_fabric_free(f);
-        sv_live_report r = sweep(live, found(torus, without), 0);
-        if (r.how == SV_LIVE_REPAIRED) { /* which is not always safe, either */
-            assert_int_not_equal(r.passage, SV_PASSAGE_UNSAFE);
-            assert_non_null(strstr(r.note, "jobs"));
-            assert_int_equal(sweep(live, found(torus, without), 0).how, SV_LIVE_SAME);
-            shunned++;
-        }
+        sweep(live, found(spec, NULL), 0);
+        put_two(1, "1", "2");
+        signal(SIGXFSZ, SIG_IGN);
+        sv_fabric *f = found(spec, NULL);
+        sv_live_report r;
+        limit_files(room[i]);
+        assert_int_equal(sv_live_sweep(live, f, 0, &r), SV_OK);
+        limit_files(RLIM_INFINITY);
+        assert_int_equal(r.how, SV_LIVE_ROUTED);
+        sv_live_free(live);
+        put("");
+        live = start(&options);
+        assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_ROUTED);
+        sv_live_free(live);
+        live = start(&options); /* nothing ran, and nothing runs */
+        assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_RETURNED);
         sv_live_free(live);
     }
-    assert_true(shunned > 0);
+}
+
+/* A state file without a key is of a time without jobs. */
+static void test_state_without_key(void **state)
+{
+    (void)state;
+    char key[96];
+    sv_live_options options = defaults();
+    options.state_path = state_path;
+    snprintf(key, sizeof key, "%s.jobs", state_path);
+    unlink(key);
+    sv_live *live = start(&options);
+    sweep(live, found(spec, NULL), 0);
+    sv_live_free(live);
+    assert_int_not_equal(access(key, F_OK), 0);
+    live = start(&options);
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_RETURNED);
+    sv_live_free(live);
+    options.jobs_path = map_path; /* whose they are is not known for sure */
+    put("");
+    live = start(&options);
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_ROUTED);
+    sv_live_free(live);
+}
+
+/* As long as no map could be read, the tables of before stay, which are for the jobs of before. */
+static void test_bad_map_at_start(void **state)
+{
+    (void)state;
+    sv_live_options options = following();
+    options.state_path = state_path;
+    put_two(0, "1", "2");
+    sv_live *live = start(&options);
+    sweep(live, found(spec, NULL), 0);
+    sv_live_free(live);
+    put("host1 job extra words\n");
+    live = start(&options);
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_RETURNED);
+    assert_int_equal(sweep(live, found(spec, "cable 3"), 0).how, SV_LIVE_REPAIRED);
+    put_two(0, "1", "2");
+    assert_int_equal(sweep(live, found(spec, "cable 3"), 0).how, SV_LIVE_SAME);
+    sv_live_free(live);
+
+    put("host1 job extra words\n");
+    live = start(&options); /* routed anew, tables are for no jobs */
+    assert_int_equal(sweep(live, found(spec, NULL), SV_LIVE_ANEW).how, SV_LIVE_ROUTED);
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_SAME);
+    put_two(0, "1", "2");
+    assert_int_equal(sweep(live, found(spec, NULL), 0).how, SV_LIVE_ROUTED);
+    sv_live_free(live);
 }
 
 static void test_refusals(void **state)
@@ -432,18 +406,13 @@ static void test_out_of_memory_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jobs_change),
-        cmocka_unit_test(test_jobs_are_heeded),
-        cmocka_unit_test(test_bad_maps),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_nodes_turn_up),
-        cmocka_unit_test(test_state_file),
-        cmocka_unit_test(test_spoilt_key),
-        cmocka_unit_test(test_careful),
-        cmocka_unit_test(test_careful_with_failures),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_random_walk),
-        cmocka_unit_test(test_out_of_memory_anywhere),
+        cmocka_unit_test(test_jobs_change),      cmocka_unit_test(test_jobs_are_heeded),
+        cmocka_unit_test(test_bad_maps),         cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_nodes_turn_up),    cmocka_unit_test(test_nodes_take_turns),
+        cmocka_unit_test(test_state_file),       cmocka_unit_test(test_spoilt_key),
+        cmocka_unit_test(test_full_disk),        cmocka_unit_test(test_state_without_key),
+        cmocka_unit_test(test_bad_map_at_start), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_random_walk),      cmocka_unit_test(test_out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, begin_folder, end_folder);
 }
