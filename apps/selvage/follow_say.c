@@ -111,7 +111,7 @@ static void print_line(sv_text *out, const follow *f, const follow_decision *d)
     if (d->added + d->gone > 0)
         sv_text_print(out, ", %u new, %u gone", d->added, d->gone);
     if (d->unknown > 0)
-        sv_text_print(out, ", %u hosts unknown", d->unknown);
+        sv_text_print(out, ", %u host%s unknown", d->unknown, d->unknown == 1 ? "" : "s");
     sv_text_print(out, ": ");
     print_verdict(out, f, d);
     if (d->verdict == FOLLOW_ACTED || d->verdict == FOLLOW_UNTOLD || d->verdict == FOLLOW_WOULD)

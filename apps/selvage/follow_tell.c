@@ -31,14 +31,20 @@ static const char *behind(const char *trigger, const char *kind)
     return strncmp(trigger, kind, length) == 0 && trigger[length] != 0 ? trigger + length : NULL;
 }
 
+static bool is_port(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 0 && length < 6 && strspn(text, "0123456789") == length &&
+           strtol(text, NULL, 10) > 0 && strtol(text, NULL, 10) <= 65535;
+}
+
 int follow_check_trigger(struct app *app, const char *trigger)
 {
     const char *console = behind(trigger, "console:"), *number = behind(trigger, "signal:");
     const char *port = console != NULL ? strrchr(console, ':') : NULL;
     if (strcmp(trigger, "none") == 0 || behind(trigger, "pid:") || behind(trigger, "command:"))
         return -1;
-    if (port != NULL && port > console && port[1] != 0 &&
-        strspn(port + 1, "0123456789") == strlen(port + 1))
+    if (port != NULL && port > console && is_port(port + 1))
         return -1;
     if (number != NULL && strspn(number, "0123456789") == strlen(number) && strlen(number) < 10)
         return -1;
@@ -85,11 +91,17 @@ static bool hang_up(const char *number, char *why, size_t size)
     return false;
 }
 
-static bool hang_up_file(const char *path, char *why, size_t size)
+static bool hang_up_file(follow *f, const char *path, char *why, size_t size)
 {
     char number[64];
+    if (sv_follow_check_file(f->ctx, path, false) != SV_OK) {
+        snprintf(why, size, "%s", sv_ctx_message(f->ctx));
+        return false;
+    }
+    errno = 0;
     if (!read_line(path, number, sizeof number)) {
-        snprintf(why, size, "cannot read '%s': %s", path, strerror(errno));
+        snprintf(why, size, "cannot read '%s': %s", path,
+                 errno != 0 ? strerror(errno) : "it is empty");
         return false;
     }
     return hang_up(number, why, size);
@@ -160,8 +172,12 @@ static bool type(follow *f, const char *place, char *why, size_t size)
     struct addrinfo *found = NULL;
     double until = follow_now() + patience;
     char host[256];
-    const char *port = strrchr(place, ':');
-    snprintf(host, sizeof host, "%.*s", (int)(port - place), place);
+    const char *port = strrchr(place, ':'), *name = place, *last = port;
+    if (*name == '[' && last[-1] == ']') { /* an address that has colons itself */
+        name++;
+        last--;
+    }
+    snprintf(host, sizeof host, "%.*s", (int)(last - name), name);
     int code = getaddrinfo(host, port + 1, &hints, &found);
     if (code != 0) {
         snprintf(why, size, "no console '%s': %s", place, gai_strerror(code));
@@ -193,7 +209,7 @@ bool follow_tell(follow *f, char *why, size_t size)
     const char *trigger = f->o.trigger, *rest;
     why[0] = 0;
     if ((rest = behind(trigger, "pid:")) != NULL)
-        return hang_up_file(rest, why, size);
+        return hang_up_file(f, rest, why, size);
     if ((rest = behind(trigger, "signal:")) != NULL)
         return hang_up(rest, why, size);
     if ((rest = behind(trigger, "console:")) != NULL)

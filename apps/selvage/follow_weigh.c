@@ -96,11 +96,14 @@ sv_status follow_look(follow *f, char *warning, size_t size)
         return SV_OK;
     uint64_t seen = settle(f);
     quiet.ctx = f->ctx;
-    f->dumped = has_tables(f->o.fabric);
-    sv_status status = f->dumped ? sv_dump_read(f->ctx, f->o.fabric, &fabric, &tables)
-                                 : app_load(&quiet, f->o.fabric, &fabric);
+    bool dumped = has_tables(f->o.fabric);
+    sv_status status = sv_follow_check_file(f->ctx, f->o.fabric, true);
+    if (status == SV_OK)
+        status = dumped ? sv_dump_read(f->ctx, f->o.fabric, &fabric, &tables)
+                        : app_load(&quiet, f->o.fabric, &fabric);
     if (status == SV_OK) {
         follow_forget(f);
+        f->dumped = dumped;
         f->fabric = fabric;
         f->tables = tables;
         f->looked = seen;
@@ -114,10 +117,22 @@ sv_status follow_look(follow *f, char *warning, size_t size)
 
 /* ---- what is gained ---- */
 
+/* Of the tables in use; of a fabric alone, what its ports tell. */
+static unsigned lmc_of(const follow *f)
+{
+    unsigned lmc = 0;
+    if (f->tables != NULL)
+        return f->tables->lmc;
+    for (uint32_t t = 0; t < f->fabric->num_terminals; t++)
+        lmc = f->fabric->terminals[t].lmc > lmc ? f->fabric->terminals[t].lmc : lmc;
+    return lmc;
+}
+
 sv_status follow_weigh(follow *f, const sv_jobmap *old, const sv_jobmap *map, follow_decision *d,
                        sv_routes **tables)
 {
-    const sv_route_request request = {.vls = (unsigned)f->o.vls, .seed = f->o.seed};
+    const sv_route_request request = {
+        .vls = (unsigned)f->o.vls, .lmc = lmc_of(f), .seed = f->o.seed};
     sv_routes *made = NULL;
     if (f->tables == NULL)
         SV_TRY(sv_follow_predict(f->ctx, f->fabric, f->o.engine, &request, old, &f->tables));

@@ -8,7 +8,8 @@
  * told, whose plugin reads it. Why it ended where it did is one line of log.
  *
  * Invariants: the map is replaced at once or not at all; it is what is compared with, so there is
- * no second truth that could differ. A subnet manager that could not be told is told again.
+ * no second truth that could differ. That somebody has to be told is remembered before the map is
+ * replaced; a subnet manager that could not be told is told again, of the jobs as they are then.
  * Cost: one command of the batch system a look; routing when jobs changed.
  * Source: thesis 5.2.2 and Fig. 5.6.
  */
@@ -25,6 +26,7 @@
 struct view {
     sv_allocations *jobs;
     sv_jobmap *all, *map, *old; /* all jobs; those on several switches; those of the file */
+    bool spoilt;                /* the file cannot be read as a map */
     sv_placed placed;
 };
 
@@ -51,17 +53,19 @@ static bool ask(follow *f, struct view *v, char *why, size_t size)
     return done;
 }
 
-/* The map that is there. One that cannot be read is as good as none. */
+/* The map that is there. One that cannot be read is as good as none, and to be replaced. */
 static sv_status read_old(follow *f, struct view *v, follow_decision *d)
 {
     sv_memory nothing = {"", 0};
     sv_source source = sv_memory_source(&nothing, "nothing");
+    SV_TRY(sv_follow_check_file(f->ctx, f->o.map, false));
     if (access(f->o.map, F_OK) == 0 || errno != ENOENT) {
         sv_status status = sv_jobmap_load(f->ctx, f->fabric, f->o.map, &v->old);
         if (status != SV_IO && status != SV_BAD_INPUT)
             return status;
         snprintf(d->problem, sizeof d->problem, "the map of before is of no use: %s",
                  sv_ctx_message(f->ctx));
+        v->spoilt = true;
     }
     return sv_jobmap_read(f->ctx, f->fabric, &source, &v->old);
 }
@@ -147,11 +151,17 @@ static void act(follow *f, struct view *v, follow_decision *d, sv_routes **table
         d->verdict = FOLLOW_WOULD;
         return;
     }
+    bool pending = f->state.pending;
+    f->state.pending = true; /* whatever becomes of us from now on */
+    remember(f);
     if (sv_jobmap_save(f->ctx, f->fabric, v->map, f->o.map) != SV_OK) {
         snprintf(d->problem, sizeof d->problem, "%s", sv_ctx_message(f->ctx));
         d->verdict = FOLLOW_BROKEN;
+        f->state.pending = pending;
         return;
     }
+    sv_jobmap_free(f->judged); /* it was judged by other tables */
+    f->judged = NULL;
     if (!f->dumped) { /* from now on these are taken for those in use */
         sv_routes_free(f->tables);
         f->tables = *tables;
@@ -160,17 +170,23 @@ static void act(follow *f, struct view *v, follow_decision *d, sv_routes **table
     d->verdict = tell(f, d);
 }
 
-/* Jobs changed: is it time, and is it worth it? */
+/*
+ * Jobs changed: is it time, and is it worth it? If somebody has yet to be told of the map that is
+ * there, all is rerouted anyway; so better for the jobs of now, at once. A map that cannot be read
+ * is of no use to anybody, whatever is gained.
+ */
 static sv_status consider(follow *f, struct view *v, follow_decision *d)
 {
     bool worth = true;
     sv_routes *tables = NULL;
     d->left = f->rerouted ? sv_follow_floor_left(f->o.floor, follow_now() - f->rerouted_s) : 0;
-    if (d->left > 0) {
+    if (d->left > 0 && !f->state.pending) {
         d->verdict = FOLLOW_FLOOR;
         return SV_OK;
     }
+    d->left = 0;
     sv_status status = weigh(f, v, d, &worth, &tables);
+    worth |= f->state.pending || v->spoilt;
     if (status == SV_OK && !worth) {
         d->verdict = FOLLOW_GAIN;
         sv_jobmap_free(f->judged);
@@ -190,13 +206,14 @@ static sv_status decide(follow *f, struct view *v, follow_decision *d)
     SV_TRY(follow_look(f, d->problem, sizeof d->problem));
     SV_TRY(place(f, v, d));
     uint64_t all = sv_follow_digest(v->all);
-    bool inside = all != f->state.all;
+    bool inside = f->state.known && all != f->state.all;
     f->state.all = all;
+    f->state.known = true;
     if (v->placed.running > 0 && v->placed.homeless == v->placed.running) {
         d->verdict = FOLLOW_STRANGERS;
         return SV_OK;
     }
-    if (d->added + d->gone > 0)
+    if (d->added + d->gone > 0 || v->spoilt)
         return consider(f, v, d);
     d->verdict = inside ? FOLLOW_ONE_SWITCH : FOLLOW_SAME;
     if (f->state.pending && !f->o.dry_run) {
@@ -494,7 +511,7 @@ int jobs_follow(struct app *app, int argc, char **argv)
         "Asks the batch system who runs where, keeps a job map of the jobs on several\n"
         "switches, and has OpenSM reroute when that is worth it. FABRIC is a directory that\n"
         "OpenSM dumps into, the plugin's state file, or any fabric. SIGHUP: look at once.",
-        "selvage jobs follow /var/log/opensm --map /var/lib/selvage/jobs "
+        "selvage jobs follow /var/log/opensm --map /var/lib/selvage/jobs/map "
         "--trigger pid:/run/opensm.pid\n"
         "selvage jobs follow net.txt --map jobs --once --dry-run --from 'cat squeue.txt'",
         options};

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <selvage/select.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/digest.h"
@@ -120,6 +121,7 @@ static bool take_line(sv_span line, sv_follow_state *state)
         state->pending = value != 0;
     else if (hex)
         state->all = value;
+    state->known |= hex;
     return true;
 }
 
@@ -135,6 +137,14 @@ static sv_status read_state(sv_lines *lines, sv_follow_state *state)
     }
 }
 
+sv_status sv_follow_check_file(sv_ctx *ctx, const char *path, bool directory)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || S_ISREG(about.st_mode) || (directory && S_ISDIR(about.st_mode)))
+        return SV_OK;
+    return sv_fail(ctx, SV_IO, "'%s' is no regular file", path);
+}
+
 sv_status sv_follow_state_load(sv_ctx *ctx, const char *path, sv_follow_state *state)
 {
     sv_file file;
@@ -144,6 +154,7 @@ sv_status sv_follow_state_load(sv_ctx *ctx, const char *path, sv_follow_state *s
         *state = found;
         return SV_OK;
     }
+    SV_TRY(sv_follow_check_file(ctx, path, false));
     SV_TRY(sv_file_open(&file, ctx, path));
     sv_status status = sv_lines_init(&lines, ctx, &file.source);
     if (status == SV_OK) {
@@ -164,9 +175,11 @@ sv_status sv_follow_state_save(sv_ctx *ctx, const char *path, const sv_follow_st
     sv_text_init(&out, ctx, &file.sink);
     sv_text_print(&out,
                   "# what selvage jobs follow remembers; times are seconds since 1970\n"
-                  "rerouted %lld\nretry %lld\nfailures %u\npending %d\nall %016llx\n",
+                  "rerouted %lld\nretry %lld\nfailures %u\npending %d\n",
                   (long long)state->rerouted, (long long)state->retry, state->failures,
-                  state->pending, (unsigned long long)state->all);
+                  state->pending);
+    if (state->known)
+        sv_text_print(&out, "all %016llx\n", (unsigned long long)state->all);
     sv_status status = sv_text_finish(&out);
     sv_text_release(&out);
     if (status == SV_OK)

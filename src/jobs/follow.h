@@ -51,8 +51,15 @@ typedef struct sv_follow_state {
     int64_t retry;     /* when the batch system is to be asked again */
     uint32_t failures; /* of it, in a row */
     bool pending;      /* a map is written, and nobody could be told */
-    uint64_t all;      /* the digest of all jobs of the last time, those on one switch included */
+    bool known;        /* there was a last time: */
+    uint64_t all;      /* the digest of all its jobs, those on one switch included */
 } sv_follow_state;
+
+/*
+ * IO if a path is something that one would have to wait for, such as a pipe, or (unless allowed) a
+ * directory. What is not there is fine.
+ */
+sv_status sv_follow_check_file(sv_ctx *ctx, const char *path, bool directory);
 
 /* Reads it; a file that is not there is a beginning. BAD_INPUT: it is something else. */
 sv_status sv_follow_state_load(sv_ctx *ctx, const char *path, sv_follow_state *state);

@@ -104,6 +104,19 @@ class Decisions(Case):
         self.assertEqual(self.decision(), "same")
         self.assertEqual(self.map(), MAP)
 
+    def test_first_looks(self):
+        """Who remembers nothing does not know of any change."""
+        self.decision(state=False)
+        self.assertEqual(self.decision(state=False), "same")
+        self.assertEqual(self.decision(), "same")
+        self.say(TWO.replace("host[1-3]", "host[1-2]"))
+        self.assertEqual(self.decision(state=False), "same")
+        self.assertEqual(self.decision(), "one_switch")
+        os.unlink(self.path("state"))
+        self.look(source="false")  # a state without jobs
+        self.change_state(retry=0)
+        self.assertEqual(self.decision(), "same")
+
     def test_floor(self):
         self.decision()
         self.say("4|RUNNING|host[0,5,10]\n")
@@ -149,6 +162,7 @@ class Decisions(Case):
         self.say("1|RUNNING|host[0,4,8,12,99]\n")
         found = self.look("--gain", "0")[1]
         self.assertEqual((found["decision"], found["unknown_hosts"]), ("rerouted", 1))
+        self.assertIn(", 1 host unknown:", self.look("--gain", "0")[2])
         self.assertEqual(self.map(), {"1": {"host0", "host4", "host8", "host12"}})
 
     def test_dry_run(self):
@@ -165,6 +179,38 @@ class Decisions(Case):
         self.assertEqual((code, found["decision"]), (0, "rerouted"))
         self.assertIn("map:1:", error)
         self.assertEqual(self.map(), MAP)
+
+    def test_maps_that_are_no_use_and_no_gain(self):
+        """Nobody can use such a map, so it is replaced whatever is gained, once the floor is over."""
+        self.decision()
+        for queue, wanted in ((TWO, MAP), ("", {})):
+            self.say(queue)
+            self.write("map", "one two three\n")
+            self.assertEqual(self.decision("--floor", "1h", "--gain", "99"), "floor")
+            told = ("--trigger", "command:echo >>" + self.path("told"))
+            self.assertEqual(self.decision("--floor", "0", "--gain", "99", *told), "rerouted")
+            self.assertEqual(self.map(), wanted)
+            self.assertEqual(self.decision("--floor", "0", "--gain", "99", *told), "same")
+        self.assertEqual(self.read("told"), "\n\n")
+
+    def test_nothing_to_wait_for(self):
+        """A pipe where a file should be is refused at once, not waited for."""
+        os.mkfifo(self.path("pipe"))
+        begun = time.time()
+        found = selvage("jobs", "follow", SPEC, "--map", self.path("pipe"), "--once", "--json",
+                        "--from", "cat " + self.path("queue"))
+        self.assertEqual((found.code, found.json["decision"]), (5, "broken"))
+        self.assertIn("no regular file", found.err)
+        code, _, error = self.look("--state", self.path("pipe"), state=False)
+        self.assertEqual(code, 5)
+        self.assertIn("no regular file", error)
+        code, _, error = self.look(fabric=self.path("pipe"))
+        self.assertEqual(code, 5)
+        self.assertIn("no regular file", error)
+        code, found, _ = self.look("--trigger", "pid:" + self.path("pipe"))
+        self.assertEqual((code, found["decision"]), (5, "untold"))
+        self.assertIn("no regular file", found["problem"])
+        self.assertLess(time.time() - begun, 20)
 
     def test_maps_that_cannot_be(self):
         found = selvage("jobs", "follow", SPEC, "--map", self.path("no/such/map"), "--once",
@@ -294,9 +340,47 @@ class Triggers(Case):
         self.assertEqual(self.state()["pending"], "0")
         self.assertEqual(self.decision(*told), "same")
 
+    def test_killed_before_telling(self):
+        """Who is killed between writing the map and telling tells when it is started again."""
+        found = selvage(*self.arguments("--once", "--state", self.path("state"), "--trigger",
+                                        "command:kill -9 $PPID"))
+        self.assertEqual((found.code, found.out), (-signal.SIGKILL, ""))
+        self.assertEqual(self.map(), MAP)
+        told = ("--trigger", "command:touch " + self.path("told"))
+        self.assertEqual(self.decision(*told), "told_again")
+        self.assertTrue(os.path.exists(self.path("told")))
+        self.assertEqual(self.decision(*told), "same")
+
+    def test_told_again_of_other_jobs(self):
+        """Somebody has to be told anyway, so of the jobs of now: without floor and gain."""
+        self.decision("--trigger", "command:false", code=5)
+        self.say("1|RUNNING|host[0,4,8,12]\n")
+        told = ("--trigger", "command:cp %s %s" % (self.path("map"), self.path("seen")))
+        for more in (("--gain", "99"), ("--floor", "1h")):
+            self.change_state(pending=1, rerouted=int(time.time()))
+            self.say("1|RUNNING|host[0,4,8,12]\n" if more[0] == "--gain" else TWO)
+            self.assertEqual(self.decision(*told, *more, "--dry-run"), "would_reroute")
+            self.assertEqual(self.decision(*told, *more), "rerouted")
+            self.assertEqual(self.read("seen"), self.read("map"))
+            self.assertEqual(self.map(), {"1": MAP["1"]} if more[0] == "--gain" else MAP)
+            self.assertEqual(self.state()["pending"], "0")
+        self.say("1|RUNNING|host[0,4,8,12]\n")
+        self.assertEqual(self.decision(*told, "--floor", "1h"), "floor")
+        self.assertEqual(self.decision(*told, "--floor", "0", "--gain", "99"), "gain")
+
+    def test_a_map_that_cannot_be_written_is_not_told_of(self):
+        self.decision()
+        self.say("1|RUNNING|host[0,4,8,12]\n")
+        os.unlink(self.path("map"))
+        os.symlink(self.path("no/such/map"), self.path("map"))
+        self.assertEqual(self.decision("--floor", "0", "--gain", "0", code=5), "broken")
+        self.assertEqual(self.state()["pending"], "0")
+
     def test_processes(self):
         self.write("pid", "%d\n" % os.getpid())
+        self.write("empty", "")
         for trigger, what in (("pid:" + self.path("pid"), "is no opensm but"),
+                              ("pid:" + self.path("empty"), "it is empty"),
                               ("pid:" + self.path("none"), "cannot read"),
                               ("pid:" + self.path("queue"), "is no process"),
                               ("signal:1", "is no process"),
@@ -324,9 +408,10 @@ class Triggers(Case):
             finally:
                 process.kill()
 
-    def console(self, talk):
+    def console(self, talk, address="127.0.0.1"):
         """A console that talks as told, and what it heard; to be joined."""
-        server, heard = socket.create_server(("127.0.0.1", 0)), []
+        server, heard = socket.create_server(
+            (address, 0), family=socket.AF_INET6 if ":" in address else socket.AF_INET), []
 
         def serve():
             with server, server.accept()[0] as client:
@@ -339,7 +424,8 @@ class Triggers(Case):
                         return
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        return "console:localhost:%d" % server.getsockname()[1], heard, thread
+        name = "[%s]" % address if ":" in address else "localhost"
+        return "console:%s:%d" % (name, server.getsockname()[1]), heard, thread
 
     def test_console(self):
         trigger, heard, thread = self.console([b"hello\nOpenSM $ ", b"done\nOpenSM $ "])
@@ -355,6 +441,16 @@ class Triggers(Case):
         self.assertEqual((code, found["decision"]), (5, "untold"))
         self.assertIn("does not answer as OpenSM's does", found["problem"])
         thread.join(20)
+
+
+    def test_console_of_ip6(self):
+        try:
+            trigger, heard, thread = self.console([b"OpenSM $ ", b"OpenSM $ "], "::1")
+        except OSError:
+            self.skipTest("no IPv6 here")
+        self.assertEqual(self.decision("--trigger", trigger), "rerouted")
+        thread.join(20)
+        self.assertEqual(len(heard), 2)
 
 
 class Fabrics(Case):
@@ -382,6 +478,28 @@ class Fabrics(Case):
         ok("route", SPEC, "--engine", "dfsssp", "-o", self.path("t.svr"))
         self.assertEqual(self.decision("--engine", "sar", fabric=self.path("t.svr")), "rerouted")
 
+    def test_several_addresses(self):
+        """Tables in use with several LIDs a port are compared with others that have as many."""
+        jobs = "1|RUNNING|host[0-14]\n"
+        self.write("map", "".join("host%d 1\n" % i for i in range(16)))
+        for lmc in (0, 2):
+            ok("route", SPEC, "--engine", "weave", "--lmc", str(lmc), "--jobs", self.path("map"), "-o",
+               self.path("t.svr"))
+            self.say(jobs)
+            found = self.look("--floor", "0", "--dry-run", fabric=self.path("t.svr"),
+                              state=False)[1]
+            ok("route", SPEC, "--engine", "weave", "--lmc", str(lmc), "--jobs", self.written(jobs), "-o",
+               self.path("new.svr"))
+            metrics = ok("metrics", self.path("new.svr"), "--jobs", self.path("wanted"),
+                         "--json").json
+            self.assertEqual(found["efi_max"][1], metrics["jobs"]["efi"]["max"])
+
+    def written(self, queue):
+        """A map of what the batch system says."""
+        self.write("text", queue)
+        ok("jobs", "read", self.path("text"), "-o", self.path("wanted"))
+        return self.path("wanted")
+
     def test_engines(self):
         for engine in ("sar", "dfsssp", "nue", "sssp", "auto"):
             with self.subTest(engine):
@@ -405,6 +523,9 @@ class Usage(Case):
                             (["--gain", "x"], "percentage"), (["--gain", "101"], "percentage"),
                             (["--trigger", "maybe"], "none of pid:FILE"),
                             (["--trigger", "console:host"], "console:HOST:PORT"),
+                            (["--trigger", "console:host:99999999"], "console:HOST:PORT"),
+                            (["--trigger", "console:host:65536"], "console:HOST:PORT"),
+                            (["--trigger", "console:host:0"], "console:HOST:PORT"),
                             (["--trigger", "signal:x"], "signal:PID"),
                             (["--trigger", "pid:"], "pid:FILE"),
                             (["--engine", "updn"], "follows no jobs"),
@@ -532,6 +653,26 @@ class Daemon(Case):
         self.assertEqual(len(gains), 1)
         self.stop(process)
 
+    def test_not_worth_it_is_forgotten(self):
+        """What was not worth it may be, once other tables are in use."""
+        one, all_hosts = "1|RUNNING|host[0,4,8,12]\n", "3|RUNNING|host[0-15]\n"
+        self.say(one + "2|RUNNING|host[1,5]\n")
+        process = self.start("--every", "100ms", "--floor", "0", "--gain", "20")
+        self.wait_for("rerouted")
+        self.say(one)
+        self.wait_for("gain", 2)
+        self.say(all_hosts)
+        self.wait_for("rerouted", 2)
+        seen = len(self.decisions())
+        self.say(one)
+        self.wait(lambda: len(self.decisions()) > seen + 2, "look")
+        self.stop(process)
+        daemon = [d for d in self.decisions()[seen:] if "gain_percent" in d][0]
+        self.write("map", "".join("host%d 3\n" % i for i in range(16)))
+        fresh = self.look("--floor", "0", "--gain", "20", "--dry-run", state=False)[1]
+        self.assertEqual(fresh["decision"], "would_reroute")
+        self.assertEqual((daemon["decision"], daemon["efi_max"]), ("rerouted", fresh["efi_max"]))
+
     def test_told_again(self):
         process = self.start("--every", "100ms", "--trigger", "command:test -e " +
                              self.path("ready"))
@@ -556,6 +697,23 @@ class Daemon(Case):
         self.wait_for("rerouted", 3)
         self.assertEqual(self.map(), {"4": {"host0", "host19"}})
         self.stop(process)
+
+    def test_fabric_goes(self):
+        """While the file is away, the tables that were in it are still those in use."""
+        table, away = self.path("t.svr"), self.path("away.svr")
+        ok("route", SPEC, "--engine", "dfsssp", "-o", table)
+        process = self.start("--every", "100ms", "--settle", "0", "--floor", "0", "--gain", "0.1",
+                             "--engine", "sar", fabric=table)
+        self.wait_for("rerouted")
+        os.rename(table, away)
+        self.say(TWO + "4|RUNNING|host[7,15]\n")
+        self.wait_for("rerouted", 2)
+        self.assertIn("the fabric of before is used", self.read("err"))
+        self.say(TWO)
+        self.wait_for("rerouted", 3, 10)
+        self.stop(process)
+        first, _, third = (d for d in self.decisions() if d["decision"] == "rerouted")
+        self.assertEqual(third["efi_max"], first["efi_max"])
 
     def test_killed_at_any_moment(self):
         """The map is a whole one, whenever somebody looks at it and whatever became of us."""

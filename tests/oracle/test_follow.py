@@ -84,10 +84,11 @@ class Decisions(unittest.TestCase):
             for name in ("map", "state"):
                 if os.path.exists(self.path(name)):
                     os.unlink(self.path(name))
-            kept, last, acted = [], [], False
+            kept, last, acted = [], None, False
             engine = self.draw.choice(("sar", "weave", "dfsssp"))
             for _ in range(8):
-                jobs = last if self.draw.random() < 0.3 else self.jobs(at)
+                again = last is not None and self.draw.random() < 0.3
+                jobs = last if again else self.jobs(at)
                 floor = self.draw.choice(("0", "0", "1h"))
                 found = self.follow(spec, engine, jobs, floor)
                 new = spread(jobs)
@@ -95,7 +96,8 @@ class Decisions(unittest.TestCase):
                 gone = [j for j in kept if j not in new]
                 self.assertEqual((found["jobs"], found["several_switches"]), (len(jobs), len(new)))
                 self.assertEqual((found["added"], found["gone"]), (len(added), len(gone)))
-                wanted = self.judge(spec, engine, kept, new, found, set(jobs) != set(last),
+                wanted = self.judge(spec, engine, kept, new, found,
+                                    last is not None and set(jobs) != set(last),
                                     bool(added or gone), acted and floor != "0")
                 self.assertEqual(found["decision"], wanted, found)
                 if wanted == "rerouted":

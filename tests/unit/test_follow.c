@@ -137,13 +137,15 @@ static sv_status save_and_load(sv_ctx *with, void *arg)
 {
     (void)arg;
     sv_follow_state back = {.failures = 77};
-    const sv_follow_state kept = {1700000000, 1700000600, 3, true, UINT64_C(0xfedcba9876543210)};
+    const sv_follow_state kept = {1700000000, 1700000600, 3,
+                                  true,       true,       UINT64_C(0xfedcba9876543210)};
     SV_TRY(sv_follow_state_save(with, path, &kept));
     SV_TRY(sv_follow_state_load(with, path, &back));
     assert_int_equal(back.rerouted, kept.rerouted);
     assert_int_equal(back.retry, kept.retry);
     assert_int_equal(back.failures, 3);
     assert_true(back.pending);
+    assert_true(back.known);
     assert_true(back.all == kept.all);
     return SV_OK;
 }
