@@ -98,8 +98,34 @@ class Units(unittest.TestCase):
         """All that is there to hold them is in both."""
         kept = [{key: value for key, value in parse(read(self.path(name)))["Service"].items()
                  if key not in ("Type", "ExecStart", "ExecReload", "Restart", "RestartSec",
-                                "TimeoutStartSec")} for name in SERVICES]
+                                "TimeoutStartSec", "RestartPreventExitStatus",
+                                "SuccessExitStatus")} for name in SERVICES]
         self.assertEqual(kept[0], kept[1])
+
+    def test_exit_codes(self):
+        """Wrong words are not tried for ever; who is asked to stop has not failed."""
+        daemon, once = (parse(read(self.path(name)))["Service"] for name in SERVICES)
+        self.assertEqual(daemon["RestartPreventExitStatus"], ["2"])
+        self.assertEqual(once["SuccessExitStatus"], ["130"])
+
+    def test_the_trigger(self):
+        """Somebody is told only if there is somebody."""
+        values = environment()
+        self.assertTrue(values["TRIGGER"].startswith("command:"))
+        for active, code in ((0, 0), (3, 3)):
+            with open(self.path("systemctl"), "w") as file:
+                file.write("#!/bin/sh\necho \"$@\" >>%s\ncase \"$*\" in *is-active*) exit %d;; "
+                           "esac\n" % (self.path("asked"), active))
+            os.chmod(self.path("systemctl"), 0o755)
+            done = subprocess.run(["sh", "-c", values["TRIGGER"][len("command:"):]],
+                                  env=dict(os.environ, PATH=self.path("") + ":" +
+                                           os.environ["PATH"]))
+            self.assertEqual(done.returncode, code)
+            asked = read(self.path("asked")).splitlines()
+            self.assertEqual(asked[0], "-q is-active opensm@*.service")
+            self.assertEqual(asked[1:], [] if code else
+                             ["kill --kill-who=main --signal=HUP opensm@*.service"])
+            os.unlink(self.path("asked"))
 
     def test_what_systemd_says(self):
         if shutil.which("systemd-analyze") is None:
@@ -125,8 +151,7 @@ class Units(unittest.TestCase):
             line = parse(read(self.path(name)))["Service"]["ExecStart"][0]
             words = command(line, dict(values, FABRIC=self.path("nothing")))
             self.assertEqual(words[:3], [SELVAGE, "jobs", "follow"])
-            self.assertIn("command:systemctl kill --kill-who=main --signal=HUP "
-                          "'opensm@*.service'", words)
+            self.assertIn(values["TRIGGER"], words)
             for old, new in (("/var/lib/selvage/jobs", self.path("")),):
                 words = [word.replace(old, new) for word in words]
             found = selvage(*words[1:])  # all options are taken; the fabric is not there
