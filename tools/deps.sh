@@ -50,13 +50,15 @@ missing=$(absent $packages)
 [ "$1" = check ] && extra=$(absent $wanted) || extra=
 [ -n "$missing$extra" ] || exit 0
 
-if [ -z "$missing" ] && [ "$(id -u)" != 0 ]; then
-    exit 0 # nothing that must be there is missing
-fi
+skipped="the tests that use them will be skipped"
 if [ "$(id -u)" = 0 ]; then
     as_root=
-elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+elif command -v sudo >/dev/null 2>&1 &&
+    { sudo -n true 2>/dev/null || { [ -n "$missing" ] && [ -t 0 ]; }; }; then
     as_root=sudo
+elif [ -z "$missing" ]; then # nothing that must be there
+    echo "deps: these Debian packages are missing:$extra: $skipped"
+    exit 0
 else
     echo "deps: these Debian packages are missing, and there is neither root nor sudo here." >&2
     echo "deps: ask your administrator for:$missing" >&2
@@ -82,6 +84,6 @@ if [ -n "$extra" ]; then
     echo "deps: installing$extra"
     if ! install $extra; then
         $as_root apt-get purge -y $extra >/dev/null 2>&1 || true
-        echo "deps: could not install$extra: the tests that use them will be skipped"
+        echo "deps: could not install$extra: $skipped"
     fi
 fi

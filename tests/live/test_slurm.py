@@ -53,5 +53,5 @@ class Topology(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    slurm.require(strict=False)
+    slurm.require()
     unittest.main()
