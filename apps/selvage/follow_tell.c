@@ -3,11 +3,12 @@
  *
  *     pid:FILE           SIGHUP to the process whose number is in a file, if it is an opensm
  *     signal:PID         the same with the number
- *     console:HOST:PORT  "reroute" on OpenSM's console
+ *     console:HOST:PORT  "resweep heavy" on OpenSM's console
  *     command:TEXT       any command
  *     none               nobody is told
  *
- * Idea: SIGHUP makes OpenSM look at the whole fabric again, in which the plugin reads the new map.
+ * Idea: SIGHUP makes OpenSM look at the whole fabric again, in which the plugin reads the new map;
+ * so does a heavy sweep by the console ("reroute" would route anew even where that is not safe).
  * A number from a file may be another process's by now, so its name is looked at first.
  */
 #include <errno.h>
@@ -167,7 +168,7 @@ static int join(follow *f, const struct addrinfo *to, double until)
 
 static bool type(follow *f, const char *place, char *why, size_t size)
 {
-    static const char order[] = "reroute\n", end[] = "quit\n";
+    static const char order[] = "resweep heavy\n", end[] = "quit\n";
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     double until = follow_now() + patience;

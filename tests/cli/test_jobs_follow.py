@@ -431,7 +431,7 @@ class Triggers(Case):
         trigger, heard, thread = self.console([b"hello\nOpenSM $ ", b"done\nOpenSM $ "])
         self.assertEqual(self.decision("--trigger", trigger), "rerouted")
         thread.join(20)
-        self.assertEqual(heard, [b"reroute\n", b"quit\n"])
+        self.assertEqual(heard, [b"resweep heavy\n", b"quit\n"])
         code, found, _ = self.look("--trigger", trigger, "--floor", "0", "--gain", "0",
                                    source="echo '1|RUNNING|host[0,4]'")
         self.assertEqual((code, found["decision"]), (5, "untold"))
@@ -538,7 +538,9 @@ class Usage(Case):
         self.assertEqual(selvage("jobs", "follow", "--map", "x").code, 2)
 
     def test_help(self):
-        self.assertIn("--trigger", ok("jobs", "follow", "--help").out)
+        said = ok("jobs", "follow", "--help").out
+        self.assertIn("--trigger", said)
+        self.assertIn("--map /var/lib/selvage/jobs/map ", said)  # jobs/ is the units' own directory
 
 
 class Daemon(Case):
