@@ -320,4 +320,6 @@ class Triggers(Case):
 
 if __name__ == "__main__":
     opensm.require()
-    unittest.main()
+    if not unittest.main(exit=False).result.wasSuccessful():
+        sys.exit(1)
+    slurm.require(slurm.NODE_PROGRAMS)  # if it is not there, what needs it was left out: say so

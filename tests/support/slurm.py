@@ -7,7 +7,8 @@
 
 Everything is on loopback, in a directory of its own, and ended by process id. Node names are free,
 so they can be those of a simulated fabric. Programs that are not installed make tests skip, saying
-so (exit code 77 for ctest), with SELVAGE_REQUIRE_LIVE, too: not everybody can install Slurm.
+so (exit code 77 for ctest), with SELVAGE_REQUIRE_LIVE, too: not everybody can install Slurm. With
+SELVAGE_REQUIRE_SLURM, which .ci/run sets, they fail.
 """
 import getpass
 import os
@@ -66,11 +67,11 @@ def missing(programs=None):
 
 
 def require(programs=None):
-    """Skips the whole test program where Slurm is not there."""
+    """Ends the test program where Slurm is not there: it was skipped, or failed if Slurm must be."""
     message = missing(programs)
     if message:
         print("skipped: " + message)
-        sys.exit(77)
+        sys.exit(1 if os.environ.get("SELVAGE_REQUIRE_SLURM") else 77)
 
 
 def free_ports(count):
