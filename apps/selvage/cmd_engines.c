@@ -13,6 +13,7 @@ static const struct trait {
     {SV_ENGINE_LANES, "lanes", "several lanes"},
     {SV_ENGINE_ROOTS, "roots", "heeds --roots"},
     {SV_ENGINE_HOSTS, "hosts", "heeds --order, --cn-guids and --io-guids"},
+    {SV_ENGINE_JOBS, "jobs", "heeds --jobs"},
 };
 
 enum { NUM_TRAITS = sizeof traits / sizeof traits[0] };

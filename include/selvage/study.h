@@ -33,7 +33,7 @@ typedef struct sv_study_request {
     const char *model;     /* of years: see failures.h */
     sv_study_list states;  /* files: the fabric as it was found */
     sv_study_list seeds;   /* of failures; default 1 */
-    sv_study_list engines; /* "nue,weave,mode=one,minhop", "all"; default all */
+    sv_study_list engines; /* "nue,weave,mode=one,minhop", "all" (but sar); default all */
     /*
      * Tables as they are, instead of engines: directories or .svr files of one fabric, which need
      * not be given then. No failures: those would need an engine.

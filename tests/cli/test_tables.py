@@ -804,6 +804,8 @@ class Engines(Base):
                                  "minhop-df"])
         for name in names:
             self.assertIn("\n" + name, "\n" + ok("engines").out)
+        follow = {e["name"] for e in json.loads(ok("engines", "--json").out) if e["jobs"]}
+        self.assertEqual(follow, {"sssp", "dfsssp", "nue", "weave", "sar"})
 
 
 if __name__ == "__main__":
