@@ -60,7 +60,7 @@ static int parse(struct app *app, struct study_options *o, int argc, char **argv
          "the fabric as it was found: what the plan has and it lacks has failed"},
         {"seeds", 0, OPTION_LIST, &o->seeds, "LIST", "of the failures"},
         {"engine", 'e', OPTION_LIST, &o->engines, "LIST",
-         "nue,dfsssp,lanes=weakest (default all; options after their engine)"},
+         "nue,dfsssp,lanes=weakest (default all but sar; options after their engine)"},
         {"tables", 0, OPTION_LIST, &o->tables, "DIR", "tables as they are, instead of engines"},
         {"vls", 0, OPTION_LIST, &o->vls, "LIST", "lanes (0: as many as links offer)"},
         {"traffic", 't', OPTION_LIST, &o->traffic, "SPEC", "as for sim (default exchange)"},

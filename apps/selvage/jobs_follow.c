@@ -21,6 +21,9 @@
 
 #include "base/file.h"
 #include "selvage/follow.h"
+#include "selvage/jobs_times.h"
+
+#define NOT_GIVEN UINT64_MAX
 
 /* What a look works on. */
 struct view {
@@ -396,26 +399,6 @@ static int run(struct app *app, const follow_options *o)
     return code;
 }
 
-/* "5m": seconds, or with ms, s, m, h or d behind. */
-static bool parse_span(const char *text, double *seconds)
-{
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"", 1},     {"ms", 0.001}, {"s", 1},    {"m", 60},
-                 {"min", 60}, {"h", 3600},   {"d", 86400}};
-    char *end;
-    if (*text < '0' || *text > '9')
-        return false;
-    double number = strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(end, units[i].name) == 0) {
-            *seconds = number * units[i].seconds;
-            return number <= 1e6 && *seconds <= 366 * 86400.0;
-        }
-    return false;
-}
-
 /* Options that are lengths of time, or numbers with a point. -1, or EXIT_USAGE. */
 static int read_values(struct app *app, follow_options *o, const char *const *texts)
 {
@@ -428,7 +411,7 @@ static int read_values(struct app *app, follow_options *o, const char *const *te
                  {"settle", &o->settle, 0}};
     for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++)
         if (texts[i] != NULL &&
-            (!parse_span(texts[i], spans[i].value) || *spans[i].value < spans[i].least))
+            (!jobs_wait(texts[i], spans[i].value) || *spans[i].value < spans[i].least))
             return app_usage_error(app, "--%s: '%s' is no length of time (90s, 5m, 1h)",
                                    spans[i].name, texts[i]);
     char *end = NULL;
@@ -437,8 +420,9 @@ static int read_values(struct app *app, follow_options *o, const char *const *te
         if (*texts[4] < '0' || *texts[4] > '9' || *end != 0 || o->gain > 100)
             return app_usage_error(app, "--gain: '%s' is no percentage", texts[4]);
     }
-    if (o->vls > 15)
+    if (o->vls != NOT_GIVEN && (o->vls < 1 || o->vls > 15))
         return app_usage_error(app, "--vls: %llu is not in 1…15", (unsigned long long)o->vls);
+    o->vls = o->vls == NOT_GIVEN ? 0 : o->vls;
     return -1;
 }
 
@@ -481,6 +465,7 @@ int jobs_follow(struct app *app, int argc, char **argv)
                         .floor = 600,
                         .settle = 1,
                         .gain = 5,
+                        .vls = NOT_GIVEN,
                         .seed = 1};
     const char *texts[5] = {NULL};
     const app_option options[] = {

@@ -55,6 +55,18 @@ bool jobs_length(const char *text, int64_t *seconds)
     return *seconds >= 1;
 }
 
+bool jobs_wait(const char *text, double *seconds)
+{
+    sv_scan scan = sv_scan_of(sv_span_of(text));
+    bool plain = sv__scan_plain(&scan, seconds);
+    sv_span unit = sv_scan_rest(&scan);
+    if (plain && sv_span_is(unit, "ms"))
+        *seconds /= 1000;
+    else if (!(plain && unit.length == 0) && !sv__jobs_length(sv_span_of(text), seconds))
+        return false;
+    return *seconds <= 366 * 86400.0;
+}
+
 bool jobs_moment(const char *text, int64_t *at)
 {
     sv_scan scan = sv_scan_of(sv_span_of(text));

@@ -21,6 +21,9 @@ bool jobs_moment(const char *text, int64_t *at);
 /* "600s", "10m", "10min", "2h" or "1d": at least a second. */
 bool jobs_length(const char *text, int64_t *seconds);
 
+/* The same for waits, also "90" (seconds) and "500ms"; a year at most. */
+bool jobs_wait(const char *text, double *seconds);
+
 /* Digits with at most one point. */
 bool jobs_real(const char *text, double *value);
 

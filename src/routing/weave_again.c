@@ -197,18 +197,17 @@ static void begin_prices(const sv__weave *w, struct loads *l, bool few)
 }
 
 /* Loads of all routes to the destinations of the phase. */
-static sv_status count_all(sv__weave *w, struct again *x)
+static void count_all(sv__weave *w, struct again *x)
 {
     const sv_routes *r = w->job->routes;
+    x->all.mean = 1; /* prices do not matter yet */
     for (uint32_t i = x->begin; i < x->end; i++) {
         uint32_t d = x->schedule->order[i];
         if (d == SV_NONE || r->ports[d] == NULL)
             continue;
         tree_of_row(w, &x->ports, sv__home_of(w->job, d), r->ports[d]);
-        x->all.mean = 1; /* prices do not matter yet */
         put_all(w, x, true, 0);
     }
-    return SV_OK;
 }
 
 static sv_status begin_again(sv__weave *w, struct again *x)
@@ -226,7 +225,7 @@ static sv_status begin_again(sv__weave *w, struct again *x)
     for (uint32_t e = 0; e < entries; e++)
         x->counted.of[e] = w->weight[w->core.back[e]] >> SV__LOT_BITS;
     if (x->jobs)
-        SV_TRY(count_all(w, x));
+        count_all(w, x);
     begin_prices(w, &x->counted, x->jobs);
     begin_prices(w, &x->all, false);
     return SV_OK;

@@ -529,7 +529,8 @@ class Usage(Case):
                             (["--trigger", "signal:x"], "signal:PID"),
                             (["--trigger", "pid:"], "pid:FILE"),
                             (["--engine", "updn"], "follows no jobs"),
-                            (["--engine", "magic"], "no engine"), (["--vls", "99"], "--vls")):
+                            (["--engine", "magic"], "no engine"), (["--vls", "99"], "--vls"),
+                            (["--vls", "0"], "--vls"), (["--every", "5x"], "length of time")):
             with self.subTest(words):
                 code, found, error = self.look(*words)
                 self.assertEqual((code, found), (2, None))
