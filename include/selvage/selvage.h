@@ -16,6 +16,7 @@
 #include <selvage/multicast.h>
 #include <selvage/picture.h>
 #include <selvage/profiles.h>
+#include <selvage/rehearse.h>
 #include <selvage/repair.h>
 #include <selvage/replay.h>
 #include <selvage/routes.h>
@@ -24,6 +25,7 @@
 #include <selvage/simulate.h>
 #include <selvage/topology.h>
 #include <selvage/traffic.h>
+#include <selvage/update.h>
 #include <selvage/verify.h>
 
 #endif

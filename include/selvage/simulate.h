@@ -86,6 +86,63 @@ typedef struct sv_sim_control {
     bool ignore_stuck; /* do not look for deadlocks while others still move */
 } sv_sim_control;
 
+/* ---- changing tables while traffic runs (rules 21 to 24) ---- */
+
+/* A run, for those who change tables in it. */
+typedef struct sv__sim sv_sim_stage;
+
+/* What can go wrong with a packet while tables change. */
+typedef enum sv_sim_mishap {
+    SV_SIM_DROPPED,   /* a switch had no way for it, or no lane */
+    SV_SIM_CIRCLED,   /* it came to a switch for the second time (counted once a packet) */
+    SV_SIM_OVERTAKEN, /* one that its terminal sent to the same terminal later arrived before it */
+    SV_SIM_MISHAPS
+} sv_sim_mishap;
+
+/* The first packet that something happened to. */
+typedef struct sv_sim_example {
+    uint64_t time;
+    uint32_t packet, from, destination; /* its number, terminal, destination of the tables */
+    sv_node at;                         /* the switch; where it arrived, of OVERTAKEN */
+    uint8_t why;                        /* of DROPPED: an sv_trace_end (routes.h) */
+} sv_sim_example;
+
+/* Who changes tables. With one there is one thread. Either function may be NULL. */
+typedef struct sv_sim_director {
+    void *user;
+    uint64_t first; /* when act is called for the first time; SV_NEVER: never */
+    /*
+     * Called at a tick before anything else happens in it. May call the functions below. *again:
+     * the next time, later than now; SV_NEVER, which it is on entry: not until sv_sim_call. Not
+     * SV_OK: the run ends with that status.
+     */
+    sv_status (*act)(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again);
+    /*
+     * A terminal is about to open a message, at or after the tick now. May give it another
+     * destination on the same node, and another SL than that of the tables (*sl, which has that
+     * on entry). False: not now; nothing of this terminal is opened before sv_sim_wake.
+     */
+    bool (*open)(void *user, uint32_t terminal, uint64_t now, sv_sim_message *message, uint8_t *sl);
+} sv_sim_director;
+
+/* A switch takes the entries of a block of 64 LIDs (of destinations, where there are no LIDs), or
+ * one entry, from other tables of the same fabric with the same LIDs and destinations. */
+SV_API SV_MUST_USE sv_status sv_sim_set_block(sv_sim_stage *stage, sv_node s, uint32_t block,
+                                              const sv_routes *with);
+/* A node takes its SL-to-lane tables from other tables. */
+SV_API SV_MUST_USE sv_status sv_sim_set_lanes(sv_sim_stage *stage, sv_node node,
+                                              const sv_routes *with);
+/* A terminal whose message was not opened tries again, at the tick of the call. */
+SV_API void sv_sim_wake(sv_sim_stage *stage, uint32_t terminal);
+/* act is called at a time, or earlier if that is planned already: for those who learn from
+ * sv_sim_source's calls that there is something to do. At the earliest in the tick after the
+ * present one. */
+SV_API void sv_sim_call(sv_sim_stage *stage, uint64_t time);
+/* Packets that are under way: injected, neither arrived nor dropped; and the number that the next
+ * one gets. */
+SV_API uint64_t sv_sim_under_way(const sv_sim_stage *stage);
+SV_API uint32_t sv_sim_next_packet(const sv_sim_stage *stage);
+
 /* Is told what happens. Each may be NULL. Packets are numbered as they are injected. */
 typedef struct sv_sim_watch {
     void *user;
@@ -93,6 +150,7 @@ typedef struct sv_sim_watch {
     void (*granted)(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time);
     void (*arrived)(void *user, uint32_t packet, uint64_t time);
     void (*stuck)(void *user, uint32_t packet, sv_channel in, unsigned lane);
+    void (*mishap)(void *user, sv_sim_mishap what, const sv_sim_example *which);
 } sv_sim_watch;
 
 typedef enum sv_sim_end {
@@ -164,6 +222,10 @@ typedef struct sv_sim_result {
     uint32_t num_stuck;
     uint64_t stuck_since; /* when the last of them came to where it is */
 
+    /* With a director: how often, and the first of each. */
+    uint64_t mishaps[SV_SIM_MISHAPS];
+    sv_sim_example example[SV_SIM_MISHAPS];
+
     sv_ctx *ctx; /* whose memory this is */
 } sv_sim_result;
 
@@ -171,7 +233,8 @@ typedef struct sv_sim_setup {
     sv_sim_model model;
     sv_sim_control control;
     const sv_sim_source *source;
-    const sv_sim_watch *watch; /* or NULL */
+    const sv_sim_watch *watch;       /* or NULL */
+    const sv_sim_director *director; /* or NULL */
 } sv_sim_setup;
 
 /*

@@ -1,0 +1,88 @@
+/*
+ * rehearse.h: an update of tables in the simulator: traffic runs over old tables, these are changed
+ * block by block on the way, with datagrams that take their time and get lost, and what that does
+ * is counted.
+ */
+#ifndef SELVAGE_REHEARSE_H
+#define SELVAGE_REHEARSE_H
+
+#include <selvage/simulate.h>
+#include <selvage/update.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum sv_rehearsal_way {
+    SV_REHEARSE_AT_ONCE, /* all blocks, as a subnet manager sends them */
+    SV_REHEARSE_STEPS,   /* by a plan; pairs that must be silent are, others send on */
+    SV_REHEARSE_HOLD, /* by a plan; all pairs whose path changes in a step are silent around it */
+    SV_REHEARSE_FIVE, /* by five phases, on tables with two sets */
+    SV_REHEARSE_WAYS
+} sv_rehearsal_way;
+
+/* All times in ticks (simulate.h). */
+typedef struct sv_rehearsal_request {
+    sv_rehearsal_way way;
+    const sv_update *plan; /* of STEPS and HOLD; of FIVE may be NULL: blocks all at once then */
+    sv_sim_model model;
+    sv_sim_control control;
+    const sv_sim_source *source;      /* destinations are base addresses */
+    uint64_t begin;                   /* the update begins */
+    uint64_t delay_least, delay_most; /* of a datagram, each way, drawn for each */
+    unsigned loss;                    /* of 1,000 datagrams */
+    uint64_t retry;                   /* until a datagram that was not answered is sent again */
+    uint32_t tries;  /* 0: for ever. Else a switch that does not answer keeps what it has */
+    uint32_t window; /* datagrams to switches that are not yet answered; 0: all at once */
+    uint64_t ack;    /* from a message's arrival until its sender knows */
+    uint64_t settle; /* after a step: at least so long, and until packets of before have left */
+    sv_five_options five;
+    const uint32_t *application; /* [terminals]: which it runs, SV_NONE: none that subscribes; NULL:
+                                    one for all */
+    uint32_t dead; /* this application does not answer, and sends nothing, from `begin` on; SV_NONE:
+                      none */
+    uint64_t forward; /* from rank 0 to another rank of its application, and back */
+    uint64_t seed;
+} sv_rehearsal_request;
+
+typedef struct sv_rehearsal_phase {
+    uint64_t from, until; /* until < from: it did not come to it */
+    uint64_t bytes;       /* payload that arrived in it */
+} sv_rehearsal_phase;
+
+enum { SV_REHEARSE_PHASES = 6 };
+
+typedef struct sv_rehearsal {
+    sv_sim_result *sim; /* mishaps, deadlock and all that; owned by it */
+    sv_rehearsal_phase
+        phase[SV_REHEARSE_PHASES]; /* before; leave (or hold); program; return (or release); after;
+                                 all from the beginning of the second to the end of the fourth */
+    uint64_t blocks, datagrams, lost, again; /* blocks set; datagrams of all kinds; of those */
+    uint32_t steps;
+    uint64_t held;                /* pairs of terminals that were made silent */
+    uint64_t held_sum, held_most; /* ticks that a pair was silent, with something to send */
+    uint64_t drain_most;          /* from being told to be silent to the last arrival */
+    bool done;                    /* all switches have their new entries; all flows are back */
+    /* Definition 5.5 and what follows from it, as seen in the run. */
+    bool both_deadlock_free; /* 1: old and new tables, by verify/ */
+    uint64_t inconsistent;   /* 2: packets of those who take part that met old and new entries of
+                                their path, or flows with packets of both under way at a time */
+    bool together;           /* 3: nothing waited for ever */
+    struct sv__store *store;
+} sv_rehearsal;
+
+/*
+ * Runs traffic over old tables, changes them to new ones on the way, and says what that did.
+ * before, after: as sv_update_plan; for SV_REHEARSE_FIVE with LMC 1, differing in base addresses
+ * alone (BAD_INPUT). *rehearsal: owned by the caller. Time: as sv_simulate.
+ */
+SV_API SV_MUST_USE sv_status sv_rehearse(sv_ctx *ctx, const sv_fabric *fabric,
+                                         const sv_routes *before, const sv_routes *after,
+                                         const sv_rehearsal_request *request,
+                                         sv_rehearsal **rehearsal);
+SV_API void sv_rehearsal_free(sv_rehearsal *rehearsal);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
