@@ -29,7 +29,7 @@ typedef enum sv_update_way {
     SV_UPDATE_AT_ONCE, /* in any order */
     SV_UPDATE_STEPS,   /* step by step, in any order within a step */
     SV_UPDATE_REPATH,  /* so, if the pairs that must do so are silent around their steps */
-    SV_UPDATE_NEVER,   /* no such steps were found */
+    SV_UPDATE_NEVER, /* so, but pairs must be silent whose SLs stay, too: all whose path changes */
     SV_UPDATE_WAYS
 } sv_update_way;
 
@@ -46,10 +46,12 @@ typedef struct sv_update_entry {
 } sv_update_entry;
 
 /*
- * A pair whose path changes: who sends, and to which destination. A switch stands for its
- * terminals, too, where SLs are not by node. The pair is to be silent, its packets arrived, before
- * step `from_step` begins, and may send again, after asking for its SL, when step `to_step` is
- * over.
+ * A pair that has a path, which changes, or whose SL changes: who sends, and to which destination;
+ * every pair, if SL-to-lane tables change; with NEVER those without a path, too. Who sends is a
+ * switch, which stands for its terminals, too; or a node for itself, where SLs are by node (in old
+ * or new tables). The pair is to be silent, its packets arrived, before step `from_step` begins,
+ * and may send again, after asking for its SL, when step `to_step` is over: the first and the last
+ * step of its destination (from step 0 on if SL-to-lane tables change).
  */
 typedef struct sv_update_pair {
     sv_node from;
@@ -59,9 +61,9 @@ typedef struct sv_update_pair {
 
 typedef struct sv_update {
     sv_update_way way;
-    uint32_t steps; /* 0: nothing to do, or way is NEVER */
+    uint32_t steps; /* 0: nothing to do */
     bool settle;    /* packets under way must have left before the next step begins */
-    bool lanes;     /* SL-to-lane tables change: all of them in the first step, and nothing else */
+    bool lanes; /* SL-to-lane tables change: in the first step, alone unless it is the only one */
     sv_update_entry *entries; /* [num_entries]: by step, block, switch, destination */
     uint64_t num_entries;
     uint64_t blocks, writes; /* of 64 LIDs that change; datagrams: a block counts in each step */
@@ -70,7 +72,7 @@ typedef struct sv_update {
     uint64_t num_pairs, must_pairs;
     uint32_t
         *first_step; /* [destinations]: in which its entries or SLs begin to change, or SV_NONE */
-    uint64_t moved;  /* destinations that have steps; of NEVER: that had some before it was stuck */
+    uint64_t moved;  /* destinations that change; of NEVER: that could be moved without help */
     char why[200];   /* of NEVER and REPATH: in one line; else empty */
     uint64_t plan_ns, prove_ns;
     struct sv__store *store;

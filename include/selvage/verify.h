@@ -177,6 +177,14 @@ SV_API SV_MUST_USE sv_status sv_verify_transition(sv_ctx *ctx, const sv_fabric *
                                                   sv_transition **result);
 SV_API void sv_transition_free(sv_transition *result);
 
+/*
+ * The same where some are silent until the change is over. quiet: [destinations]: NULL, or one bit
+ * a node that sends nothing to it; circles count for everybody all the same.
+ */
+SV_API SV_MUST_USE sv_status sv_verify_transition_quiet(
+    sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *old_routes, const sv_routes *new_routes,
+    sv_traffic traffic, const uint64_t *const *quiet, sv_transition **result);
+
 /* ---- by orders ---- */
 
 /* Packets to some destinations, held against the orders of the new tables. */

@@ -33,8 +33,9 @@ struct change {
     sv__deps deps;
     unsigned lanes;
     sv_traffic traffic;
-    bool unknown; /* an SL that nobody told was stood in for */
-    bool matters; /* SLs may go different lanes */
+    const uint64_t *const *quiet; /* [destinations]: who sends nothing; NULL: nobody */
+    bool unknown;                 /* an SL that nobody told was stood in for */
+    bool matters;                 /* SLs may go different lanes */
     sv_transition *found;
     /* For each switch; those with WAYS at [s * WAYS + way]. */
     uint8_t *ways, *kind;
@@ -48,6 +49,12 @@ struct change {
     uint64_t *queued;
     uint32_t head, count;
 };
+
+/* Whether a node sends nothing to a destination meanwhile. */
+static bool is_quiet(const struct change *x, sv_node from, uint32_t d)
+{
+    return x->quiet != NULL && x->quiet[d] != NULL && sv_bit(x->quiet[d], from.i);
+}
 
 static uint8_t classify(const struct change *x, uint32_t d, uint32_t s, unsigned port,
                         sv_channel *out)
@@ -150,7 +157,7 @@ static void count_dead_ends(struct change *x, uint32_t d)
     spread_dead_ends(x);
     for (uint32_t t = 0; t < x->f->num_terminals; t++) {
         sv_node from = {x->f->num_switches + t};
-        if (!sv_node_alive(x->f, from) || from.i == to.i)
+        if (!sv_node_alive(x->f, from) || from.i == to.i || is_quiet(x, from, d))
             continue;
         sv_node s = sv_switch_of(x->f, from);
         /* Without a switch of its own, only what it is cabled to can be reached. */
@@ -248,11 +255,11 @@ static void inject(struct change *x, uint32_t d)
         for (unsigned k = 0; k < x->ways[s]; k++) {
             if (!leaves(x, s * WAYS + k))
                 continue;
-            if (s != to.i && to_switch + 1 <= (unsigned)x->traffic)
+            if (s != to.i && to_switch + 1 <= (unsigned)x->traffic && !is_quiet(x, (sv_node){s}, d))
                 put(x, s, k, 0, SV_NO_CHANNEL, 0, sls_of(x, (sv_node){s}, d));
             SV_FOR_HOPS (f, (sv_node){s}, hop)
                 if (!sv_is_switch(f, hop->to) && hop->to.i != to.i &&
-                    to_switch <= (unsigned)x->traffic)
+                    to_switch <= (unsigned)x->traffic && !is_quiet(x, hop->to, d))
                     put(x, s, k, f->port[hop->channel.i], SV_NO_CHANNEL, 0, sent_by(x, hop->to, d));
         }
 }
@@ -353,6 +360,14 @@ sv_status sv_verify_transition(sv_ctx *ctx, const sv_fabric *fabric, const sv_ro
                                const sv_routes *new_routes, sv_traffic traffic,
                                sv_transition **result)
 {
+    return sv_verify_transition_quiet(ctx, fabric, old_routes, new_routes, traffic, NULL, result);
+}
+
+sv_status sv_verify_transition_quiet(sv_ctx *ctx, const sv_fabric *fabric,
+                                     const sv_routes *old_routes, const sv_routes *new_routes,
+                                     sv_traffic traffic, const uint64_t *const *quiet,
+                                     sv_transition **result)
+{
     if (old_routes->num_destinations != new_routes->num_destinations)
         return sv_fail(ctx, SV_BAD_INPUT, "old and new tables have different destinations");
     sv__store *store = sv__store_new(ctx, NULL);
@@ -360,8 +375,11 @@ sv_status sv_verify_transition(sv_ctx *ctx, const sv_fabric *fabric, const sv_ro
         return SV_NO_MEMORY;
     sv_arena arena;
     sv_arena_init(&arena, ctx);
-    struct change x = {
-        .ctx = ctx, .f = fabric, .tables = {old_routes, new_routes}, .traffic = traffic};
+    struct change x = {.ctx = ctx,
+                       .f = fabric,
+                       .tables = {old_routes, new_routes},
+                       .traffic = traffic,
+                       .quiet = quiet};
     x.found = SV_STORE_NEW(store, ctx, sv_transition, 1);
     sv_status status = x.found == NULL ? SV_NO_MEMORY : SV_OK;
     if (status == SV_OK) {

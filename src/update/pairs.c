@@ -1,0 +1,120 @@
+/*
+ * pairs.c: who is to be silent while tables change: because its packets could overtake each other,
+ * or because with what it holds from before there could be a deadlock.
+ *
+ * A pair's path changes if its old path meets an entry that does: up to the first of them old and
+ * new are the same.
+ *
+ * Cost: O(switches) for each destination that changes, and the pairs.
+ */
+#include <string.h>
+
+#include "fabric/store.h"
+#include "update/update.h"
+
+enum { MOST_PAIRS = 1 << 24 };
+
+struct lister {
+    const sv__sides *x;
+    sv_update *u;
+    const uint64_t *must;
+    const uint32_t *last_step;
+    bool all;
+    uint8_t *mark;   /* [switches] */
+    uint32_t *stack; /* [switches] */
+    sv_update_pair *pairs;
+    uint64_t count, musts, sls;
+};
+
+/* Marks switches whose old path leads to the destination, and among those the ones whose path
+ * changes. */
+enum { UNSEEN, ON_WAY, LOST, SAME, OTHER };
+
+static void mark_paths(const struct lister *p, uint32_t d)
+{
+    const sv__sides *x = p->x;
+    const uint8_t *was = x->before->ports[d];
+    memset(p->mark, UNSEEN, x->f->num_switches);
+    for (uint32_t start = 0; start < x->f->num_switches; start++) {
+        uint32_t depth = 0, s = start;
+        uint8_t end = LOST;
+        while (s != SV_NONE && p->mark[s] == UNSEEN) {
+            p->mark[s] = ON_WAY;
+            p->stack[depth++] = s;
+            if (sv__is_end(x, s, was[s], d)) {
+                end = SAME;
+                break;
+            }
+            s = sv__next_switch(x, s, was[s]);
+            end = s == SV_NONE || p->mark[s] == UNSEEN || p->mark[s] == ON_WAY ? LOST : p->mark[s];
+        }
+        while (depth > 0) {
+            s = p->stack[--depth];
+            end = end == SAME && sv__changes(x, s, d) ? OTHER : end;
+            p->mark[s] = end;
+        }
+    }
+}
+
+/* A source of packets to a destination: whether it is listed, and must be silent. */
+static void list_one(struct lister *p, uint32_t d, sv_node v)
+{
+    const sv__sides *x = p->x;
+    sv_node home = sv_is_switch(x->f, v) ? v : sv_switch_of(x->f, v);
+    bool other_sl = sv__old_sl(x, v, d) != sv__new_sl(x, v, d);
+    if (home.i == SV_NONE)
+        return;
+    p->sls += other_sl;
+    uint8_t mark = p->mark[home.i];
+    bool listed = mark == OTHER || (p->u->lanes && mark == SAME) || (p->all && mark == LOST);
+    if (!other_sl && !listed)
+        return;
+    bool must = p->all || (other_sl && sv_bit(p->must, d));
+    uint32_t first = p->u->first_step[d], last = p->last_step[d];
+    if (p->pairs != NULL)
+        p->pairs[p->count] = (sv_update_pair){.from = v,
+                                              .destination = d,
+                                              .from_step = p->u->lanes ? 0 : first,
+                                              .to_step = last == SV_NONE ? 0 : last,
+                                              .must = must};
+    p->count++;
+    p->musts += must;
+}
+
+static void list(struct lister *p)
+{
+    const sv__sides *x = p->x;
+    uint32_t sources = x->by_node ? sv_num_nodes(x->f) : x->f->num_switches;
+    p->count = p->musts = p->sls = 0;
+    for (uint32_t d = 0; d < x->after->num_destinations; d++) {
+        sv_node to = x->after->node[d];
+        if ((p->u->first_step[d] == SV_NONE && !p->u->lanes) || !sv_node_alive(x->f, to))
+            continue;
+        mark_paths(p, d);
+        for (uint32_t v = 0; v < sources; v++)
+            if (v != to.i && sv_node_alive(x->f, (sv_node){v}))
+                list_one(p, d, (sv_node){v});
+    }
+}
+
+sv_status sv__list_pairs(const sv__sides *x, sv_arena *arena, const uint64_t *must, bool all,
+                         const uint32_t *last_step, sv_update *u)
+{
+    struct lister p = {.x = x, .u = u, .must = must, .all = all, .last_step = last_step};
+    p.mark = SV_ARENA_NEW(arena, uint8_t, x->f->num_switches);
+    p.stack = SV_ARENA_NEW(arena, uint32_t, x->f->num_switches);
+    if (p.mark == NULL || p.stack == NULL)
+        return SV_NO_MEMORY;
+    list(&p);
+    u->num_pairs = p.count;
+    u->must_pairs = p.musts;
+    u->sls = p.sls;
+    if (p.count > MOST_PAIRS)
+        return SV_OK;
+    u->pairs = SV_STORE_NEW(u->store, x->ctx, sv_update_pair, p.count + 1);
+    if (u->pairs == NULL)
+        return SV_NO_MEMORY;
+    p.pairs = u->pairs;
+    list(&p);
+    return SV_OK;
+}

@@ -1,0 +1,137 @@
+/*
+ * update.h: what the files of this room share about plans.
+ *
+ *     plan.c    groups of destinations that may move together, one group after the other
+ *     levels.c  in which order the entries of one destination change
+ *     gather.c  what waits for what on account of one destination
+ *     graph.c   all of that together, free of cycles
+ *     tables.c  tables between steps; proof of a plan
+ *     pairs.c   who is to be silent
+ */
+#ifndef SV_UPDATE_UPDATE_H
+#define SV_UPDATE_UPDATE_H
+
+#include <selvage/update.h>
+
+#include "base/bitset.h"
+#include "routes/routes.h"
+#include "update/graph.h"
+
+/* Old and new tables, and what both mean. */
+typedef struct sv__sides {
+    sv_ctx *ctx;
+    const sv_fabric *f;
+    const sv_routes *before, *after;
+    sv_traffic traffic;
+    sv_portmap ports;
+    bool by_node;   /* SLs of terminals on one switch may differ */
+    unsigned lanes; /* that tables name */
+} sv__sides;
+
+sv_status sv__sides_init(sv__sides *x, sv_arena *arena, sv_ctx *ctx, const sv_fabric *f,
+                         const sv_routes *before, const sv_routes *after, sv_traffic traffic);
+
+/* The SL that a connection may hold from before, and the one it is told now; SV_NO_SL: it never
+ * had a path. */
+static inline unsigned sv__old_sl(const sv__sides *x, sv_node from, uint32_t d)
+{
+    unsigned sl = sv_route_sl(x->before, from, d);
+    return sl == SV_NO_SL ? sv_route_sl(x->after, from, d) : sl;
+}
+
+static inline unsigned sv__new_sl(const sv__sides *x, sv_node from, uint32_t d)
+{
+    unsigned sl = sv_route_sl(x->after, from, d);
+    return sl == SV_NO_SL ? sv_route_sl(x->before, from, d) : sl;
+}
+
+/* The switch that a way out of one leads to; SV_NONE: to none. */
+static inline uint32_t sv__next_switch(const sv__sides *x, uint32_t s, unsigned port)
+{
+    const sv_place *place = sv_portmap_place(&x->ports, s, port);
+    uint32_t next = place->end >> 8;
+    return place->channel == SV_NONE || next >= x->f->num_switches ? SV_NONE : next;
+}
+
+/* Whether a way out of a switch ends where packets to a destination are to end. */
+static inline bool sv__is_end(const sv__sides *x, uint32_t s, unsigned port, uint32_t d)
+{
+    const sv_place *place = sv_portmap_place(&x->ports, s, port);
+    uint32_t to = x->after->node[d].i;
+    return place->channel == SV_NONE ? port == 0 && s == to : place->end >> 8 == to;
+}
+
+/* Whether an entry changes. */
+static inline bool sv__changes(const sv__sides *x, uint32_t s, uint32_t d)
+{
+    return x->before->ports[d][s] != x->after->ports[d][s] && sv_node_alive(x->f, (sv_node){s});
+}
+
+/* ---- gather.c ---- */
+
+/* Which SLs packets have. */
+typedef enum sv__sls {
+    SV__OLD_SLS,
+    SV__NEW_SLS,
+    SV__BOTH_SLS,
+    SV__KEPT_SLS /* those that do not change: whose SL does is silent */
+} sv__sls;
+
+typedef struct sv__gatherer {
+    const sv__sides *x;
+    sv_arena *arena;
+    uint64_t *sets;   /* [switches × 2 × lanes]: SLs on each lane of each way out */
+    uint32_t *queue;  /* [switches × 2 + 1]: ways out whose sets grew */
+    uint64_t *queued; /* bits */
+    uint32_t head, count;
+    sv__turn_key *edges; /* [num_edges], sorted, each once */
+    size_t num_edges, room;
+} sv__gatherer;
+
+sv_status sv__gather_init(sv__gatherer *g, const sv__sides *x, sv_arena *arena);
+void sv__gather_release(sv__gatherer *g);
+/*
+ * Lists in g->edges what waits for what on account of packets to a destination, while each switch
+ * has the entry of row a or of row b.
+ */
+sv_status sv__gather(sv__gatherer *g, uint32_t d, const uint8_t *a, const uint8_t *b, sv__sls sls);
+
+/* ---- levels.c ---- */
+
+typedef struct sv__levels {
+    const sv__sides *x;
+    uint32_t *level;    /* [switches]: of those whose entry changes */
+    uint32_t *stack;    /* [switches + 1] */
+    uint8_t *colour;    /* [switches] */
+    bool *good, *lured; /* [switches] */
+    uint8_t *rows[2];   /* [switches] each: between levels */
+} sv__levels;
+
+sv_status sv__levels_init(sv__levels *l, const sv__sides *x, sv_arena *arena);
+/*
+ * Levels for the entries of a destination, so that nobody circles and nobody loses a path: as few
+ * as there must be, 1 if all may change at once; or fine ones in any case. Returns how many, 0:
+ * nothing changes.
+ */
+uint32_t sv__level(sv__levels *l, uint32_t d, bool fine);
+/* The row when all levels below one have changed, in rows[which]. */
+const uint8_t *sv__row_at(sv__levels *l, uint32_t d, uint32_t level, int which);
+
+/* ---- tables.c ---- */
+
+/* Whether SLs may be different for a destination. */
+bool sv__sls_change(const sv__sides *x, uint32_t d);
+/* What going from the old tables, with the SLs that connections hold, to the new ones does in any
+ * order; or to the old ones with new SL-to-lane tables. */
+sv_status sv__verify_union(const sv__sides *x, bool lanes_only, sv_transition **found);
+/* Whether SL-to-lane tables differ for an SL that somebody uses. */
+bool sv__lanes_change(const sv__sides *x);
+
+/* ---- pairs.c ---- */
+
+/* must: one bit a destination of which pairs whose SL changes must be silent; all: everybody whose
+ * path changes must be. Fills in what concerns pairs. */
+sv_status sv__list_pairs(const sv__sides *x, sv_arena *arena, const uint64_t *must, bool all,
+                         const uint32_t *last_step, sv_update *u);
+
+#endif

@@ -1,0 +1,216 @@
+/*
+ * test_update.c: safe orders of updates: plans for changes of every kind, each step judged by
+ * verify/ (which sv_update_plan does already, and here once more on tables that are put together by
+ * hand), and what plans promise about entries, pairs and tables between steps.
+ */
+#include "support/testing.h"
+
+#include <string.h>
+
+TEST_CONTEXT
+
+/* ---- making changes ---- */
+
+static sv_fabric *without_cable(const sv_fabric *f, uint64_t seed)
+{
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_fabric *left = NULL;
+    uint32_t cables = 0;
+    for (uint32_t c = 0; c < f->num_channels; c++)
+        cables += sv_joins_switches(f, (sv_channel){c}) && sv_is_cable(f, (sv_channel){c});
+    uint64_t n = seed % cables;
+    for (uint32_t c = 0; c < f->num_channels; c++)
+        if (sv_joins_switches(f, (sv_channel){c}) && sv_is_cable(f, (sv_channel){c}) && n-- == 0)
+            sv_mask_cable(mask, f, (sv_channel){c});
+    OK(ctx, sv_fabric_mask(ctx, f, mask, &left));
+    sv_mask_free(mask);
+    return left;
+}
+
+static sv_routes *route(const sv_fabric *f, const char *engine, unsigned vls, uint64_t seed)
+{
+    const sv_route_request request = {.vls = vls, .seed = seed};
+    sv_routes *r = NULL;
+    OK(ctx, sv_route(ctx, f, engine, &request, &r, NULL));
+    return r;
+}
+
+/* ---- judging plans ---- */
+
+static bool is_safe(const sv_fabric *f, const sv_routes *a, const sv_routes *b)
+{
+    sv_transition *t = NULL;
+    OK(ctx, sv_verify_transition(ctx, f, a, b, SV_TRAFFIC_MANAGED, &t));
+    bool safe = t->looping == 0 && t->dead_ends == t->broken && !t->discards &&
+                t->deadlock_free == SV_VERDICT_YES;
+    sv_transition_free(t);
+    return safe;
+}
+
+/* Every entry that differs has one step, and none that does not. */
+static void entries_are_right(const sv_fabric *f, const sv_routes *a, const sv_routes *b,
+                              const sv_update *u)
+{
+    uint64_t differ = 0;
+    for (uint32_t d = 0; d < a->num_destinations; d++)
+        for (uint32_t s = 0; s < f->num_switches; s++)
+            differ += a->ports[d][s] != b->ports[d][s] && sv_node_alive(f, (sv_node){s}) &&
+                      sv_node_alive(f, a->node[d]);
+    assert_int_equal(u->num_entries, differ);
+    for (uint64_t i = 0; i < u->num_entries; i++) {
+        const sv_update_entry *e = &u->entries[i];
+        assert_int_not_equal(a->ports[e->destination][e->s.i], b->ports[e->destination][e->s.i]);
+        assert_true(e->step < u->steps && e->step >= u->first_step[e->destination]);
+        if (i > 0)
+            assert_true(e[-1].step <= e->step);
+    }
+}
+
+/* Tables between steps: as the list says, and old and new ones at the ends. */
+static void tables_are_right(const sv_fabric *f, const sv_routes *a, const sv_routes *b,
+                             const sv_update *u)
+{
+    for (uint32_t done = 0; done <= u->steps; done++) {
+        sv_routes *t = NULL;
+        OK(ctx, sv_update_tables(ctx, f, a, b, u, done, false, &t));
+        OK(ctx, sv_routes_check(ctx, f, t));
+        for (uint32_t d = 0; done == u->steps && d < a->num_destinations; d++)
+            assert_memory_equal(t->ports[d], b->ports[d], f->num_switches);
+        for (uint64_t i = 0; i < u->num_entries; i++) {
+            const sv_update_entry *e = &u->entries[i];
+            const sv_routes *like = e->step < done ? b : a;
+            assert_int_equal(t->ports[e->destination][e->s.i], like->ports[e->destination][e->s.i]);
+        }
+        for (uint32_t d = 0; d < a->num_destinations; d++)
+            for (uint32_t v = 0; v < sv_num_nodes(f); v += 3) {
+                unsigned sl = sv_route_sl(t, (sv_node){v}, d);
+                bool told = u->first_step[d] < done;
+                unsigned right = sv_route_sl(told ? b : a, (sv_node){v}, d);
+                if (right != SV_NO_SL)
+                    assert_int_equal(sl, right);
+            }
+        sv_routes_free(t);
+    }
+}
+
+/* Steps of a plan that asks nobody to be silent, once more by hand. */
+static void steps_are_safe(const sv_fabric *f, const sv_routes *a, const sv_routes *b,
+                           const sv_update *u)
+{
+    for (uint32_t step = 0; step < u->steps; step++) {
+        sv_routes *now = NULL, *then = NULL;
+        OK(ctx, sv_routes_clone(ctx, a, &now));
+        for (uint64_t i = 0; i < u->num_entries; i++) {
+            const sv_update_entry *e = &u->entries[i];
+            if (e->step < step)
+                sv_routes_row(ctx, now, e->destination)[e->s.i] = b->ports[e->destination][e->s.i];
+        }
+        OK(ctx, sv_update_tables(ctx, f, a, b, u, step + 1, false, &then));
+        if (u->lanes && step > 0) { /* lanes are new then */
+            sv_routes_free(now);
+            OK(ctx, sv_update_tables(ctx, f, a, b, u, step, false, &now));
+        }
+        assert_true(is_safe(f, now, then));
+        sv_routes_free(then);
+        sv_routes_free(now);
+    }
+}
+
+static sv_update_way plan(const sv_fabric *f, const sv_routes *a, const sv_routes *b,
+                          uint32_t *count)
+{
+    sv_update *u = NULL;
+    OK(ctx, sv_update_plan(ctx, f, a, b, NULL, &u));
+    entries_are_right(f, a, b, u);
+    tables_are_right(f, a, b, u);
+    if (u->way == SV_UPDATE_STEPS)
+        steps_are_safe(f, a, b, u);
+    if (u->way == SV_UPDATE_STEPS && !u->lanes)
+        assert_false(is_safe(f, a, b));
+    if (u->way == SV_UPDATE_AT_ONCE)
+        assert_true(is_safe(f, a, b));
+    uint32_t bad;
+    OK(ctx, sv_update_prove(ctx, f, a, b, u, SV_TRAFFIC_MANAGED, &bad));
+    assert_int_equal(bad, SV_NONE);
+    sv_update_way way = u->way;
+    if (getenv("SELVAGE_VERBOSE") != NULL)
+        printf("%-60s %u steps, %llu entries, %llu of %llu blocks, %llu pairs, %llu must; moved "
+               "%llu; %s%s\n",
+               sv_update_way_name(way), u->steps, (unsigned long long)u->num_entries,
+               (unsigned long long)u->writes, (unsigned long long)u->blocks,
+               (unsigned long long)u->num_pairs, (unsigned long long)u->must_pairs,
+               (unsigned long long)u->moved, u->settle ? "settles " : "", u->why);
+    sv_update_free(u);
+    count[way]++;
+    return way;
+}
+
+/* ---- tests ---- */
+
+static void nothing_changes(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "torus:4x4,hosts=1");
+    sv_routes *r = route(f, "weave", 2, 1);
+    sv_update *u = NULL;
+    OK(ctx, sv_update_plan(ctx, f, r, r, NULL, &u));
+    assert_int_equal(u->way, SV_UPDATE_NOTHING);
+    assert_int_equal(u->steps, 0);
+    assert_int_equal(u->num_entries + u->num_pairs + u->writes + u->sls, 0);
+    sv_update_free(u);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+static void random_changes(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {
+        "torus:4x4,hosts=1", "torus:3x3x2,hosts=2",
+        "mesh:3x4,hosts=1",  "random:switches=9,links=18,hosts=2,seed=3",
+        "kary:k=3,n=2",      "dragonfly:a=3,p=1,h=1,g=4"};
+    static const char *const engines[] = {"weave", "dfsssp", "nue", "updn", "lash"};
+    uint32_t count[SV_UPDATE_WAYS] = {0};
+    for (uint64_t trial = 0; trial < 120; trial++) {
+        sv_fabric *f = test_fabric(ctx, specs[trial % 6]);
+        sv_fabric *left = without_cable(f, trial * 7);
+        const char *engine = engines[trial / 6 % 5];
+        unsigned vls = 4;
+        sv_routes *a = route(f, engine, vls, 1), *b = NULL;
+        switch (trial / 30) {
+        case 0: /* a failure */
+            b = route(left, engine, vls, 1);
+            plan(left, a, b, count);
+            break;
+        case 1: /* its repair */
+            b = route(left, engine, vls, 1);
+            plan(f, b, a, count);
+            break;
+        case 2: /* another engine */
+            b = route(f, engines[(trial + 1) % 5], vls, 1);
+            plan(f, a, b, count);
+            break;
+        default:
+            b = route(f, engine, vls, 2 + trial);
+            plan(f, a, b, count);
+        }
+        sv_routes_free(a);
+        sv_routes_free(b);
+        sv_fabric_free(left);
+        sv_fabric_free(f);
+    }
+    if (getenv("SELVAGE_VERBOSE") != NULL)
+        for (int i = 0; i < SV_UPDATE_WAYS; i++)
+            printf("%s: %u\n", sv_update_way_name((sv_update_way)i), count[i]);
+    assert_true(count[SV_UPDATE_AT_ONCE] > 0 && count[SV_UPDATE_STEPS] > 0 &&
+                count[SV_UPDATE_REPATH] > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_changes),
+        cmocka_unit_test(random_changes),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
