@@ -29,7 +29,7 @@ typedef enum sv_update_way {
     SV_UPDATE_AT_ONCE, /* in any order */
     SV_UPDATE_STEPS,   /* step by step, in any order within a step */
     SV_UPDATE_REPATH,  /* so, if the pairs that must do so are silent around their steps */
-    SV_UPDATE_NEVER, /* so, but pairs must be silent whose SLs stay, too: all whose path changes */
+    SV_UPDATE_NEVER,   /* so, but some of them hold SLs that stay: only their path changes */
     SV_UPDATE_WAYS
 } sv_update_way;
 
@@ -47,7 +47,7 @@ typedef struct sv_update_entry {
 
 /*
  * A pair that has a path, which changes, or whose SL changes: who sends, and to which destination;
- * every pair, if SL-to-lane tables change; with NEVER those without a path, too. Who sends is a
+ * every pair, if SL-to-lane tables change; with NEVER some without a path, too. Who sends is a
  * switch, which stands for its terminals, too; or a node for itself, where SLs are by node (in old
  * or new tables). The pair is to be silent, its packets arrived, before step `from_step` begins,
  * and may send again, after asking for its SL, when step `to_step` is over: the first and the last

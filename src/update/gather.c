@@ -22,7 +22,12 @@ sv_status sv__gather_init(sv__gatherer *g, const sv__sides *x, sv_arena *arena)
     g->sets = SV_ARENA_NEW(arena, uint64_t, ways * x->lanes);
     g->queue = SV_ARENA_NEW(arena, uint32_t, ways + 1);
     g->queued = sv_bitset_new(arena, ways);
-    return g->sets == NULL || g->queue == NULL || g->queued == NULL ? SV_NO_MEMORY : SV_OK;
+    g->mark = SV_ARENA_NEW(arena, uint8_t, x->f->num_switches);
+    g->stack = SV_ARENA_NEW(arena, uint32_t, x->f->num_switches);
+    return g->sets == NULL || g->queue == NULL || g->queued == NULL || g->mark == NULL ||
+                   g->stack == NULL
+               ? SV_NO_MEMORY
+               : SV_OK;
 }
 
 void sv__gather_release(sv__gatherer *g)
@@ -85,7 +90,7 @@ static uint64_t bit_of(unsigned sl)
 static uint64_t sls_of(const sv__sides *x, sv_node from, uint32_t d, sv__sls which)
 {
     unsigned was = sv__old_sl(x, from, d), is = sv__new_sl(x, from, d);
-    if (which == SV__KEPT_SLS)
+    if (which == SV__KEPT_SLS || which == SV__STILL_SLS)
         return was == is ? bit_of(is) : 0;
     return (which != SV__NEW_SLS ? bit_of(was) : 0) | (which != SV__OLD_SLS ? bit_of(is) : 0);
 }
@@ -97,7 +102,8 @@ static sv_status inject(sv__gatherer *g, uint32_t d, uint32_t s, unsigned k, uns
     const sv__sides *x = g->x;
     sv_node to = x->after->node[d];
     unsigned to_switch = sv_is_switch(x->f, to);
-    if (sv__next_switch(x, s, port) == SV_NONE)
+    if (sv__next_switch(x, s, port) == SV_NONE ||
+        (which == SV__STILL_SLS && g->mark[s] != SV__SAME))
         return SV_OK;
     if (s != to.i && to_switch + 1 <= (unsigned)x->traffic)
         SV_TRY(pass(g, s * WAYS + k, 0, port, SV_NONE, sls_of(x, (sv_node){s}, d, which)));
@@ -156,6 +162,8 @@ sv_status sv__gather(sv__gatherer *g, uint32_t d, const uint8_t *a, const uint8_
     g->num_edges = 0;
     if (!sv_node_alive(x->f, x->after->node[d]))
         return SV_OK;
+    if (sls == SV__STILL_SLS)
+        sv__mark_paths(x, d, g->mark, g->stack);
     for (uint32_t s = 0; status == SV_OK && s < n; s++)
         for (unsigned k = 0; status == SV_OK && k < (a[s] == b[s] ? 1 : WAYS); k++)
             status = inject(g, d, s, k, rows[k][s], sls);

@@ -41,6 +41,8 @@ sv_status sv__graph_init(sv__graph *g, sv_ctx *ctx, sv_arena *arena, uint32_t n)
 
 void sv__graph_release(sv__graph *g)
 {
+    if (g->ctx == NULL)
+        return;
     sv_release(g->ctx, g->edges);
     sv_release(g->ctx, g->table);
     g->edges = NULL;

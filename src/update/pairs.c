@@ -17,41 +17,36 @@ enum { MOST_PAIRS = 1 << 24 };
 struct lister {
     const sv__sides *x;
     sv_update *u;
-    const uint64_t *must;
+    const sv__silence *silence;
     const uint32_t *last_step;
-    bool all;
-    uint8_t *mark;   /* [switches] */
+    uint8_t *mark;   /* [switches]: an sv__path */
     uint32_t *stack; /* [switches] */
     sv_update_pair *pairs;
     uint64_t count, musts, sls;
 };
 
-/* Marks switches whose old path leads to the destination, and among those the ones whose path
- * changes. */
-enum { UNSEEN, ON_WAY, LOST, SAME, OTHER };
-
-static void mark_paths(const struct lister *p, uint32_t d)
+void sv__mark_paths(const sv__sides *x, uint32_t d, uint8_t *mark, uint32_t *stack)
 {
-    const sv__sides *x = p->x;
     const uint8_t *was = x->before->ports[d];
-    memset(p->mark, UNSEEN, x->f->num_switches);
+    memset(mark, SV__UNSEEN, x->f->num_switches);
     for (uint32_t start = 0; start < x->f->num_switches; start++) {
         uint32_t depth = 0, s = start;
-        uint8_t end = LOST;
-        while (s != SV_NONE && p->mark[s] == UNSEEN) {
-            p->mark[s] = ON_WAY;
-            p->stack[depth++] = s;
+        uint8_t end = SV__LOST;
+        while (s != SV_NONE && mark[s] == SV__UNSEEN) {
+            mark[s] = SV__ON_WAY;
+            stack[depth++] = s;
             if (sv__is_end(x, s, was[s], d)) {
-                end = SAME;
+                end = SV__SAME;
                 break;
             }
             s = sv__next_switch(x, s, was[s]);
-            end = s == SV_NONE || p->mark[s] == UNSEEN || p->mark[s] == ON_WAY ? LOST : p->mark[s];
+            bool known = s != SV_NONE && mark[s] != SV__UNSEEN && mark[s] != SV__ON_WAY;
+            end = known ? mark[s] : SV__LOST;
         }
         while (depth > 0) {
-            s = p->stack[--depth];
-            end = end == SAME && sv__changes(x, s, d) ? OTHER : end;
-            p->mark[s] = end;
+            s = stack[--depth];
+            end = end == SV__SAME && sv__changes(x, s, d) ? SV__OTHER : end;
+            mark[s] = end;
         }
     }
 }
@@ -66,10 +61,12 @@ static void list_one(struct lister *p, uint32_t d, sv_node v)
         return;
     p->sls += other_sl;
     uint8_t mark = p->mark[home.i];
-    bool listed = mark == OTHER || (p->u->lanes && mark == SAME) || (p->all && mark == LOST);
+    bool hushed = sv_bit(p->silence->hushed, d);
+    bool listed =
+        mark == SV__OTHER || (p->u->lanes && mark == SV__SAME) || (hushed && mark == SV__LOST);
     if (!other_sl && !listed)
         return;
-    bool must = p->all || (other_sl && sv_bit(p->must, d));
+    bool must = hushed || (other_sl && sv_bit(p->silence->repath, d));
     uint32_t first = p->u->first_step[d], last = p->last_step[d];
     if (p->pairs != NULL)
         p->pairs[p->count] = (sv_update_pair){.from = v,
@@ -90,17 +87,17 @@ static void list(struct lister *p)
         sv_node to = x->after->node[d];
         if ((p->u->first_step[d] == SV_NONE && !p->u->lanes) || !sv_node_alive(x->f, to))
             continue;
-        mark_paths(p, d);
+        sv__mark_paths(x, d, p->mark, p->stack);
         for (uint32_t v = 0; v < sources; v++)
             if (v != to.i && sv_node_alive(x->f, (sv_node){v}))
                 list_one(p, d, (sv_node){v});
     }
 }
 
-sv_status sv__list_pairs(const sv__sides *x, sv_arena *arena, const uint64_t *must, bool all,
+sv_status sv__list_pairs(const sv__sides *x, sv_arena *arena, const sv__silence *silence,
                          const uint32_t *last_step, sv_update *u)
 {
-    struct lister p = {.x = x, .u = u, .must = must, .all = all, .last_step = last_step};
+    struct lister p = {.x = x, .u = u, .silence = silence, .last_step = last_step};
     p.mark = SV_ARENA_NEW(arena, uint8_t, x->f->num_switches);
     p.stack = SV_ARENA_NEW(arena, uint32_t, x->f->num_switches);
     if (p.mark == NULL || p.stack == NULL)

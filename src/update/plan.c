@@ -38,12 +38,20 @@ struct plan {
     uint32_t most_steps;
     uint32_t *changed; /* [num_changed]: destinations, by block */
     uint32_t num_changed;
-    uint32_t *last_step;           /* [destinations]; u->first_step is the first */
-    uint64_t *moved, *fine, *must; /* one bit a destination */
+    uint32_t *last_step;       /* [destinations]; u->first_step is the first */
+    uint64_t *moved, *fine;    /* one bit a destination */
+    uint64_t *repath, *hushed; /* the same: as sv__silence has them */
     uint32_t *group, num_group;
     uint32_t num_moved, steps;
     bool circles; /* old tables have some: there is nothing to keep to */
 };
+
+/* Who is silent while a destination moves. */
+enum silence { NOBODY, REPATH, HUSHED };
+
+/* Packets that are there while a destination moves, and once it has. */
+static const sv__sls meanwhile[] = {SV__BOTH_SLS, SV__KEPT_SLS, SV__STILL_SLS};
+static const sv__sls afterwards[] = {SV__BOTH_SLS, SV__NEW_SLS, SV__NEW_SLS};
 
 /* ---- dependencies ---- */
 
@@ -91,12 +99,12 @@ static uint32_t levels_of(struct plan *p, uint32_t d)
 }
 
 /* A destination has its steps, from the next one on; returns how many. */
-static uint32_t settle_in(struct plan *p, uint32_t d, bool quiet)
+static uint32_t settle_in(struct plan *p, uint32_t d, enum silence who)
 {
     uint32_t levels = levels_of(p, d);
     sv_bit_set(p->moved, d);
-    if (quiet)
-        sv_bit_set(p->must, d);
+    if (who != NOBODY)
+        sv_bit_set(who == REPATH ? p->repath : p->hushed, d);
     p->u->first_step[d] = p->steps;
     p->last_step[d] = p->steps + levels - 1;
     p->num_moved++;
@@ -104,43 +112,28 @@ static uint32_t settle_in(struct plan *p, uint32_t d, bool quiet)
 }
 
 /*
- * Whether a destination can move beside all that is in the graph, which then has its mixtures. Its
- * old dependencies stay in it, unless who holds old SLs is silent.
+ * Whether a destination can move beside all that is in the graph, which then has its mixtures, and
+ * what is there once it has moved, instead of what it had before.
  */
-static sv_status try_one(struct plan *p, uint32_t d, bool quiet, bool *fits)
+static sv_status try_one(struct plan *p, uint32_t d, enum silence who, bool *fits)
 {
+    const uint8_t *was = old_row(p, d), *is = new_row(p, d);
     bool closed;
-    if (!quiet) {
-        SV_TRY(add(p, d, old_row(p, d), new_row(p, d), SV__BOTH_SLS, &closed));
-        *fits = !closed;
-        return SV_OK;
-    }
-    SV_TRY(take(p, d, old_row(p, d), old_row(p, d), SV__OLD_SLS));
-    SV_TRY(add(p, d, old_row(p, d), new_row(p, d), SV__KEPT_SLS, &closed));
+    SV_TRY(take(p, d, was, was, SV__OLD_SLS));
+    SV_TRY(add(p, d, was, is, meanwhile[who], &closed));
     if (!closed) {
-        SV_TRY(add(p, d, new_row(p, d), new_row(p, d), SV__NEW_SLS, &closed));
+        SV_TRY(add(p, d, is, is, afterwards[who], &closed));
         if (closed)
-            SV_TRY(take(p, d, old_row(p, d), new_row(p, d), SV__KEPT_SLS));
+            SV_TRY(take(p, d, was, is, meanwhile[who]));
     }
     *fits = !closed;
     if (closed)
-        SV_TRY(add(p, d, old_row(p, d), old_row(p, d), SV__OLD_SLS, &closed));
+        SV_TRY(add(p, d, was, was, SV__OLD_SLS, &closed));
     return SV_OK;
 }
 
-/* A destination of the group has moved: mixtures and what was old are gone. */
-static sv_status finish_one(struct plan *p, uint32_t d, bool quiet)
-{
-    bool closed;
-    if (quiet)
-        return take(p, d, old_row(p, d), new_row(p, d), SV__KEPT_SLS);
-    SV_TRY(take(p, d, old_row(p, d), new_row(p, d), SV__BOTH_SLS));
-    SV_TRY(take(p, d, old_row(p, d), old_row(p, d), SV__OLD_SLS));
-    return add(p, d, new_row(p, d), new_row(p, d), SV__BOTH_SLS, &closed);
-}
-
 /* Moves all destinations that can move together. */
-static sv_status move_group(struct plan *p, bool quiet)
+static sv_status move_group(struct plan *p, enum silence who)
 {
     uint32_t most = 0;
     p->num_group = 0;
@@ -150,13 +143,14 @@ static sv_status move_group(struct plan *p, bool quiet)
         if (sv_bit(p->moved, d))
             continue;
         SV_TRY(sv_progress(p->ctx, "planning", p->num_moved, p->num_changed));
-        SV_TRY(try_one(p, d, quiet, &fits));
+        SV_TRY(try_one(p, d, who, &fits));
         if (fits)
             p->group[p->num_group++] = d;
     }
     for (uint32_t i = 0; i < p->num_group; i++) {
-        SV_TRY(finish_one(p, p->group[i], quiet));
-        uint32_t levels = settle_in(p, p->group[i], quiet);
+        uint32_t d = p->group[i]; /* mixtures are gone */
+        SV_TRY(take(p, d, old_row(p, d), new_row(p, d), meanwhile[who]));
+        uint32_t levels = settle_in(p, d, who);
         most = levels > most ? levels : most;
     }
     p->steps += most;
@@ -164,15 +158,14 @@ static sv_status move_group(struct plan *p, bool quiet)
 }
 
 /* Whether each level of a destination fits, one after the other; the graph is without it. */
-static sv_status try_levels(struct plan *p, uint32_t d, bool quiet, bool *fits)
+static sv_status try_levels(struct plan *p, uint32_t d, enum silence who, bool *fits)
 {
-    sv__sls sls = quiet ? SV__KEPT_SLS : SV__BOTH_SLS;
     uint32_t levels = sv__level(&p->levels, d, true);
     bool closed = levels < 2;
     for (uint32_t at = 0; !closed && at < levels; at++) {
         const uint8_t *now = sv__row_at(&p->levels, d, at, 0);
         const uint8_t *then = sv__row_at(&p->levels, d, at + 1, 1);
-        SV_TRY(add(p, d, now, then, sls, &closed));
+        SV_TRY(add(p, d, now, then, meanwhile[who], &closed));
         if (!closed)
             sv__graph_remove(&p->graph, p->gather.edges, p->gather.num_edges);
     }
@@ -181,7 +174,7 @@ static sv_status try_levels(struct plan *p, uint32_t d, bool quiet, bool *fits)
 }
 
 /* Moves one destination level by level, if there is one that can. */
-static sv_status move_finely(struct plan *p, bool quiet, bool *done)
+static sv_status move_finely(struct plan *p, enum silence who, bool *done)
 {
     *done = false;
     for (uint32_t i = 0; !*done && i < p->num_changed; i++) {
@@ -190,10 +183,9 @@ static sv_status move_finely(struct plan *p, bool quiet, bool *done)
         if (sv_bit(p->moved, d))
             continue;
         SV_TRY(take(p, d, old_row(p, d), old_row(p, d), SV__OLD_SLS));
-        SV_TRY(try_levels(p, d, quiet, done));
+        SV_TRY(try_levels(p, d, who, done));
         if (*done) {
-            sv__sls sls = quiet ? SV__NEW_SLS : SV__BOTH_SLS;
-            SV_TRY(add(p, d, new_row(p, d), new_row(p, d), sls, &closed));
+            SV_TRY(add(p, d, new_row(p, d), new_row(p, d), afterwards[who], &closed));
             *done = !closed;
         }
         if (!*done) {
@@ -201,20 +193,20 @@ static sv_status move_finely(struct plan *p, bool quiet, bool *done)
             continue;
         }
         sv_bit_set(p->fine, d);
-        p->steps += settle_in(p, d, quiet);
+        p->steps += settle_in(p, d, who);
     }
     return SV_OK;
 }
 
-/* Moves what can move, silencing nobody if that is possible; false: it is stuck. */
-static sv_status move_some(struct plan *p, bool quiet_first, bool *moved)
+/* Moves what can move, with as few silent as possible; false: it is stuck. */
+static sv_status move_some(struct plan *p, enum silence least, enum silence most, bool *moved)
 {
     uint32_t before = p->num_moved;
     bool done;
-    for (int quiet = quiet_first; quiet < 2 && p->num_moved == before; quiet++) {
-        SV_TRY(move_group(p, quiet));
-        if (p->num_moved == before)
-            SV_TRY(move_finely(p, quiet, &done));
+    for (enum silence who = least; who <= most && p->num_moved == before; who++) {
+        SV_TRY(move_group(p, who));
+        if (p->num_moved == before && who != HUSHED)
+            SV_TRY(move_finely(p, who, &done));
     }
     *moved = p->num_moved > before;
     return SV_OK;
@@ -225,24 +217,50 @@ static void begin_again(struct plan *p)
     size_t words = sv_bitset_words(p->x.after->num_destinations) + 1;
     memset(p->moved, 0, words * sizeof *p->moved);
     memset(p->fine, 0, words * sizeof *p->fine);
-    memset(p->must, 0, words * sizeof *p->must);
+    memset(p->repath, 0, words * sizeof *p->repath);
+    memset(p->hushed, 0, words * sizeof *p->hushed);
     memset(p->u->first_step, 0xff, p->x.after->num_destinations * sizeof *p->u->first_step);
     memset(p->last_step, 0xff, p->x.after->num_destinations * sizeof *p->last_step);
     p->num_moved = 0;
     p->steps = p->u->lanes;
 }
 
-/* Moves everything, group after group. *done: false if it is stuck. */
-static sv_status move_all(struct plan *p, bool quiet, bool *done)
+/* All destinations that are left in one group, each by its levels. */
+static void move_rest(struct plan *p, enum silence who)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < p->num_changed; i++) {
+        if (sv_bit(p->moved, p->changed[i]))
+            continue;
+        uint32_t levels = settle_in(p, p->changed[i], who);
+        most = levels > most ? levels : most;
+    }
+    p->steps += most;
+}
+
+static void move_together(struct plan *p, enum silence who)
+{
+    begin_again(p);
+    move_rest(p, who);
+}
+
+/*
+ * Moves everything, group after group. *done: false if it is stuck, or takes too many steps.
+ * From REPATH to HUSHED it never is stuck: whatever is left then moves at once, because who moved
+ * before holds new SLs only, and what is left is silent: all that is there belongs to the new
+ * tables.
+ */
+static sv_status move_all(struct plan *p, enum silence least, enum silence most, bool *done)
 {
     bool closed, moved = true;
     begin_again(p);
+    sv__graph_release(&p->graph);
     SV_TRY(sv__graph_init(&p->graph, p->ctx, p->arena, p->x.f->num_channels * p->x.lanes));
     SV_TRY(add_old(p, &closed));
     if (closed)
         snprintf(p->u->why, sizeof p->u->why, "the old tables can deadlock by themselves");
     while (!closed && moved && p->num_moved < p->num_changed && p->steps <= p->most_steps)
-        SV_TRY(move_some(p, quiet, &moved));
+        SV_TRY(move_some(p, least, most, &moved));
     *done = !closed && p->num_moved == p->num_changed && p->steps <= p->most_steps;
     if (!*done && !closed)
         snprintf(p->u->why, sizeof p->u->why,
@@ -250,47 +268,36 @@ static sv_status move_all(struct plan *p, bool quiet, bool *done)
                      ? "it would take more than %u steps; %u of %u destinations could be moved"
                      : "after %u steps nothing could be moved any more; %u of %u destinations were",
                  p->steps > p->most_steps ? p->most_steps : p->steps, p->num_moved, p->num_changed);
-    return SV_OK;
-}
-
-/* All destinations in one group, each by its levels. */
-static void move_together(struct plan *p)
-{
-    uint32_t most = 0;
-    begin_again(p);
-    for (uint32_t i = 0; i < p->num_changed; i++) {
-        uint32_t levels = settle_in(p, p->changed[i], false);
-        most = levels > most ? levels : most;
+    if (!*done && !closed && least == REPATH && most == HUSHED && p->steps <= p->most_steps) {
+        move_rest(p, HUSHED);
+        *done = true;
     }
-    p->steps += most;
+    return SV_OK;
 }
 
 /* ---- which way ---- */
 
-/* Groups; then pairs that are silent; then all of them. */
-static sv_status move_in_groups(struct plan *p, bool *all)
+/* Groups: with nobody silent, then pairs whose SL changes, then those whose path does. */
+static sv_status move_in_groups(struct plan *p)
 {
-    bool done = false, any = false;
+    bool done = false;
     uint64_t work = (uint64_t)p->x.f->num_switches * p->x.after->num_destinations;
     p->u->settle = true;
     if (work > MOST_WORK) {
         snprintf(p->u->why, sizeof p->u->why,
                  "the fabric is too large to look for groups of destinations");
     } else {
-        SV_TRY(move_all(p, false, &done));
-        for (uint32_t i = 0; i < p->num_changed; i++)
-            any |= sv__sls_change(&p->x, p->changed[i]);
-        if (!done && any) {
-            sv__graph_release(&p->graph);
-            SV_TRY(move_all(p, true, &done));
-        }
+        SV_TRY(move_all(p, NOBODY, REPATH, &done));
+        if (!done)
+            SV_TRY(move_all(p, REPATH, REPATH, &done));
+        p->u->moved = p->num_moved;
+        if (!done)
+            SV_TRY(move_all(p, NOBODY, HUSHED, &done));
+        if (!done)
+            SV_TRY(move_all(p, REPATH, HUSHED, &done));
     }
-    if (done)
-        return SV_OK;
-    uint32_t moved = p->num_moved;
-    *all = true;
-    move_together(p);
-    p->u->moved = moved;
+    if (!done)
+        move_together(p, HUSHED);
     return SV_OK;
 }
 
@@ -310,7 +317,16 @@ static sv_status try_lanes(struct plan *p, bool *safe)
     return SV_OK;
 }
 
-static sv_status choose(struct plan *p, bool *all)
+/* Everybody is silent, to all destinations. */
+static void hush_all(struct plan *p)
+{
+    p->u->settle = true;
+    p->u->moved = 0;
+    move_together(p, HUSHED);
+    memset(p->hushed, 0xff, sv_bitset_words(p->x.after->num_destinations) * sizeof *p->hushed);
+}
+
+static sv_status choose(struct plan *p)
 {
     sv_transition *found = NULL;
     bool lanes_safe;
@@ -330,16 +346,14 @@ static sv_status choose(struct plan *p, bool *all)
     p->u->way = SV_UPDATE_STEPS;
     SV_TRY(try_lanes(p, &lanes_safe));
     if (flows) {
-        move_together(p);
+        move_together(p, NOBODY);
         return SV_OK;
     }
     if (!lanes_safe) {
-        *all = p->u->settle = true;
-        move_together(p);
-        p->u->moved = 0;
+        hush_all(p);
         return SV_OK;
     }
-    return move_in_groups(p, all);
+    return move_in_groups(p);
 }
 
 /* ---- what comes of it ---- */
@@ -385,13 +399,17 @@ static sv_status list_entries(struct plan *p)
     return sv_routes_changed_blocks(p->ctx, p->x.f, p->x.before, p->x.after, &u->blocks);
 }
 
-static sv_status conclude(struct plan *p, bool all)
+static sv_status conclude(struct plan *p)
 {
+    const sv__silence silence = {p->repath, p->hushed};
     sv_update *u = p->u;
+    bool hushed = false;
     u->steps = p->steps;
     SV_TRY(list_entries(p));
-    SV_TRY(sv__list_pairs(&p->x, p->arena, p->must, all, p->last_step, u));
-    if (all) {
+    SV_TRY(sv__list_pairs(&p->x, p->arena, &silence, p->last_step, u));
+    for (uint32_t d = 0; d < p->x.after->num_destinations; d++)
+        hushed |= sv_bit(p->hushed, d);
+    if (hushed) {
         u->way = SV_UPDATE_NEVER;
     } else if (u->must_pairs > 0) {
         u->way = SV_UPDATE_REPATH;
@@ -420,10 +438,12 @@ static sv_status list_changed(struct plan *p)
     p->last_step = SV_ARENA_NEW(p->arena, uint32_t, n + 1);
     p->moved = sv_bitset_new(p->arena, n);
     p->fine = sv_bitset_new(p->arena, n);
-    p->must = sv_bitset_new(p->arena, n);
+    p->repath = sv_bitset_new(p->arena, n);
+    p->hushed = sv_bitset_new(p->arena, n);
     p->u->first_step = SV_STORE_NEW(p->u->store, p->ctx, uint32_t, n + 1);
     if (keys == NULL || p->changed == NULL || p->group == NULL || p->last_step == NULL ||
-        p->moved == NULL || p->fine == NULL || p->must == NULL || p->u->first_step == NULL)
+        p->moved == NULL || p->fine == NULL || p->repath == NULL || p->hushed == NULL ||
+        p->u->first_step == NULL)
         return SV_NO_MEMORY;
     for (uint32_t d = 0; d < n; d++) {
         bool differs = sv__sls_change(&p->x, d);
@@ -462,7 +482,6 @@ static sv_status check(struct plan *p)
 
 static sv_status make(struct plan *p)
 {
-    bool all = false;
     SV_TRY(sv__gather_init(&p->gather, &p->x, p->arena));
     SV_TRY(sv__levels_init(&p->levels, &p->x, p->arena));
     SV_TRY(check(p));
@@ -472,13 +491,11 @@ static sv_status make(struct plan *p)
         return SV_OK;
     if (p->circles) {
         snprintf(p->u->why, sizeof p->u->why, "the old tables make packets go in circles");
-        all = p->u->settle = true;
-        move_together(p);
-        p->u->moved = 0;
+        hush_all(p);
     } else {
-        SV_TRY(choose(p, &all));
+        SV_TRY(choose(p));
     }
-    return conclude(p, all);
+    return conclude(p);
 }
 
 /* Nothing of the above is believed. What is safe in any order was judged already. */
@@ -507,8 +524,7 @@ static sv_status run(struct plan *p, const sv_fabric *fabric, const sv_routes *b
     SV_TRY(sv__sides_init(&p->x, p->arena, p->ctx, fabric, before, after, request->traffic));
     sv_status status = make(p);
     sv__gather_release(&p->gather);
-    if (p->graph.ctx != NULL)
-        sv__graph_release(&p->graph);
+    sv__graph_release(&p->graph);
     if (status != SV_OK)
         return status;
     uint64_t planned = sv_now_ns(p->ctx);
@@ -554,6 +570,6 @@ const char *sv_update_way_name(sv_update_way way)
     static const char *const names[SV_UPDATE_WAYS] = {
         "nothing changes", "in any order", "step by step",
         "step by step, with pairs whose SLs change silent meanwhile",
-        "only with all pairs silent whose paths change"};
+        "step by step, with pairs whose paths change silent meanwhile"};
     return way < SV_UPDATE_WAYS ? names[way] : "?";
 }

@@ -74,7 +74,8 @@ typedef enum sv__sls {
     SV__OLD_SLS,
     SV__NEW_SLS,
     SV__BOTH_SLS,
-    SV__KEPT_SLS /* those that do not change: whose SL does is silent */
+    SV__KEPT_SLS, /* those that do not change: whose SL does is silent */
+    SV__STILL_SLS /* of these, where the path does not change either: others are silent, too */
 } sv__sls;
 
 typedef struct sv__gatherer {
@@ -84,6 +85,8 @@ typedef struct sv__gatherer {
     uint32_t *queue;  /* [switches × 2 + 1]: ways out whose sets grew */
     uint64_t *queued; /* bits */
     uint32_t head, count;
+    uint8_t *mark;       /* [switches]: of STILL_SLS, an sv__path */
+    uint32_t *stack;     /* [switches] */
     sv__turn_key *edges; /* [num_edges], sorted, each once */
     size_t num_edges, room;
 } sv__gatherer;
@@ -129,9 +132,20 @@ bool sv__lanes_change(const sv__sides *x);
 
 /* ---- pairs.c ---- */
 
-/* must: one bit a destination of which pairs whose SL changes must be silent; all: everybody whose
- * path changes must be. Fills in what concerns pairs. */
-sv_status sv__list_pairs(const sv__sides *x, sv_arena *arena, const uint64_t *must, bool all,
+/* What becomes of a switch's path to a destination. */
+enum sv__path { SV__UNSEEN, SV__ON_WAY, SV__LOST, SV__SAME, SV__OTHER };
+
+/* mark, stack: [switches]. LOST: it had none that leads there. Time: O(switches). */
+void sv__mark_paths(const sv__sides *x, uint32_t d, uint8_t *mark, uint32_t *stack);
+
+/* Who must be silent: one bit a destination. */
+typedef struct sv__silence {
+    const uint64_t *repath; /* pairs whose SL changes */
+    const uint64_t *hushed; /* and those whose path does, or who have none */
+} sv__silence;
+
+/* Fills in what concerns pairs. */
+sv_status sv__list_pairs(const sv__sides *x, sv_arena *arena, const sv__silence *silence,
                          const uint32_t *last_step, sv_update *u);
 
 #endif
