@@ -49,6 +49,12 @@ void sv__graph_release(sv__graph *g)
     g->table = NULL;
 }
 
+void sv__graph_clear(sv__graph *g)
+{
+    for (uint32_t e = 0; e < g->num_edges; e++)
+        g->edges[e].count = 0;
+}
+
 /* ---- edges by their ends ---- */
 
 static uint32_t hash(const sv__graph *g, uint32_t from, uint32_t to)

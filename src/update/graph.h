@@ -32,6 +32,8 @@ typedef uint64_t sv__turn_key;
 
 sv_status sv__graph_init(sv__graph *g, sv_ctx *ctx, sv_arena *arena, uint32_t vertices);
 void sv__graph_release(sv__graph *g);
+/* Takes all edges away. */
+void sv__graph_clear(sv__graph *g);
 
 /*
  * Adds edges, each once more; *closed (and nothing is added) if one of them would close a cycle.

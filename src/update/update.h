@@ -1,7 +1,8 @@
 /*
  * update.h: what the files of this room share about plans.
  *
- *     plan.c    groups of destinations that may move together, one group after the other
+ *     plan.c    which way, and what comes of it
+ *     groups.c  groups of destinations that may move together, one group after the other
  *     levels.c  in which order the entries of one destination change
  *     gather.c  what waits for what on account of one destination
  *     graph.c   all of that together, free of cycles
@@ -147,5 +148,41 @@ typedef struct sv__silence {
 /* Fills in what concerns pairs. */
 sv_status sv__list_pairs(const sv__sides *x, sv_arena *arena, const sv__silence *silence,
                          const uint32_t *last_step, sv_update *u);
+
+/* ---- groups.c ---- */
+
+/* Who is silent while a destination moves: nobody, pairs whose SL changes, those whose path does or
+ * who have none, too. */
+typedef enum sv__who { SV__NOBODY, SV__REPATH, SV__HUSHED } sv__who;
+
+enum { SV__MOST_LEVELS = 16 };
+
+/* A plan in the making. */
+typedef struct sv__plan {
+    sv_ctx *ctx;
+    sv_arena *arena;
+    sv__sides x;
+    sv__gatherer gather;
+    sv__levels levels;
+    sv__graph graph;
+    sv__graph fine_graphs[SV__MOST_LEVELS]; /* made when they are needed */
+    sv_update *u;
+    uint32_t most_steps;
+    uint32_t *changed; /* [num_changed]: destinations, by block */
+    uint32_t num_changed;
+    uint32_t *last_step;       /* [destinations]; u->first_step is the first */
+    uint64_t *moved, *fine;    /* one bit a destination */
+    uint64_t *repath, *hushed; /* the same: as sv__silence has them */
+    uint32_t *group, num_group;
+    uint32_t num_moved, steps;
+    bool circles; /* old tables have some: there is nothing to keep to */
+} sv__plan;
+
+/* Nothing has moved yet. */
+void sv__begin_again(sv__plan *p);
+/* All destinations move at once, each by its levels. */
+void sv__move_together(sv__plan *p, sv__who who);
+/* All destinations move, group after group, so that nothing waits for ever. */
+sv_status sv__move_in_groups(sv__plan *p);
 
 #endif
