@@ -36,6 +36,7 @@ typedef enum sv_update_way {
 typedef struct sv_update_request {
     sv_traffic traffic;  /* whose packets there are */
     uint32_t most_steps; /* 0: 256 */
+    bool partial;        /* only what can be changed with nobody's help; the rest stays as it was */
     bool unproven; /* steps are not held against verify/ once more (it is the caller's to do) */
 } sv_update_request;
 
@@ -72,8 +73,9 @@ typedef struct sv_update {
     uint64_t num_pairs, must_pairs;
     uint32_t
         *first_step; /* [destinations]: in which its entries or SLs begin to change, or SV_NONE */
-    uint64_t moved;  /* destinations that change; of NEVER: that could be moved without help */
+    uint64_t moved;  /* destinations that change; of NEVER: that could be with REPATH */
     char why[200];   /* of NEVER and REPATH: in one line; else empty */
+    uint64_t left;   /* of a partial plan: destinations that stay as they were */
     uint64_t plan_ns, prove_ns;
     struct sv__store *store;
 } sv_update;
@@ -94,7 +96,8 @@ SV_API SV_MUST_USE sv_status sv_update_plan(sv_ctx *ctx, const sv_fabric *fabric
 SV_API void sv_update_free(sv_update *update);
 
 /*
- * Tables once `done` steps are over: 0: before, update->steps: after. Their SLs are those that new
+ * Tables once `done` steps are over: 0: before, update->steps: after, or as much of it as a partial
+ * plan changes. Their SLs are those that new
  * connections are told: a destination's are the new ones as soon as its first step begins, so with
  * `begun` those that begin in step `done` have theirs, too. *tables: owned by the caller.
  */

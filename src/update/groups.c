@@ -305,6 +305,16 @@ static sv_status move_all(sv__plan *p, sv__who least, sv__who most, bool *done)
     }
     return SV_OK;
 }
+/* Who can move does, the rest stays: with nobody silent. */
+static sv_status move_part(sv__plan *p)
+{
+    bool done;
+    SV_TRY(move_all(p, SV__NOBODY, SV__NOBODY, &done));
+    p->u->moved = p->num_moved;
+    p->u->left = p->num_changed - p->num_moved;
+    return SV_OK;
+}
+
 /* Groups: with nobody silent, then pairs whose SL changes, then those whose path does. */
 sv_status sv__move_in_groups(sv__plan *p)
 {
@@ -314,6 +324,8 @@ sv_status sv__move_in_groups(sv__plan *p)
     if (work > MOST_WORK) {
         snprintf(p->u->why, sizeof p->u->why,
                  "the fabric is too large to look for groups of destinations");
+    } else if (p->partial) {
+        return move_part(p);
     } else {
         SV_TRY(move_all(p, SV__NOBODY, SV__REPATH, &done));
         if (!done)
@@ -324,7 +336,9 @@ sv_status sv__move_in_groups(sv__plan *p)
         if (!done)
             SV_TRY(move_all(p, SV__REPATH, SV__HUSHED, &done));
     }
-    if (!done)
+    if (!done && p->partial)
+        p->u->left = p->num_changed;
+    else if (!done)
         sv__move_together(p, SV__HUSHED);
     return SV_OK;
 }

@@ -37,11 +37,17 @@ static sv_status try_lanes(sv__plan *p, bool *safe)
     return SV_OK;
 }
 
-/* Everybody is silent, to all destinations. */
+/* Everybody is silent, to all destinations; or nothing changes, if nobody is to be. */
 static void hush_all(sv__plan *p)
 {
     p->u->settle = true;
     p->u->moved = 0;
+    if (p->partial) {
+        p->u->lanes = false;
+        p->u->left = p->num_changed;
+        sv__begin_again(p);
+        return;
+    }
     sv__move_together(p, SV__HUSHED);
     memset(p->hushed, 0xff, sv_bitset_words(p->x.after->num_destinations) * sizeof *p->hushed);
 }
@@ -90,6 +96,16 @@ static int by_step(const void *a, const void *b)
     return x->destination < y->destination ? -1 : x->destination > y->destination;
 }
 
+static sv_status count_blocks(sv__plan *p)
+{
+    const sv__sides *x = &p->x;
+    sv_routes *made = NULL;
+    SV_TRY(sv_update_tables(p->ctx, x->f, x->before, x->after, p->u, p->u->steps, false, &made));
+    sv_status status = sv_routes_changed_blocks(p->ctx, x->f, x->before, made, &p->u->blocks);
+    sv_routes_free(made);
+    return status;
+}
+
 static sv_status list_entries(sv__plan *p)
 {
     sv_update *u = p->u;
@@ -103,6 +119,8 @@ static sv_status list_entries(sv__plan *p)
     for (uint32_t i = 0; i < p->num_changed; i++) {
         uint32_t d = p->changed[i], block = sv__routes_block(p->x.after, d);
         bool stepwise = u->way != SV_UPDATE_AT_ONCE;
+        if (u->first_step[d] == SV_NONE)
+            continue;
         if (stepwise)
             sv__level(&p->levels, d, sv_bit(p->fine, d));
         for (uint32_t s = 0; s < p->x.f->num_switches; s++)
@@ -116,7 +134,7 @@ static sv_status list_entries(sv__plan *p)
         u->writes += i == 0 || u->entries[i].step != u->entries[i - 1].step ||
                      u->entries[i].block != u->entries[i - 1].block ||
                      u->entries[i].s.i != u->entries[i - 1].s.i;
-    return sv_routes_changed_blocks(p->ctx, p->x.f, p->x.before, p->x.after, &u->blocks);
+    return count_blocks(p);
 }
 
 static sv_status conclude(sv__plan *p)
@@ -129,14 +147,14 @@ static sv_status conclude(sv__plan *p)
     SV_TRY(sv__list_pairs(&p->x, p->arena, &silence, p->last_step, u));
     for (uint32_t d = 0; d < p->x.after->num_destinations; d++)
         hushed |= sv_bit(p->hushed, d);
-    if (hushed) {
+    if (hushed || (u->left > 0 && u->steps == 0)) {
         u->way = SV_UPDATE_NEVER;
     } else if (u->must_pairs > 0) {
         u->way = SV_UPDATE_REPATH;
         snprintf(u->why, sizeof u->why,
                  "with the SLs that %llu pairs hold from before there could be a deadlock",
                  (unsigned long long)u->must_pairs);
-    } else {
+    } else if (u->left == 0) {
         u->why[0] = 0;
     }
     return SV_OK;
@@ -241,6 +259,7 @@ static sv_status run(sv__plan *p, const sv_fabric *fabric, const sv_routes *befo
     request = request != NULL ? request : &usual;
     uint64_t begun = sv_now_ns(p->ctx);
     p->most_steps = request->most_steps > 0 ? request->most_steps : MOST_STEPS;
+    p->partial = request->partial;
     SV_TRY(sv__sides_init(&p->x, p->arena, p->ctx, fabric, before, after, request->traffic));
     sv_status status = make(p);
     sv__gather_release(&p->gather);

@@ -188,7 +188,7 @@ sv_status sv_update_tables(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes
 {
     if (done == 0 && !begun)
         return sv_routes_clone(ctx, before, tables);
-    if (done >= update->steps)
+    if (done >= update->steps && update->left == 0)
         return sv_routes_clone(ctx, after, tables);
     sv_arena arena;
     sv__sides x;

@@ -168,6 +168,7 @@ typedef struct sv__plan {
     sv__graph fine_graphs[SV__MOST_LEVELS]; /* made when they are needed */
     sv_update *u;
     uint32_t most_steps;
+    bool partial;      /* who cannot move stays */
     uint32_t *changed; /* [num_changed]: destinations, by block */
     uint32_t num_changed;
     uint32_t *last_step;       /* [destinations]; u->first_step is the first */
