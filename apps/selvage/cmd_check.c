@@ -231,6 +231,9 @@ static void transition_text(sv_text *out, const struct sides *x, const sv_transi
             "for example %s to %s\n",
             (unsigned long long)t->dead_ends, (unsigned long long)t->broken,
             sv_node_name(f, t->lost.from), sv_node_name(f, r->node[t->lost.destination]));
+    if (t->strays > 0)
+        sv_text_print(out, "management     %llu pairs with switches may be cut off\n",
+                      (unsigned long long)t->strays);
     if (t->looping == 0)
         sv_text_print(out, "loops          none\n");
     else
@@ -255,6 +258,7 @@ static void transition_json(sv_text *out, const struct sides *x, const sv_transi
     sv_json_bool(&j, "connected", t->dead_ends == t->broken && !t->discards);
     sv_json_number(&j, "unreachable_pairs", t->dead_ends);
     sv_json_number(&j, "already_unreachable_pairs", t->broken);
+    sv_json_number(&j, "stray_pairs", t->strays);
     sv_json_number(&j, "loops", t->looping);
     if (t->deadlock_free == SV_VERDICT_UNKNOWN)
         sv_json_null(&j, "deadlock_free");
@@ -281,7 +285,7 @@ static sv_status check_transition(struct app *app, const struct check *o, int *c
     if (status == SV_OK)
         status = app_print_begin(app, &out);
     if (status == SV_OK) {
-        bool good = t->looping == 0 && t->dead_ends == t->broken && !t->discards;
+        bool good = t->looping == 0 && t->dead_ends == t->broken && t->strays == 0 && !t->discards;
         *code = exit_of(t->deadlock_free, good && x.num_moves == 0);
         if (o->json)
             transition_json(&out, &x, t);

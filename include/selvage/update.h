@@ -34,10 +34,11 @@ typedef enum sv_update_way {
 } sv_update_way;
 
 typedef struct sv_update_request {
-    sv_traffic traffic;  /* whose packets there are */
-    uint32_t most_steps; /* 0: 256 */
-    bool partial;        /* only what can be changed with nobody's help; the rest stays as it was */
-    bool unproven; /* steps are not held against verify/ once more (it is the caller's to do) */
+    sv_traffic traffic; /* whose packets there are */
+    uint32_t
+        most_steps; /* 0: 256. Groups of destinations stop there; one group takes what it takes */
+    bool partial;   /* only what can be changed with nobody's help; the rest stays as it was */
+    bool unproven;  /* steps are not held against verify/ once more (it is the caller's to do) */
 } sv_update_request;
 
 /* An entry that changes, and in which step (from 0 on). */

@@ -152,6 +152,7 @@ typedef struct sv_transition {
     uint64_t looping;   /* destinations for which some mixture goes round in circles */
     uint64_t dead_ends; /* (terminal, destination) pairs that some mixture strands */
     uint64_t broken;    /* of those, pairs that the old tables do not join even by themselves */
+    uint64_t strays;    /* pairs with a switch that the old tables join and some mixture strands */
     bool discards;      /* some lane table discards packets on the way */
     uint32_t loop_destination;
     sv_node loop_at;
@@ -168,14 +169,21 @@ typedef struct sv_transition {
  * or not have, each entry and lane table of the new ones, and a packet may carry the old or the new
  * SL. traffic: whose packets can wait for each other. An answer on the safe side: a yes holds for
  * every order of updates, a no for their union. Old tables of another fabric come through
- * sv_routes_remap and sv_routes_remap_lids; packets to LIDs that nobody has any more are not
- * followed. Time: as sv_verify, some times more.
+ * sv_routes_remap and sv_routes_remap_lids; packets to a node that is dead are followed as far as
+ * they get. Time: as sv_verify, some times more.
  */
 SV_API SV_MUST_USE sv_status sv_verify_transition(sv_ctx *ctx, const sv_fabric *fabric,
                                                   const sv_routes *old_routes,
                                                   const sv_routes *new_routes, sv_traffic traffic,
                                                   sv_transition **result);
 SV_API void sv_transition_free(sv_transition *result);
+
+/* Whether a change is safe in any order of updates. */
+static inline bool sv_transition_safe(const sv_transition *t)
+{
+    return t->looping == 0 && t->dead_ends == t->broken && t->strays == 0 && !t->discards &&
+           t->deadlock_free == SV_VERDICT_YES;
+}
 
 /*
  * The same where some are silent until the change is over. quiet: [destinations]: NULL, or one bit
@@ -193,9 +201,10 @@ typedef struct sv_ascent {
     uint64_t looping;      /* of those, that some mixture goes round in circles for */
     uint64_t dead_ends;    /* (terminal, destination) pairs that some mixture strands */
     uint64_t broken;       /* of those, pairs that the old tables do not join even by themselves */
-    uint64_t lost;         /* pairs of terminals that the new tables alone do not join */
-    uint64_t lost_others;  /* the same of pairs with switches */
-    uint64_t descents;     /* turns that packets take and that do not ascend */
+    uint64_t strays;      /* pairs with a switch that some mixture strands, and old tables do not */
+    uint64_t lost;        /* pairs of terminals that the new tables alone do not join */
+    uint64_t lost_others; /* the same of pairs with switches */
+    uint64_t descents;    /* turns that packets take and that do not ascend */
 } sv_ascent;
 
 /*
@@ -219,7 +228,7 @@ SV_API SV_MUST_USE sv_status sv_verify_ascent(sv_ctx *ctx, const sv_fabric *fabr
 /* Whether an ascent is safe in any order of updates. */
 static inline bool sv_ascent_safe(const sv_ascent *a)
 {
-    return a->looping == 0 && a->dead_ends == a->broken && a->descents == 0;
+    return a->looping == 0 && a->dead_ends == a->broken && a->strays == 0 && a->descents == 0;
 }
 
 /*

@@ -116,7 +116,7 @@ static sv_passage weigh(const sv_transition *t)
 {
     if (t->deadlock_free != SV_VERDICT_YES)
         return SV_PASSAGE_UNSAFE;
-    if (t->looping > 0 || t->dead_ends > t->broken)
+    if (t->looping > 0 || t->dead_ends > t->broken || t->strays > 0)
         return SV_PASSAGE_LOSSY;
     return t->changed_blocks == 0 ? SV_PASSAGE_NONE : SV_PASSAGE_ANY_ORDER;
 }

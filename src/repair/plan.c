@@ -77,8 +77,7 @@ static sv_status judge(const struct plan *p, const sv_routes *a, const sv_routes
     bool safe = false;
     if (!quiet) {
         SV_TRY(sv_verify_transition(p->ctx, p->f, a, b, p->traffic, &t));
-        safe = t->looping == 0 && t->dead_ends == t->broken && !t->discards &&
-               t->deadlock_free == SV_VERDICT_YES;
+        safe = sv_transition_safe(t);
     }
     sv_transition_free(t);
     for (size_t i = 0; !safe && i < p->words; i++)

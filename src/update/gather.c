@@ -160,8 +160,6 @@ sv_status sv__gather(sv__gatherer *g, uint32_t d, const uint8_t *a, const uint8_
     uint32_t n = x->f->num_switches;
     sv_status status = SV_OK;
     g->num_edges = 0;
-    if (!sv_node_alive(x->f, x->after->node[d]))
-        return SV_OK;
     if (sls == SV__STILL_SLS)
         sv__mark_paths(x, d, g->mark, g->stack);
     for (uint32_t s = 0; status == SV_OK && s < n; s++)

@@ -55,6 +55,27 @@ void sv__graph_clear(sv__graph *g)
         g->edges[e].count = 0;
 }
 
+sv_status sv__graph_copy(sv__graph *g, const sv__graph *from)
+{
+    size_t n = g->vertices;
+    sv__edge *edges = sv_resize(g->ctx, g->edges, from->room, sizeof *edges);
+    g->edges = edges != NULL ? edges : g->edges;
+    uint32_t *table = sv_resize(g->ctx, g->table, from->table_size, sizeof *table);
+    g->table = table != NULL ? table : g->table;
+    if (edges == NULL || table == NULL)
+        return SV_NO_MEMORY;
+    memcpy(g->place, from->place, n * sizeof *g->place);
+    memcpy(g->at, from->at, n * sizeof *g->at);
+    memcpy(g->out, from->out, n * sizeof *g->out);
+    memcpy(g->in, from->in, n * sizeof *g->in);
+    memcpy(edges, from->edges, from->num_edges * sizeof *edges);
+    memcpy(table, from->table, from->table_size * sizeof *table);
+    g->num_edges = from->num_edges;
+    g->room = from->room;
+    g->table_size = from->table_size;
+    return SV_OK;
+}
+
 /* ---- edges by their ends ---- */
 
 static uint32_t hash(const sv__graph *g, uint32_t from, uint32_t to)

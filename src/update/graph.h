@@ -34,6 +34,8 @@ sv_status sv__graph_init(sv__graph *g, sv_ctx *ctx, sv_arena *arena, uint32_t ve
 void sv__graph_release(sv__graph *g);
 /* Takes all edges away. */
 void sv__graph_clear(sv__graph *g);
+/* The same edges and order as another graph of as many vertices. */
+sv_status sv__graph_copy(sv__graph *g, const sv__graph *from);
 
 /*
  * Adds edges, each once more; *closed (and nothing is added) if one of them would close a cycle.

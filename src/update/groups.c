@@ -19,7 +19,7 @@
 #include "base/ctx.h"
 #include "update/update.h"
 
-enum { MOST_WORK = 1 << 27 };
+enum { MOST_WORK = 1 << 27, FEW_WORK = 1 << 14 };
 
 /* Packets that are there while a destination moves, and once it has. */
 static const sv__sls meanwhile[] = {SV__BOTH_SLS, SV__KEPT_SLS, SV__STILL_SLS};
@@ -134,24 +134,22 @@ static sv_status move_group(sv__plan *p, sv__who who)
  * changes. More destinations fit than with all mixtures at once, at the price of more steps.
  */
 
-/* All graphs of levels as the graph is now. */
+/* As many graphs as destinations that have not moved have levels, and one for what is there when
+ * all have moved; all as the graph is now. */
 static sv_status fill_levels(sv__plan *p)
 {
-    uint32_t count = p->x.after->num_destinations;
-    bool closed;
-    for (uint32_t l = 0; l < SV__MOST_LEVELS; l++) {
-        if (p->fine_graphs[l].ctx == NULL)
-            SV_TRY(sv__graph_init(&p->fine_graphs[l], p->ctx, p->arena, p->graph.vertices));
-        sv__graph_clear(&p->fine_graphs[l]);
+    p->num_levels = 2;
+    for (uint32_t i = 0; i < p->num_changed; i++) {
+        uint32_t d = p->changed[i];
+        uint32_t levels = sv_bit(p->moved, d) ? 0 : sv__level(&p->levels, d, true);
+        if (levels >= p->num_levels && levels < SV__MOST_LEVELS)
+            p->num_levels = levels + 1;
     }
-    for (uint32_t d = 0; d < count; d++) {
-        sv__who who = sv_bit(p->repath, d) || sv_bit(p->hushed, d) ? SV__REPATH : SV__NOBODY;
-        const uint8_t *row = sv_bit(p->moved, d) ? new_row(p, d) : old_row(p, d);
-        sv__sls sls = sv_bit(p->moved, d) ? afterwards[who] : SV__OLD_SLS;
-        SV_TRY(sv__gather(&p->gather, d, row, row, sls));
-        for (uint32_t l = 0; l < SV__MOST_LEVELS; l++)
-            SV_TRY(
-                sv__graph_add(&p->fine_graphs[l], p->gather.edges, p->gather.num_edges, &closed));
+    for (uint32_t l = 0; l < p->num_levels; l++) {
+        sv__graph *g = &p->fine_graphs[l];
+        if (g->ctx == NULL)
+            SV_TRY(sv__graph_init(g, p->ctx, p->arena, p->graph.vertices));
+        SV_TRY(sv__graph_copy(g, &p->graph));
     }
     return SV_OK;
 }
@@ -175,7 +173,7 @@ static sv_status undo_levels(sv__plan *p, uint32_t d, sv__who who, uint32_t belo
         sv__graph_remove(&p->fine_graphs[l], p->gather.edges, p->gather.num_edges);
     }
     SV_TRY(sv__gather(&p->gather, d, old_row(p, d), old_row(p, d), SV__OLD_SLS));
-    for (uint32_t l = 0; l < SV__MOST_LEVELS; l++)
+    for (uint32_t l = 0; l < p->num_levels; l++)
         SV_TRY(sv__graph_add(&p->fine_graphs[l], p->gather.edges, p->gather.num_edges, &closed));
     return SV_OK;
 }
@@ -185,13 +183,13 @@ static sv_status try_levels(sv__plan *p, uint32_t d, sv__who who, bool *fits)
     uint32_t levels = sv__level(&p->levels, d, true), l = 0;
     bool closed = false;
     *fits = false;
-    if (levels > SV__MOST_LEVELS)
+    if (levels >= p->num_levels)
         return SV_OK;
     levels = levels > 0 ? levels : 1;
     SV_TRY(sv__gather(&p->gather, d, old_row(p, d), old_row(p, d), SV__OLD_SLS));
-    for (uint32_t k = 0; k < SV__MOST_LEVELS; k++)
+    for (uint32_t k = 0; k < p->num_levels; k++)
         sv__graph_remove(&p->fine_graphs[k], p->gather.edges, p->gather.num_edges);
-    for (; !closed && l < SV__MOST_LEVELS; l += !closed) {
+    for (; !closed && l < p->num_levels; l += !closed) {
         SV_TRY(gather_level(p, d, who, l, levels));
         SV_TRY(sv__graph_add(&p->fine_graphs[l], p->gather.edges, p->gather.num_edges, &closed));
     }
@@ -305,6 +303,33 @@ static sv_status move_all(sv__plan *p, sv__who least, sv__who most, bool *done)
     }
     return SV_OK;
 }
+/* Destinations that could not move come first next time. */
+static void stuck_first(sv__plan *p)
+{
+    uint32_t count = 0;
+    for (int moved = 0; moved < 2; moved++)
+        for (uint32_t i = 0; i < p->num_changed; i++)
+            if (sv_bit(p->moved, p->changed[i]) == (moved == 1))
+                p->group[count++] = p->changed[i];
+    memcpy(p->changed, p->group, p->num_changed * sizeof *p->changed);
+}
+
+/* Several times, as it is greedy, unless that takes long. */
+static sv_status move_all_somehow(sv__plan *p, sv__who least, sv__who most, bool *done)
+{
+    uint64_t work = (uint64_t)p->x.f->num_switches * p->num_changed;
+    int tries = work < FEW_WORK ? 4 : work < 8 * FEW_WORK ? 2 : 1;
+    *done = false;
+    for (int i = 0; !*done && i < tries; i++) {
+        if (i > 0)
+            stuck_first(p);
+        SV_TRY(move_all(p, least, most, done));
+        if (p->num_moved > p->u->moved)
+            p->u->moved = p->num_moved;
+    }
+    return SV_OK;
+}
+
 /* Who can move does, the rest stays: with nobody silent. */
 static sv_status move_part(sv__plan *p)
 {
@@ -321,24 +346,23 @@ sv_status sv__move_in_groups(sv__plan *p)
     bool done = false;
     uint64_t work = (uint64_t)p->x.f->num_switches * p->x.after->num_destinations;
     p->u->settle = true;
+    p->u->moved = 0;
     if (work > MOST_WORK) {
         snprintf(p->u->why, sizeof p->u->why,
                  "the fabric is too large to look for groups of destinations");
+        p->u->left = p->partial ? p->num_changed : 0;
     } else if (p->partial) {
         return move_part(p);
     } else {
-        SV_TRY(move_all(p, SV__NOBODY, SV__REPATH, &done));
+        SV_TRY(move_all_somehow(p, SV__NOBODY, SV__NOBODY, &done));
         if (!done)
-            SV_TRY(move_all(p, SV__REPATH, SV__REPATH, &done));
-        p->u->moved = p->num_moved;
+            SV_TRY(move_all(p, SV__NOBODY, SV__REPATH, &done));
         if (!done)
-            SV_TRY(move_all(p, SV__NOBODY, SV__HUSHED, &done));
+            SV_TRY(move_all_somehow(p, SV__REPATH, SV__REPATH, &done));
         if (!done)
             SV_TRY(move_all(p, SV__REPATH, SV__HUSHED, &done));
     }
-    if (!done && p->partial)
-        p->u->left = p->num_changed;
-    else if (!done)
+    if (!done && !p->partial)
         sv__move_together(p, SV__HUSHED);
     return SV_OK;
 }

@@ -23,6 +23,7 @@ struct lister {
     uint32_t *stack; /* [switches] */
     sv_update_pair *pairs;
     uint64_t count, musts, sls;
+    bool held; /* somebody must be silent whose SL stays */
 };
 
 void sv__mark_paths(const sv__sides *x, uint32_t d, uint8_t *mark, uint32_t *stack)
@@ -76,6 +77,7 @@ static void list_one(struct lister *p, uint32_t d, sv_node v)
                                               .must = must};
     p->count++;
     p->musts += must;
+    p->held |= must && !other_sl;
 }
 
 static void list(struct lister *p)
@@ -95,7 +97,7 @@ static void list(struct lister *p)
 }
 
 sv_status sv__list_pairs(const sv__sides *x, sv_arena *arena, const sv__silence *silence,
-                         const uint32_t *last_step, sv_update *u)
+                         const uint32_t *last_step, sv_update *u, bool *held)
 {
     struct lister p = {.x = x, .u = u, .silence = silence, .last_step = last_step};
     p.mark = SV_ARENA_NEW(arena, uint8_t, x->f->num_switches);
@@ -103,6 +105,7 @@ sv_status sv__list_pairs(const sv__sides *x, sv_arena *arena, const sv__silence 
     if (p.mark == NULL || p.stack == NULL)
         return SV_NO_MEMORY;
     list(&p);
+    *held = p.held;
     u->num_pairs = p.count;
     u->must_pairs = p.musts;
     u->sls = p.sls;

@@ -58,7 +58,7 @@ static sv_status choose(sv__plan *p)
     bool lanes_safe;
     SV_TRY(sv__verify_union(&p->x, false, &found));
     bool flows = !found->discards && found->deadlock_free == SV_VERDICT_YES;
-    bool arrives = found->looping == 0 && found->dead_ends == found->broken;
+    bool arrives = found->looping == 0 && found->dead_ends == found->broken && found->strays == 0;
     sv_transition_free(found);
     p->u->moved = p->num_changed;
     if (flows && arrives) {
@@ -144,16 +144,15 @@ static sv_status conclude(sv__plan *p)
     bool hushed = false;
     u->steps = p->steps;
     SV_TRY(list_entries(p));
-    SV_TRY(sv__list_pairs(&p->x, p->arena, &silence, p->last_step, u));
-    for (uint32_t d = 0; d < p->x.after->num_destinations; d++)
-        hushed |= sv_bit(p->hushed, d);
+    SV_TRY(sv__list_pairs(&p->x, p->arena, &silence, p->last_step, u, &hushed));
     if (hushed || (u->left > 0 && u->steps == 0)) {
         u->way = SV_UPDATE_NEVER;
     } else if (u->must_pairs > 0) {
         u->way = SV_UPDATE_REPATH;
-        snprintf(u->why, sizeof u->why,
-                 "with the SLs that %llu pairs hold from before there could be a deadlock",
-                 (unsigned long long)u->must_pairs);
+        if (u->why[0] == 0 || !u->lanes)
+            snprintf(u->why, sizeof u->why,
+                     "with the SLs that %llu pairs hold from before there could be a deadlock",
+                     (unsigned long long)u->must_pairs);
     } else if (u->left == 0) {
         u->why[0] = 0;
     }
@@ -187,7 +186,7 @@ static sv_status list_changed(sv__plan *p)
         bool differs = sv__sls_change(&p->x, d);
         for (uint32_t s = 0; !differs && s < p->x.f->num_switches; s++)
             differs = sv__changes(&p->x, s, d);
-        if (differs && sv_node_alive(p->x.f, p->x.after->node[d]))
+        if (differs)
             keys[p->num_changed++] = (uint64_t)sv__routes_block(p->x.after, d) << 32 | d;
     }
     if (p->num_changed > 0)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/ctx.h"
+#include "fabric/store.h"
 #include "update/update.h"
 
 /* ---- old and new ---- */
@@ -88,20 +89,32 @@ static bool lanes_differ(const sv__sides *x, sv_node v, unsigned in, unsigned ou
     return false;
 }
 
+/* Whether a node was not there before: nothing of its lanes is in use. */
+static bool is_newcomer(const sv__sides *x, uint32_t v)
+{
+    if (v >= x->f->num_switches)
+        return x->before->home[v - x->f->num_switches] == SV_NONE;
+    for (uint32_t d = 0; d < x->before->num_destinations; d++)
+        if (x->before->node[d].i != v && x->before->ports[d][v] != SV_NO_PORT)
+            return false;
+    return true;
+}
+
 bool sv__lanes_change(const sv__sides *x)
 {
     uint64_t sls = used_sls(x);
     for (uint32_t v = 0; v < sv_num_nodes(x->f); v++) {
-        bool is_switch = v < x->f->num_switches;
+        bool is_switch = v < x->f->num_switches, differ = false;
         unsigned ports = is_switch ? x->f->switches[v].ports : 0;
         bool plain = is_switch && x->before->lanes_by_ports[v] == NULL &&
                      x->after->lanes_by_ports[v] == NULL;
         if (!sv_node_alive(x->f, (sv_node){v}))
             continue;
-        for (unsigned in = 0; in <= (plain ? 0 : ports); in++)
-            for (unsigned out = 0; out <= (plain ? 0 : ports); out++)
-                if (lanes_differ(x, (sv_node){v}, in, out, sls))
-                    return true;
+        for (unsigned in = 0; !differ && in <= (plain ? 0 : ports); in++)
+            for (unsigned out = 0; !differ && out <= (plain ? 0 : ports); out++)
+                differ = lanes_differ(x, (sv_node){v}, in, out, sls);
+        if (differ && !is_newcomer(x, v))
+            return true;
     }
     return false;
 }
@@ -154,11 +167,24 @@ static sv_status bring_back(const sv__sides *x, sv_routes *tables)
     return SV_OK;
 }
 
+/* Terminals may have come back since the old tables were made. */
+static sv_status take_homes(const sv__sides *x, sv_routes *tables)
+{
+    uint32_t *home = SV_STORE_NEW(tables->store, x->ctx, uint32_t, x->f->num_terminals + 1);
+    if (home == NULL)
+        return SV_NO_MEMORY;
+    memcpy(home, x->after->home, x->f->num_terminals * sizeof *home);
+    tables->home = home;
+    return SV_OK;
+}
+
 static sv_status fill(const sv__sides *x, const sv_update *u, uint32_t done, const struct choice *c,
                       sv_routes *tables)
 {
-    if (u->lanes && done > 0)
+    if (!u->lanes || done > 0)
         SV_TRY(bring_back(x, tables));
+    else
+        SV_TRY(take_homes(x, tables));
     for (uint64_t i = 0; i < u->num_entries && u->entries[i].step < done; i++) {
         const sv_update_entry *e = &u->entries[i];
         uint8_t *row = sv_routes_row(x->ctx, tables, e->destination);
@@ -173,7 +199,7 @@ static sv_status between(const sv__sides *x, const sv_update *u, uint32_t done,
                          const struct choice *c, sv_routes **tables)
 {
     sv_routes *made = NULL;
-    SV_TRY(sv_routes_clone(x->ctx, u->lanes && done > 0 ? x->after : x->before, &made));
+    SV_TRY(sv_routes_clone(x->ctx, u->lanes && done == 0 ? x->before : x->after, &made));
     sv_status status = fill(x, u, done, c, made);
     if (status == SV_OK)
         *tables = made;
@@ -244,12 +270,6 @@ static sv_status enter(struct proof *p, uint32_t step)
     return SV_OK;
 }
 
-static bool is_safe(const sv_transition *t)
-{
-    return t->looping == 0 && t->dead_ends == t->broken && !t->discards &&
-           t->deadlock_free == SV_VERDICT_YES;
-}
-
 static sv_status prove_step(struct proof *p, uint32_t step, bool *safe)
 {
     const sv__sides *x = p->x;
@@ -265,7 +285,7 @@ static sv_status prove_step(struct proof *p, uint32_t step, bool *safe)
         status = sv_verify_transition_quiet(x->ctx, x->f, now, then, x->traffic,
                                             (const uint64_t *const *)p->quiet, &found);
     if (status == SV_OK)
-        *safe = is_safe(found);
+        *safe = sv_transition_safe(found);
     sv_transition_free(found);
     sv_routes_free(then);
     sv_routes_free(now);

@@ -145,9 +145,9 @@ typedef struct sv__silence {
     const uint64_t *hushed; /* and those whose path does, or who have none */
 } sv__silence;
 
-/* Fills in what concerns pairs. */
+/* Fills in what concerns pairs. *held: somebody must be silent whose SL stays. */
 sv_status sv__list_pairs(const sv__sides *x, sv_arena *arena, const sv__silence *silence,
-                         const uint32_t *last_step, sv_update *u);
+                         const uint32_t *last_step, sv_update *u, bool *held);
 
 /* ---- groups.c ---- */
 
@@ -166,6 +166,7 @@ typedef struct sv__plan {
     sv__levels levels;
     sv__graph graph;
     sv__graph fine_graphs[SV__MOST_LEVELS]; /* made when they are needed */
+    uint32_t num_levels;                    /* of those, in use */
     sv_update *u;
     uint32_t most_steps;
     bool partial;      /* who cannot move stays */

@@ -245,6 +245,10 @@ static void count_stranded(struct row *row, uint32_t count)
         uint64_t pairs = c->terminals[s];
         SV_FOR_HOPS (c->f, ((sv_node){s}), hop)
             pairs -= hop->to.i == row->to.i;
+        if (!stop->strands_old && s != row->to.i && c->traffic >= SV_TRAFFIC_MANAGED) {
+            found->strays += to_terminal ? 0 : pairs;
+            found->strays += to_terminal || c->traffic == SV_TRAFFIC_ALL;
+        }
         found->dead_ends += to_terminal ? pairs : 0;
         found->broken += to_terminal && stop->strands_old ? pairs : 0;
         found->lost += to_terminal && stop->strands_new ? pairs : 0;
@@ -270,7 +274,8 @@ static void judge_row(const struct climb *c, struct scratch *x, uint32_t d)
         count_stranded(&row, count);
     }
     bool safe = x->found.looping == sum.looping && x->found.descents == sum.descents &&
-                x->found.dead_ends - sum.dead_ends == x->found.broken - sum.broken;
+                x->found.dead_ends - sum.dead_ends == x->found.broken - sum.broken &&
+                x->found.strays == sum.strays;
     if (!safe && c->unsafe != NULL)
         sv_bit_set(c->unsafe, d);
 }
@@ -312,6 +317,7 @@ static void sum_up(const struct climb *c, unsigned workers, sv_ascent *sum)
         sum->looping += part->looping;
         sum->dead_ends += part->dead_ends;
         sum->broken += part->broken;
+        sum->strays += part->strays;
         sum->lost += part->lost;
         sum->lost_others += part->lost_others;
         sum->descents += part->descents;

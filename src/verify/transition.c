@@ -149,12 +149,30 @@ static void spread_dead_ends(struct change *x)
     }
 }
 
+/* Pairs with a switch that lose a path: from switches, and from terminals to a switch. */
+static void count_strays(struct change *x, uint32_t d)
+{
+    sv_node to = x->tables[1]->node[d];
+    unsigned to_switch = sv_is_switch(x->f, to);
+    for (uint32_t s = 0; s < x->f->num_switches; s++) {
+        if (!x->strands[s] || x->strands_old[s] || s == to.i || !sv_node_alive(x->f, (sv_node){s}))
+            continue;
+        if (to_switch + 1 <= (unsigned)x->traffic && !is_quiet(x, (sv_node){s}, d))
+            x->found->strays++;
+        if (to_switch == 0 || x->traffic < SV_TRAFFIC_MANAGED)
+            continue;
+        SV_FOR_HOPS (x->f, (sv_node){s}, hop)
+            x->found->strays += !sv_is_switch(x->f, hop->to) && !is_quiet(x, hop->to, d);
+    }
+}
+
 static void count_dead_ends(struct change *x, uint32_t d)
 {
     sv_node to = x->tables[1]->node[d];
+    spread_dead_ends(x);
+    count_strays(x, d);
     if (sv_is_switch(x->f, to))
         return;
-    spread_dead_ends(x);
     for (uint32_t t = 0; t < x->f->num_terminals; t++) {
         sv_node from = {x->f->num_switches + t};
         if (!sv_node_alive(x->f, from) || from.i == to.i || is_quiet(x, from, d))
@@ -343,11 +361,11 @@ static sv_status run(struct change *x, sv_arena *arena)
     for (uint32_t d = 0; d < count; d++) {
         if (d % 64 == 0)
             SV_TRY(sv_progress(x->ctx, "checking the transition", d, count));
-        if (!sv_node_alive(x->f, x->tables[1]->node[d]))
-            continue;
         list_ways(x, d);
-        find_circle(x, d);
-        count_dead_ends(x, d);
+        if (sv_node_alive(x->f, x->tables[1]->node[d])) {
+            find_circle(x, d);
+            count_dead_ends(x, d);
+        }
         flow(x, d);
     }
     SV_TRY(sv__walk_groups(x->ctx, &x->judged, &x->deps));

@@ -65,8 +65,7 @@ static sv_routes *repair(const sv_fabric *from, const sv_routes *old, const sv_f
     /* What it says about the change is what the slow way says. */
     sv_transition *t = NULL;
     OK(ctx, sv_verify_transition(ctx, to, (*report)->before, r, SV_TRAFFIC_MANAGED, &t));
-    bool safe = t->looping == 0 && t->dead_ends == t->broken && !t->discards &&
-                t->deadlock_free == SV_VERDICT_YES;
+    bool safe = sv_transition_safe(t);
     if ((*report)->safety == SV_SAFE_ANYHOW)
         assert_true(safe);
     assert_int_equal(t->changed_blocks, (*report)->blocks);
