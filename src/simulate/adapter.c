@@ -92,13 +92,19 @@ static sv_status open_messages(sv__sim *x, uint32_t t)
 {
     sv__adapter *a = &x->adapters[t];
     SV_TRY(ask(x, t));
-    while (a->has_coming && a->coming.ready <= x->now && a->open < x->m->open) {
+    while (a->has_coming && a->coming.ready <= x->now && a->open < x->m->open && !a->held) {
         sv_node from = {x->f->num_switches + t};
-        unsigned sl = sv_route_sl(x->r, from, a->coming.destination);
+        sv_sim_message message = a->coming;
+        unsigned sl = sv_route_sl(x->r, from, message.destination);
+        if (x->stage != NULL) {
+            SV_TRY(sv__stage_open(x, t, &message, &sl));
+            if (a->held)
+                break;
+        }
         if (sl >= SV_MOST_SLS)
             return sv_fail(x->ctx, SV_BAD_INPUT, "the service level from '%s' to '%s' is not known",
                            sv_node_name(x->f, from),
-                           sv_node_name(x->f, x->r->node[a->coming.destination]));
+                           sv_node_name(x->f, x->r->node[message.destination]));
         unsigned lane = sv_route_lanes(x->r, x->f, from, 0, x->f->port[a->channel])->of_sl[sl];
         if (lane >= x->m->lanes)
             return sv_fail(x->ctx, SV_BAD_INPUT, "'%s' has no lane for service level %u",
@@ -106,7 +112,7 @@ static sv_status open_messages(sv__sim *x, uint32_t t)
         uint32_t i = opened_new(x);
         if (i == SV_NONE)
             return SV_NO_MEMORY;
-        x->opened[i] = (sv__open){.message = a->coming, .next = SV_NONE, .sl = (uint8_t)sl};
+        x->opened[i] = (sv__open){.message = message, .next = SV_NONE, .sl = (uint8_t)sl};
         sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
         if (box->first == SV_NONE)
             box->first = i;
@@ -216,7 +222,7 @@ sv_status sv__look_adapter(sv__sim *x, uint32_t channel)
         SV_TRY(inject(x, t, channel, sv__choose_lane(x, channel, lanes), lanes));
         next = a->lanes != 0 ? sv__max(o->link_free, o->entry_free) : SV_NEVER;
     }
-    if (a->has_coming && a->open < x->m->open) {
+    if (a->has_coming && a->open < x->m->open && !a->held) {
         uint64_t time = sv__max(a->coming.ready, sv__max(o->link_free, o->entry_free));
         next = time < next ? time : next;
     }
@@ -284,7 +290,8 @@ sv_status sv__drain(sv__sim *x, uint32_t p, uint32_t channel)
     x->last_arrival = sv__max(x->last_arrival, end);
     SV_TRY(sv__credits_back(x, channel, packet->lane,
                             (sv__ramp){.from = from, .rate = drain, .length = packet->length}));
-    SV_TRY(sv__audit_arrived(x, packet, cargo));
+    SV_TRY(x->stage != NULL ? sv__stage_arrived(x, p, to, end)
+                            : sv__audit_arrived(x, packet, cargo));
     const sv__late arrival = {end, *cargo, to, packet->length, packet->last};
     SV_TRY(sv__count_arrival(x, &arrival));
     if (x->watch->arrived != NULL)

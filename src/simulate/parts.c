@@ -160,6 +160,8 @@ static sv_status run_piece(sv_ctx *ctx, unsigned worker, uint64_t piece, void *a
 
 sv_status sv__run_until(sv__team *team, uint64_t time)
 {
+    if (team->parts[0].stage != NULL)
+        return sv__stage_run(&team->parts[0], time);
     if (team->count == 1)
         return run_part(&team->parts[0], time);
     struct meeting m = {.team = team, .until = time};

@@ -49,20 +49,20 @@ void sv_sim_free(sv_sim_result *result)
 static bool all_arrived(const sv__team *team)
 {
     const sv__sim *x = &team->parts[0];
-    uint64_t injected = 0, arrived = 0;
+    uint64_t injected = 0, gone = 0;
     for (uint32_t i = 0; i < team->count; i++) {
         injected += team->parts[i].injected;
-        arrived += team->parts[i].arrived;
+        gone += team->parts[i].arrived + team->parts[i].dropped;
     }
     for (uint32_t t = 0; t < x->f->num_terminals; t++)
         if (x->adapters[t].open > 0 || x->adapters[t].has_coming)
             return false;
-    return arrived == injected;
+    return gone == injected;
 }
 
 static uint64_t next_event(const sv__team *team)
 {
-    uint64_t least = SV_NEVER;
+    uint64_t least = team->parts[0].stage != NULL ? sv__stage_next(&team->parts[0]) : SV_NEVER;
     for (uint32_t i = 0; i < team->count; i++) {
         uint64_t time = sv__events_peek(&team->parts[i]);
         least = time < least ? time : least;
@@ -97,11 +97,11 @@ static sv_status look_around(sv__team *team, struct watchman *w, uint64_t now, b
 {
     sv__sim *x = &team->parts[0];
     sv_sim_result *r = x->result;
-    uint64_t done = 0, hops = 0, packets = 0;
+    uint64_t done = 0, hops = 0, packets = 0; /* under way: exact in the sum */
     for (uint32_t i = 0; i < team->count; i++) {
         done += team->parts[i].result->arrived_messages;
         hops += team->parts[i].result->packet_hops;
-        packets += team->parts[i].injected - team->parts[i].arrived; /* exact in the sum */
+        packets += team->parts[i].injected - team->parts[i].arrived - team->parts[i].dropped;
     }
     *end = true;
     r->end = SV_SIM_CANCELLED;
@@ -121,7 +121,9 @@ static sv_status look_around(sv__team *team, struct watchman *w, uint64_t now, b
         w->next_steady = now + x->k->steady;
     }
     r->end = SV_SIM_DEADLOCK;
-    if (!x->k->ignore_stuck && hops >= w->next_deadlock) {
+    /* None but a director could do anything any more, and he does not free anybody. */
+    bool waits = x->stage != NULL && packets > 0 && sv__events_peek(x) == SV_NEVER;
+    if (!x->k->ignore_stuck && (hops >= w->next_deadlock || waits)) {
         SV_TRY(sv__find_stuck(team));
         if (r->num_stuck > 0)
             return SV_OK;
@@ -184,9 +186,13 @@ static sv_status run(sv__team *team)
         SV_TRY(look_around(team, &w, until, &end));
         if (end) {
             x->result->time = until;
+            if (x->stage != NULL)
+                sv__stage_settle(x, until);
             return SV_OK;
         }
     }
+    if (x->stage != NULL)
+        sv__stage_settle(x, stop);
     return conclude(team, stop, next == SV_NEVER);
 }
 
@@ -198,7 +204,8 @@ static uint32_t parts_for(const sv__sim *x)
     const sv_sim_model *m = x->m;
     bool watched = x->watch->injected != NULL || x->watch->granted != NULL ||
                    x->watch->arrived != NULL || x->watch->stuck != NULL;
-    if (watched || !x->source->threads || m->inband_bytes > 0 || x->f->num_terminals < 64)
+    if (watched || x->director != NULL || !x->source->threads || m->inband_bytes > 0 ||
+        x->f->num_terminals < 64)
         return 1;
     if (m->cable + m->switch_delay < 10 * SV_TICKS_A_NS || m->credit < 10 * SV_TICKS_A_NS)
         return 1;
@@ -261,6 +268,8 @@ static sv_status simulate(sv__team *team)
     SV_TRY(result_new(x));
     SV_TRY(sv__sim_init(x));
     SV_TRY(sv__statistics_init(x));
+    if (x->director != NULL)
+        SV_TRY(sv__stage_init(x));
     if (team->count > 1) {
         uint8_t *part_of = SV_ARENA_NEW(&x->arena, uint8_t, sv_num_nodes(x->f));
         uint32_t *queue = SV_ARENA_NEW(&x->arena, uint32_t, x->f->num_switches);
@@ -291,6 +300,7 @@ static void release(sv__team *team, sv_ctx *ctx)
         sv_release(ctx, x->cargo);
         sv_release(ctx, x->opened);
         sv_release(ctx, x->late);
+        sv__stage_release(x);
         x->arena.ctx = ctx;
         sv_arena_release(&x->arena);
     }
@@ -319,6 +329,7 @@ sv_status sv_simulate(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *rou
                      .k = &setup->control,
                      .source = setup->source,
                      .watch = watch,
+                     .director = setup->director,
                      .plain = watch->granted == NULL && setup->control.interval == 0};
     uint32_t parts = parts_for(&first);
     sv__team team = {.ctx = ctx, .count = parts};

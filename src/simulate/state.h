@@ -26,13 +26,13 @@ typedef struct sv__packet {
     uint64_t start;       /* of the link into the buffer it is in */
     uint32_t next;        /* in its queue */
     uint32_t destination; /* of the tables */
-    uint32_t out;         /* channel it goes on by */
+    uint32_t out;         /* channel it goes on by; SV_NONE: it is dropped */
     uint32_t from;        /* terminal */
     uint16_t length;      /* bytes on the wire */
     uint8_t sl, lane;     /* lane of the link it came by */
     uint8_t out_lane;     /* of the link it goes on by */
     bool last;            /* of its message */
-    uint16_t hops;        /* switches so far */
+    uint16_t hops;        /* switches so far (with a director: 1 after the first) */
 } sv__packet;
 
 /* What matters when it arrives. */
@@ -116,6 +116,7 @@ typedef struct sv__open {
 typedef struct sv__adapter {
     sv_sim_message coming; /* what it opens next, if has_coming */
     bool has_coming, idle; /* idle: the source had nothing */
+    bool held;             /* the director does not let it open its next message */
     uint64_t lanes;        /* that have open messages */
     uint32_t open;
     uint32_t serial;  /* packets so far */
@@ -198,6 +199,8 @@ typedef struct sv__sim {
     const sv_sim_control *k;
     const sv_sim_source *source;
     const sv_sim_watch *watch; /* never NULL */
+    const sv_sim_director *director;
+    struct sv__stage *stage; /* NULL without a director */
     sv_sim_result *result;
     uint64_t now;
     uint32_t me;            /* this part */
@@ -233,10 +236,11 @@ typedef struct sv__sim {
 
     sv__events events;
     uint64_t injected, arrived; /* packets */
-    uint64_t sum_in, sum_out;   /* of what was injected and what arrived: the same at the end */
-    sv__flow *seen;             /* order of flows: see audit.c */
-    uint64_t step_end;          /* nothing later is counted yet */
-    sv__late *late;             /* arrivals after that, known already */
+    uint64_t dropped;
+    uint64_t sum_in, sum_out; /* of what was injected and what arrived: the same at the end */
+    sv__flow *seen;           /* order of flows: see audit.c */
+    uint64_t step_end;        /* nothing later is counted yet */
+    sv__late *late;           /* arrivals after that, known already */
     uint32_t num_late, late_room;
     uint64_t last_arrival;
 
@@ -376,6 +380,31 @@ sv_status sv__post_credits(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp
  * [switches], to work with. */
 void sv__cut(const sv_fabric *f, uint32_t parts, uint8_t *part_of, uint32_t *queue);
 
+/* ---- stage.c: with a director only ---- */
+
+sv_status sv__stage_init(sv__sim *x);
+void sv__stage_release(sv__sim *x);
+uint64_t sv__stage_bytes(const sv__sim *x);
+/* When the director acts next. */
+uint64_t sv__stage_next(const sv__sim *x);
+/* Runs everything that happens before a time. */
+sv_status sv__stage_run(sv__sim *x, uint64_t until);
+/* Asks the director about a message that is to be opened; the adapter is held if he does not want
+ * it. */
+sv_status sv__stage_open(sv__sim *x, uint32_t t, sv_sim_message *message, unsigned *sl);
+
+/* ---- mishap.c: with a director only ---- */
+
+/* Where a packet goes on from the switch at the end of a channel; its out is SV_NONE if there is no
+ * way. */
+sv_status sv__stage_way(sv__sim *x, uint32_t packet, uint32_t over);
+/* A packet without a way, which a channel has started, is no more. */
+sv_status sv__stage_drop(sv__sim *x, uint32_t packet, uint32_t channel);
+/* A packet arrives at a terminal, at a time that is now or later. */
+sv_status sv__stage_arrived(sv__sim *x, uint32_t packet, uint32_t to, uint64_t time);
+/* Packets that arrive before a time have: what happened to them is told, in order. */
+void sv__stage_settle(sv__sim *x, uint64_t time);
+
 /* ---- deadlock.c ---- */
 
 /* Finds packets that can never move; they are put into the result of the first part. */
@@ -400,7 +429,9 @@ void sv__statistics_end(const sv__team *team);
 
 sv_status sv__audit_init(sv__sim *x);
 void sv__audit_injected(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo);
-/* UNSUPPORTED if a packet overtook another of its flow: a bug of ours. */
+/* It has arrived, or was dropped. */
+void sv__audit_gone(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo);
+/* The same; UNSUPPORTED if a packet overtook another of its flow: a bug of ours. */
 sv_status sv__audit_arrived(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo);
 /* The same at the end: nothing lost, nothing twice. */
 sv_status sv__audit_end(const sv__team *team);

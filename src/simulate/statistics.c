@@ -250,7 +250,8 @@ static uint64_t state_of(const sv__sim *x)
 {
     return x->arena.taken + x->late_room * sizeof *x->late +
            x->packets_room * (sizeof *x->packets + sizeof *x->cargo) +
-           x->opened_room * sizeof *x->opened + SV_SIM_BINS * sizeof(uint64_t);
+           x->opened_room * sizeof *x->opened + SV_SIM_BINS * sizeof(uint64_t) +
+           (x->stage != NULL ? sv__stage_bytes(x) : 0);
 }
 
 void sv__statistics_end(const sv__team *team)

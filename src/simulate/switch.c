@@ -72,8 +72,11 @@ static sv_status want(sv__sim *x, uint32_t q, uint32_t in, uint64_t since)
 }
 
 /* Where a packet goes on from the switch at the end of a channel. */
-static sv_status find_way(sv__sim *x, sv__packet *packet, uint32_t over)
+static sv_status find_way(sv__sim *x, uint32_t p, uint32_t over)
 {
+    if (x->stage != NULL)
+        return sv__stage_way(x, p, over);
+    sv__packet *packet = &x->packets[p];
     const sv__output *o = &x->outputs[over];
     sv_node at = {o->head};
     unsigned port = sv_route_port(x->r, at, packet->destination);
@@ -95,10 +98,13 @@ static sv_status find_way(sv__sim *x, sv__packet *packet, uint32_t over)
     return SV_OK;
 }
 
-/* Puts a packet that has its way into its queue at the end of a channel. */
+/* Puts a packet whose way is known into its queue at the end of a channel; drops it if it has none.
+ */
 static sv_status enqueue(sv__sim *x, uint32_t p, uint32_t channel)
 {
     sv__packet *packet = &x->packets[p];
+    if (packet->out == SV_NONE)
+        return sv__stage_drop(x, p, channel);
     packet->next = SV_NONE;
     uint32_t q = queue_of(x, channel, packet->lane, packet->out);
     sv__queue *queue = &x->queues[q];
@@ -129,10 +135,9 @@ sv_status sv__send(sv__sim *x, uint32_t p, uint32_t channel, unsigned lane, uint
 
 sv_status sv__receive(sv__sim *x, uint32_t p, uint32_t channel)
 {
-    sv__packet *packet = &x->packets[p];
     if (!sv__is_switch(x, x->outputs[channel].head))
         return sv__drain(x, p, channel);
-    SV_TRY(find_way(x, packet, channel));
+    SV_TRY(find_way(x, p, channel));
     return enqueue(x, p, channel);
 }
 
@@ -189,9 +194,12 @@ static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes
     if (queue->first != SV_NONE)
         SV_TRY(want(x, w.queue, w.in, x->now + 1));
     if (here) {
-        SV_TRY(find_way(x, &x->packets[p], out));
-        __builtin_prefetch(&x->queues[queue_of(x, out, w.lane, x->packets[p].out)]);
-        __builtin_prefetch(&x->outputs[x->packets[p].out]);
+        SV_TRY(find_way(x, p, out));
+        uint32_t next = x->packets[p].out;
+        if (next != SV_NONE) {
+            __builtin_prefetch(&x->queues[queue_of(x, out, w.lane, next)]);
+            __builtin_prefetch(&x->outputs[next]);
+        }
     }
     const sv__ramp ramp = {.from = x->now, .rate = o->cross, .length = packet.length};
     SV_TRY((sv__elsewhere(x, x->f->tail[w.in].i) ? sv__post_credits

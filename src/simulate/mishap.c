@@ -1,0 +1,180 @@
+/*
+ * mishap.c: what becomes of packets while tables change: dropped (rule 22), going in circles
+ * (rule 23), overtaken (rule 24).
+ *
+ * Dropped: the packet is in no queue; its blocks become free as they come in, and it is gone at
+ * once. Circles: each packet has a set of the switches it was sent to. Overtaken: for each pair of
+ * terminals, the latest packet that has arrived; a packet before it comes too late. When a packet
+ * arrives is known before it happens, so arrivals wait in a heap for their time: what is told and
+ * counted is in order of time, and nothing of it is after the end of the run.
+ *
+ * Cost: for each packet and hop O(1), for each packet O(switches / 64 + log packets being drained).
+ */
+#include <string.h>
+
+#include "base/bitset.h"
+#include "simulate/stage.h"
+
+static void tell(sv__sim *x, sv_sim_mishap what, sv_sim_example which)
+{
+    if (x->result->mishaps[what]++ == 0)
+        x->result->example[what] = which;
+    if (x->watch->mishap != NULL)
+        x->watch->mishap(x->watch->user, what, &which);
+}
+
+static sv_sim_example example_of(const sv__sim *x, uint32_t p, sv_node at, sv_trace_end why)
+{
+    return (sv_sim_example){.time = x->now,
+                            .packet = x->cargo[p].number,
+                            .from = x->packets[p].from,
+                            .destination = x->packets[p].destination,
+                            .at = at,
+                            .why = (uint8_t)why};
+}
+
+/* ---- circles ---- */
+
+/* A packet comes to a switch. */
+static sv_status visit(sv__sim *x, uint32_t p, sv_node at)
+{
+    sv__stage *stage = x->stage;
+    if (p >= stage->visited_room) {
+        uint64_t *sets =
+            sv_resize(x->ctx, stage->visited, x->packets_room * stage->words, sizeof *sets);
+        if (sets == NULL)
+            return SV_NO_MEMORY;
+        stage->visited = sets;
+        stage->visited_room = x->packets_room;
+    }
+    uint64_t *set = stage->visited + p * stage->words;
+    if (x->packets[p].hops == 0)
+        memset(set, 0, stage->words * sizeof *set);
+    x->packets[p].hops = 1; /* that it has a set */
+    if (sv_bit(set, at.i) && !sv_bit(set, x->f->num_switches)) {
+        sv_bit_set(set, x->f->num_switches);
+        tell(x, SV_SIM_CIRCLED, example_of(x, p, at, SV_TRACE_LOOP));
+    }
+    sv_bit_set(set, at.i);
+    return SV_OK;
+}
+
+/* ---- ways ---- */
+
+static sv_trace_end look_up(const sv__sim *x, sv__packet *packet, uint32_t over)
+{
+    const sv__output *o = &x->outputs[over];
+    sv_node at = {o->head};
+    unsigned port = sv_route_port(x->r, at, packet->destination);
+    uint32_t base = x->port_base[at.i];
+    packet->out = SV_NONE;
+    if (port == SV_NO_PORT)
+        return SV_TRACE_NO_ENTRY;
+    if (port == 0)
+        return SV_TRACE_ASTRAY;
+    uint32_t out = base + port < x->port_base[at.i + 1] ? x->by_port[base + port] : SV_NONE;
+    if (out == SV_NONE)
+        return SV_TRACE_DEAD_PORT;
+    uint32_t to = x->outputs[out].head;
+    if (!sv__is_switch(x, to) && to != x->r->node[packet->destination].i)
+        return SV_TRACE_ASTRAY;
+    packet->out_lane = sv_route_lanes(x->r, x->f, at, o->in_port, port)->of_sl[packet->sl];
+    if (packet->out_lane >= x->m->lanes)
+        return SV_TRACE_DISCARDED;
+    packet->out = out;
+    return SV_TRACE_ARRIVED;
+}
+
+sv_status sv__stage_way(sv__sim *x, uint32_t p, uint32_t over)
+{
+    sv_node at = {x->outputs[over].head};
+    SV_TRY(visit(x, p, at));
+    sv_trace_end end = look_up(x, &x->packets[p], over);
+    if (end != SV_TRACE_ARRIVED)
+        tell(x, SV_SIM_DROPPED, example_of(x, p, at, end));
+    return SV_OK;
+}
+
+sv_status sv__stage_drop(sv__sim *x, uint32_t p, uint32_t channel)
+{
+    const sv__packet *packet = &x->packets[p];
+    const sv__ramp ramp = {.from = packet->start + x->m->cable,
+                           .rate = x->outputs[channel].byte,
+                           .length = packet->length};
+    x->dropped++;
+    sv__audit_gone(x, packet, &x->cargo[p]);
+    SV_TRY(sv__credits_back(x, channel, packet->lane, ramp));
+    sv__packet_free(x, p);
+    return SV_OK;
+}
+
+/* ---- arrivals ---- */
+
+static bool earlier(const sv__coming *a, const sv__coming *b)
+{
+    return a->time != b->time ? a->time < b->time : a->to < b->to;
+}
+
+static void rise(sv__coming *at, size_t i)
+{
+    sv__coming one = at[i];
+    for (; i > 0 && earlier(&one, &at[(i - 1) / 2]); i = (i - 1) / 2)
+        at[i] = at[(i - 1) / 2];
+    at[i] = one;
+}
+
+/* Takes the first out of the heap. */
+static sv__coming take(sv__stage *stage)
+{
+    sv__coming *at = stage->coming.at, first = at[0], last = at[--stage->coming.length];
+    size_t length = stage->coming.length, i = 0;
+    for (size_t k = 1; k < length; k = 2 * i + 1) {
+        k += k + 1 < length && earlier(&at[k + 1], &at[k]);
+        if (!earlier(&at[k], &last))
+            break;
+        at[i] = at[k];
+        i = k;
+    }
+    if (length > 0)
+        at[i] = last;
+    return first;
+}
+
+void sv__stage_settle(sv__sim *x, uint64_t time)
+{
+    sv__stage *stage = x->stage;
+    while (stage->coming.length > 0 && stage->coming.at[0].time < time) {
+        sv__coming one = take(stage);
+        if (one.overtaken)
+            tell(x, SV_SIM_OVERTAKEN,
+                 (sv_sim_example){.time = one.time,
+                                  .packet = one.packet,
+                                  .from = one.from,
+                                  .destination = one.destination,
+                                  .at = {x->f->num_switches + one.to}});
+    }
+}
+
+sv_status sv__stage_arrived(sv__sim *x, uint32_t p, uint32_t to, uint64_t time)
+{
+    sv__stage *stage = x->stage;
+    const sv__packet *packet = &x->packets[p];
+    const sv__cargo *cargo = &x->cargo[p];
+    uint64_t pair = (uint64_t)packet->from << 32 | to;
+    uint32_t latest;
+    sv__audit_gone(x, packet, cargo);
+    SV_TRY(sv_map_add(&stage->latest, pair, cargo->serial, &latest));
+    int32_t later = (int32_t)(cargo->serial - latest); /* numbers go round */
+    if (later > 0)
+        sv_map_set(&stage->latest, pair, cargo->serial);
+    sv__stage_settle(x, x->now);
+    SV_TRY(sv_array_push(x->ctx, &stage->coming,
+                         (sv__coming){.time = time,
+                                      .to = to,
+                                      .packet = cargo->number,
+                                      .from = packet->from,
+                                      .destination = packet->destination,
+                                      .overtaken = later < 0}));
+    rise(stage->coming.at, stage->coming.length - 1);
+    return SV_OK;
+}

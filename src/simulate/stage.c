@@ -1,0 +1,240 @@
+/*
+ * stage.c: tables that change while traffic runs: the director's calls, and what he may do
+ * (rules 21 and 22; mishap.c has what becomes of packets).
+ *
+ * A run with a director is of one part, and looks ways up in tables of its own: a clone of those it
+ * was given, of which a row is copied when it is first changed. So whoever looks a way up need not
+ * know that there is a director.
+ *
+ * Invariants: the director acts before any other event of its tick, and x->now is that tick then.
+ * An adapter that is held has no look planned for the sake of its next message: it waits for
+ * sv_sim_wake, and does not spin.
+ *
+ * Cost: O(1) for each look; for a block, O(destinations in it), and a copy of each row that changes
+ * first; for lanes, O(ports² × tables).
+ */
+#include "simulate/stage.h"
+#include "base/bitset.h"
+#include "routes/routes.h"
+
+/* ---- setting up ---- */
+
+/* Sorts destinations by blocks. */
+static sv_status init_blocks(sv__sim *x, sv__stage *stage)
+{
+    const sv_routes *r = stage->r;
+    uint32_t n = r->num_destinations;
+    for (uint32_t d = 0; d < n; d++) {
+        uint32_t block = sv__routes_block(r, d);
+        stage->num_blocks = block >= stage->num_blocks ? block + 1 : stage->num_blocks;
+    }
+    stage->block_first = SV_ARENA_NEW(&x->arena, uint32_t, (size_t)stage->num_blocks + 2);
+    stage->block_of = SV_ARENA_NEW(&x->arena, uint32_t, (size_t)n + 1);
+    if (stage->block_first == NULL || stage->block_of == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t d = 0; d < n; d++) /* counted two places on: filling moves each by one */
+        stage->block_first[sv__routes_block(r, d) + 2]++;
+    for (uint32_t b = 2; b < stage->num_blocks + 2; b++)
+        stage->block_first[b] += stage->block_first[b - 1];
+    for (uint32_t d = 0; d < n; d++)
+        stage->block_of[stage->block_first[sv__routes_block(r, d) + 1]++] = d;
+    return SV_OK;
+}
+
+sv_status sv__stage_init(sv__sim *x)
+{
+    sv__stage *stage = SV_ARENA_NEW(&x->arena, sv__stage, 1);
+    if (stage == NULL)
+        return SV_NO_MEMORY;
+    stage->next = x->director->act != NULL ? x->director->first : SV_NEVER;
+    stage->words = sv_bitset_words((size_t)x->f->num_switches + 1);
+    sv_map_init(&stage->latest, x->ctx);
+    x->stage = stage;
+    SV_TRY(sv_routes_clone(x->ctx, x->r, &stage->r));
+    x->r = stage->r;
+    return init_blocks(x, stage);
+}
+
+void sv__stage_release(sv__sim *x)
+{
+    sv__stage *stage = x->stage;
+    if (stage == NULL)
+        return;
+    sv_release(x->ctx, stage->visited);
+    sv_array_release(x->ctx, &stage->coming);
+    sv_map_release(&stage->latest);
+    sv_routes_free(stage->r);
+}
+
+uint64_t sv__stage_bytes(const sv__sim *x)
+{
+    const sv__stage *stage = x->stage;
+    return stage->visited_room * stage->words * sizeof *stage->visited +
+           stage->coming.room * sizeof *stage->coming.at +
+           stage->latest.size * (sizeof(uint64_t) + 2 * sizeof(uint32_t));
+}
+
+/* ---- running ---- */
+
+uint64_t sv__stage_next(const sv__sim *x)
+{
+    return x->stage->next;
+}
+
+static sv_status act(sv__sim *x)
+{
+    sv__stage *stage = x->stage;
+    uint64_t again = SV_NEVER;
+    x->now = stage->next;
+    stage->next = SV_NEVER;
+    sv__stage_settle(x, x->now);
+    stage->acting = true;
+    sv_status status = x->director->act(x->director->user, x, x->now, &again);
+    stage->acting = false;
+    SV_TRY(status);
+    if (again <= x->now)
+        return sv_fail(x->ctx, SV_BAD_INPUT,
+                       "a director wants to be called again at tick %llu of %llu",
+                       (unsigned long long)again, (unsigned long long)x->now);
+    stage->next = again < stage->next ? again : stage->next;
+    return SV_OK;
+}
+
+sv_status sv__stage_run(sv__sim *x, uint64_t until)
+{
+    for (;;) {
+        uint64_t event = sv__events_peek(x), next = x->stage->next;
+        if ((next < event ? next : event) >= until)
+            return SV_OK;
+        if (next <= event) {
+            SV_TRY(act(x));
+            continue;
+        }
+        uint32_t c = sv__events_next(x);
+        x->result->looks++;
+        SV_TRY(sv__is_switch(x, x->f->tail[c].i) ? sv__look(x, c) : sv__look_adapter(x, c));
+    }
+}
+
+sv_status sv__stage_open(sv__sim *x, uint32_t t, sv_sim_message *message, unsigned *sl)
+{
+    sv_sim_message changed = *message;
+    uint8_t level = (uint8_t)*sl;
+    if (x->director->open == NULL)
+        return SV_OK;
+    if (!x->director->open(x->director->user, t, x->now, &changed, &level)) {
+        x->adapters[t].held = true;
+        return SV_OK;
+    }
+    if (changed.destination >= x->r->num_destinations ||
+        x->r->node[changed.destination].i != x->r->node[message->destination].i)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "a director sends a message to '%s' elsewhere",
+                       sv_node_name(x->f, x->r->node[message->destination]));
+    message->destination = changed.destination;
+    *sl = level;
+    return SV_OK;
+}
+
+/* ---- what a director may do ---- */
+
+static sv_status may_change(const sv__sim *x, const sv_routes *with)
+{
+    const sv_routes *r = x->stage->r;
+    if (!x->stage->acting)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "tables change at the beginning of a tick only");
+    if (with->num_switches != r->num_switches || with->num_terminals != r->num_terminals ||
+        with->num_destinations != r->num_destinations)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "tables of different fabrics");
+    return SV_OK;
+}
+
+sv_status sv_sim_set_block(sv_sim_stage *x, sv_node s, uint32_t block, const sv_routes *with)
+{
+    const sv__stage *stage = x->stage;
+    SV_TRY(may_change(x, with));
+    if (!sv__is_switch(x, s.i))
+        return sv_fail(x->ctx, SV_BAD_INPUT, "node %u has no forwarding table", s.i);
+    if (block >= stage->num_blocks)
+        return SV_OK;
+    for (uint32_t i = stage->block_first[block]; i < stage->block_first[block + 1]; i++) {
+        uint32_t d = stage->block_of[i];
+        if (with->lid[d] != stage->r->lid[d])
+            return sv_fail(x->ctx, SV_BAD_INPUT, "tables of different LIDs");
+        if (with->ports[d][s.i] == stage->r->ports[d][s.i])
+            continue;
+        uint8_t *row = sv_routes_row(x->ctx, stage->r, d);
+        if (row == NULL)
+            return SV_NO_MEMORY;
+        row[s.i] = with->ports[d][s.i];
+    }
+    return SV_OK;
+}
+
+/* The lanes of each pair of ports of a switch. */
+static sv_status set_by_ports(sv__sim *x, sv_node s, const sv_routes *with)
+{
+    unsigned ports = x->f->switches[s.i].ports + 1u;
+    uint32_t was = SV_NONE, table = SV_NONE;
+    for (unsigned i = 0; i < ports * ports; i++) {
+        uint32_t is = with->lanes_by_ports[s.i][i];
+        if (is != was)
+            table = sv_routes_lane_table(x->ctx, x->stage->r, &with->lane_tables[is]);
+        if (table == SV_NONE)
+            return SV_NO_MEMORY;
+        was = is;
+        SV_TRY(sv_routes_set_lanes(x->ctx, x->f, x->stage->r, s, i / ports, i % ports, table));
+    }
+    return SV_OK;
+}
+
+sv_status sv_sim_set_lanes(sv_sim_stage *x, sv_node node, const sv_routes *with)
+{
+    sv_routes *r = x->stage->r;
+    SV_TRY(may_change(x, with));
+    if (node.i >= sv_num_nodes(x->f))
+        return sv_fail(x->ctx, SV_BAD_INPUT, "there is no node %u", node.i);
+    uint32_t table = sv_routes_lane_table(x->ctx, r, &with->lane_tables[with->lanes_of[node.i]]);
+    if (table == SV_NONE)
+        return SV_NO_MEMORY;
+    if (sv__is_switch(x, node.i) && with->lanes_by_ports[node.i] != NULL)
+        SV_TRY(set_by_ports(x, node, with));
+    else if (sv__is_switch(x, node.i)) {
+        r->lanes_by_ports[node.i] = NULL;
+        sv_bit_clear(r->own_lanes, node.i);
+    }
+    r->lanes_of[node.i] = (uint16_t)table;
+    return SV_OK;
+}
+
+void sv_sim_wake(sv_sim_stage *x, uint32_t terminal)
+{
+    if (terminal >= x->f->num_terminals || !x->adapters[terminal].held)
+        return;
+    x->adapters[terminal].held = false;
+    sv__events_plan(x, x->adapters[terminal].channel, x->now);
+}
+
+void sv_sim_call(sv_sim_stage *x, uint64_t time)
+{
+    sv__stage *stage = x->stage;
+    time = sv__max(time, x->now + 1);
+    if (x->director->act != NULL && time < stage->next)
+        stage->next = time;
+}
+
+uint64_t sv_sim_under_way(const sv_sim_stage *x)
+{
+    const sv__stage *stage = x->stage;
+    uint64_t still = 0; /* drained, as far as is known, but not yet */
+    if (stage->acting)  /* what was before is settled */
+        still = stage->coming.length;
+    else
+        for (size_t i = 0; i < stage->coming.length; i++)
+            still += stage->coming.at[i].time >= x->now;
+    return x->injected - x->arrived - x->dropped + still;
+}
+
+uint32_t sv_sim_next_packet(const sv_sim_stage *x)
+{
+    return (uint32_t)x->injected;
+}
