@@ -70,6 +70,15 @@ static uint64_t next_event(const sv__team *team)
     return least;
 }
 
+/* Whether packets are under way and nothing happens any more but that a director acts, who cannot
+ * free them. */
+static bool hopeless(const sv__team *team)
+{
+    sv__sim *x = &team->parts[0];
+    return x->stage != NULL && !x->k->ignore_stuck && x->injected != x->arrived + x->dropped &&
+           sv__events_peek(x) == SV_NEVER;
+}
+
 static uint64_t last_arrival(const sv__team *team)
 {
     uint64_t last = 0;
@@ -121,9 +130,7 @@ static sv_status look_around(sv__team *team, struct watchman *w, uint64_t now, b
         w->next_steady = now + x->k->steady;
     }
     r->end = SV_SIM_DEADLOCK;
-    /* None but a director could do anything any more, and he does not free anybody. */
-    bool waits = x->stage != NULL && packets > 0 && sv__events_peek(x) == SV_NEVER;
-    if (!x->k->ignore_stuck && (hops >= w->next_deadlock || waits)) {
+    if (!x->k->ignore_stuck && hops >= w->next_deadlock) {
         SV_TRY(sv__find_stuck(team));
         if (r->num_stuck > 0)
             return SV_OK;
@@ -173,7 +180,7 @@ static sv_status run(sv__team *team)
     struct watchman w = {.begun = sv_now_ns(x->ctx), .next_deadlock = 4096};
     uint64_t stop = x->result->until;
     uint64_t step = step_of(x), next;
-    while ((next = next_event(team)) < stop) {
+    while ((next = hopeless(team) ? SV_NEVER : next_event(team)) < stop) {
         uint64_t until = next / step < SV_NEVER / step - 1 ? (next / step + 1) * step : SV_NEVER;
         until = until < stop ? until : stop;
         bool end;

@@ -1,7 +1,7 @@
 /*
  * test_oom_simulate.c: simulating with the 1st, 2nd, 3rd … allocation failing: to the end with all
- * that can be asked for, into a deadlock, and with so much under way that room has to grow. A file
- * of its own because test_oom.c is long.
+ * that can be asked for, into a deadlock, with so much under way that room has to grow, and with
+ * tables that change. A file of its own because test_oom.c is long.
  */
 #include "support/testing.h"
 
@@ -15,8 +15,9 @@ struct simulation {
     sv_sim_model model;
     sv_sim_control control;
     bool answers;
-    uint32_t messages; /* of each terminal, before answers */
-    sv_sim_end end;    /* that it comes to */
+    uint32_t messages;     /* of each terminal, before answers */
+    sv_sim_end end;        /* that it comes to */
+    const sv_routes *then; /* to change to; NULL: no */
     uint32_t sent[TERMINALS], left[TERMINALS];
 };
 
@@ -39,13 +40,27 @@ static void one_more(void *user, const sv_sim_arrival *arrival)
     s->left[arrival->to] += arrival->time < 10000000;
 }
 
+/* Switch after switch takes its entries and lanes. */
+static sv_status change(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+{
+    const struct simulation *s = user;
+    sv_node v = {(uint32_t)(now / 900000)};
+    sv_status status = sv_sim_set_block(stage, v, 0, s->then);
+    if (status == SV_OK)
+        status = sv_sim_set_lanes(stage, v, s->then);
+    *again = v.i + 1 < s->f->num_switches ? now + 900000 : SV_NEVER;
+    return status;
+}
+
 static sv_status simulate_it(sv_ctx *ctx, void *arg)
 {
     struct simulation *s = arg;
     sv_sim_result *result = NULL;
     const sv_sim_source source = {
         .user = s, .next = next_message, .arrived = s->answers ? one_more : NULL};
-    const sv_sim_setup setup = {s->model, s->control, &source, NULL};
+    const sv_sim_director director = {.user = s, .act = change};
+    const sv_sim_setup setup = {s->model, s->control, &source, NULL,
+                                s->then != NULL ? &director : NULL};
     for (uint32_t t = 0; t < TERMINALS; t++) {
         s->sent[t] = 0;
         s->left[t] = s->messages;
@@ -103,6 +118,18 @@ static void simulating(void **state)
     s.model.drain = 4000;
     s.end = SV_SIM_COMPLETED;
     test_out_of_memory("simulate with large buffers", simulate_it, &s);
+    /* Tables by ports, of other lanes, with an entry less, come while much is under way. */
+    sv_routes *other = NULL;
+    sv_lanes lanes = {{1}};
+    OK(ctx, sv_routes_clone(ctx, one_lane, &other));
+    for (uint32_t v = 0; v < f->num_switches; v++)
+        OK(ctx, sv_routes_set_lanes(ctx, f, other, (sv_node){v}, 1, 2,
+                                    sv_routes_lane_table(ctx, other, &lanes)));
+    sv_routes_row(ctx, other, other->first[f->num_switches])[2] = SV_NO_PORT;
+    s.then = other;
+    s.messages = 120;
+    test_out_of_memory("simulate with tables that change", simulate_it, &s);
+    sv_routes_free(other);
     sv_routes_free(one_lane);
     sv_routes_free(two_lanes);
     sv_fabric_free(f);
