@@ -222,9 +222,9 @@ sv_status sv__look_adapter(sv__sim *x, uint32_t channel)
         SV_TRY(inject(x, t, channel, sv__choose_lane(x, channel, lanes), lanes));
         next = a->lanes != 0 ? sv__max(o->link_free, o->entry_free) : SV_NEVER;
     }
-    if (a->has_coming && a->open < x->m->open && !a->held) {
+    if (a->has_coming && a->open < x->m->open) {
         uint64_t time = sv__max(a->coming.ready, sv__max(o->link_free, o->entry_free));
-        next = time < next ? time : next;
+        next = time < next && !a->held ? time : next;
     }
     sv__events_plan(x, channel, next);
     return SV_OK;
