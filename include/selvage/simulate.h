@@ -118,15 +118,17 @@ typedef struct sv_sim_director {
      */
     sv_status (*act)(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again);
     /*
-     * A terminal is about to open a message, at or after the tick now. May give it another
-     * destination on the same node, and another SL than that of the tables (*sl, which has that
-     * on entry). False: not now; nothing of this terminal is opened before sv_sim_wake.
+     * A terminal is about to open a message, at the tick now (rule 21). May give it another
+     * destination on the same node (what else it changes in it does not count), and another SL
+     * than that of the tables, which *sl has on entry for the destination it has then. False: not
+     * now; nothing of this terminal is opened before sv_sim_wake.
      */
     bool (*open)(void *user, uint32_t terminal, uint64_t now, sv_sim_message *message, uint8_t *sl);
 } sv_sim_director;
 
-/* A switch takes the entries of a block of 64 LIDs (of destinations, where there are no LIDs), or
- * one entry, from other tables of the same fabric with the same LIDs and destinations. */
+/* A switch takes the entries of a block of 64 LIDs (of destinations, where there are no LIDs) from
+ * other tables of the same fabric with the same LIDs and destinations. From act only, as the next:
+ * BAD_INPUT otherwise. */
 SV_API SV_MUST_USE sv_status sv_sim_set_block(sv_sim_stage *stage, sv_node s, uint32_t block,
                                               const sv_routes *with);
 /* A node takes its SL-to-lane tables from other tables. */
@@ -138,8 +140,8 @@ SV_API void sv_sim_wake(sv_sim_stage *stage, uint32_t terminal);
  * sv_sim_source's calls that there is something to do. At the earliest in the tick after the
  * present one. */
 SV_API void sv_sim_call(sv_sim_stage *stage, uint64_t time);
-/* Packets that are under way: injected, neither arrived nor dropped; and the number that the next
- * one gets. */
+/* Packets that are under way: injected, neither arrived (before this tick) nor dropped; and the
+ * number that the next one gets. */
 SV_API uint64_t sv_sim_under_way(const sv_sim_stage *stage);
 SV_API uint32_t sv_sim_next_packet(const sv_sim_stage *stage);
 
