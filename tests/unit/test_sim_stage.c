@@ -94,6 +94,39 @@ static void a_packet_is_looked_up_when_the_switch_before_grants_it(void **state)
     }
 }
 
+/* 40 hosts at each of two switches, each sending to one of the other switch; of one block of 64
+ * addresses, the ways across are taken away at both. */
+static void a_block_is_64_addresses(void **state)
+{
+    (void)state;
+    for (uint32_t lids = 0; lids < 2; lids++)
+        for (uint32_t block = 0; block < 3; block++) {
+            sim_case c = sim_begin(ctx, test_fabric(ctx, "mesh:1x2,hosts=40"));
+            sv_routes *none = NULL;
+            sim_send sends[80];
+            uint32_t lost = 0;
+            for (uint32_t d = 0; d < c.r->num_destinations; d++)
+                c.r->lid[d] = (uint16_t)(lids ? 9 + 2 * d : 0);
+            OK(ctx, sv_routes_clone(ctx, c.r, &none));
+            for (uint32_t t = 0; t < 80; t++) {
+                uint32_t to = (t + 40) % 80, d = sim_destination(&c, to);
+                sends[t] = (sim_send){t, to, 100, 0};
+                set_entry(ctx, &c, none, t / 40, to, SV_NO_PORT);
+                lost += (lids ? c.r->lid[d] : d) / 64 == block;
+            }
+            const struct step steps[] = {{.node = 0, .block = block, .with = none},
+                                         {.node = 1, .block = block, .with = none}};
+            struct script s = {.c = &c, .steps = steps, .count = 2};
+            run_script(ctx, &s, sends, 80);
+            assert_int_equal(c.result->end, SV_SIM_COMPLETED);
+            assert_int_equal(c.result->mishaps[SV_SIM_DROPPED], lost);
+            assert_int_equal(c.result->arrived_messages, 80 - lost);
+            assert_true(lost > 0 || (lids == 0 && block == 2));
+            sv_routes_free(none);
+            sim_finish(&c);
+        }
+}
+
 /* ---- drops ---- */
 
 /* Every way of being dropped, at the only switch there is. */
@@ -379,6 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_packet_is_looked_up_when_it_is_injected),
         cmocka_unit_test(a_packet_is_looked_up_when_the_switch_before_grants_it),
+        cmocka_unit_test(a_block_is_64_addresses),
         cmocka_unit_test(every_kind_of_drop_has_its_name),
         cmocka_unit_test(credits_of_dropped_packets_come_back),
         cmocka_unit_test(credits_of_dropped_packets_come_back_to_switches),
