@@ -1,18 +1,20 @@
 /* A slow, obvious simulator: the rules of docs/simulator.md, block by block.
  *
  * Idea: whatever changes by itself is an event of a single block at a tick: it crossed a switch,
- * left an output buffer, was drained, or its credit came back. An event moves a counter by one.
- * Three more kinds carry no block: a link is free again, a packet becomes ready at the far end of a
- * link, and a mere reason to look again. At each tick that has an event all of them are applied, in
- * any order; then every switch port and then every adapter looks at all that waits (rule 15).
- * Nothing is remembered about what could be skipped, and no time is computed for a packet that a
- * block could tell.
+ * left an output buffer, was drained, vanished with a dropped packet, or its credit came back. An
+ * event moves a counter by one. Three more kinds carry no block: a link is free again, a packet
+ * becomes ready at the far end of a link, and a mere reason to look again. At each tick that has an
+ * event all of them are applied, in any order; then every switch port and then every adapter looks
+ * at all that waits (rule 15). Nothing is remembered about what could be skipped, and no time is
+ * computed for a packet that a block could tell.
  *
  * Invariants: a packet waits in one input list at most: that of the port for whose buffer it took
  * credits last. Events that a grant or an injection makes are later than its tick, so a tick is
  * never looked at twice. Between two ticks with events nothing can become possible: the counters
  * stand still, and where time alone matters (a message ready, the injector free, the next of a
- * queue first) there is a WAKE.
+ * queue first, a director who changes his mind) there is a WAKE. Where tables change, the way out
+ * of a switch is asked for as soon as a packet is sent there, and added to its hops: everything
+ * else goes by hops and does not know the difference.
  *
  * Cost: for each tick with events all ports times lanes times what waits. For small networks.
  *
@@ -37,7 +39,8 @@ typedef enum kind {
     LEFT,    /* a block has left hops[hop] over its link */
     FREE,    /* that link may start another packet */
     READY,   /* the packet may be granted at hops[hop]; num_hops: may be drained */
-    DRAINED  /* a block was drained at the destination */
+    DRAINED, /* a block was drained at the destination */
+    GONE     /* a block of a dropped packet is whole, and gone, at hops[hop] if there were one */
 } kind;
 
 typedef struct event {
@@ -88,6 +91,8 @@ typedef struct packet {
     bool ready;          /* for that hop */
     bool across;         /* its first block is in the output buffer of the hop before */
     uint64_t first_from; /* it may not be looked at as first of a queue earlier */
+    uint32_t room;       /* with a director: of hops and granted */
+    bool circled;        /* and it was told */
 } packet;
 
 typedef struct sim {
@@ -247,6 +252,11 @@ static void start_link(sim *s, uint32_t p, uint32_t hop)
     for (uint32_t k = 1; k <= s->packets[p].blocks; k++)
         push(s, s->now + end_of(s, p, k) * out->tau, LEFT, p, hop, k);
     push(s, out->sent + params->inband * out->tau, FREE, p, hop, 0);
+    if (s->given[p].dropped && hop + 1 == s->given[p].num_hops) {
+        for (uint32_t k = 1; k <= s->packets[p].blocks; k++)
+            push(s, s->now + end_of(s, p, k) * out->tau + params->cable, GONE, p, hop + 1, k);
+        return;
+    }
     bool last = hop + 1 == s->given[p].num_hops;
     uint64_t chi = last ? params->drain : out_of(s, p, hop + 1)->chi;
     uint64_t extra = last ? 0 : params->switch_delay;
@@ -337,12 +347,32 @@ static void link_free(sim *s, port *out)
         try_link(s, out);
 }
 
+/* Rule 24: whether one that its adapter injected later for the same adapter has arrived. */
+static bool overtaken(const sim *s, uint32_t p)
+{
+    const oracle_packet *a = &s->given[p];
+    for (uint32_t q = 0; q < s->num_packets; q++) {
+        const oracle_packet *b = &s->given[q];
+        if (b->arrived != NEVER && b->hops[0].node == a->hops[0].node &&
+            in_of(s, q, b->num_hops) == in_of(s, p, a->num_hops) && b->granted[0] > a->granted[0])
+            return true;
+    }
+    return false;
+}
+
+static void mishap(const sim *s, oracle_mishap what, uint32_t p, uint32_t node, uint8_t why)
+{
+    s->params->director->mishap(s->params->director->user, what, p, node, s->now, why);
+}
+
 static void block_drained(sim *s, const event *e)
 {
     port *in = in_of(s, e->packet, e->hop);
     return_credit(s, e->packet, e->hop, e->block);
     if (e->block < s->packets[e->packet].blocks)
         return;
+    if (s->params->director && overtaken(s, e->packet))
+        mishap(s, ORACLE_OVERTAKEN, e->packet, in->node, 0);
     s->given[e->packet].arrived = s->now;
     s->left--;
     take_out(&in->inside, e->packet);
@@ -375,6 +405,9 @@ static void apply(sim *s, const event *e)
         break;
     case DRAINED:
         block_drained(s, e);
+        break;
+    case GONE:
+        return_credit(s, e->packet, e->hop, e->block);
         break;
     }
 }
@@ -441,15 +474,77 @@ static uint32_t choose(const sim *s, port *out)
     return lane == NONE ? NONE : out->candidate[lane];
 }
 
+/* A lane in use must stand in one of the lists with a weight. */
+static bool listed(const oracle_tables *tables, uint32_t lane)
+{
+    for (uint32_t i = 0; i < tables->num_high; i++)
+        if (tables->high[i].lane == lane && tables->high[i].weight > 0)
+            return true;
+    for (uint32_t i = 0; i < tables->num_low; i++)
+        if (tables->low[i].lane == lane && tables->low[i].weight > 0)
+            return true;
+    return false;
+}
+
+/* ---- ways that nobody knows beforehand (rules 21 to 23) ---- */
+
+/* Hops and granted get a place more. */
+static void lengthen(sim *s, uint32_t p)
+{
+    oracle_packet *given = &s->given[p];
+    packet *a = &s->packets[p];
+    if (given->num_hops == a->room) {
+        a->room *= 2;
+        given->hops = realloc(given->hops, a->room * sizeof *given->hops);
+        given->granted = realloc(given->granted, a->room * sizeof *given->granted);
+        if (!given->hops || !given->granted)
+            abort();
+    }
+    given->granted[given->num_hops++] = NEVER;
+}
+
+/* The packet is sent over the last of its hops now. Where that leads to a switch, the way out of it
+ * is looked up. */
+static void look_ahead(sim *s, uint32_t p)
+{
+    const oracle_director *director = s->params->director;
+    oracle_packet *given = &s->given[p];
+    const port *in = in_of(s, p, given->num_hops);
+    oracle_hop way = {.node = in->node};
+    uint8_t why = 0;
+    if (!is_switch(s, in->node))
+        return;
+    for (uint32_t k = 0; k < given->num_hops && !s->packets[p].circled; k++)
+        if (given->hops[k].node == in->node) {
+            s->packets[p].circled = true;
+            mishap(s, ORACLE_CIRCLED, p, in->node, 0);
+        }
+    if (!director->look(director->user, p, in->node, in->number, s->now, &way, &why)) {
+        given->dropped = true;
+        s->left--;
+        mishap(s, ORACLE_DROPPED, p, in->node, why);
+        return;
+    }
+    lengthen(s, p);
+    given->hops[given->num_hops - 1] = way;
+    const port *out = out_of(s, p, given->num_hops - 1);
+    assert(out->node == in->node && out->peer && way.lane < s->params->lanes);
+    assert(!out->tables || listed(out->tables, way.lane));
+}
+
 /* ---- granting (rules 12, 13, 15, 16) ---- */
 
-/* The packet goes into the next input buffer: it takes the credits and stands at the end. */
+/* The packet goes into the next input buffer: it takes the credits and stands at the end, unless it
+ * is dropped. */
 static void enter_next(sim *s, uint32_t p)
 {
     uint32_t hop = s->packets[p].next++;
     port *out = out_of(s, p, hop);
     out->credits[lane_of(s, p, hop)] -= s->packets[p].blocks;
-    append(&out->peer->inside, p);
+    if (s->params->director)
+        look_ahead(s, p);
+    if (!s->given[p].dropped)
+        append(&out->peer->inside, p);
     s->packets[p].ready = false;
     s->packets[p].across = false;
     s->packets[p].first_from = 0;
@@ -534,11 +629,19 @@ static void open_messages(sim *s, port *out)
 {
     while (out->closed.count && out->num_open < s->params->open &&
            s->given[out->closed.items[0]].ready <= s->now) {
-        uint32_t message = s->given[out->closed.items[0]].message;
+        const oracle_director *director = s->params->director;
+        uint32_t first = out->closed.items[0], message = s->given[first].message;
+        uint8_t lane = lane_of(s, first, 0);
+        if (director && !director->open(director->user, first, s->now, &lane))
+            return;
+        assert(lane < s->params->lanes && (!out->tables || listed(out->tables, lane)));
         out->num_open++;
         while (out->closed.count && s->given[out->closed.items[0]].message == message) {
-            append(&out->outgoing, out->closed.items[0]);
-            take_out(&out->closed, out->closed.items[0]);
+            uint32_t p = out->closed.items[0];
+            if (director)
+                s->given[p].hops[0].lane = lane;
+            append(&out->outgoing, p);
+            take_out(&out->closed, p);
         }
     }
 }
@@ -586,6 +689,7 @@ static void try_inject(sim *s, port *out)
     uint32_t p = choose(s, out);
     if (p != NONE)
         inject(s, out, p);
+    open_messages(s, out); /* what that made room for: it matters to a director when it is opened */
 }
 
 /* ---- the set S of rule 20 ---- */
@@ -643,18 +747,6 @@ static place start_of(const oracle_params *params, const oracle_entry *entries, 
     for (uint32_t i = 0; i < count; i++)
         assert(entries[i].lane < params->lanes);
     return (place){.entries = entries, .count = count, .left = count ? entries[0].weight : 0};
-}
-
-/* A lane in use must stand in one of the lists with a weight. */
-static bool listed(const oracle_tables *tables, uint32_t lane)
-{
-    for (uint32_t i = 0; i < tables->num_high; i++)
-        if (tables->high[i].lane == lane && tables->high[i].weight > 0)
-            return true;
-    for (uint32_t i = 0; i < tables->num_low; i++)
-        if (tables->low[i].lane == lane && tables->low[i].weight > 0)
-            return true;
-    return false;
 }
 
 static void make_ports(sim *s, const uint32_t *ports)
@@ -723,23 +815,38 @@ static void close_in(sim *s, uint32_t p)
     push(s, given[p].ready, WAKE, 0, 0, 0);
 }
 
+/* With a director: hops and times of its own, which can grow. */
+static void make_way(sim *s, uint32_t p)
+{
+    oracle_packet *given = &s->given[p];
+    oracle_hop first = given->hops[0];
+    assert(given->num_hops == 1 && first.out_port == 1);
+    s->packets[p].room = 4;
+    given->hops = get(s->packets[p].room, sizeof *given->hops);
+    given->granted = get(s->packets[p].room, sizeof *given->granted);
+    given->hops[0] = (oracle_hop){first.node, 1, 0};
+}
+
 static void make_packet(sim *s, uint32_t p)
 {
     oracle_packet *given = &s->given[p];
+    if (s->params->director)
+        make_way(s, p);
     s->packets[p].blocks = (given->length + BLOCK - 1) / BLOCK;
     given->arrived = NEVER;
-    given->stuck = false;
+    given->stuck = given->dropped = false;
     for (uint32_t hop = 0; hop < given->num_hops; hop++) {
         given->granted[hop] = NEVER;
         const port *out = out_of(s, p, hop);
         assert(lane_of(s, p, hop) < s->params->lanes && out->peer);
-        assert(!out->tables || listed(out->tables, lane_of(s, p, hop)));
+        assert(s->params->director || !out->tables || listed(out->tables, lane_of(s, p, hop)));
         assert(hop == 0 || in_of(s, p, hop)->node == given->hops[hop].node);
     }
     assert(given->length > 0 && !is_switch(s, given->hops[0].node));
-    assert(!is_switch(s, in_of(s, p, given->num_hops)->node));
+    assert(s->params->director || !is_switch(s, in_of(s, p, given->num_hops)->node));
     assert(s->packets[p].blocks <= s->params->input);
-    assert(given->num_hops == 1 || s->packets[p].blocks <= s->params->output);
+    assert((given->num_hops == 1 && !s->params->director) ||
+           s->packets[p].blocks <= s->params->output);
     close_in(s, p);
 }
 
@@ -792,6 +899,8 @@ oracle_end oracle_run(const oracle_params *params, uint32_t num_switches, const 
         connect(&s, &cables[i]);
     for (uint32_t p = 0; p < num_packets; p++)
         make_packet(&s, p);
+    for (uint32_t i = 0; params->director && i < params->director->num_wakes; i++)
+        push(&s, params->director->wakes[i], WAKE, 0, 0, 0);
     while (s.left && s.num_events && s.heap[0].time < params->limit)
         one_tick(&s);
     oracle_end end = ORACLE_COMPLETED;
