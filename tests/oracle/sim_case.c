@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "support/testing.h"
 
-enum { GRAIN = 64 * 450, MOST_SWITCHES = 6, MOST_PORTS = 16 };
+enum { GRAIN = SIM_GRAIN, MOST_SWITCHES = 6, MOST_PORTS = 16 };
 
 /* What a case is about. */
 struct style {
@@ -126,29 +126,17 @@ static sv_fabric *draw_fabric(sv_ctx *ctx, sv_rng *rng, const struct style *styl
     return f;
 }
 
-/* Any SL for each pair, any lane for each SL and pair of ports: more than engines do. */
-static void draw_lanes(sim_case *c, sv_rng *rng, uint32_t lanes)
+/* Without one of its cables, if it can be routed then: entries may lead to a dead port. */
+static void mask_cable(sim_case *c, sv_rng *rng)
 {
-    uint32_t tables[4];
-    for (int i = 0; i < 4; i++) {
-        sv_lanes lane;
-        for (int sl = 0; sl < SV_MOST_SLS; sl++)
-            lane.of_sl[sl] = (uint8_t)sv_rng_below(rng, lanes);
-        tables[i] = sv_routes_lane_table(c->ctx, c->r, &lane);
-    }
-    for (uint32_t v = 0; v < sv_num_nodes(c->f); v++)
-        c->r->lanes_of[v] = (uint16_t)tables[sv_rng_below(rng, 4)];
-    for (uint32_t s = 0; s < c->f->num_switches; s++)
-        for (unsigned in = 1; in <= c->f->switches[s].ports; in++)
-            for (unsigned out = 1; out <= c->f->switches[s].ports; out++)
-                OK(c->ctx, sv_routes_set_lanes(c->ctx, c->f, c->r, (sv_node){s}, in, out,
-                                               tables[sv_rng_below(rng, 4)]));
-    OK(c->ctx, sv_routes_set_sl_form(c->ctx, c->r, SV_SL_BY_NODE));
-    for (uint32_t d = 0; d < c->r->num_destinations; d++) {
-        uint8_t *row = sv_routes_sl_row(c->ctx, c->r, d);
-        for (uint32_t v = 0; v < sv_num_nodes(c->f); v++)
-            row[v] = (uint8_t)sv_rng_below(rng, 16);
-    }
+    sv_channel cut = {(uint32_t)sv_rng_below(rng, c->f->num_channels)};
+    if (!sv_joins_switches(c->f, cut))
+        return;
+    sv_mask *mask = sv_mask_new(c->ctx, c->f);
+    sv_mask_cable(mask, c->f, cut);
+    c->whole = c->f;
+    OK(c->ctx, sv_fabric_mask(c->ctx, c->whole, mask, &c->f));
+    sv_mask_free(mask);
 }
 
 static sv_sim_model draw_model(sv_rng *rng, const struct style *style)
@@ -263,10 +251,10 @@ static uint32_t draw_target(const sv_fabric *f, sv_rng *rng, uint32_t from,
 static void draw_times(sim_case *c, sv_rng *rng, const struct style *style)
 {
     static const uint64_t spreads[] = {1, 1, 1, 300000, 300000, 3000000, 30000000};
-    uint64_t spread = spreads[sv_rng_below(rng, style->circle ? 5 : 7)];
+    uint64_t spread = spreads[sv_rng_below(rng, style->circle || c->changing ? 5 : 7)];
     uint64_t grain = style->round ? GRAIN : 1, instants[4] = {0};
     bool bursts = style->crowd || one_in(rng, 2);
-    if (style->crowd || (!style->circle && one_in(rng, 4)))
+    if (style->crowd || (!style->circle && one_in(rng, 4) && !c->changing))
         spread = (uint64_t)1 << from_to(rng, style->crowd ? 31 : 26, 34);
     for (int i = 1; i < 4; i++)
         instants[i] = sv_rng_below(rng, spread);
@@ -289,6 +277,8 @@ static void draw_messages(sim_case *c, sv_rng *rng, const struct style *style)
                                        .number = i,
                                        .destination = c->r->first[c->f->num_switches + to],
                                        .bytes = draw_bytes(&c->model, rng)};
+        if (c->r->lmc > 0)
+            c->messages[i].destination += (uint32_t)sv_rng_below(rng, 1u << c->r->lmc);
     }
     draw_times(c, rng, style);
     qsort(c->messages, c->num_messages, sizeof *c->messages, by_terminal);
@@ -336,34 +326,56 @@ static void draw_long(sim_case *c, sv_rng *rng)
 
 static const char *const engines[] = {"minhop", "sssp", "updn", "weave", "dfsssp"};
 
-sim_case sim_case_draw(sv_ctx *ctx, uint64_t seed)
+/* Tables by an engine; lanes are drawn if they are to be. */
+static void draw_routes(sim_case *c, sv_rng *rng, const struct style *style, uint64_t seed)
 {
-    sim_case c = {.ctx = ctx, .limit = SV_NEVER};
+    const sv_route_request request = {
+        .vls = c->model.lanes, .seed = seed, .lmc = c->changing && one_in(rng, 3)};
+    const char *engine = engines[style->ring ? 0 : sv_rng_below(rng, 5)];
+    if (sv_route(c->ctx, c->f, engine, &request, &c->r, NULL) != SV_OK)
+        OK(c->ctx, sv_route(c->ctx, c->f, "minhop", &request, &c->r, NULL));
+    if (style->tables || one_in(rng, 2) || c->changing)
+        sim_lanes_draw(c, c->r, rng, 0);
+}
+
+sim_case sim_case_draw(sv_ctx *ctx, uint64_t seed, bool changing)
+{
+    sim_case c = {.ctx = ctx, .limit = SV_NEVER, .changing = changing};
     sv_rng rng;
     sv_rng_init(&rng, seed);
-    if (one_in(&rng, 50)) {
+    if (one_in(&rng, 50) && !changing) {
         draw_long(&c, &rng);
         return c;
     }
-    const struct style style = draw_style(&rng);
+    struct style style = draw_style(&rng);
+    style.crowd = style.crowd && !changing;
     c.f = draw_fabric(ctx, &rng, &style);
+    if (changing && one_in(&rng, 4))
+        mask_cable(&c, &rng);
     uint32_t lanes = one_in(&rng, 10) ? 8 : from_to(&rng, style.tables ? 2 : 1, 3);
-    const sv_route_request request = {.vls = lanes, .seed = seed};
-    const char *engine = engines[style.ring ? 0 : sv_rng_below(&rng, 5)];
-    if (sv_route(ctx, c.f, engine, &request, &c.r, NULL) != SV_OK)
-        OK(ctx, sv_route(ctx, c.f, "minhop", &request, &c.r, NULL));
-    if (style.tables || one_in(&rng, 2))
-        draw_lanes(&c, &rng, lanes);
+    c.model.lanes = lanes;
+    draw_routes(&c, &rng, &style, seed);
     c.model = draw_model(&rng, &style);
     c.model.lanes = lanes;
     draw_arbitration(&c, &rng);
     draw_messages(&c, &rng, &style);
+    if (changing)
+        sim_changes_draw(&c, &rng, style.round ? GRAIN : 1);
     return c;
 }
 
 void sim_case_release(sim_case *c)
 {
     free(c->messages);
-    sv_routes_free(c->r);
+    free(c->changes);
+    free(c->wakes);
+    free(c->habits);
+    if (c->changing) {
+        sv_routes_free(c->tables[0]);
+        sv_routes_free(c->tables[1]);
+    } else {
+        sv_routes_free(c->r);
+    }
     sv_fabric_free(c->f);
+    sv_fabric_free(c->whole);
 }
