@@ -190,7 +190,10 @@ static sv_status clone_into(sv_ctx *ctx, const sv_routes *from, sv_routes *to)
            from->num_switches * sizeof *to->lanes_by_ports);
     size_t rows = sv__routes_sl_rows(from);
     to->sls = SV_STORE_NEW(store, ctx, uint8_t *, rows + 1);
-    to->lane_tables = SV_STORE_NEW(store, ctx, sv_lanes, from->num_lane_tables);
+    size_t room = 1; /* as sv_routes_lane_table takes it to be */
+    while (room < from->num_lane_tables)
+        room *= 2;
+    to->lane_tables = SV_STORE_NEW(store, ctx, sv_lanes, room);
     if (to->sls == NULL || to->lane_tables == NULL)
         return SV_NO_MEMORY;
     if (rows > 0)

@@ -206,6 +206,31 @@ static void lanes_are_pooled(void **state)
     sv_fabric_free(f);
 }
 
+/* A clone has room for more tables of lanes, however many there are: rows behind them stay. */
+static void clones_take_more_lanes(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:4x4,hosts=1");
+    for (uint8_t before = 1; before <= 9; before++) {
+        sv_routes *r = test_routed(ctx, f, "minhop", 0), *clone = NULL;
+        sv_lanes lanes = {{0}};
+        while (r->num_lane_tables < before) {
+            lanes.of_sl[0]++;
+            assert_int_not_equal(sv_routes_lane_table(ctx, r, &lanes), SV_NONE);
+        }
+        OK(ctx, sv_routes_clone(ctx, r, &clone));
+        for (uint32_t d = 0; d < r->num_destinations; d++)
+            assert_non_null(sv_routes_row(ctx, clone, d));
+        for (lanes.of_sl[1] = 1; lanes.of_sl[1] <= 9; lanes.of_sl[1]++)
+            assert_int_not_equal(sv_routes_lane_table(ctx, clone, &lanes), SV_NONE);
+        for (uint32_t d = 0; d < r->num_destinations; d++)
+            assert_memory_equal(clone->ports[d], r->ports[d], r->num_switches);
+        sv_routes_free(clone);
+        sv_routes_free(r);
+    }
+    sv_fabric_free(f);
+}
+
 static void wrong_tables_are_found(void **state)
 {
     (void)state;
@@ -529,6 +554,7 @@ int main(void)
         cmocka_unit_test(every_lid_can_be_given),
         cmocka_unit_test(service_levels_have_four_forms),
         cmocka_unit_test(lanes_are_pooled),
+        cmocka_unit_test(clones_take_more_lanes),
         cmocka_unit_test(wrong_tables_are_found),
         cmocka_unit_test(traces_end_as_they_must),
         cmocka_unit_test(failures_show_in_old_tables),
