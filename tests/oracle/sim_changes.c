@@ -174,7 +174,7 @@ static void draw_habits(sim_case *c, sv_rng *rng, uint64_t grain, uint64_t span)
         h->sl_from = perhaps(rng, grain, span);
         h->address_from = perhaps(rng, grain, span);
         h->silent_from = perhaps(rng, grain, span);
-        if (h->silent_from != SV_NEVER) {
+        if (h->silent_from != SV_NEVER && !one_in(rng, 50)) { /* else for ever */
             h->silent_until = h->silent_from + (1 + sv_rng_below(rng, span / grain)) * grain;
             c->wakes[c->num_wakes++] = (sim_wake){h->silent_until, t};
         }

@@ -681,15 +681,14 @@ static void try_inject(sim *s, port *out)
 {
     if (!out->peer)
         return;
-    open_messages(s, out);
     if (out->link_busy || s->now < out->injector)
         return;
+    open_messages(s, out); /* not earlier: rule 21 */
     for (uint32_t lane = 0; lane < s->params->lanes; lane++)
         out->candidate[lane] = first_to_inject(s, out, lane);
     uint32_t p = choose(s, out);
     if (p != NONE)
         inject(s, out, p);
-    open_messages(s, out); /* what that made room for: it matters to a director when it is opened */
 }
 
 /* ---- the set S of rule 20 ---- */

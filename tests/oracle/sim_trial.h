@@ -1,0 +1,68 @@
+/*
+ * sim_trial.h: a case that the fast and the slow simulator run (test_sim.c), with tables that
+ * change or not (sim_trial.c has what that takes).
+ */
+#ifndef TESTS_ORACLE_SIM_TRIAL_H
+#define TESTS_ORACLE_SIM_TRIAL_H
+
+#include "sim_case.h"
+#include "sim_oracle.h"
+
+enum { MOST_HOPS = 32 };
+
+/* One packet's times, as the fast simulator tells them. */
+struct seen {
+    uint64_t *granted, arrived;
+    uint32_t hops, room;
+    bool stuck;
+};
+
+/* What befell a packet (of the oracle's), and why. */
+struct mishap {
+    uint64_t time;
+    uint32_t what, packet, node;
+    uint8_t why;
+};
+
+struct mishaps {
+    struct mishap *all;
+    uint32_t count, room;
+};
+
+struct trial {
+    sim_case c;
+    uint64_t seed;
+    uint32_t *next;         /* [terminals]: the message it sends next */
+    uint32_t *first_packet; /* [messages]: of the oracle's */
+    uint32_t *sent;         /* [messages]: packets so far */
+    uint32_t *after;        /* [messages]: it is not told before so many have arrived there */
+    uint32_t *heard;        /* [terminals]: messages that have arrived there */
+    uint32_t *packet_of;    /* [packets]: the oracle's packet of each of the fast one's */
+    oracle_packet *packets;
+    oracle_hop *hops;
+    uint64_t *granted;
+    uint32_t num_packets;
+    struct seen *seen;
+
+    /* Of tables that change. */
+    uint32_t *destination; /* [messages]: as they were opened */
+    uint8_t *sl;
+    struct mishaps expected, told;
+    uint32_t change, wake; /* the first that is still to come */
+    sv_sim_stage *stage;
+};
+
+/* The oracle, with what it has to ask where tables change. Changes are moved to where they matter
+ * after a first run. */
+oracle_end trial_run_oracle(struct trial *t, oracle_params *params, const uint32_t *ports,
+                            const oracle_cable *cables, uint32_t num_cables);
+/* Frees what it found out about packets. */
+void trial_forget(struct trial *t);
+
+/* The fast one's director, and the watch that is told of mishaps. */
+sv_sim_director trial_director(struct trial *t);
+void trial_mishap(void *user, sv_sim_mishap what, const sv_sim_example *which);
+/* Whether mishaps were those that the oracle knows of, and the director was always called. */
+void trial_compare_mishaps(struct trial *t, const sv_sim_result *r);
+
+#endif
