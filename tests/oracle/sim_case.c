@@ -24,6 +24,7 @@ struct style {
     bool hot;    /* all go to the first terminal */
     bool tables; /* of VL arbitration */
     bool crowd;  /* many on one switch, with something to send at once and much later */
+    bool wide;   /* several switches */
 };
 
 static bool one_in(sv_rng *rng, uint32_t n)
@@ -64,9 +65,12 @@ struct plan {
 };
 
 /* A connected graph of a few switches, or a ring, where packets get into circles. */
-static void draw_plan(struct plan *plan, sv_rng *rng, bool ring, bool crowd)
+static void draw_plan(struct plan *plan, sv_rng *rng, const struct style *style)
 {
-    uint32_t n = plan->switches = crowd ? 1 : ring ? from_to(rng, 4, 6) : from_to(rng, 1, 4);
+    bool ring = style->ring, crowd = style->crowd;
+    uint32_t n = plan->switches = crowd  ? 1
+                                  : ring ? from_to(rng, 4, 6)
+                                         : from_to(rng, style->wide ? 2 : 1, 4);
     uint32_t extra = ring ? 1 : (uint32_t)sv_rng_below(rng, 4);
     for (uint32_t i = 1; i < n + extra && n > 1; i++) {
         uint32_t a = i < n ? i : (uint32_t)sv_rng_below(rng, n);
@@ -101,7 +105,7 @@ static sv_fabric *draw_fabric(sv_ctx *ctx, sv_rng *rng, const struct style *styl
     struct plan plan = {0};
     sv_builder *builder = sv_builder_new(ctx);
     uint32_t hosts = 0;
-    draw_plan(&plan, rng, style->ring, style->crowd);
+    draw_plan(&plan, rng, style);
     for (uint32_t s = 0; s < plan.switches; s++) {
         sv_switch_info about = {.name = "s", .guid = 0x100 + s, .ports = plan.num_ports[s]};
         sv_builder_add_switch(builder, &about, NULL);
@@ -349,6 +353,7 @@ sim_case sim_case_draw(sv_ctx *ctx, uint64_t seed, bool changing)
     }
     struct style style = draw_style(&rng);
     style.crowd = style.crowd && !changing;
+    style.wide = changing && !one_in(&rng, 8);
     c.f = draw_fabric(ctx, &rng, &style);
     if (changing && one_in(&rng, 4))
         mask_cable(&c, &rng);

@@ -54,6 +54,7 @@ typedef struct sim_case {
     sim_habit *habits;   /* [terminals] */
     uint32_t num_changes, num_wakes;
     bool snap;  /* some changes are to come at ticks at which packets move */
+    bool asks;  /* the director wants to know of messages that are opened */
     bool calls; /* the director is called by sv_sim_call, not by *again */
 } sim_case;
 

@@ -78,7 +78,7 @@ static uint8_t draw_entry(const sv_fabric *f, sv_rng *rng, uint32_t s)
 /* The second tables: one entry in `tame` is drawn. */
 static void draw_second(sim_case *c, sv_rng *rng)
 {
-    static const uint32_t tameness[] = {1, 2, 4, 4, 10, 10, 1000};
+    static const uint32_t tameness[] = {1, 2, 4, 4, 10, 10, 100};
     uint32_t tame = tameness[sv_rng_below(rng, 7)];
     OK(c->ctx, sv_routes_clone(c->ctx, c->r, &c->tables[1]));
     for (uint32_t d = 0; d < c->r->num_destinations; d++)
@@ -136,7 +136,7 @@ static void restore(sim_case *c, sv_rng *rng, uint64_t from, uint64_t until)
 static void draw_changes(sim_case *c, sv_rng *rng, uint64_t grain, uint64_t span)
 {
     uint32_t blocks = block_of(c->r, c->r->num_destinations - 1) + 1;
-    uint32_t drawn = (uint32_t)sv_rng_below(rng, one_in(rng, 2) ? 5 : 40 + 8 * blocks);
+    uint32_t drawn = (uint32_t)sv_rng_below(rng, one_in(rng, 4) ? 5 : 60 + 8 * blocks);
     c->changes = calloc(drawn + (size_t)c->f->num_switches * (blocks + 1) + 1, sizeof *c->changes);
     for (uint32_t i = 0; i < drawn; i++) {
         uint64_t tick = sv_rng_below(rng, span) / grain * grain;
@@ -163,7 +163,7 @@ static uint64_t perhaps(sv_rng *rng, uint64_t grain, uint64_t span)
 static void draw_habits(sim_case *c, sv_rng *rng, uint64_t grain, uint64_t span)
 {
     uint32_t terminals = c->f->num_terminals;
-    bool any = !one_in(rng, 3);
+    bool any = c->asks = !one_in(rng, 3);
     c->habits = calloc(terminals, sizeof *c->habits);
     c->wakes = calloc(3 * (size_t)terminals, sizeof *c->wakes);
     for (uint32_t t = 0; t < terminals; t++) {
@@ -217,9 +217,11 @@ void sim_changes_snap(sim_case *c, uint64_t seed, uint64_t *ticks, uint32_t coun
     sv_rng rng;
     sv_rng_init(&rng, ~seed);
     qsort(ticks, count, sizeof *ticks, by_tick);
-    for (uint32_t i = 0; i < c->num_changes; i++)
-        c->changes[i].tick = snapped(&rng, c->changes[i].tick, ticks, count);
-    sort_changes(c);
+    for (uint32_t i = 0; i < c->num_changes; i++) { /* they stay in order: what is last stays so */
+        uint64_t tick = snapped(&rng, c->changes[i].tick, ticks, count);
+        uint64_t least = i > 0 ? c->changes[i - 1].tick : 0;
+        c->changes[i].tick = tick > least ? tick : least;
+    }
     for (uint32_t t = 0; t < c->f->num_terminals; t++) {
         sim_habit *h = &c->habits[t];
         h->sl_from = snapped(&rng, h->sl_from, ticks, count);

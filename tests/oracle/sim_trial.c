@@ -166,7 +166,11 @@ static bool opens(void *user, uint32_t terminal, uint64_t now, sv_sim_message *m
 
 sv_sim_director trial_director(struct trial *t)
 {
-    return (sv_sim_director){.user = t, .first = next_moment(t), .act = act, .open = opens};
+    bool acts = next_moment(t) != SV_NEVER;
+    return (sv_sim_director){.user = t,
+                             .first = next_moment(t),
+                             .act = acts ? act : NULL,
+                             .open = t->c.asks ? opens : NULL};
 }
 
 static void check_example(const struct trial *t, const sv_sim_example *e)
