@@ -168,25 +168,32 @@ typedef struct sv_five_options {
     uint32_t tries;    /* before somebody is given up */
     uint64_t lease;    /* a subscription that is not renewed for so long is over; 0: it never is */
     uint64_t margin;   /* a subscriber whose renewal is not confirmed leaves base addresses for good
-                          this long before the manager's lease ends: what draining may take */
+                          this long before the manager's lease ends: what draining may take. Less
+                          than two thirds of a lease by what a datagram and its answer take */
     uint64_t patience; /* for somebody who has heard, and is not done; then the update is called
-                          off, and whoever has left comes back to old tables; 0: for ever */
+                          off, and whoever has left comes back to old tables; 0: for ever, or until
+                          its lease is over */
     bool trust; /* who does not answer `tries` times is taken for dead at once (the thesis), and not
                    when its lease is over. With no lease and no trust the update is called off then
                  */
+    uint32_t epoch; /* the manager's first, made even: of one that starts again, not older than the
+                       last of the one before */
 } sv_five_options;
 
 typedef struct sv_five_manager sv_five_manager;
 SV_API SV_MUST_USE sv_status sv_five_manager_new(sv_ctx *ctx, const sv_five_options *options,
                                                  sv_five_manager **manager);
 SV_API void sv_five_manager_free(sv_five_manager *manager);
-/* New tables are there: begins with phase 2. False: not idle. */
+/*
+ * New tables are there: begins with phase 2. False: not idle. A manager that starts again, and so
+ * knows nobody, is not to begin before a lease has passed: by then all have renewed, or left.
+ */
 SV_API bool sv_five_manager_begin(sv_five_manager *manager, uint64_t now);
 SV_API SV_MUST_USE sv_status sv_five_manager_receive(sv_five_manager *manager,
                                                      const sv_five_mail *mail, uint64_t now);
 /* Somebody is known to be gone (its port is down, its job has ended). */
 SV_API void sv_five_manager_gone(sv_five_manager *manager, uint32_t subscriber, uint64_t now);
-/* All switches have their entries: ends phase 3. */
+/* All switches have their entries, and no older block is still under way to one: ends phase 3. */
 SV_API void sv_five_manager_programmed(sv_five_manager *manager, uint64_t now);
 /* Time passes; to be called at sv_five_manager_due or soon after. */
 SV_API void sv_five_manager_tick(sv_five_manager *manager, uint64_t now);
@@ -196,12 +203,14 @@ SV_API bool sv_five_manager_next(sv_five_manager *manager, sv_five_mail *mail);
 SV_API sv_five_phase sv_five_manager_phase(const sv_five_manager *manager);
 
 typedef struct sv_five_count {
-    uint32_t subscribers, epoch, updates, called_off, expelled;
-    uint64_t sent, again; /* datagrams; of those, repetitions */
+    uint32_t subscribers, epoch;
+    uint32_t updates, called_off; /* begun; of those, so many */
+    uint32_t expelled;            /* their leases were over, or by `trust` */
+    uint64_t sent, again;         /* datagrams; of those, UNPATH and REPATH repeated */
 } sv_five_count;
 SV_API sv_five_count sv_five_manager_count(const sv_five_manager *manager);
 
-/* One application: its rank 0, for all of its ranks. */
+/* One application: its rank 0, for all of its ranks, which must not outlive it. */
 typedef enum sv_five_place {
     SV_FIVE_OUTSIDE, /* not subscribed: its flows are not under the protocol's care */
     SV_FIVE_ON_BASE, /* flows use base addresses */
@@ -220,8 +229,11 @@ SV_API void sv_five_subscriber_begin(sv_five_subscriber *subscriber, uint64_t no
 SV_API void sv_five_subscriber_end(sv_five_subscriber *subscriber, uint64_t now);
 SV_API void sv_five_subscriber_receive(sv_five_subscriber *subscriber, const sv_five_mail *mail,
                                        uint64_t now);
-/* All flows of all ranks have migrated, as the place said: LEAVING becomes ON_HIGH, RETURNING
- * ON_BASE. */
+/*
+ * All flows of all ranks have migrated, as the place says: LEAVING becomes ON_HIGH, RETURNING
+ * ON_BASE. A place may turn round while ranks still do what it was before; what they report of that
+ * does not count.
+ */
 SV_API void sv_five_subscriber_migrated(sv_five_subscriber *subscriber, uint64_t now);
 SV_API void sv_five_subscriber_tick(sv_five_subscriber *subscriber, uint64_t now);
 SV_API uint64_t sv_five_subscriber_due(const sv_five_subscriber *subscriber);

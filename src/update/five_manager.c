@@ -367,6 +367,7 @@ sv_status sv_five_manager_new(sv_ctx *ctx, const sv_five_options *options,
         return SV_NO_MEMORY;
     m->ctx = ctx;
     m->options = *options;
+    m->count.epoch = options->epoch + (options->epoch & 1);
     m->due = UINT64_MAX;
     *manager = m;
     return SV_OK;

@@ -98,7 +98,7 @@ static void settle(sv_five_subscriber *s, uint64_t now)
     }
 }
 
-/* Whether an epoch is not older than the one known; it is then the one known. */
+/* Whether an epoch is not older than the one known; it is then the one known. Then settle. */
 static bool learn(sv_five_subscriber *s, uint32_t epoch)
 {
     if (s->knows && !sv__newer(epoch, s->epoch))
@@ -107,7 +107,6 @@ static bool learn(sv_five_subscriber *s, uint32_t epoch)
     s->epoch = epoch;
     s->noted = false;
     s->done = UINT64_MAX;
-    s->owes &= ~(OWES(SV_FIVE_HEARD) | OWES(SV_FIVE_DONE));
     return true;
 }
 
