@@ -437,7 +437,7 @@ static struct world *draw(uint64_t number, bool heavy)
     assert_non_null(w);
     w->dice = number * 0x2545f4914f6cdd1du + heavy;
     sv_five_options *o = &w->options;
-    o->retry = 5 + below(w, 16);
+    o->retry = 5 + below(w, percent(w, 15) ? 200 : 16); /* some try more seldom than they renew */
     o->tries = 1 + below(w, 4);
     o->lease = percent(w, 75) ? 60 + below(w, 300) : 0;
     /* A renewal and its answer come in time when nothing is lost. */
@@ -452,9 +452,8 @@ static struct world *draw(uint64_t number, bool heavy)
     w->odd_delay = percent(w, 50) ? 0 : below(w, 20);
     w->hasty = percent(w, 30);
     w->lively = true;
+    o->epoch = percent(w, 30) ? UINT32_MAX - below(w, 9) : 0; /* epochs go round */
     OK(ctx, sv_five_manager_new(ctx, o, &w->manager));
-    if (percent(w, 30))
-        w->manager->count.epoch = UINT32_MAX - 1 - 2 * below(w, 4);
     if (percent(w, 30)) /* serials go round */
         w->now = (UINT64_C(1) << 32) - below(w, 1500);
     for (uint32_t a = 0; a < APPS; a++) {
