@@ -3,8 +3,9 @@
  *
  * A trial has one manager, a few applications with flows, and a network that loses, delays and
  * doubles datagrams, some until long after leases have ended. Applications join, leave, die, and
- * numbers are used again; updates begin at any time. Flows drain and migrate one by one, in up to
- * `margin`. The checker knows nothing of epochs and leases: it looks at where flows are.
+ * numbers are used again; managers are started again; updates begin at any time. Flows drain and
+ * migrate one by one, in up to `margin`. The checker knows nothing of epochs and leases: it looks
+ * at where flows are.
  *
  *   1 base      while the manager programs, nobody alive has flows on base addresses, or may have
  *               any moment
@@ -73,13 +74,14 @@ struct world {
     uint64_t since;                            /* the present phase */
     sv_five_phase phase;
     uint32_t tables;
-    bool lively, hasty, broken;
+    uint64_t begins; /* no update before that */
+    bool lively, hasty, broken, restarts;
 };
 
 /* What trials have seen, so that it is known that they see much. */
 static struct {
     uint64_t updates, called_off, expelled, turned_back, turned_again, joined_late, fenced, reborn,
-        outside, broken, sent, again;
+        outside, broken, restarts, sent, again;
 } seen;
 
 static uint32_t below(struct world *w, uint32_t n)
@@ -273,6 +275,16 @@ static void move_flows(struct world *w, struct app *app)
 
 /* ---- lives ---- */
 
+static void add_up(struct world *w)
+{
+    sv_five_count count = sv_five_manager_count(w->manager);
+    seen.updates += count.updates;
+    seen.called_off += count.called_off;
+    seen.expelled += count.expelled;
+    seen.sent += count.sent;
+    seen.again += count.again;
+}
+
 static void die(struct world *w, struct app *app)
 {
     sv_five_subscriber_free(app->machine);
@@ -322,10 +334,24 @@ static void live(struct world *w, uint32_t number)
     follow(w, app);
 }
 
+/* Another manager takes over, which knows nobody but the epoch. */
+static void restart(struct world *w)
+{
+    w->options.epoch = sv_five_manager_count(w->manager).epoch;
+    add_up(w);
+    sv_five_manager_free(w->manager);
+    OK(ctx, sv_five_manager_new(ctx, &w->options, &w->manager));
+    w->begins = w->now + w->options.lease;
+    seen.restarts++;
+    look(w);
+}
+
 static void happen(struct world *w)
 {
     live(w, below(w, APPS));
-    if (percent(w, 12)) {
+    if (w->restarts && w->phase != SV_FIVE_PROGRAM && percent(w, 1))
+        restart(w);
+    if (percent(w, 12) && w->now >= w->begins) {
         bool idle = w->phase == SV_FIVE_IDLE;
         assert_int_equal(sv_five_manager_begin(w->manager, w->now), idle);
         take_mail(w, NULL);
@@ -414,7 +440,8 @@ static void step(struct world *w)
         take_mail(w, NULL);
     }
     look(w);
-    if (w->lively && w->hasty && w->phase == SV_FIVE_IDLE && percent(w, 10)) {
+    if (w->lively && w->hasty && w->phase == SV_FIVE_IDLE && w->now >= w->begins &&
+        percent(w, 10)) {
         sv_five_manager_begin(w->manager, w->now);
         take_mail(w, NULL);
     }
@@ -452,6 +479,7 @@ static struct world *draw(uint64_t number, bool heavy)
     w->odd_delay = percent(w, 50) ? 0 : below(w, 20);
     w->hasty = percent(w, 30);
     w->lively = true;
+    w->restarts = o->lease > 0 && percent(w, 20);
     o->epoch = percent(w, 30) ? UINT32_MAX - below(w, 9) : 0; /* epochs go round */
     OK(ctx, sv_five_manager_new(ctx, o, &w->manager));
     if (percent(w, 30)) /* serials go round */
@@ -488,13 +516,8 @@ static void one(uint64_t number, bool heavy)
         happen(w);
     }
     quiet(w);
-    sv_five_count count = sv_five_manager_count(w->manager);
     seen.broken += w->broken;
-    seen.updates += count.updates;
-    seen.called_off += count.called_off;
-    seen.expelled += count.expelled;
-    seen.sent += count.sent;
-    seen.again += count.again;
+    add_up(w);
     for (uint32_t a = 0; a < APPS; a++)
         sv_five_subscriber_free(w->apps[a].machine);
     sv_five_manager_free(w->manager);
@@ -508,18 +531,18 @@ static void watched_from_outside(void **state)
         one(i, false);
     print_message("%llu updates, %llu called off, %llu expelled, %llu lives, %llu joined high, "
                   "%llu fenced, %llu called back, %llu sent off again, %llu asked outside, "
-                  "%llu datagrams, %llu again\n",
+                  "%llu datagrams, %llu again, %llu managers anew\n",
                   (unsigned long long)seen.updates, (unsigned long long)seen.called_off,
                   (unsigned long long)seen.expelled, (unsigned long long)seen.reborn,
                   (unsigned long long)seen.joined_late, (unsigned long long)seen.fenced,
                   (unsigned long long)seen.turned_back, (unsigned long long)seen.turned_again,
                   (unsigned long long)seen.outside, (unsigned long long)seen.sent,
-                  (unsigned long long)seen.again);
+                  (unsigned long long)seen.again, (unsigned long long)seen.restarts);
     if (trials < 1000)
         return;
     assert_true(seen.called_off > 100 && seen.expelled > 100 && seen.joined_late > 100);
     assert_true(seen.fenced > 100 && seen.turned_back > 100 && seen.turned_again > 100);
-    assert_true(seen.outside > 100);
+    assert_true(seen.outside > 100 && seen.restarts > 100);
 }
 
 /* As in the thesis: who does not answer is forgotten, and may be there all the same. */
