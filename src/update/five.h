@@ -88,6 +88,13 @@ static inline uint64_t sv__third(const sv_five_options *options)
     return options->lease < 3 ? 1 : options->lease / 3;
 }
 
+/* How long somebody is given to answer. */
+static inline uint64_t sv__all_tries(const sv_five_options *options)
+{
+    return options->retry > UINT64_MAX / options->tries ? UINT64_MAX
+                                                        : options->retry * options->tries;
+}
+
 /* BAD_INPUT where machines with these options could not work. */
 sv_status sv__five_check(sv_ctx *ctx, const sv_five_options *options);
 

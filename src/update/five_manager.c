@@ -206,7 +206,7 @@ static sv_status unsubscribe(sv_five_manager *m, const sv_five_mail *mail)
 /* Without end, whoever has heard is asked from time to time: it may have left unheard since. */
 static uint64_t patience_of(const sv_five_manager *m)
 {
-    return m->options.patience > 0 ? m->options.patience : m->options.retry * m->options.tries;
+    return m->options.patience > 0 ? m->options.patience : sv__all_tries(&m->options);
 }
 
 static void answer(sv_five_manager *m, const sv_five_mail *mail, uint64_t now)

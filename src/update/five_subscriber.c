@@ -58,7 +58,7 @@ static void plan_round(sv_five_subscriber *s, uint64_t now)
     if (s->options.lease > 0)
         s->renew = sv__after(s->first, sv__third(&s->options));
     else if (s->place == SV_FIVE_ON_HIGH)
-        s->renew = sv__after(now, s->options.retry * s->options.tries);
+        s->renew = sv__after(now, sv__all_tries(&s->options));
     else
         s->renew = UINT64_MAX;
 }

@@ -346,6 +346,23 @@ static void many_in_any_order(void **state)
     assert_int_equal(m->members.length, 50);
 }
 
+static void starts_again(void **state)
+{
+    (void)state;
+    sv_five_options options = usual;
+    options.epoch = 7;
+    make(&options);
+    assert_int_equal(sv_five_manager_count(m).epoch, 8);
+    joined(7, 1, 0);
+    sv_five_manager_begin(m, 300);
+    GETS(SV_FIVE_UNPATH, 7, 9, 0);
+    sv_five_manager_free(m);
+    m = NULL;
+    options.epoch = UINT32_MAX;
+    OK(ctx, sv_five_manager_new(ctx, &options, &m));
+    assert_int_equal(sv_five_manager_count(m).epoch, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +380,7 @@ int main(void)
         TEST(unsubscribing),
         TEST(late_doubles_of_an_earlier_life),
         TEST(many_in_any_order),
+        TEST(starts_again),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
