@@ -75,7 +75,7 @@ struct world {
     sv_five_phase phase;
     uint32_t tables;
     uint64_t begins; /* no update before that */
-    bool lively, hasty, broken, restarts;
+    bool lively, hasty, slow, broken, restarts;
 };
 
 /* What trials have seen, so that it is known that they see much. */
@@ -140,7 +140,7 @@ static void look(struct world *w)
     if (phase != w->phase) {
         if (phase == SV_FIVE_PROGRAM) {
             w->tables++;
-            w->programmed = w->now + below(w, 40);
+            w->programmed = w->now + below(w, w->slow ? 600 : 40);
         }
         if (w->phase == SV_FIVE_IDLE && phase != SV_FIVE_LEAVE && phase != SV_FIVE_PROGRAM)
             WRONG("from idle to %d", phase);
@@ -464,7 +464,7 @@ static struct world *draw(uint64_t number, bool heavy)
     assert_non_null(w);
     w->dice = number * 0x2545f4914f6cdd1du + heavy;
     sv_five_options *o = &w->options;
-    o->retry = 5 + below(w, percent(w, 15) ? 200 : 16); /* some try more seldom than they renew */
+    o->retry = 5 + below(w, percent(w, 15) ? 400 : 16); /* some try more seldom than they renew */
     o->tries = 1 + below(w, 4);
     o->lease = percent(w, 75) ? 60 + below(w, 300) : 0;
     /* A renewal and its answer come in time when nothing is lost. */
@@ -478,6 +478,7 @@ static struct world *draw(uint64_t number, bool heavy)
     w->longest = 1 + (percent(w, 50) ? below(w, 1000) : below(w, 60));
     w->odd_delay = percent(w, 50) ? 0 : below(w, 20);
     w->hasty = percent(w, 30);
+    w->slow = percent(w, 30);
     w->lively = true;
     w->restarts = o->lease > 0 && percent(w, 20);
     o->epoch = percent(w, 30) ? UINT32_MAX - below(w, 9) : 0; /* epochs go round */
