@@ -60,14 +60,22 @@ static bool all_arrived(const sv__team *team)
     return gone == injected;
 }
 
-static uint64_t next_event(const sv__team *team)
+/* When packets or adapters may do something next. */
+static uint64_t next_move(const sv__team *team)
 {
-    uint64_t least = team->parts[0].stage != NULL ? sv__stage_next(&team->parts[0]) : SV_NEVER;
+    uint64_t least = SV_NEVER;
     for (uint32_t i = 0; i < team->count; i++) {
         uint64_t time = sv__events_peek(&team->parts[i]);
         least = time < least ? time : least;
     }
     return least;
+}
+
+static uint64_t next_event(const sv__team *team)
+{
+    uint64_t move = next_move(team);
+    uint64_t act = team->parts[0].stage != NULL ? sv__stage_next(&team->parts[0]) : SV_NEVER;
+    return move < act ? move : act;
 }
 
 /* Whether packets are under way and nothing happens any more but that a director acts, who cannot
@@ -200,7 +208,7 @@ static sv_status run(sv__team *team)
     }
     if (x->stage != NULL)
         sv__stage_settle(x, stop);
-    return conclude(team, stop, next == SV_NEVER);
+    return conclude(team, stop, next == SV_NEVER || next_move(team) == SV_NEVER);
 }
 
 /* ---- setting up ---- */

@@ -381,7 +381,7 @@ static void one(uint64_t number, bool changing, struct tally *tally)
     const sv_sim_source source = {.user = &t, .next = next_message, .arrived = message_arrived};
     const sv_sim_director director = trial_director(&t);
     const sv_sim_setup setup = {.model = t.c.model,
-                                .control = {.limit = t.c.limit},
+                                .control = {.limit = t.c.limit, .ignore_stuck = changing},
                                 .source = &source,
                                 .watch = &watch,
                                 .director = changing ? &director : NULL};
