@@ -337,6 +337,10 @@ static sv_status move_part(sv__plan *p)
     SV_TRY(move_all(p, SV__NOBODY, SV__NOBODY, &done));
     p->u->moved = p->num_moved;
     p->u->left = p->num_changed - p->num_moved;
+    if (p->num_moved == 0) { /* then lanes need not change either */
+        p->u->lanes = false;
+        p->steps = 0;
+    }
     return SV_OK;
 }
 
@@ -359,7 +363,9 @@ sv_status sv__move_in_groups(sv__plan *p)
             SV_TRY(move_all(p, SV__NOBODY, SV__REPATH, &done));
         if (!done)
             SV_TRY(move_all_somehow(p, SV__REPATH, SV__REPATH, &done));
-        if (!done)
+        if (done)
+            p->u->moved = p->num_changed;
+        else
             SV_TRY(move_all(p, SV__REPATH, SV__HUSHED, &done));
     }
     if (!done && !p->partial)

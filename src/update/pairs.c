@@ -57,7 +57,7 @@ static void list_one(struct lister *p, uint32_t d, sv_node v)
 {
     const sv__sides *x = p->x;
     sv_node home = sv_is_switch(x->f, v) ? v : sv_switch_of(x->f, v);
-    bool other_sl = sv__old_sl(x, v, d) != sv__new_sl(x, v, d);
+    bool other_sl = p->u->first_step[d] != SV_NONE && sv__old_sl(x, v, d) != sv__new_sl(x, v, d);
     if (home.i == SV_NONE)
         return;
     p->sls += other_sl;

@@ -28,7 +28,7 @@ static sv_status try_lanes(sv__plan *p, bool *safe)
     *safe = true;
     if (!p->u->lanes)
         return SV_OK;
-    SV_TRY(sv__verify_union(&p->x, true, &found));
+    SV_TRY(sv__verify_union(&p->x, true, true, &found));
     *safe = !found->discards && found->deadlock_free == SV_VERDICT_YES;
     sv_transition_free(found);
     if (!*safe)
@@ -56,7 +56,7 @@ static sv_status choose(sv__plan *p)
 {
     sv_transition *found = NULL;
     bool lanes_safe;
-    SV_TRY(sv__verify_union(&p->x, false, &found));
+    SV_TRY(sv__verify_union(&p->x, p->u->lanes, false, &found));
     bool flows = !found->discards && found->deadlock_free == SV_VERDICT_YES;
     bool arrives = found->looping == 0 && found->dead_ends == found->broken && found->strays == 0;
     sv_transition_free(found);
@@ -137,6 +137,26 @@ static sv_status list_entries(sv__plan *p)
     return count_blocks(p);
 }
 
+/* held: somebody must be silent whose SL stays. */
+static void name_way(sv__plan *p, bool held)
+{
+    sv_update *u = p->u;
+    u->moved = held || u->left > 0 ? u->moved : p->num_changed;
+    if (held || (u->left > 0 && u->steps == 0)) {
+        u->way = SV_UPDATE_NEVER;
+    } else if (u->must_pairs > 0) {
+        u->way = SV_UPDATE_REPATH;
+        if (u->why[0] == 0 || !u->lanes)
+            snprintf(u->why, sizeof u->why,
+                     "with the SLs that %llu pairs hold from before there could be a deadlock",
+                     (unsigned long long)u->must_pairs);
+    } else {
+        u->way = u->way == SV_UPDATE_AT_ONCE ? u->way : SV_UPDATE_STEPS;
+        if (u->left == 0)
+            u->why[0] = 0;
+    }
+}
+
 static sv_status conclude(sv__plan *p)
 {
     const sv__silence silence = {p->repath, p->hushed};
@@ -145,17 +165,7 @@ static sv_status conclude(sv__plan *p)
     u->steps = p->steps;
     SV_TRY(list_entries(p));
     SV_TRY(sv__list_pairs(&p->x, p->arena, &silence, p->last_step, u, &hushed));
-    if (hushed || (u->left > 0 && u->steps == 0)) {
-        u->way = SV_UPDATE_NEVER;
-    } else if (u->must_pairs > 0) {
-        u->way = SV_UPDATE_REPATH;
-        if (u->why[0] == 0 || !u->lanes)
-            snprintf(u->why, sizeof u->why,
-                     "with the SLs that %llu pairs hold from before there could be a deadlock",
-                     (unsigned long long)u->must_pairs);
-    } else if (u->left == 0) {
-        u->why[0] = 0;
-    }
+    name_way(p, hushed);
     return SV_OK;
 }
 
@@ -251,6 +261,98 @@ static sv_status prove(const sv__plan *p)
                    bad + 1, u->steps);
 }
 
+/* ---- who need not be silent after all ---- */
+
+struct relief {
+    const sv__plan *p;
+    uint64_t *first; /* of each destination that has pairs which must be silent: its first pair */
+    uint64_t last;   /* pairs of all */
+    uint32_t proofs; /* that may still be tried */
+};
+
+/* Whether pairs from one on, of the same destinations, must be silent. */
+static void bid(sv_update *u, uint64_t from, uint64_t until, const uint8_t *musts, bool silent)
+{
+    for (uint64_t i = from; i < until; i++)
+        u->pairs[i].must = silent && musts[i];
+}
+
+/* Lets destinations speak, all together or, if that is not safe, each half by itself. */
+static sv_status relieve(struct relief *r, const uint8_t *musts, uint32_t from, uint32_t until)
+{
+    const sv__sides *x = &r->p->x;
+    sv_update *u = r->p->u;
+    uint32_t bad;
+    if (from == until || r->proofs == 0)
+        return SV_OK;
+    r->proofs--;
+    bid(u, r->first[from], r->first[until], musts, false);
+    SV_TRY(sv_update_prove(r->p->ctx, x->f, x->before, x->after, u, x->traffic, &bad));
+    if (bad == SV_NONE)
+        return SV_OK;
+    bid(u, r->first[from], r->first[until], musts, true);
+    if (until - from == 1)
+        return SV_OK;
+    uint32_t middle = from + (until - from) / 2;
+    SV_TRY(relieve(r, musts, from, middle));
+    return relieve(r, musts, middle, until);
+}
+
+/* Pairs without a path were listed because they had to be silent; those that need not are not. */
+static void forget_relieved(sv__plan *p)
+{
+    sv_update *u = p->u;
+    uint64_t kept = 0;
+    uint32_t marked = SV_NONE;
+    bool held = false;
+    u->must_pairs = 0;
+    for (uint64_t i = 0; i < u->num_pairs; i++) {
+        sv_update_pair pair = u->pairs[i];
+        sv_node home =
+            sv_is_switch(p->x.f, pair.from) ? pair.from : sv_switch_of(p->x.f, pair.from);
+        bool same = sv__old_sl(&p->x, pair.from, pair.destination) ==
+                    sv__new_sl(&p->x, pair.from, pair.destination);
+        if (marked != pair.destination)
+            sv__mark_paths(&p->x, marked = pair.destination, p->gather.mark, p->gather.stack);
+        if (!pair.must && same && p->gather.mark[home.i] == SV__LOST)
+            continue;
+        u->pairs[kept++] = pair;
+        u->must_pairs += pair.must;
+        held |= pair.must && same;
+    }
+    u->num_pairs = kept;
+    name_way(p, held);
+}
+
+/*
+ * Groups are careful: they take all mixtures of their destinations for possible at once. Steps are
+ * not, so many who are silent need not be. Found by trying, as far as that is affordable.
+ */
+static sv_status relax(sv__plan *p)
+{
+    enum { MOST_PROOFS = 64 };
+    sv_update *u = p->u;
+    uint64_t work = (uint64_t)p->x.f->num_switches * p->x.after->num_destinations * (u->steps + 1);
+    struct relief r = {.p = p, .proofs = (uint32_t)((1 << 26) / (work + 1))};
+    uint32_t count = 0;
+    if (u->must_pairs == 0 || u->pairs == NULL || u->lanes || p->circles)
+        return SV_OK;
+    r.proofs = r.proofs < MOST_PROOFS ? r.proofs : MOST_PROOFS;
+    uint8_t *musts = SV_ARENA_NEW(p->arena, uint8_t, u->num_pairs);
+    r.first = SV_ARENA_NEW(p->arena, uint64_t, p->x.after->num_destinations + 2);
+    if (musts == NULL || r.first == NULL)
+        return SV_NO_MEMORY;
+    for (uint64_t i = 0; i < u->num_pairs; i++) {
+        musts[i] = u->pairs[i].must;
+        if (i == 0 || u->pairs[i].destination != u->pairs[i - 1].destination)
+            r.first[count++] = i;
+    }
+    r.first[count] = u->num_pairs;
+    SV_TRY(relieve(&r, musts, 0, count));
+    forget_relieved(p);
+    return SV_OK;
+}
+
 static sv_status run(sv__plan *p, const sv_fabric *fabric, const sv_routes *before,
                      const sv_routes *after, const sv_update_request *request)
 {
@@ -265,6 +367,8 @@ static sv_status run(sv__plan *p, const sv_fabric *fabric, const sv_routes *befo
     sv__graph_release(&p->graph);
     for (int l = 0; l < SV__MOST_LEVELS; l++)
         sv__graph_release(&p->fine_graphs[l]);
+    if (status == SV_OK && !request->unproven)
+        status = relax(p);
     if (status != SV_OK)
         return status;
     uint64_t planned = sv_now_ns(p->ctx);

@@ -167,14 +167,38 @@ static sv_status bring_back(const sv__sides *x, sv_routes *tables)
     return SV_OK;
 }
 
-/* Terminals may have come back since the old tables were made. */
-static sv_status take_homes(const sv__sides *x, sv_routes *tables)
+/* Gives a node the lanes of the new tables. */
+static sv_status take_lanes(const sv__sides *x, uint32_t v, sv_routes *tables)
+{
+    const sv_routes *from = x->after;
+    uint32_t table = sv_routes_lane_table(x->ctx, tables, &from->lane_tables[from->lanes_of[v]]);
+    if (table == SV_NONE)
+        return SV_NO_MEMORY;
+    tables->lanes_of[v] = (uint16_t)table;
+    if (v >= x->f->num_switches || from->lanes_by_ports[v] == NULL)
+        return SV_OK;
+    for (unsigned in = 0; in <= x->f->switches[v].ports; in++)
+        for (unsigned out = 0; out <= x->f->switches[v].ports; out++) {
+            const sv_lanes *lanes = sv_route_lanes(from, x->f, (sv_node){v}, in, out);
+            table = sv_routes_lane_table(x->ctx, tables, lanes);
+            if (table == SV_NONE)
+                return SV_NO_MEMORY;
+            SV_TRY(sv_routes_set_lanes(x->ctx, x->f, tables, (sv_node){v}, in, out, table));
+        }
+    return SV_OK;
+}
+
+/* Nodes may have come back since the old tables were made. */
+static sv_status take_newcomers(const sv__sides *x, sv_routes *tables)
 {
     uint32_t *home = SV_STORE_NEW(tables->store, x->ctx, uint32_t, x->f->num_terminals + 1);
     if (home == NULL)
         return SV_NO_MEMORY;
     memcpy(home, x->after->home, x->f->num_terminals * sizeof *home);
     tables->home = home;
+    for (uint32_t v = 0; v < sv_num_nodes(x->f); v++)
+        if (sv_node_alive(x->f, (sv_node){v}) && is_newcomer(x, v))
+            SV_TRY(take_lanes(x, v, tables));
     return SV_OK;
 }
 
@@ -184,7 +208,7 @@ static sv_status fill(const sv__sides *x, const sv_update *u, uint32_t done, con
     if (!u->lanes || done > 0)
         SV_TRY(bring_back(x, tables));
     else
-        SV_TRY(take_homes(x, tables));
+        SV_TRY(take_newcomers(x, tables));
     for (uint64_t i = 0; i < u->num_entries && u->entries[i].step < done; i++) {
         const sv_update_entry *e = &u->entries[i];
         uint8_t *row = sv_routes_row(x->ctx, tables, e->destination);
@@ -270,6 +294,7 @@ static sv_status enter(struct proof *p, uint32_t step)
     return SV_OK;
 }
 
+/* One step; or, after the last, that all may stay as it is: who was silent is back. */
 static sv_status prove_step(struct proof *p, uint32_t step, bool *safe)
 {
     const sv__sides *x = p->x;
@@ -280,7 +305,7 @@ static sv_status prove_step(struct proof *p, uint32_t step, bool *safe)
     SV_TRY(enter(p, step));
     sv_status status = between(x, p->u, step, &held, &now);
     if (status == SV_OK)
-        status = between(x, p->u, step + 1, &told, &then);
+        status = between(x, p->u, step < p->u->steps ? step + 1 : step, &told, &then);
     if (status == SV_OK)
         status = sv_verify_transition_quiet(x->ctx, x->f, now, then, x->traffic,
                                             (const uint64_t *const *)p->quiet, &found);
@@ -292,9 +317,9 @@ static sv_status prove_step(struct proof *p, uint32_t step, bool *safe)
     return status;
 }
 
-sv_status sv__verify_union(const sv__sides *x, bool lanes_only, sv_transition **found)
+sv_status sv__verify_union(const sv__sides *x, bool lanes, bool lanes_only, sv_transition **found)
 {
-    const sv_update first = {.lanes = lanes_only};
+    const sv_update first = {.lanes = lanes};
     sv_arena arena;
     sv_routes *now = NULL, *then = NULL;
     sv_arena_init(&arena, x->ctx);
@@ -315,10 +340,10 @@ sv_status sv__verify_union(const sv__sides *x, bool lanes_only, sv_transition **
 }
 
 /* Without settling, packets of all steps may be there together. */
-static sv_status prove_union(const sv__sides *x, bool *safe)
+static sv_status prove_union(const sv__sides *x, const sv_update *u, bool *safe)
 {
     sv_transition *found = NULL;
-    SV_TRY(sv__verify_union(x, false, &found));
+    SV_TRY(sv__verify_union(x, u->lanes, false, &found));
     *safe = found->deadlock_free == SV_VERDICT_YES;
     sv_transition_free(found);
     return SV_OK;
@@ -338,9 +363,9 @@ static sv_status prove(struct proof *p, uint32_t *bad)
     if (p->redone == NULL || p->quiet == NULL)
         return SV_NO_MEMORY;
     if (!u->settle && u->steps > 1)
-        SV_TRY(prove_union(p->x, &safe));
-    for (uint32_t step = 0; safe && step < u->steps; step++) {
-        SV_TRY(sv_progress(p->x->ctx, "proving steps", step, u->steps));
+        SV_TRY(prove_union(p->x, u, &safe));
+    for (uint32_t step = 0; u->steps > 0 && safe && step <= u->steps; step++) {
+        SV_TRY(sv_progress(p->x->ctx, "proving steps", step, u->steps + 1));
         SV_TRY(prove_step(p, step, &safe));
         *bad = safe ? SV_NONE : step;
     }

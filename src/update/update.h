@@ -32,10 +32,16 @@ typedef struct sv__sides {
 sv_status sv__sides_init(sv__sides *x, sv_arena *arena, sv_ctx *ctx, const sv_fabric *f,
                          const sv_routes *before, const sv_routes *after, sv_traffic traffic);
 
-/* The SL that a connection may hold from before, and the one it is told now; SV_NO_SL: it never
- * had a path. */
+/*
+ * The SL that a connection may hold from before, and the one it is told now; SV_NO_SL: it never had
+ * a path. Where SLs go by switch, a terminal that is new has its switch's.
+ */
 static inline unsigned sv__old_sl(const sv__sides *x, sv_node from, uint32_t d)
 {
+    uint32_t n = x->f->num_switches;
+    if (from.i >= n && x->before->sl_form == SV_SL_BY_SWITCH &&
+        x->after->home[from.i - n] != SV_NONE)
+        from.i = x->after->home[from.i - n];
     unsigned sl = sv_route_sl(x->before, from, d);
     return sl == SV_NO_SL ? sv_route_sl(x->after, from, d) : sl;
 }
@@ -126,8 +132,8 @@ const uint8_t *sv__row_at(sv__levels *l, uint32_t d, uint32_t level, int which);
 /* Whether SLs may be different for a destination. */
 bool sv__sls_change(const sv__sides *x, uint32_t d);
 /* What going from the old tables, with the SLs that connections hold, to the new ones does in any
- * order; or to the old ones with new SL-to-lane tables. */
-sv_status sv__verify_union(const sv__sides *x, bool lanes_only, sv_transition **found);
+ * order; or to the old ones with new SL-to-lane tables. lanes: these change. */
+sv_status sv__verify_union(const sv__sides *x, bool lanes, bool lanes_only, sv_transition **found);
 /* Whether SL-to-lane tables differ for an SL that somebody uses. */
 bool sv__lanes_change(const sv__sides *x);
 

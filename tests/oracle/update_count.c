@@ -34,6 +34,15 @@ static void mark_sls(const oracle *o, const sv_routes *r, bool *used)
                 used[sv_route_sl(r, (sv_node){v}, d)] = true;
 }
 
+/* Whether old tables know a node: what they say of another's lanes means nothing. */
+static bool was_there(const oracle *o, uint32_t v)
+{
+    bool entry = v >= o->switches && o->before->home[v - o->switches] != SV_NONE;
+    for (uint32_t d = 0; d < o->dests && v < o->switches; d++)
+        entry |= o->before->node[d].i != v && o->before->ports[d][v] != SV_NO_PORT;
+    return entry;
+}
+
 int oracle_lanes_differ(const oracle *o)
 {
     bool used[SV_MOST_SLS] = {false};
@@ -42,7 +51,7 @@ int oracle_lanes_differ(const oracle *o)
     mark_sls(o, o->after, used);
     for (uint32_t v = 0; v < o->nodes; v++) {
         unsigned ports = v < o->switches ? o->f->switches[v].ports : 1u;
-        bool alive = sv_node_alive(o->f, (sv_node){v});
+        bool alive = sv_node_alive(o->f, (sv_node){v}) && was_there(o, v);
         for (unsigned in = 0; in <= ports; in++)
             for (unsigned out = 0; out <= ports; out++) {
                 const sv_lanes *x = oracle_lanes(o, o->before, v, in, out);
