@@ -142,7 +142,7 @@ static void name_way(sv__plan *p, bool held)
 {
     sv_update *u = p->u;
     u->moved = held || u->left > 0 ? u->moved : p->num_changed;
-    if (held || (u->left > 0 && u->steps == 0)) {
+    if (held || u->steps == 0) {
         u->way = SV_UPDATE_NEVER;
     } else if (u->must_pairs > 0) {
         u->way = SV_UPDATE_REPATH;
@@ -330,7 +330,7 @@ static void forget_relieved(sv__plan *p)
  */
 static sv_status relax(sv__plan *p)
 {
-    enum { MOST_PROOFS = 64 };
+    enum { MOST_PROOFS = 256 };
     sv_update *u = p->u;
     uint64_t work = (uint64_t)p->x.f->num_switches * p->x.after->num_destinations * (u->steps + 1);
     struct relief r = {.p = p, .proofs = (uint32_t)((1 << 26) / (work + 1))};
