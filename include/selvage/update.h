@@ -82,7 +82,8 @@ typedef struct sv_update {
 } sv_update;
 
 /*
- * Looks for a safe order.
+ * Looks for a safe order. (If the old tables can deadlock, or make packets circle, by themselves,
+ * that may happen until the first step is over, whoever is silent.)
  *
  * before, after: tables of this fabric, which is as it is now (those of another come through
  * sv_routes_remap), with the same destinations and LIDs. request: NULL for managed traffic and

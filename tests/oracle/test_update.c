@@ -230,6 +230,9 @@ static oracle_rule judge_case(const update_case *c, oracle *o, struct tally *n)
     oracle_rule rule = oracle_count(o, u, &p);
     if (rule == ORACLE_FINE)
         rule = oracle_judge(o, &p);
+    /* Who sends to the dead cannot be silenced: old tables that can deadlock may do so. */
+    if (rule == ORACLE_DEADLOCK && u->way == SV_UPDATE_NEVER && !oracle_acyclic(o, false))
+        rule = ORACLE_FINE;
     if (rule == ORACLE_FINE)
         rule = oracle_tables(o, ctx, u, &p);
     n->ways[u->way]++;
@@ -311,8 +314,9 @@ static oracle_rule judge_part(const update_case *c, oracle *o, struct tally *n)
         moved += u->first_step[d] != SV_NONE;
         most += differs;
     }
-    if (rule == ORACLE_FINE && (whole->way >= SV_UPDATE_REPATH || u->left + moved < moving ||
-                                u->left + moved > most || (u->why[0] != 0) != (u->left > 0))) {
+    if (rule == ORACLE_FINE &&
+        (whole->way >= SV_UPDATE_REPATH || u->left + moved < moving || u->left + moved > most ||
+         (u->why[0] != 0) != (u->left > 0 || u->way == SV_UPDATE_NEVER))) {
         rule = ORACLE_SHAPE;
         snprintf(narrow.why, sizeof narrow.why, "way %d, %u of %u moved, %llu left", (int)u->way,
                  moved, moving, (unsigned long long)u->left);
