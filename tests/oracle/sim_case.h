@@ -74,6 +74,8 @@ void sim_changes_draw(sim_case *c, struct sv_rng *rng, uint64_t grain);
 /* Moves some changes, and what terminals do, to the next of these ticks, or a tick before or after.
  */
 void sim_changes_snap(sim_case *c, uint64_t seed, uint64_t *ticks, uint32_t count);
+/* Nothing of it happens at a tick or later; who is silent by then stays so. */
+void sim_changes_cut(sim_case *c, uint64_t tick);
 
 /* What switches do with packets that are sent to them at a tick: ARRIVED: there is a way. */
 sv_trace_end sim_way_at(const sim_case *c, uint32_t destination, unsigned sl, sv_node s,

@@ -231,6 +231,18 @@ void sim_changes_snap(sim_case *c, uint64_t seed, uint64_t *ticks, uint32_t coun
     }
 }
 
+void sim_changes_cut(sim_case *c, uint64_t tick)
+{
+    while (c->num_changes > 0 && c->changes[c->num_changes - 1].tick >= tick)
+        c->num_changes--;
+    while (c->num_wakes > 0 && c->wakes[c->num_wakes - 1].tick >= tick)
+        c->num_wakes--;
+    for (uint32_t t = 0; t < c->f->num_terminals; t++)
+        if (c->habits[t].silent_until >= tick)
+            c->habits[t].silent_until = SV_NEVER;
+    c->snap = false;
+}
+
 /* ---- what holds ---- */
 
 /* The tables of which a node has this part. */
