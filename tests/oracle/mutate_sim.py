@@ -32,6 +32,9 @@ ROOM = os.path.join(SOURCE, "src", "simulate")
 # same: why nothing changes, where that is so.
 Mutation = namedtuple("Mutation", "file rule what old new same", defaults=(None,))
 
+# Files that nobody needs but a director: their mutations are tried with tables that change.
+DIRECTED = ("stage.c", "mishap.c")
+
 MUTATIONS = [
     # ---- switch.c ----
     Mutation("switch.c", 9, "virtual output queues are not kept apart",
@@ -303,6 +306,82 @@ MUTATIONS = [
              "if (byte > cross && n > 1) {", "if (false) {"),
     Mutation("state.h", 5, "cables have no length",
              "return most + x->m->cable;", "return most;"),
+    # ---- stage.c ----
+    Mutation("stage.c", 21, "a director acts after what happens at his tick",
+             "if (next <= event) {", "if (next < event) {"),
+    Mutation("stage.c", 21, "a block takes the next one with it",
+             "i < stage->block_first[block + 1]", "i < stage->block_first[block + 2]"),
+    Mutation("stage.c", 21, "the first entry of a block stays as it is",
+             "uint32_t i = stage->block_first[block];", "uint32_t i = stage->block_first[block] + 1;"),
+    Mutation("stage.c", 21, "destinations are in the order of their LIDs",
+             "stage->block_of[stage->block_first[sv__routes_block(r, d) + 1]++] = d;",
+             "stage->block_first[sv__routes_block(r, d) + 1]++;\n    "
+             "for (uint32_t d = 0; d < n; d++)\n        stage->block_of[d] = d;"),
+    Mutation("stage.c", 21, "a switch has the same lanes for all its ports",
+             "if (sv__is_switch(x, node.i) && with->lanes_by_ports[node.i] != NULL)", "if (false)"),
+    Mutation("stage.c", 21, "adapters keep their lanes",
+             "    r->lanes_of[node.i] = (uint16_t)table;\n", ""),
+    Mutation("stage.c", 21, "tables of lanes are numbered as they are elsewhere",
+             "table = sv_routes_lane_table(x->ctx, x->stage->r, &with->lane_tables[is]);",
+             "table = is;"),
+    Mutation("stage.c", 21, "a message keeps its address",
+             "    message->destination = changed.destination;\n", ""),
+    Mutation("stage.c", 21, "a message keeps its SL", "    *sl = level;\n", ""),
+    Mutation("stage.c", 21, "what is held back is opened",
+             "        x->adapters[t].held = true;\n", ""),
+    Mutation("stage.c", 21, "an adapter wakes a tick late",
+             "x->adapters[terminal].channel, x->now);", "x->adapters[terminal].channel, x->now + 1);"),
+    Mutation("stage.c", 21, "a call that is asked for is not made",
+             "        stage->next = time;\n", "        (void)time;\n"),
+    Mutation("stage.c", 21, "a call that is asked for in a call is not made",
+             "stage->next = again < stage->next ? again : stage->next;", "stage->next = again;"),
+    Mutation("stage.c", 22, "who is drained is not under way any more",
+             "still = stage->coming.length;", "still = 0;"),
+    Mutation("stage.c", 24, "arrivals are not settled before the director acts",
+             "    sv__stage_settle(x, x->now);\n    stage->acting = true;",
+             "    stage->acting = true;"),
+    # ---- mishap.c ----
+    Mutation("mishap.c", 22, "port 0 is no entry",
+             "    if (port == 0)\n        return SV_TRACE_ASTRAY;",
+             "    if (port == 0)\n        return SV_TRACE_NO_ENTRY;"),
+    Mutation("mishap.c", 22, "a terminal takes what is not for it",
+             "if (!sv__is_switch(x, to) && to != x->r->node[packet->destination].i)", "if (false)"),
+    Mutation("mishap.c", 22, "what is dropped is gone before it has come over the cable",
+             "{.from = packet->start + x->m->cable,", "{.from = packet->start,"),
+    Mutation("mishap.c", 22, "what is dropped is gone when its link starts",
+             ".rate = x->outputs[channel].byte,", ".rate = 1,"),
+    Mutation("mishap.c", 22, "what is dropped frees another lane",
+             "sv__credits_back(x, channel, packet->lane, ramp)",
+             "sv__credits_back(x, channel, 0, ramp)"),
+    Mutation("mishap.c", 10, "lanes do not depend on the input port, with a director",
+             "sv_route_lanes(x->r, x->f, at, o->in_port, port)",
+             "sv_route_lanes(x->r, x->f, at, 1, port)"),
+    Mutation("mishap.c", 23, "every time round counts",
+             "if (sv_bit(set, at.i) && !sv_bit(set, x->f->num_switches))",
+             "if (sv_bit(set, at.i))"),
+    Mutation("mishap.c", 23, "a packet has been where the one before it with its place was",
+             "if (x->packets[p].hops == 0)", "if (false)"),
+    Mutation("mishap.c", 23, "nobody remembers where packets have been",
+             "    x->packets[p].hops = 1; /* that it has a set */\n", ""),
+    Mutation("mishap.c", 24, "addresses are told apart",
+             "(uint64_t)packet->from << 32 | to;",
+             "(uint64_t)packet->from << 32 | packet->destination;"),
+    Mutation("mishap.c", 24, "senders are not told apart",
+             "(uint64_t)packet->from << 32 | to;", "to;"),
+    Mutation("mishap.c", 24, "who comes after the last is not overtaken",
+             "if (later > 0)", "if (later != 0)"),
+    Mutation("mishap.c", 24, "the first to arrive is overtaken",
+             ".overtaken = later < 0", ".overtaken = later <= 0"),
+    Mutation("mishap.c", 24, "who arrives at a tick has arrived before it",
+             "stage->coming.at[0].time < time", "stage->coming.at[0].time <= time"),
+    # ---- run.c ----
+    Mutation("run.c", 22, "what was dropped is waited for",
+             "        gone += team->parts[i].arrived + team->parts[i].dropped;\n    }\n    for",
+             "        gone += team->parts[i].arrived;\n    }\n    for"),
+    Mutation("run.c", 22, "a run ends before the director's last call",
+             "x->injected != x->arrived + x->dropped &&", "true &&"),
+    Mutation("run.c", 24, "what arrives at the end is not told",
+             "    if (x->stage != NULL)\n        sv__stage_settle(x, stop);\n", ""),
     # ---- what changes nothing ----
     Mutation("switch.c", 16, "at the beginning all pairs come after the last",
              "last != SV_NONE && pair <= last", "pair <= last",
@@ -328,8 +407,9 @@ def affected(name):
     """The files to be compiled when one has changed."""
     if name.endswith(".c"):
         return [name]
-    return [file for file in sorted(os.listdir(ROOM))
-            if file.endswith(".c") and '#include "simulate/%s"' % name in text_of(file)]
+    names = {name, "stage.h"} if name == "state.h" else {name}  # the one includes the other
+    return [file for file in sorted(os.listdir(ROOM)) if file.endswith(".c") and
+            any('#include "simulate/%s"' % each in text_of(file) for each in names)]
 
 
 def settings():
@@ -377,11 +457,12 @@ class Shop:
             raise SystemExit("%s: cannot be built:\n%s" % (
                 mutation.what if mutation else "the simulator as it is", done.stdout.decode()))
 
-    def run(self, program):
+    def run(self, program, only):
         """Whether it came through, and what happened otherwise."""
         try:
-            done = subprocess.run([program, str(TRIALS), str(SEED)], stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, timeout=self.limit)
+            done = subprocess.run([program, str(TRIALS), str(SEED), *only],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  timeout=self.limit)
         except subprocess.TimeoutExpired:
             return False, "caught: no end after %d s" % self.limit
         output = done.stdout.decode(errors="replace")
@@ -394,7 +475,9 @@ class Shop:
 
     def judge(self, number, mutation):
         program = self.make(number, mutation)
-        passed, verdict = self.run(program)
+        changing = mutation and (mutation.rule > 20 or mutation.file in DIRECTED)
+        only = [] if mutation is None else ["changing" if changing else "still"]
+        passed, verdict = self.run(program, only)
         shutil.rmtree(os.path.dirname(program))
         return passed, verdict
 

@@ -50,14 +50,20 @@ void sim_lanes_draw(const sim_case *c, sv_routes *r, sv_rng *rng, uint32_t disca
     }
 }
 
-/* LIDs far apart, so that there are several blocks; or none at all. */
+/* LIDs far apart, so that there are several blocks, in any order; or none at all. */
 static void draw_lids(sv_routes *r, sv_rng *rng)
 {
     static const uint32_t steps[] = {0, 1, 13, 40, 64, 100};
     uint32_t step = steps[sv_rng_below(rng, 6)];
     uint32_t first = step > 0 ? 1 + (uint32_t)sv_rng_below(rng, 100) : 0;
+    uint32_t *order = calloc(r->num_destinations, sizeof *order);
     for (uint32_t d = 0; d < r->num_destinations; d++)
-        r->lid[d] = (uint16_t)(first + step * d);
+        order[d] = d;
+    if (one_in(rng, 2))
+        sv_rng_shuffle(rng, order, r->num_destinations);
+    for (uint32_t d = 0; d < r->num_destinations; d++)
+        r->lid[d] = (uint16_t)(first + step * order[d]);
+    free(order);
 }
 
 /* An entry that need not make sense, more often one that leads to another switch. */
@@ -100,6 +106,14 @@ static uint32_t block_of(const sv_routes *r, uint32_t destination)
     return destination / SV_LFT_BLOCK;
 }
 
+static uint32_t count_blocks(const sv_routes *r)
+{
+    uint32_t count = 0;
+    for (uint32_t d = 0; d < r->num_destinations; d++)
+        count = block_of(r, d) >= count ? block_of(r, d) + 1 : count;
+    return count;
+}
+
 static int by_tick(const void *a, const void *b)
 {
     const uint64_t *x = a, *y = b; /* both begin with it */
@@ -128,14 +142,14 @@ static void restore(sim_case *c, sv_rng *rng, uint64_t from, uint64_t until)
 {
     for (uint32_t s = 0; s < c->f->num_switches; s++) {
         add_change(c, from + sv_rng_below(rng, until - from), s, SIM_LANES, 0);
-        for (uint32_t block = 0; block <= block_of(c->r, c->r->num_destinations - 1); block++)
+        for (uint32_t block = 0; block < count_blocks(c->r); block++)
             add_change(c, from + sv_rng_below(rng, until - from), s, block, 0);
     }
 }
 
 static void draw_changes(sim_case *c, sv_rng *rng, uint64_t grain, uint64_t span)
 {
-    uint32_t blocks = block_of(c->r, c->r->num_destinations - 1) + 1;
+    uint32_t blocks = count_blocks(c->r);
     uint32_t drawn = (uint32_t)sv_rng_below(rng, one_in(rng, 4) ? 5 : 60 + 8 * blocks);
     c->changes = calloc(drawn + (size_t)c->f->num_switches * (blocks + 1) + 1, sizeof *c->changes);
     for (uint32_t i = 0; i < drawn; i++) {
