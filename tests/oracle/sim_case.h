@@ -53,9 +53,10 @@ typedef struct sim_case {
     sim_wake *wakes;     /* by tick */
     sim_habit *habits;   /* [terminals] */
     uint32_t num_changes, num_wakes;
-    bool snap;  /* some changes are to come at ticks at which packets move */
-    bool asks;  /* the director wants to know of messages that are opened */
-    bool calls; /* the director is called by sv_sim_call, not by *again */
+    bool snap;    /* some changes are to come at ticks at which packets move */
+    bool asks;    /* the director wants to know of messages that are opened */
+    bool patient; /* nobody looks for deadlocks while the director has something to do */
+    bool calls;   /* the director is called by sv_sim_call, not by *again */
 } sim_case;
 
 /* The case of a seed, always the same; to be released. */

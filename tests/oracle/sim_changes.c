@@ -210,6 +210,7 @@ void sim_changes_draw(sim_case *c, sv_rng *rng, uint64_t grain)
     draw_habits(c, rng, grain, span);
     c->snap = one_in(rng, 2);
     c->calls = one_in(rng, 3);
+    c->patient = one_in(rng, 2);
 }
 
 /* ---- ticks that matter ---- */

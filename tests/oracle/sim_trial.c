@@ -198,6 +198,7 @@ bool trial_cut(struct trial *t, const sv_sim_result *r)
     t->cut = next_moment(t);
     if (t->cut >= t->c.limit)
         return false;
+    assert_false(t->c.patient);
     assert_int_equal(r->end, SV_SIM_DEADLOCK);
     sim_changes_cut(&t->c, t->cut);
     trial_forget(t);

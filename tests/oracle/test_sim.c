@@ -389,7 +389,7 @@ static void one(uint64_t number, bool changing, struct tally *tally)
     const sv_sim_source source = {.user = &t, .next = next_message, .arrived = message_arrived};
     const sv_sim_director director = trial_director(&t);
     const sv_sim_setup setup = {.model = t.c.model,
-                                .control = {.limit = t.c.limit, .ignore_stuck = changing},
+                                .control = {.limit = t.c.limit, .ignore_stuck = t.c.patient},
                                 .source = &source,
                                 .watch = &watch,
                                 .director = changing ? &director : NULL};
@@ -397,8 +397,6 @@ static void one(uint64_t number, bool changing, struct tally *tally)
     if (changing && trial_cut(&t, result)) {
         end = run_oracle(&t);
         compare_cut(&t);
-    } else if (changing && end == ORACLE_COMPLETED && t.cut != SV_NEVER) {
-        end = ORACLE_LIMIT; /* there was more to be done */
     }
     compare(&t, number);
     static const sv_sim_end ends[] = {SV_SIM_COMPLETED, SV_SIM_DEADLOCK, SV_SIM_LIMIT};
