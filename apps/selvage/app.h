@@ -150,6 +150,22 @@ sv_status app_add_multicast(struct app *app, const sv_fabric *fabric, sv_routes 
 void app_print_multicast(sv_text *out, const app_multicast *made);
 void app_json_multicast(sv_json *json, const app_multicast *made);
 
+/* The second set of routes that route --two-sets adds, for high addresses. */
+typedef struct app_two_sets {
+    bool wanted;
+    unsigned lane; /* of its own */
+} app_two_sets;
+
+/* What is asked for leaves a lane to them. INFEASIBLE: there is no more than one. */
+sv_status app_two_sets_begin(struct app *app, const sv_fabric *fabric, sv_route_request *request,
+                             app_two_sets *sets);
+/* Tables become the base ones of two sets. request: as it was before. */
+sv_status app_two_sets_end(struct app *app, const sv_fabric *fabric,
+                           const sv_route_request *request, const app_two_sets *sets,
+                           sv_routes **routes, sv_route_report *report);
+void app_print_two_sets(sv_text *out, const app_two_sets *sets);
+void app_json_two_sets(sv_json *json, const app_two_sets *sets);
+
 /* --format F, or by the suffix of the output's name. EXIT_USAGE for an unknown one, else -1. */
 int app_format(struct app *app, const char *name, const char *output, sv_format *format);
 

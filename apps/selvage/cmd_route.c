@@ -16,6 +16,7 @@ struct route {
     app_list options;
     uint64_t vls, lmc, sl_offset, seed;
     bool json, no_check, full, proven;
+    app_two_sets sets;
     app_multicast multicast;
     sv_selection tried; /* of engine auto */
     sv_traffic traffic;
@@ -92,6 +93,7 @@ static void print_text(sv_text *out, const struct route *o, const sv_fabric *f, 
     if (report->components > 1)
         sv_text_print(out, "components     %u: terminals of different ones cannot talk\n",
                       report->components);
+    app_print_two_sets(out, &o->sets);
     app_print_multicast(out, &o->multicast);
     if (found != NULL)
         app_print_verification(out, f, r, found, o->traffic);
@@ -144,6 +146,7 @@ static void print_json(sv_text *out, const struct route *o, const sv_fabric *f, 
         app_json_selection(&j, &o->tried);
     sv_json_number(&j, "switches", f->live_switches);
     sv_json_number(&j, "destinations", f->live_switches + ((uint64_t)f->live_terminals << r->lmc));
+    app_json_two_sets(&j, &o->sets);
     app_json_multicast(&j, &o->multicast);
     sv_json_text(&j, "output", o->output);
     if (found != NULL) {
@@ -224,9 +227,9 @@ static sv_status compute_again(struct app *app, struct route *o, const sv_fabric
 }
 
 /* Tables, with a multicast group if wanted. */
-static sv_status compute(struct app *app, struct route *o, const sv_fabric *fabric,
-                         const sv_route_request *request, sv_routes **routes,
-                         sv_route_report *report)
+static sv_status compute_base(struct app *app, struct route *o, const sv_fabric *fabric,
+                              const sv_route_request *request, sv_routes **routes,
+                              sv_route_report *report)
 {
     char why[300];
     if (strcmp(o->engine, "auto") == 0) {
@@ -243,6 +246,19 @@ static sv_status compute(struct app *app, struct route *o, const sv_fabric *fabr
     snprintf(why, sizeof why, "%s", sv_ctx_message(app->ctx));
     status = compute_again(app, o, fabric, request, routes, report);
     return status == SV_INFEASIBLE ? sv_fail(app->ctx, status, "%s", why) : status;
+}
+
+/* The same, for two sets as the base one of them. */
+static sv_status compute(struct app *app, struct route *o, const sv_fabric *fabric,
+                         const sv_route_request *request, sv_routes **routes,
+                         sv_route_report *report)
+{
+    sv_route_request asked = *request;
+    if (o->sets.wanted)
+        SV_TRY(app_two_sets_begin(app, fabric, &asked, &o->sets));
+    SV_TRY(compute_base(app, o, fabric, &asked, routes, report));
+    return o->sets.wanted ? app_two_sets_end(app, fabric, request, &o->sets, routes, report)
+                          : SV_OK;
 }
 
 static sv_status route_anew(struct app *app, struct route *o, const sv_fabric *fabric,
@@ -365,6 +381,15 @@ static int check_line(struct app *app, struct route *o)
     if (o->repair != NULL && strcmp(o->engine, "auto") == 0)
         return app_usage_error(app, "--repair needs the engine that is to route what cannot be "
                                     "mended, not auto");
+    if (o->sets.wanted && o->repair != NULL)
+        return app_usage_error(app, "--two-sets is for routing anew, not for --repair");
+    if (o->sets.wanted && o->lmc != NOT_GIVEN && o->lmc != 1)
+        return app_usage_error(app, "--two-sets means --lmc 1");
+    if (o->sets.wanted && o->vls != NOT_GIVEN && o->vls < 2)
+        return app_usage_error(app, "--two-sets needs two lanes or more");
+    if (o->sets.wanted && o->sl_mode == SV_SLS_ONE)
+        return app_usage_error(app, "--two-sets takes a service level of its own, so --sl one "
+                                    "cannot be");
     if (o->full && o->proven)
         return app_usage_error(app, "--full leaves nothing for --proven");
     if (o->order_out != NULL && o->repair != NULL)
@@ -426,6 +451,8 @@ int cmd_route(struct app *app, int argc, char **argv)
         {"seed", 0, OPTION_NUMBER, &o.seed, "N", "where the engine draws lots (default 1)"},
         {"multicast", 0, OPTION_FLAG, &o.multicast.wanted, NULL,
          "a multicast group of all terminals, safe together with the rest"},
+        {"two-sets", 0, OPTION_FLAG, &o.sets.wanted, NULL,
+         "two addresses a terminal: high ones by updn on the last lane, for five phases"},
         {"repair", 0, OPTION_TEXT, &o.repair, "OLD",
          "change the tables in OLD as little as possible"},
         {"proven", 0, OPTION_FLAG, &o.proven, NULL,

@@ -123,6 +123,9 @@ SV_API SV_MUST_USE sv_status sv_route(sv_ctx *ctx, const sv_fabric *fabric, cons
                                       const sv_route_request *request, sv_routes **routes,
                                       sv_route_report *report);
 
+/* Lanes that every live link between switches offers; 8 where links do not tell. Time: linear. */
+SV_API unsigned sv_lanes_offered(const sv_fabric *fabric);
+
 #ifdef __cplusplus
 }
 #endif

@@ -84,8 +84,7 @@ static sv_status check_options(sv_ctx *ctx, const sv_engine_info *about,
     return SV_OK;
 }
 
-/* Lanes that every live link between switches offers; 8 where links do not tell. */
-static unsigned lanes_offered(const sv_fabric *f)
+unsigned sv_lanes_offered(const sv_fabric *f)
 {
     unsigned least = 0;
     for (uint32_t c = 0; c < f->num_channels; c++) {
@@ -103,7 +102,7 @@ static unsigned lanes_offered(const sv_fabric *f)
 static unsigned lanes_to_use(const sv_fabric *f, const sv_engine_info *about,
                              const sv_route_request *request)
 {
-    unsigned offered = lanes_offered(f), left = SV_HARDWARE_SLS - request->sl_offset;
+    unsigned offered = sv_lanes_offered(f), left = SV_HARDWARE_SLS - request->sl_offset;
     return offered < left || about->traits & SV_ENGINE_BY_PORTS ? offered : left;
 }
 
