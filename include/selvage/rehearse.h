@@ -43,6 +43,7 @@ typedef struct sv_rehearsal_request {
                       none */
     uint64_t forward; /* from rank 0 to another rank of its application, and back */
     uint64_t seed;
+    const sv_sim_watch *watch; /* is told what happens, too; or NULL */
 } sv_rehearsal_request;
 
 typedef struct sv_rehearsal_phase {
@@ -63,10 +64,14 @@ typedef struct sv_rehearsal {
     uint64_t held_sum, held_most; /* ticks that a pair was silent, with something to send */
     uint64_t drain_most;          /* from being told to be silent to the last arrival */
     bool done;                    /* all switches have their new entries; all flows are back */
+    sv_five_count five;           /* of the manager, of SV_REHEARSE_FIVE */
+    /* Of sim->mishaps: those of pairs that old tables join, and new ones, too. */
+    uint64_t harmed[SV_SIM_MISHAPS];
     /* Definition 5.5 and what follows from it, as seen in the run. */
     bool both_deadlock_free; /* 1: old and new tables, by verify/ */
-    uint64_t inconsistent;   /* 2: packets of those who take part that met old and new entries of
-                                their path, or flows with packets of both under way at a time */
+    uint64_t inconsistent;   /* 2: packets of those who take part that went by an old entry and by
+                                a new one (where these differ), and flows (of a terminal to a
+                                destination) with a packet of each under way at a time */
     bool together;           /* 3: nothing waited for ever */
     struct sv__store *store;
 } sv_rehearsal;
