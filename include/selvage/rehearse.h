@@ -69,10 +69,11 @@ typedef struct sv_rehearsal {
     uint64_t harmed[SV_SIM_MISHAPS];
     /* Definition 5.5 and what follows from it, as seen in the run. */
     bool both_deadlock_free; /* 1: old and new tables, by verify/ */
-    uint64_t inconsistent;   /* 2: packets of those who take part that went by an old entry and by
-                                a new one (where these differ), and flows (of a terminal to a
-                                destination) with a packet of each under way at a time */
-    bool together;           /* 3: nothing waited for ever */
+    uint64_t inconsistent; /* 2: of terminals and destinations (flows) that take part, and that old
+                              tables join, and new ones, too: packets that went by an old entry and
+                              by a new one (where these differ), and flows with a packet of each
+                              under way at a time */
+    bool together;         /* 3: nothing waited for ever */
     struct sv__store *store;
 } sv_rehearsal;
 

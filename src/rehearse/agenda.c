@@ -1,0 +1,76 @@
+/*
+ * agenda.c: what is to happen in a rehearsal, and when; the lots of its datagrams.
+ *
+ * A heap by time; of what is due at the same time, that which was noted first comes first, so a
+ * seed means the same run everywhere. What is noted while the simulator is busy with packets makes
+ * it call, in the next tick at the earliest.
+ *
+ * Cost: O(log n) for each of n.
+ */
+#include "rehearse/trial.h"
+
+static bool before(const sv__due *a, const sv__due *b)
+{
+    return a->time != b->time ? a->time < b->time : a->serial < b->serial;
+}
+
+static void add(sv__trial *x, sv__due due)
+{
+    due.serial = x->serial++;
+    if (sv_array_push(x->ctx, &x->agenda, due) != SV_OK) {
+        x->status = SV_NO_MEMORY;
+        return;
+    }
+    size_t i = x->agenda.length - 1;
+    sv__due *at = x->agenda.at;
+    for (; i > 0 && before(&due, &at[(i - 1) / 2]); i = (i - 1) / 2)
+        at[i] = at[(i - 1) / 2];
+    at[i] = due;
+    if (!x->acting && x->stage != NULL)
+        sv_sim_call(x->stage, due.time);
+}
+
+void sv__trial_note(sv__trial *x, uint64_t time, sv__due_kind kind, uint32_t a, uint32_t b,
+                    uint32_t c)
+{
+    add(x, (sv__due){.time = time, .kind = kind, .a = a, .b = b, .c = c});
+}
+
+void sv__trial_post(sv__trial *x, uint64_t time, sv__due_kind kind, const sv_five_mail *mail)
+{
+    add(x, (sv__due){.time = time, .kind = kind, .mail = *mail});
+}
+
+bool sv__trial_take(sv__trial *x, uint64_t now, sv__due *due)
+{
+    sv__due *at = x->agenda.at;
+    if (x->agenda.length == 0 || at[0].time > now)
+        return false;
+    *due = at[0];
+    const sv__due last = at[--x->agenda.length];
+    size_t length = x->agenda.length, i = 0;
+    for (size_t k = 1; k < length; k = 2 * i + 1) {
+        k += k + 1 < length && before(&at[k + 1], &at[k]);
+        if (!before(&at[k], &last))
+            break;
+        at[i] = at[k];
+        i = k;
+    }
+    if (length > 0)
+        at[i] = last;
+    return true;
+}
+
+bool sv__trial_lost(sv__trial *x)
+{
+    bool lost = x->q->loss > 0 && sv_rng_below(&x->rng, 1000) < x->q->loss;
+    x->report->datagrams++;
+    x->report->lost += lost;
+    return lost;
+}
+
+uint64_t sv__trial_delay(sv__trial *x)
+{
+    uint64_t least = x->q->delay_least, most = x->q->delay_most;
+    return least + (most > least ? sv_rng_below(&x->rng, most - least + 1) : 0);
+}

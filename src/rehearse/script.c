@@ -1,0 +1,244 @@
+/*
+ * script.c: from step to step.
+ *
+ * At once is one step with all blocks that differ, by block and then by switch, as OpenSM sends
+ * them. By a plan each step goes: those who are to be silent in it are told, and answer when their
+ * packets have arrived; its blocks are written, with what is right in all 64 entries then; where
+ * the plan says so, packets of before leave. Whoever need not be silent any more hears of it with
+ * the next step, or at the end.
+ *
+ * Invariants: a step's blocks go out when all that it waits for has been answered. If somebody does
+ * not answer at all (`tries`), no further step begins: what came after would count on it.
+ *
+ * Cost: linear in the entries that change, and for each step in switches and terminals.
+ */
+#include <string.h>
+
+#include "base/bitset.h"
+#include "rehearse/trial.h"
+#include "routes/routes.h"
+
+static const sv_update *plan_of(const sv__trial *x)
+{
+    return x->q->way == SV_REHEARSE_AT_ONCE ? NULL : x->q->plan;
+}
+
+/* Whether a pair of the plan is one that is to be silent here. */
+static bool heeds(const sv__trial *x, const sv_update_pair *pair)
+{
+    return x->q->way == SV_REHEARSE_HOLD || (x->q->way == SV_REHEARSE_STEPS && pair->must);
+}
+
+/* Notes that a terminal hears of a pair's first step, and of that after its last. */
+static void tell_of(sv__trial *x, uint32_t terminal, const sv_update_pair *pair)
+{
+    size_t n = x->f->num_terminals;
+    sv_bit_set(x->tells, pair->from_step * n + terminal);
+    sv_bit_set(x->tells, (pair->to_step + 1) * n + terminal);
+}
+
+/* One pair of the plan: where it is found again, and who hears of it. */
+static sv_status note_pair(sv__trial *x, const sv_update_pair *pair)
+{
+    uint32_t held;
+    uint64_t key = (uint64_t)pair->from.i << 32 | pair->destination;
+    SV_TRY(sv_map_add(&x->plan_of, key, (uint32_t)x->spans.length, &held));
+    if (held == x->spans.length) {
+        SV_TRY(sv_array_push(x->ctx, &x->spans, *pair));
+    } else {
+        sv_update_pair *span = &x->spans.at[held];
+        span->from_step = pair->from_step < span->from_step ? pair->from_step : span->from_step;
+        span->to_step = pair->to_step > span->to_step ? pair->to_step : span->to_step;
+    }
+    if (!sv_is_switch(x->f, pair->from)) {
+        tell_of(x, pair->from.i - x->f->num_switches, pair);
+        return SV_OK;
+    }
+    for (uint32_t t = 0; t < x->f->num_terminals; t++)
+        if (x->after->home[t] == pair->from.i)
+            tell_of(x, t, pair);
+    return SV_OK;
+}
+
+sv_status sv__script_init(sv__trial *x)
+{
+    const sv_update *plan = plan_of(x);
+    x->steps = plan != NULL ? plan->steps : 1;
+    if (x->q->way == SV_REHEARSE_AT_ONCE || x->q->way == SV_REHEARSE_FIVE)
+        return SV_OK;
+    if (plan == NULL)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "steps need a plan");
+    if (plan->num_pairs > 0 && plan->pairs == NULL)
+        return sv_fail(x->ctx, SV_INFEASIBLE, "more pairs than a plan lists would be silent");
+    x->tells = sv_bitset_new(&x->arena, (size_t)(x->steps + 1) * x->f->num_terminals);
+    if (x->tells == NULL)
+        return SV_NO_MEMORY;
+    for (uint64_t i = 0; i < plan->num_pairs; i++)
+        if (heeds(x, &plan->pairs[i])) {
+            if (plan->pairs[i].from_step > plan->pairs[i].to_step ||
+                plan->pairs[i].to_step >= x->steps)
+                return sv_fail(x->ctx, SV_BAD_INPUT, "a pair of the plan is silent in no step");
+            SV_TRY(note_pair(x, &plan->pairs[i]));
+        }
+    return SV_OK;
+}
+
+/* ---- what a step writes ---- */
+
+/* Whether some packet of a node would get another lane. */
+static bool lanes_differ(const sv__trial *x, sv_node v)
+{
+    unsigned ports = sv_is_switch(x->f, v) ? x->f->switches[v.i].ports : 0;
+    for (unsigned in = 0; in <= ports; in++)
+        for (unsigned out = 0; out <= ports; out++)
+            if (memcmp(sv_route_lanes(x->before, x->f, v, in, out),
+                       sv_route_lanes(x->after, x->f, v, in, out), sizeof(sv_lanes)) != 0)
+                return true;
+    return false;
+}
+
+static sv_status add_lanes(sv__trial *x)
+{
+    for (uint32_t v = 0; v < sv_num_nodes(x->f); v++)
+        if (sv_node_alive(x->f, (sv_node){v}) && lanes_differ(x, (sv_node){v}))
+            SV_TRY(sv__batch_add(x, SV__SET_LANES, (sv_node){v}, 0));
+    return SV_OK;
+}
+
+/* All blocks that differ, by block and switch. */
+static sv_status add_all(sv__trial *x)
+{
+    const sv_routes *a = x->before, *b = x->after;
+    uint32_t blocks = 0, n = b->num_switches;
+    for (uint32_t d = 0; d < b->num_destinations; d++)
+        blocks = sv__routes_block(b, d) >= blocks ? sv__routes_block(b, d) + 1 : blocks;
+    uint64_t *differ = sv_bitset_new(&x->arena, (size_t)blocks * n);
+    if (differ == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t d = 0; d < b->num_destinations; d++)
+        for (uint32_t s = 0; (s = sv__rows_differ(a->ports[d], b->ports[d], s, n)) < n; s++)
+            if (sv_node_alive(x->f, (sv_node){s}))
+                sv_bit_set(differ, (size_t)sv__routes_block(b, d) * n + s);
+    for (size_t i = 0; i < (size_t)blocks * n; i++)
+        if (sv_bit(differ, i))
+            SV_TRY(
+                sv__batch_add(x, SV__SET_BLOCK, (sv_node){(uint32_t)(i % n)}, (uint32_t)(i / n)));
+    return SV_OK;
+}
+
+/* Entries of the plan's present step, which are sorted by block and switch. */
+static sv_status add_step(sv__trial *x, const sv_update *plan)
+{
+    uint32_t block = SV_NONE, s = SV_NONE;
+    for (; x->entry < plan->num_entries && plan->entries[x->entry].step == x->step; x->entry++) {
+        const sv_update_entry *e = &plan->entries[x->entry];
+        uint8_t *row = sv_routes_row(x->ctx, x->tables, e->destination);
+        if (row == NULL)
+            return SV_NO_MEMORY;
+        row[e->s.i] = x->after->ports[e->destination][e->s.i];
+        if (e->block != block || e->s.i != s)
+            SV_TRY(sv__batch_add(x, SV__SET_BLOCK, e->s, e->block));
+        block = e->block;
+        s = e->s.i;
+    }
+    return SV_OK;
+}
+
+static sv_status write_step(sv__trial *x)
+{
+    const sv_update *plan = plan_of(x);
+    x->scene = SV__SCENE_WRITE;
+    x->begun = x->step + 1;
+    sv__batch_clear(x);
+    if (x->step == 0)
+        SV_TRY(sv_routes_clone(x->ctx, plan != NULL ? x->before : x->after, &x->tables));
+    if (x->step == 0 && (plan == NULL || plan->lanes))
+        SV_TRY(add_lanes(x));
+    SV_TRY(plan != NULL ? add_step(x, plan) : add_all(x));
+    return sv__batch_send(x);
+}
+
+sv_status sv__script_write(sv__trial *x)
+{
+    sv__phase_begin(x, 2);
+    if (x->steps > 0)
+        return write_step(x);
+    x->scene = SV__SCENE_WRITE;
+    sv__batch_clear(x);
+    return sv__batch_send(x);
+}
+
+/* ---- silence ---- */
+
+static sv_status tell(sv__trial *x, uint32_t step)
+{
+    size_t n = x->f->num_terminals;
+    x->scene = step < x->steps ? SV__SCENE_TELL : SV__SCENE_RELEASE;
+    sv__batch_clear(x);
+    for (uint32_t t = 0; x->tells != NULL && t < n; t++)
+        if (sv_bit(x->tells, step * n + t) &&
+            sv_node_alive(x->f, (sv_node){x->f->num_switches + t}))
+            SV_TRY(sv__batch_add(x, SV__TELL_STEP, (sv_node){x->f->num_switches + t}, step));
+    return sv__batch_send(x);
+}
+
+/* ---- from one to the next ---- */
+
+sv_status sv__script_begin(sv__trial *x)
+{
+    sv__phase_begin(x, 1);
+    if (x->q->way == SV_REHEARSE_FIVE)
+        return sv__apps_begin(x);
+    if (x->q->way == SV_REHEARSE_AT_ONCE || x->steps == 0)
+        return sv__script_write(x);
+    return tell(x, 0);
+}
+
+void sv__script_over(sv__trial *x, bool done)
+{
+    x->scene = SV__SCENE_OVER;
+    x->report->done = done;
+    if (done)
+        sv__phase_begin(x, 4);
+}
+
+/* A step is over (or there was none to begin with). */
+static sv_status next_step(sv__trial *x)
+{
+    x->report->steps += x->steps > 0;
+    if (++x->step < x->steps)
+        return x->q->way == SV_REHEARSE_FIVE ? write_step(x) : tell(x, x->step);
+    if (x->q->way == SV_REHEARSE_FIVE)
+        return sv__apps_programmed(x);
+    sv__phase_begin(x, 3);
+    return tell(x, x->steps);
+}
+
+sv_status sv__script_settled(sv__trial *x, uint32_t step)
+{
+    return x->scene == SV__SCENE_SETTLE && x->step == step ? next_step(x) : SV_OK;
+}
+
+sv_status sv__script_next(sv__trial *x)
+{
+    const sv_update *plan = plan_of(x);
+    switch (x->scene) {
+    case SV__SCENE_TELL:
+        return x->step == 0 ? sv__script_write(x) : write_step(x);
+    case SV__SCENE_WRITE:
+        if (x->batch.failed) {
+            sv__script_over(x, false);
+            return SV_OK;
+        }
+        if (plan == NULL || !plan->settle)
+            return next_step(x);
+        x->scene = SV__SCENE_SETTLE;
+        sv__packets_settle(x, x->step, x->now + x->q->settle);
+        return SV_OK;
+    case SV__SCENE_RELEASE:
+        sv__script_over(x, true);
+        return SV_OK;
+    default:
+        return SV_OK;
+    }
+}
