@@ -106,6 +106,18 @@ sv_status app_load_roles(struct app *app, const char *argument, const char *cn_g
 sv_status app_load_tables(struct app *app, const char *argument, sv_fabric **fabric,
                           sv_routes **routes);
 
+/* Both sides of a change, and the old tables in the numbers of the new fabric. */
+typedef struct app_sides {
+    sv_fabric *old_fabric, *f;
+    sv_routes *old, *r, *carried;
+    sv_lid_move *moves; /* LIDs that are other nodes' than before */
+    uint32_t num_moves;
+} app_sides;
+
+/* Loads them (x is empty before). INFEASIBLE: LIDs of nodes, or the LMC, change. */
+sv_status app_load_sides(struct app *app, const char *old, const char *new, app_sides *x);
+void app_release_sides(struct app *app, app_sides *x);
+
 /* "sw12 port 3 VL0": where a packet waits. */
 void app_print_wait(sv_text *out, const sv_fabric *fabric, const sv_wait *wait);
 
@@ -191,6 +203,7 @@ int cmd_check(struct app *app, int argc, char **argv);
 int cmd_path(struct app *app, int argc, char **argv);
 int cmd_metrics(struct app *app, int argc, char **argv);
 int cmd_sim(struct app *app, int argc, char **argv);
+int cmd_update(struct app *app, int argc, char **argv);
 int cmd_jobs(struct app *app, int argc, char **argv);
 int cmd_study(struct app *app, int argc, char **argv);
 int cmd_report(struct app *app, int argc, char **argv);

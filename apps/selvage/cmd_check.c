@@ -136,51 +136,7 @@ static sv_status check_one(struct app *app, const struct check *o, int *code)
 
 /* ---- from old to new ---- */
 
-/* Both sides of a change, and the old tables in the numbers of the new fabric. */
-struct sides {
-    sv_fabric *old_fabric, *f;
-    sv_routes *old, *r, *carried;
-    sv_lid_move *moves;
-    uint32_t num_moves;
-};
-
-static void release_sides(struct app *app, struct sides *x)
-{
-    sv_release(app->ctx, x->moves);
-    sv_routes_free(x->carried);
-    sv_routes_free(x->old);
-    sv_routes_free(x->r);
-    sv_fabric_free(x->old_fabric);
-    sv_fabric_free(x->f);
-}
-
-/* Destinations must have kept their LIDs; that new ones took over those of others is noted. */
-static sv_status carry_over(struct app *app, struct sides *x)
-{
-    const sv_routes *r = x->r;
-    sv_match *match = NULL;
-    if (x->old->lmc != r->lmc)
-        return sv_fail(app->ctx, SV_INFEASIBLE,
-                       "the LMC changes from %u to %u: not only the tables do", x->old->lmc,
-                       r->lmc);
-    x->moves = sv_alloc(app->ctx, (size_t)r->num_destinations + 1, sizeof *x->moves);
-    if (x->moves == NULL)
-        return SV_NO_MEMORY;
-    SV_TRY(sv_match_new(app->ctx, x->old_fabric, x->f, SV_MATCH_GUID, &match));
-    sv_status status = sv_routes_remap(app->ctx, x->old_fabric, x->old, x->f, match, &x->carried);
-    for (uint32_t d = 0; status == SV_OK && d < r->num_destinations; d++)
-        if (x->carried->lid[d] != 0 && x->carried->lid[d] != r->lid[d])
-            status = sv_fail(app->ctx, SV_INFEASIBLE,
-                             "the LID of \"%s\" changes from %u to %u: not only the tables do",
-                             sv_node_name(x->f, r->node[d]), x->carried->lid[d], r->lid[d]);
-    if (status == SV_OK)
-        status = sv_routes_remap_lids(app->ctx, x->old_fabric, x->old, x->f, match, r, x->carried,
-                                      x->moves, &x->num_moves);
-    sv_match_free(match);
-    return status;
-}
-
-static void print_moves(sv_text *out, const struct sides *x)
+static void print_moves(sv_text *out, const app_sides *x)
 {
     enum { MOST = 10 };
     if (x->num_moves == 0)
@@ -195,7 +151,7 @@ static void print_moves(sv_text *out, const struct sides *x)
         sv_text_print(out, "  … and %u more\n", x->num_moves - MOST);
 }
 
-static void json_moves(sv_json *j, const struct sides *x)
+static void json_moves(sv_json *j, const app_sides *x)
 {
     sv_json_number(j, "lids_moved", x->num_moves);
     sv_json_begin_array(j, "moves");
@@ -209,7 +165,7 @@ static void json_moves(sv_json *j, const struct sides *x)
     sv_json_end(j, ']');
 }
 
-static void transition_text(sv_text *out, const struct sides *x, const sv_transition *t)
+static void transition_text(sv_text *out, const app_sides *x, const sv_transition *t)
 {
     const sv_fabric *f = x->f;
     const sv_routes *r = x->r;
@@ -250,7 +206,7 @@ static void transition_text(sv_text *out, const struct sides *x, const sv_transi
     }
 }
 
-static void transition_json(sv_text *out, const struct sides *x, const sv_transition *t)
+static void transition_json(sv_text *out, const app_sides *x, const sv_transition *t)
 {
     sv_json j;
     sv_json_init(&j, out);
@@ -272,14 +228,10 @@ static void transition_json(sv_text *out, const struct sides *x, const sv_transi
 
 static sv_status check_transition(struct app *app, const struct check *o, int *code)
 {
-    struct sides x = {0};
+    app_sides x = {0};
     sv_transition *t = NULL;
     sv_text out;
-    sv_status status = app_load_tables(app, o->words[1], &x.f, &x.r);
-    if (status == SV_OK)
-        status = app_load_tables(app, o->words[0], &x.old_fabric, &x.old);
-    if (status == SV_OK)
-        status = carry_over(app, &x);
+    sv_status status = app_load_sides(app, o->words[0], o->words[1], &x);
     if (status == SV_OK)
         status = sv_verify_transition(app->ctx, x.f, x.carried, x.r, o->traffic, &t);
     if (status == SV_OK)
@@ -294,7 +246,7 @@ static sv_status check_transition(struct app *app, const struct check *o, int *c
         status = app_print_end(app, &out);
     }
     sv_transition_free(t);
-    release_sides(app, &x);
+    app_release_sides(app, &x);
     return status;
 }
 

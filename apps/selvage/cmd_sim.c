@@ -75,108 +75,6 @@ static int load(struct app *app, struct sim *sim)
     return EXIT_UNDECIDED;
 }
 
-/* ---- model ---- */
-
-static bool is_set(const struct sim_options *o, const char *name_and_equals)
-{
-    for (size_t i = 0; i < o->set.length; i++)
-        if (strncmp(o->set.at[i], name_and_equals, strlen(name_and_equals)) == 0)
-            return true;
-    return false;
-}
-
-/* The lanes that tables use; and adapters that are slower than their links should be meant so. */
-static sv_status fit_model(struct app *app, struct sim *sim)
-{
-    sv_sim_model *model = &sim->setup.model;
-    unsigned lanes = sv_sim_lanes(sim->f, sim->r);
-    *model = sim->o->model;
-    if (model->lanes == 0)
-        model->lanes = lanes;
-    if (model->lanes < lanes)
-        return sv_fail(app->ctx, SV_INFEASIBLE, "tables use %u lanes, the model has %u", lanes,
-                       model->lanes);
-    for (uint32_t i = 0; i < sim->f->num_channels && !is_set(sim->o, "inject-gbit="); i++)
-        if (!sv_is_switch(sim->f, sim->f->tail[i]) &&
-            sim_byte_ticks(sim, (sv_channel){i}) < model->inject) {
-            sv_warn(app->ctx,
-                    "adapters of profile %s are slower than their links: see --profile help",
-                    sim->o->profile);
-            break;
-        }
-    return SV_OK;
-}
-
-/* ---- traffic ---- */
-
-/* Ranks, if an order was given. *nodes: to be released. */
-static sv_status read_order(struct app *app, const struct sim *sim, sv_node **nodes, size_t *count)
-{
-    const char *path = sim->o->order;
-    uint32_t unknown = 0;
-    sv_file file;
-    if (path == NULL)
-        return SV_OK;
-    *nodes = sv_alloc(app->ctx, sim->f->num_terminals, sizeof **nodes);
-    if (*nodes == NULL)
-        return SV_NO_MEMORY;
-    SV_TRY(sv_file_open(&file, app->ctx, path));
-    sv_status status = sv_hosts_read(app->ctx, sim->f, &file.source, *nodes, count, &unknown);
-    sv_file_close(&file);
-    if (status == SV_OK && unknown > 0)
-        sv_warn(app->ctx, "%s: %u GUID(s) are no host of the fabric", path, unknown);
-    if (status == SV_OK && *count == 0)
-        status =
-            sv_fail(app->ctx, SV_BAD_INPUT, "%s: none of its GUIDs is a host of the fabric", path);
-    return status;
-}
-
-static sv_status make_traffic(struct app *app, struct sim *sim, sv_sim_traffic_request *request)
-{
-    const struct sim_options *o = sim->o;
-    sv_file file;
-    if (o->list == NULL)
-        return sv_sim_traffic_new(app->ctx, sim->f, sim->r, request, &sim->made);
-    SV_TRY(sv_file_open(&file, app->ctx, o->list));
-    request->spec = "file";
-    request->file = &file.source;
-    sv_status status = sv_sim_traffic_new(app->ctx, sim->f, sim->r, request, &sim->made);
-    sv_file_close(&file);
-    return status;
-}
-
-static sv_status load_traffic(struct app *app, struct sim *sim)
-{
-    const struct sim_options *o = sim->o;
-    sv_node *order = NULL;
-    size_t count = 0;
-    sv_jobmap *jobs = NULL;
-    sv_sim_traffic_request request = {.spec = o->traffic != NULL ? o->traffic : "exchange",
-                                      .model = &sim->setup.model,
-                                      .bytes = sim_message_bytes(sim),
-                                      .load = o->load_share,
-                                      .seed = o->seed,
-                                      .messages = o->messages == SIM_NOT_GIVEN ? 0 : o->messages,
-                                      .job_specs = o->job_traffic.at,
-                                      .num_job_specs = (uint32_t)o->job_traffic.length};
-    sv_status status = read_order(app, sim, &order, &count);
-    if (status == SV_OK && o->jobs != NULL)
-        status = sv_jobmap_load(app->ctx, sim->f, o->jobs, &jobs);
-    request.order = order;
-    request.num_order = (uint32_t)count;
-    request.jobs = jobs;
-    if (status == SV_OK)
-        status = make_traffic(app, sim, &request);
-    sim->traffic = o->list != NULL ? o->list : request.spec;
-    sv_jobmap_free(jobs);
-    sv_release(app->ctx, order);
-    if (status != SV_OK)
-        return status;
-    sim->setup.source = sv_sim_traffic_source(sim->made);
-    sim->endless = sv_sim_traffic_endless(sim->made);
-    return SV_OK;
-}
-
 /* ---- running ---- */
 
 /* What was typed, and else: traffic that ends runs to its end, endless traffic has a window. */
@@ -223,8 +121,8 @@ static void count_terminals(struct sim *sim)
 
 static sv_status simulate(struct app *app, struct sim *sim)
 {
-    SV_TRY(fit_model(app, sim));
-    SV_TRY(load_traffic(app, sim));
+    SV_TRY(sim_fit_model(app, sim));
+    SV_TRY(sim_load_traffic(app, sim));
     make_control(sim);
     uint64_t begun = sv_now_ns(app->ctx);
     SV_TRY(sv_simulate(app->ctx, sim->f, sim->r, &sim->setup, &sim->result));

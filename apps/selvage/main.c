@@ -33,6 +33,8 @@ static const struct verb {
     {"path", "the way from one node to another", cmd_path},
     {"metrics", "balance, lengths, jobs, failures and bandwidth of tables", cmd_metrics},
     {"sim", "simulate traffic over tables: throughput, latency, deadlocks", cmd_sim},
+    {"update", "from old tables to new ones under traffic: a safe order, and rehearsals",
+     cmd_update},
     {"jobs", "what runs where, and routing that follows it", cmd_jobs},
     {"study", "many such runs, kept in a database: what failures and engines cost", cmd_study},
     {"report", "a study's results as a page for a browser, or as tables", cmd_report},

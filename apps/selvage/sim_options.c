@@ -8,9 +8,8 @@
 
 /* ---- values ---- */
 
-/* A time in microseconds; -1 or an exit code. */
-static int parse_time(struct app *app, const char *name, const char *text, bool positive,
-                      uint64_t *ticks)
+int sim_parse_time(struct app *app, const char *name, const char *text, bool positive,
+                   uint64_t *ticks)
 {
     *ticks = SIM_NOT_GIVEN;
     if (text == NULL)
@@ -21,12 +20,21 @@ static int parse_time(struct app *app, const char *name, const char *text, bool 
     return -1;
 }
 
-/* A share of 1, more than 0; -1 or an exit code. */
-static int parse_share(struct app *app, const char *name, const char *text, double *share)
+int sim_parse_share(struct app *app, const char *name, const char *text, double *share)
 {
     *share = 0;
     if (text != NULL && (!sv_span_decimal(sv_span_of(text), share) || !(*share > 0 && *share <= 1)))
         return app_usage_error(app, "--%s: '%s' is not more than 0 and at most 1", name, text);
+    return -1;
+}
+
+int sim_parse_message(struct app *app, struct sim_options *o)
+{
+    if (o->message != NULL &&
+        (!sv_span_bytes(sv_span_of(o->message), UINT32_MAX, &o->message_bytes) ||
+         o->message_bytes == 0))
+        return app_usage_error(app, "--message: '%s' is no number of bytes (2048, 2KiB, 1MiB)",
+                               o->message);
     return -1;
 }
 
@@ -41,17 +49,12 @@ static int parse_values(struct app *app, struct sim_options *o)
                  {"limit", o->limit, &o->limit_ticks}};
     int code = -1;
     for (size_t i = 0; code < 0 && i < sizeof times / sizeof times[0]; i++)
-        code = parse_time(app, times[i].name, times[i].text, i > 0, times[i].ticks);
+        code = sim_parse_time(app, times[i].name, times[i].text, i > 0, times[i].ticks);
     if (code < 0)
-        code = parse_share(app, "load", o->load, &o->load_share);
+        code = sim_parse_share(app, "load", o->load, &o->load_share);
     if (code < 0)
-        code = parse_share(app, "precision", o->precision, &o->precision_share);
-    if (code < 0 && o->message != NULL &&
-        (!sv_span_bytes(sv_span_of(o->message), UINT32_MAX, &o->message_bytes) ||
-         o->message_bytes == 0))
-        code = app_usage_error(app, "--message: '%s' is no number of bytes (2048, 2KiB, 1MiB)",
-                               o->message);
-    return code;
+        code = sim_parse_share(app, "precision", o->precision, &o->precision_share);
+    return code < 0 ? sim_parse_message(app, o) : code;
 }
 
 /* Options that make no sense together; -1 or an exit code. */
@@ -114,6 +117,16 @@ static int check_streams(struct app *app, struct sim_options *o)
     return code >= 0 ? code : app_one_stream(app, "output", outputs, SIM_NUM_FILES + 1);
 }
 
+int sim_parse_model(struct app *app, struct sim_options *o)
+{
+    if (sv_profile_model(app->ctx, o->profile, &o->model) != SV_OK)
+        return app_usage_error(app, "--profile: %s", sv_ctx_message(app->ctx));
+    for (size_t i = 0; i < o->set.length; i++)
+        if (sv_sim_param_set(app->ctx, &o->model, o->set.at[i]) != SV_OK)
+            return app_usage_error(app, "--set: %s", sv_ctx_message(app->ctx));
+    return -1;
+}
+
 static int check(struct app *app, struct sim_options *o)
 {
     int code = parse_values(app, o);
@@ -123,14 +136,7 @@ static int check(struct app *app, struct sim_options *o)
         code = check_together(app, o);
     if (code < 0)
         code = check_streams(app, o);
-    if (code >= 0)
-        return code;
-    if (sv_profile_model(app->ctx, o->profile, &o->model) != SV_OK)
-        return app_usage_error(app, "--profile: %s", sv_ctx_message(app->ctx));
-    for (size_t i = 0; i < o->set.length; i++)
-        if (sv_sim_param_set(app->ctx, &o->model, o->set.at[i]) != SV_OK)
-            return app_usage_error(app, "--set: %s", sv_ctx_message(app->ctx));
-    return -1;
+    return code >= 0 ? code : sim_parse_model(app, o);
 }
 
 int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)

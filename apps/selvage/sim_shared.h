@@ -64,6 +64,19 @@ struct sim {
 /* Reads a command line. Returns -1 to go on, or the exit code to end with. */
 int sim_parse(struct app *app, struct sim_options *options, int argc, char **argv);
 
+/* Values as typed: -1 or an exit code. A time in microseconds (SIM_NOT_GIVEN: NULL); a share of 1,
+ * more than 0 (0: NULL); all that o->profile, o->set and o->message say. */
+int sim_parse_time(struct app *app, const char *name, const char *text, bool positive,
+                   uint64_t *ticks);
+int sim_parse_share(struct app *app, const char *name, const char *text, double *share);
+int sim_parse_message(struct app *app, struct sim_options *options);
+int sim_parse_model(struct app *app, struct sim_options *options);
+
+/* The model: the lanes that tables use; adapters that are slower than their links are warned of. */
+sv_status sim_fit_model(struct app *app, struct sim *sim);
+/* What is sent: setup.source, which is good for one run. */
+sv_status sim_load_traffic(struct app *app, struct sim *sim);
+
 /* What --profile help and --traffic help print. Returns the exit code. */
 typedef void sim_list_fn(sv_text *out, bool json);
 void sim_list_profiles(sv_text *out, bool json);

@@ -42,6 +42,8 @@ typedef struct sv_rehearsal_request {
     uint32_t dead; /* this application does not answer, and sends nothing, from `begin` on; SV_NONE:
                       none */
     uint64_t forward; /* from rank 0 to another rank of its application, and back */
+    uint64_t rest; /* so long after the update nothing new is sent; 0: as long as there is something
+                    */
     uint64_t seed;
     const sv_sim_watch *watch; /* is told what happens, too; or NULL */
 } sv_rehearsal_request;

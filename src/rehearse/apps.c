@@ -218,11 +218,11 @@ static sv_status heed_phase(sv__trial *x)
         return SV_OK;
     a->phase = phase;
     if (phase == SV_FIVE_PROGRAM)
-        return sv__script_write(x);
+        return sv__scene_write(x);
     if (phase == SV_FIVE_RETURN)
         sv__phase_begin(x, 3);
     if (phase == SV_FIVE_IDLE)
-        sv__script_over(x, a->programmed);
+        sv__scene_over(x, a->programmed);
     return SV_OK;
 }
 

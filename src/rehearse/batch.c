@@ -103,7 +103,7 @@ static void settle_item(sv__trial *x)
 sv_status sv__batch_due(sv__trial *x, const sv__due *due)
 {
     if (due->kind == SV__DUE_OVER)
-        return due->a == x->batch.number ? sv__script_next(x) : SV_OK;
+        return due->a == x->batch.number ? sv__scene_next(x) : SV_OK;
     if (due->b != x->batch.number)
         return SV_OK;
     sv__item *item = &x->batch.items.at[due->a];

@@ -92,7 +92,7 @@ static bool next_message(void *user, uint32_t terminal, sv_sim_message *message)
 {
     sv__trial *x = user;
     const sv_sim_source *source = x->q->source;
-    if (x->status != SV_OK || !source->next(source->user, terminal, message))
+    if (x->status != SV_OK || x->resting || !source->next(source->user, terminal, message))
         return false;
     uint32_t mtu = x->q->model.mtu_bytes, i = x->free_parcel;
     sv__parcel parcel = {.tag = message->tag, .bytes = message->bytes, .pair = SV_NONE};

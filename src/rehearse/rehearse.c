@@ -22,14 +22,17 @@ static sv_status handle(sv__trial *x, const sv__due *due)
 {
     switch (due->kind) {
     case SV__DUE_BEGIN:
-        return sv__script_begin(x);
+        return sv__scene_begin(x);
+    case SV__DUE_REST:
+        x->resting = true;
+        return SV_OK;
     case SV__DUE_DELIVER:
     case SV__DUE_ANSWER:
     case SV__DUE_RETRY:
     case SV__DUE_OVER:
         return sv__batch_due(x, due);
     case SV__DUE_SETTLED:
-        return sv__script_settled(x, due->a);
+        return sv__scene_settled(x, due->a);
     case SV__DUE_DRAINED:
         return sv__pairs_drained(x, due->a, due->b);
     default:
@@ -148,7 +151,7 @@ static sv_status rehearse(sv__trial *x)
     SV_TRY(check(x));
     SV_TRY(sv__pairs_init(x));
     SV_TRY(sv__packets_init(x));
-    SV_TRY(sv__script_init(x));
+    SV_TRY(sv__scene_init(x));
     SV_TRY(sv__apps_init(x));
     return run(x);
 }

@@ -2,7 +2,7 @@
  * trial.h: one rehearsal, for the files of this room.
  *
  * Who does what: agenda.c keeps what is to happen and when; batch.c sends datagrams and repeats
- * them; script.c goes from step to step; pairs.c knows who may send, and when nothing of it is
+ * them; scenes.c goes from step to step; pairs.c knows who may send, and when nothing of it is
  * under way; packets.c follows packets; apps.c has applications, and the machines of the five
  * phases.
  */
@@ -19,6 +19,7 @@
 /* Kinds of what is to happen. */
 typedef enum sv__due_kind {
     SV__DUE_BEGIN,
+    SV__DUE_REST,          /* nothing new is sent any more */
     SV__DUE_DELIVER,       /* a datagram gets to its node: item, batch */
     SV__DUE_ANSWER,        /* its answer gets back: item, batch */
     SV__DUE_RETRY,         /* nothing came back: item, batch, and which try it was */
@@ -135,7 +136,7 @@ typedef struct sv__trial {
     sv_rehearsal *report;
     sv_sim_stage *stage;
     sv_status status; /* of calls that cannot fail */
-    bool acting;
+    bool acting, resting;
     uint64_t now;
     sv_rng rng;
 
@@ -188,23 +189,23 @@ uint64_t sv__trial_delay(sv__trial *x);
 
 void sv__batch_clear(sv__trial *x);
 sv_status sv__batch_add(sv__trial *x, sv__item_kind kind, sv_node node, uint32_t block);
-/* Sends. sv__script_next is called when all is answered. */
+/* Sends. sv__scene_next is called when all is answered. */
 sv_status sv__batch_send(sv__trial *x);
 sv_status sv__batch_due(sv__trial *x, const sv__due *due);
 /* A terminal has nothing under way of what is to be silent: its answer goes out. */
 void sv__batch_answer(sv__trial *x, uint32_t item);
 
-/* ---- script.c ---- */
+/* ---- scenes.c ---- */
 
-sv_status sv__script_init(sv__trial *x);
-sv_status sv__script_begin(sv__trial *x);
+sv_status sv__scene_init(sv__trial *x);
+sv_status sv__scene_begin(sv__trial *x);
 /* Begins to set entries: at once, or by the plan's steps. */
-sv_status sv__script_write(sv__trial *x);
+sv_status sv__scene_write(sv__trial *x);
 /* A batch is over; packets have left. */
-sv_status sv__script_next(sv__trial *x);
-sv_status sv__script_settled(sv__trial *x, uint32_t step);
+sv_status sv__scene_next(sv__trial *x);
+sv_status sv__scene_settled(sv__trial *x, uint32_t step);
 /* Nothing is left to be done. */
-void sv__script_over(sv__trial *x, bool done);
+void sv__scene_over(sv__trial *x, bool done);
 
 /* ---- pairs.c ---- */
 
@@ -228,7 +229,7 @@ extern const sv_sim_watch sv__packets_watch;
 /* The next phase begins now; those between it and the present one did not come. */
 void sv__phase_begin(sv__trial *x, unsigned phase);
 void sv__phase_end(sv__trial *x, uint64_t time);
-/* sv__script_settled is called when all packets of before have left. */
+/* sv__scene_settled is called when all packets of before have left. */
 void sv__packets_settle(sv__trial *x, uint32_t step, uint64_t least);
 
 /* ---- apps.c ---- */

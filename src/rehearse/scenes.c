@@ -1,5 +1,5 @@
 /*
- * script.c: from step to step.
+ * scenes.c: from step to step.
  *
  * At once is one step with all blocks that differ, by block and then by switch, as OpenSM sends
  * them. By a plan each step goes: those who are to be silent in it are told, and answer when their
@@ -60,7 +60,7 @@ static sv_status note_pair(sv__trial *x, const sv_update_pair *pair)
     return SV_OK;
 }
 
-sv_status sv__script_init(sv__trial *x)
+sv_status sv__scene_init(sv__trial *x)
 {
     const sv_update *plan = plan_of(x);
     x->steps = plan != NULL ? plan->steps : 1;
@@ -158,7 +158,7 @@ static sv_status write_step(sv__trial *x)
     return sv__batch_send(x);
 }
 
-sv_status sv__script_write(sv__trial *x)
+sv_status sv__scene_write(sv__trial *x)
 {
     sv__phase_begin(x, 2);
     if (x->steps > 0)
@@ -184,22 +184,24 @@ static sv_status tell(sv__trial *x, uint32_t step)
 
 /* ---- from one to the next ---- */
 
-sv_status sv__script_begin(sv__trial *x)
+sv_status sv__scene_begin(sv__trial *x)
 {
     sv__phase_begin(x, 1);
     if (x->q->way == SV_REHEARSE_FIVE)
         return sv__apps_begin(x);
     if (x->q->way == SV_REHEARSE_AT_ONCE || x->steps == 0)
-        return sv__script_write(x);
+        return sv__scene_write(x);
     return tell(x, 0);
 }
 
-void sv__script_over(sv__trial *x, bool done)
+void sv__scene_over(sv__trial *x, bool done)
 {
     x->scene = SV__SCENE_OVER;
     x->report->done = done;
     if (done)
         sv__phase_begin(x, 4);
+    if (x->q->rest > 0)
+        sv__trial_note(x, x->now + x->q->rest, SV__DUE_REST, 0, 0, 0);
 }
 
 /* A step is over (or there was none to begin with). */
@@ -214,20 +216,20 @@ static sv_status next_step(sv__trial *x)
     return tell(x, x->steps);
 }
 
-sv_status sv__script_settled(sv__trial *x, uint32_t step)
+sv_status sv__scene_settled(sv__trial *x, uint32_t step)
 {
     return x->scene == SV__SCENE_SETTLE && x->step == step ? next_step(x) : SV_OK;
 }
 
-sv_status sv__script_next(sv__trial *x)
+sv_status sv__scene_next(sv__trial *x)
 {
     const sv_update *plan = plan_of(x);
     switch (x->scene) {
     case SV__SCENE_TELL:
-        return x->step == 0 ? sv__script_write(x) : write_step(x);
+        return x->step == 0 ? sv__scene_write(x) : write_step(x);
     case SV__SCENE_WRITE:
         if (x->batch.failed) {
-            sv__script_over(x, false);
+            sv__scene_over(x, false);
             return SV_OK;
         }
         if (plan == NULL || !plan->settle)
@@ -236,7 +238,7 @@ sv_status sv__script_next(sv__trial *x)
         sv__packets_settle(x, x->step, x->now + x->q->settle);
         return SV_OK;
     case SV__SCENE_RELEASE:
-        sv__script_over(x, true);
+        sv__scene_over(x, true);
         return SV_OK;
     default:
         return SV_OK;

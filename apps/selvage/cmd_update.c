@@ -1,0 +1,146 @@
+/*
+ * cmd_update.c: selvage update OLD NEW: how to get from old tables to new ones while traffic runs,
+ * and what that does in the simulator.
+ */
+#include <string.h>
+
+#include "base/file.h"
+#include "selvage/update_shared.h"
+
+/* ---- both sides ---- */
+
+/* All packets of one service level, where tables do not tell; an exit code, or -1. */
+static int settle_sls(struct app *app, const struct update *u)
+{
+    sv_routes *const sides[] = {u->x.carried, u->x.r};
+    for (int i = 0; i < 2; i++) {
+        sv_routes *r = sides[i];
+        sv_status status = SV_OK;
+        if (u->o->assume_sl != SIM_NOT_GIVEN) {
+            status = sv_routes_set_sl_form(app->ctx, r, SV_SL_CONSTANT);
+            r->sl = (uint8_t)u->o->assume_sl;
+        }
+        if (status != SV_OK)
+            return app_exit(app, status);
+        if (r->sl_form != SV_SL_UNKNOWN)
+            continue;
+        sv_fail(app->ctx, SV_BAD_INPUT,
+                "%s: service levels are not known, there is no opensm.psl (--assume-sl 0 takes all "
+                "to be 0)",
+                u->o->words[i]);
+        app_exit(app, SV_BAD_INPUT);
+        return EXIT_UNDECIDED;
+    }
+    return -1;
+}
+
+static sv_status load(struct app *app, struct update *u)
+{
+    SV_TRY(app_load_sides(app, u->o->words[0], u->o->words[1], &u->x));
+    if (u->x.num_moves > 0)
+        return sv_fail(app->ctx, SV_INFEASIBLE,
+                       "LID %u was '%s' and is '%s': open connections would reach another node",
+                       u->x.moves[0].lid, sv_node_name(u->x.old_fabric, u->x.moves[0].was),
+                       sv_node_name(u->x.f, u->x.moves[0].is));
+    memcpy(u->x.carried->lid, u->x.r->lid, u->x.r->num_destinations * sizeof *u->x.r->lid);
+    return SV_OK;
+}
+
+/* ---- planning ---- */
+
+static sv_status plan(struct app *app, struct update *u)
+{
+    const sv_update_request request = {
+        .traffic = u->o->traffic,
+        .most_steps = u->o->most_steps == SIM_NOT_GIVEN ? 0 : (uint32_t)u->o->most_steps};
+    return sv_update_plan(app->ctx, u->x.f, u->x.carried, u->x.r, &request, &u->plan);
+}
+
+static sv_status write_plan(struct app *app, const struct update *u)
+{
+    sv_file file;
+    sv_text out;
+    SV_TRY(sv_file_create(&file, app->ctx, u->o->output));
+    sv_text_init(&out, app->ctx, &file.sink);
+    update_print_plan(&out, u);
+    sv_status status = sv_text_finish(&out);
+    sv_text_release(&out);
+    if (status == SV_OK)
+        return sv_file_commit(&file);
+    sv_file_close(&file);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static sv_status tell(struct app *app, const struct update *u)
+{
+    sv_text out;
+    if (u->o->output != NULL)
+        SV_TRY(write_plan(app, u));
+    SV_TRY(app_print_begin(app, &out));
+    (u->o->json ? update_print_json : update_print_text)(&out, u);
+    return app_print_end(app, &out);
+}
+
+static int run(struct app *app, struct update *u)
+{
+    sv_status status = load(app, u);
+    int code = status == SV_OK ? settle_sls(app, u) : app_exit(app, status);
+    if (code >= 0)
+        return code;
+    status = plan(app, u);
+    if (status == SV_OK && u->o->rehearse != NULL)
+        status = update_rehearse(app, u);
+    if (status == SV_OK) {
+        app->concluding = true;
+        status = tell(app, u);
+    }
+    if (status != SV_OK)
+        return app_exit(app, status);
+    if (u->cancelled)
+        return EXIT_CANCELLED;
+    return u->plan->way <= SV_UPDATE_STEPS ? EXIT_YES : EXIT_NO;
+}
+
+static void release(struct app *app, struct update *u)
+{
+    for (int i = 0; i < SV_REHEARSE_WAYS; i++)
+        sv_release(app->ctx, u->tally[i].cycle);
+    if (u->composed) {
+        sv_routes_free(u->before2);
+        sv_routes_free(u->after2);
+    }
+    sv_update_free(u->plan2);
+    sv_update_free(u->plan);
+    app_release_sides(app, &u->x);
+}
+
+int cmd_update(struct app *app, int argc, char **argv)
+{
+    char all[] = "--rehearse=all";
+    struct update_options o = {
+        .begin = "400",
+        .delay = "5-50",
+        .retry = "200",
+        .settle = "10",
+        .rest = "100",
+        .window = 4,
+        .runs = 1,
+        .seed = 1,
+        .vls = SIM_NOT_GIVEN,
+        .most_steps = SIM_NOT_GIVEN,
+        .assume_sl = SIM_NOT_GIVEN,
+        .sim = {
+            .profile = "qdr", .traffic = "uniform", .limit = "100ms", .messages = SIM_NOT_GIVEN}};
+    struct update u = {.o = &o};
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--rehearse") == 0) /* its value may be left out */
+            argv[i] = all;
+    int code = update_parse(app, &o, argc, argv);
+    o.sim.seed = o.seed;
+    if (code < 0)
+        code = run(app, &u);
+    release(app, &u);
+    return code;
+}
