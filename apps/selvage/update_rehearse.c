@@ -68,6 +68,20 @@ static void make_request(const struct update *u, unsigned way, uint64_t seed,
                                 .seed = seed};
 }
 
+/* A packet of a connection from before has its SL: as its lane tells, where lanes go by SL. */
+static void guess_sls(const struct update *u, const sv_routes *before, struct update_tally *tally)
+{
+    for (size_t i = 0; i < tally->cycle_length; i++) {
+        sv_wait *w = &tally->cycle[i];
+        sv_node tail = u->x.f->tail[w->channel.i];
+        const sv_lanes *lanes = &before->lane_tables[before->lanes_of[tail.i]];
+        unsigned old = sv_route_sl(before, w->from, w->destination);
+        if (old < SV_MOST_SLS && lanes->of_sl[old] == w->lane &&
+            (w->sl >= SV_MOST_SLS || lanes->of_sl[w->sl] != w->lane))
+            w->sl = (uint8_t)old;
+    }
+}
+
 static sv_status note_deadlock(struct app *app, struct sim *sim, const sv_rehearsal *r,
                                uint64_t seed, struct update_tally *tally)
 {
@@ -123,14 +137,15 @@ static sv_status run(struct app *app, struct update *u, struct sim *sim, unsigne
     sv_status status = sv_rehearse(app->ctx, u->x.f, before, sim->r, &q, &r);
     sv_sim_traffic_free(sim->made);
     sim->made = NULL;
-    if (status != SV_OK)
-        return status;
-    u->cancelled |= r->sim->end == SV_SIM_CANCELLED;
-    add(&u->tally[way], r, seed);
-    status = note_deadlock(app, sim, r, seed, &u->tally[way]);
+    u->cancelled = status == SV_CANCELLED || (r != NULL && r->sim->end == SV_SIM_CANCELLED);
+    if (status == SV_OK && !u->cancelled) {
+        add(&u->tally[way], r, seed);
+        status = note_deadlock(app, sim, r, seed, &u->tally[way]);
+        guess_sls(u, before, &u->tally[way]);
+    }
     sim->result = NULL;
     sv_rehearsal_free(r);
-    return status;
+    return u->cancelled ? SV_OK : status;
 }
 
 /* ---- all runs ---- */
