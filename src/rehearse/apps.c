@@ -7,8 +7,8 @@
  * told; each pair of a rank drains and migrates by itself; when all of its pairs have, rank 0
  * hears.
  *
- * An application is told something new while an older telling is under way: turns tell which is the
- * last, and only that counts.
+ * An application is told something new while ranks still do what they were told before: turns tell
+ * which answer is to what, and only those to the last telling count.
  *
  * An application that is dead answers nothing and sends nothing from the beginning of the update
  * on; what it had under way goes on.
@@ -144,8 +144,6 @@ static void tell_ranks(sv__trial *x, uint32_t i)
 static void be_told(sv__trial *x, uint32_t t, uint32_t turn, sv_five_place place)
 {
     sv__terminal *terminal = &x->terminals[t];
-    if (turn <= terminal->turn)
-        return;
     terminal->turn = turn;
     terminal->outside = place == SV_FIVE_OUTSIDE || x->apps->at[terminal->application].dead;
     terminal->owes = true;

@@ -104,6 +104,8 @@ sv_status sv__batch_due(sv__trial *x, const sv__due *due)
 {
     if (due->kind == SV__DUE_OVER)
         return due->a == x->batch.number ? sv__scene_next(x) : SV_OK;
+    if (due->b != x->batch.number && due->kind == SV__DUE_DELIVER)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "a datagram has outlived its batch");
     if (due->b != x->batch.number)
         return SV_OK;
     sv__item *item = &x->batch.items.at[due->a];

@@ -242,7 +242,8 @@ static void compare(const struct book *b, const test_transition *t, const sv_reh
 
 static uint64_t trials = 60, first_seed = 1;
 
-static void draw_messages(struct book *b, sv_rng *rng, uint32_t count)
+/* few: one packet each, so that many a pair has but one under way. */
+static void draw_messages(struct book *b, sv_rng *rng, uint32_t count, bool few)
 {
     b->messages = calloc(count, sizeof *b->messages);
     b->next = calloc(b->terminals, sizeof *b->next);
@@ -251,9 +252,10 @@ static void draw_messages(struct book *b, sv_rng *rng, uint32_t count)
         struct message *m = &b->messages[i];
         m->from = (uint32_t)sv_rng_below(rng, b->terminals);
         do /* few pairs, so that many packets of one are under way */
-            m->to = (m->from + 1 + (uint32_t)sv_rng_below(rng, 3)) % b->terminals;
+            m->to =
+                (m->from + 1 + (uint32_t)sv_rng_below(rng, few ? b->terminals : 3)) % b->terminals;
         while (m->to == m->from);
-        m->bytes = (uint32_t)sv_rng_below(rng, 1200);
+        m->bytes = (uint32_t)sv_rng_below(rng, few ? 256 : 1200);
     }
 }
 
@@ -274,7 +276,7 @@ static uint64_t try_way(const test_transition *t, sv_rehearsal_way way, uint64_t
     struct book b = {.f = t->f, .r = two ? t->after2 : t->after, .terminals = t->f->num_terminals};
     sv_rng rng;
     sv_rng_init(&rng, seed);
-    draw_messages(&b, &rng, 40 * b.terminals);
+    draw_messages(&b, &rng, 40 * b.terminals, seed % 3 == 0);
     const sv_sim_source source = {.user = &b, .next = next, .arrived = arrived_message};
     const sv_sim_watch watch = {
         .user = &b, .injected = injected, .granted = granted, .arrived = arrived, .mishap = mishap};
