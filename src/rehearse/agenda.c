@@ -14,11 +14,18 @@ static bool before(const sv__due *a, const sv__due *b)
     return a->time != b->time ? a->time < b->time : a->serial < b->serial;
 }
 
+void sv__trial_fail(sv__trial *x)
+{
+    x->status = SV_NO_MEMORY;
+    if (!x->acting && x->stage != NULL)
+        sv_sim_call(x->stage, 0);
+}
+
 static void add(sv__trial *x, sv__due due)
 {
     due.serial = x->serial++;
     if (sv_array_push(x->ctx, &x->agenda, due) != SV_OK) {
-        x->status = SV_NO_MEMORY;
+        sv__trial_fail(x);
         return;
     }
     size_t i = x->agenda.length - 1;

@@ -12,6 +12,8 @@
  *
  * Arrivals are known before they happen, so a phase gets its bytes when it is known to be over.
  *
+ * When there is no memory the run ends in the next tick; until then nothing is followed any more.
+ *
  * Invariants: tracks are those of packets first_packet on, the first of which is not over.
  * Cost: O(1) for each packet and hop.
  */
@@ -73,7 +75,7 @@ static void arrive(sv__trial *x, uint32_t bytes, uint64_t time)
     if (x->late.length >= 4096)
         count_late(x, x->now);
     if (sv_array_push(x->ctx, &x->late, (sv__late){time, bytes}) != SV_OK)
-        x->status = SV_NO_MEMORY;
+        sv__trial_fail(x);
 }
 
 /* ---- messages ---- */
@@ -103,7 +105,7 @@ static bool next_message(void *user, uint32_t terminal, sv_sim_message *message)
     } else {
         i = (uint32_t)x->parcels.length;
         if (sv_array_push(x->ctx, &x->parcels, parcel) != SV_OK) {
-            x->status = SV_NO_MEMORY;
+            sv__trial_fail(x);
             return false;
         }
     }
@@ -116,6 +118,8 @@ static void message_arrived(void *user, const sv_sim_arrival *arrival)
     sv__trial *x = user;
     const sv_sim_source *source = x->q->source;
     sv_sim_arrival told = *arrival;
+    if (x->status != SV_OK)
+        return;
     sv__parcel *parcel = &x->parcels.at[arrival->tag];
     told.tag = parcel->tag;
     parcel->closed = true;
@@ -163,13 +167,17 @@ static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t ta
     sv__parcel *parcel = &x->parcels.at[tag];
     uint32_t mtu = x->q->model.mtu_bytes, sent = parcel->packets++ * mtu;
     uint32_t left = parcel->bytes - sent;
+    if (x->status != SV_OK)
+        return;
     forget(x);
     if (sv_array_push(x->ctx, &x->tracks,
                       (sv__track){.injected = time,
                                   .parcel = tag,
                                   .payload = left < mtu ? left : mtu,
-                                  .last = left <= mtu}) != SV_OK)
-        x->status = SV_NO_MEMORY;
+                                  .last = left <= mtu}) != SV_OK) {
+        sv__trial_fail(x);
+        return;
+    }
     x->under_way++;
     if (watch != NULL && watch->injected != NULL)
         watch->injected(watch->user, packet, terminal, parcel->tag, time);
@@ -203,6 +211,8 @@ static void granted(void *user, uint32_t packet, sv_channel out, unsigned lane, 
 {
     sv__trial *x = user;
     const sv_sim_watch *watch = x->q->watch;
+    if (x->status != SV_OK)
+        return;
     sv__track *track = track_of(x, packet);
     const sv__parcel *parcel = &x->parcels.at[track->parcel];
     sv_node s = x->f->tail[out.i];
@@ -251,6 +261,8 @@ static void arrived(void *user, uint32_t packet, uint64_t time)
 {
     sv__trial *x = user;
     const sv_sim_watch *watch = x->q->watch;
+    if (x->status != SV_OK)
+        return;
     const sv__track track = *track_of(x, packet);
     arrive(x, track.payload, time);
     leave(x, packet, time);
@@ -272,6 +284,8 @@ static void mishap(void *user, sv_sim_mishap what, const sv_sim_example *which)
     sv__trial *x = user;
     const sv_sim_watch *watch = x->q->watch;
     uint32_t base = which->destination, i;
+    if (x->status != SV_OK)
+        return;
     if (x->after->node[base].i >= x->f->num_switches)
         base = x->after->first[x->after->node[base].i];
     i = sv_map_get(&x->pair_of, (uint64_t)which->from << 32 | base);

@@ -123,12 +123,11 @@ static void count_wait(sv__trial *x, sv__pair *pair, uint64_t now)
 bool sv__pairs_open(void *user, uint32_t t, uint64_t now, sv_sim_message *message, uint8_t *sl)
 {
     sv__trial *x = user;
-    if (x->terminals[t].outside)
+    if (x->terminals[t].outside || x->status != SV_OK)
         return false;
     uint32_t i = pair_of(x, t, message->destination);
     if (i == SV_NONE) {
-        x->status = SV_NO_MEMORY;
-        sv_sim_call(x->stage, now + 1);
+        sv__trial_fail(x);
         return false;
     }
     sv__pair *pair = &x->pairs.at[i];

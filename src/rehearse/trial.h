@@ -174,6 +174,10 @@ typedef struct sv__trial {
 
 /* ---- agenda.c ---- */
 
+/* There is no memory in a call that cannot fail: the run ends in the next tick, and nothing more is
+ * done. */
+void sv__trial_fail(sv__trial *x);
+
 /* Notes what is to happen. Where there is no memory for it, the trial's status says so. */
 void sv__trial_note(sv__trial *x, uint64_t time, sv__due_kind kind, uint32_t a, uint32_t b,
                     uint32_t c);
