@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.command import SELVAGE, SOURCE, ok, real, selvage  # noqa: E402
 
 VERBS = ("topo", "info", "faults", "route", "convert", "discover", "diff", "engines", "check", "path",
-         "metrics", "sim", "jobs", "study", "report")
+         "metrics", "sim", "update", "jobs", "study", "report")
 # As they are typed; the verbs of jobs are two words.
 TYPED = [verb for verb in VERBS if verb != "jobs"] + [
     "jobs read", "jobs filter", "jobs follow", "jobs replay", "jobs make"]
@@ -76,7 +76,7 @@ class Help(Base):
         """Those without a pipe or a file that has to be there already."""
         done = 0
         for verb in VERBS:
-            if verb in ("discover", "jobs", "sim"):
+            if verb in ("discover", "jobs", "sim", "update"):
                 continue  # want a live fabric, Slurm, tables: tests of their own
             lines = ok(verb, "--help").out.split("example:\n")[1].strip().splitlines()
             for line in lines:
