@@ -16,7 +16,8 @@ extern "C" {
 typedef enum sv_rehearsal_way {
     SV_REHEARSE_AT_ONCE, /* all blocks, as a subnet manager sends them */
     SV_REHEARSE_STEPS,   /* by a plan; pairs that must be silent are, others send on */
-    SV_REHEARSE_HOLD, /* by a plan; all pairs whose path changes in a step are silent around it */
+    SV_REHEARSE_HOLD, /* by a plan; all pairs whose path changes in a step are silent around it, and
+                         those that old tables do not join, as long as their destination changes */
     SV_REHEARSE_FIVE, /* by five phases, on tables with two sets */
     SV_REHEARSE_WAYS
 } sv_rehearsal_way;

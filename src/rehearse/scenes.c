@@ -49,6 +49,7 @@ static sv_status note_pair(sv__trial *x, const sv_update_pair *pair)
         sv_update_pair *span = &x->spans.at[held];
         span->from_step = pair->from_step < span->from_step ? pair->from_step : span->from_step;
         span->to_step = pair->to_step > span->to_step ? pair->to_step : span->to_step;
+        pair = span;
     }
     if (!sv_is_switch(x->f, pair->from)) {
         tell_of(x, pair->from.i - x->f->num_switches, pair);
@@ -57,6 +58,62 @@ static sv_status note_pair(sv__trial *x, const sv_update_pair *pair)
     for (uint32_t t = 0; t < x->f->num_terminals; t++)
         if (x->after->home[t] == pair->from.i)
             tell_of(x, t, pair);
+    return SV_OK;
+}
+
+enum { UNSEEN, ON_WAY, GOOD, BAD };
+
+/* Which switches' packets for a destination arrive by old tables. */
+static void mark_old(const sv__trial *x, uint32_t d, uint8_t *mark, uint32_t *stack)
+{
+    const sv_fabric *f = x->f;
+    memset(mark, UNSEEN, f->num_switches);
+    for (uint32_t start = 0; start < f->num_switches; start++) {
+        uint32_t depth = 0, s = start;
+        uint8_t end = BAD;
+        while (s < f->num_switches && mark[s] == UNSEEN) {
+            unsigned port = sv_route_port(x->before, (sv_node){s}, d);
+            sv_channel c = port == 0 || port == SV_NO_PORT ? SV_NO_CHANNEL
+                                                           : sv_channel_at(f, (sv_node){s}, port);
+            mark[s] = ON_WAY;
+            stack[depth++] = s;
+            s = c.i == SV_NONE ? SV_NONE : f->head[c.i].i;
+        }
+        if (s < f->num_switches)
+            end = mark[s] == ON_WAY ? BAD : mark[s];
+        else if (s == x->before->node[d].i)
+            end = GOOD;
+        while (depth > 0)
+            mark[stack[--depth]] = end;
+    }
+}
+
+/*
+ * Pairs that old tables do not join are in no plan: there is nothing to keep. But on the way some
+ * mixture may join them, and a later one otherwise. So they are silent as long as entries of their
+ * destination change.
+ */
+static sv_status note_broken(sv__trial *x, const sv_update *plan)
+{
+    uint32_t n = x->after->num_destinations;
+    uint32_t *last = SV_ARENA_NEW(&x->arena, uint32_t, (size_t)n + 1);
+    uint32_t *stack = SV_ARENA_NEW(&x->arena, uint32_t, (size_t)x->f->num_switches + 1);
+    uint8_t *mark = SV_ARENA_NEW(&x->arena, uint8_t, (size_t)x->f->num_switches + 1);
+    if (last == NULL || stack == NULL || mark == NULL)
+        return SV_NO_MEMORY;
+    for (uint64_t i = 0; i < plan->num_entries; i++) /* by step */
+        last[plan->entries[i].destination] = plan->entries[i].step + 1;
+    for (uint32_t d = 0; d < n; d++) {
+        if (last[d] == 0 || sv_is_switch(x->f, x->after->node[d]))
+            continue;
+        mark_old(x, d, mark, stack);
+        for (uint32_t s = 0; s < x->f->num_switches; s++)
+            if (mark[s] == BAD)
+                SV_TRY(note_pair(x, &(sv_update_pair){.from = {s},
+                                                      .destination = d,
+                                                      .from_step = plan->first_step[d],
+                                                      .to_step = last[d] - 1}));
+    }
     return SV_OK;
 }
 
@@ -80,7 +137,7 @@ sv_status sv__scene_init(sv__trial *x)
                 return sv_fail(x->ctx, SV_BAD_INPUT, "a pair of the plan is silent in no step");
             SV_TRY(note_pair(x, &plan->pairs[i]));
         }
-    return SV_OK;
+    return x->q->way == SV_REHEARSE_HOLD ? note_broken(x, plan) : SV_OK;
 }
 
 /* ---- what a step writes ---- */
