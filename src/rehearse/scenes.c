@@ -23,9 +23,11 @@ static const sv_update *plan_of(const sv__trial *x)
     return x->q->way == SV_REHEARSE_AT_ONCE ? NULL : x->q->plan;
 }
 
-/* Whether a pair of the plan is one that is to be silent here. */
+/* Whether a pair of the plan is one that is to be silent here. Nobody sends to switches. */
 static bool heeds(const sv__trial *x, const sv_update_pair *pair)
 {
+    if (sv_is_switch(x->f, x->after->node[pair->destination]))
+        return false;
     return x->q->way == SV_REHEARSE_HOLD || (x->q->way == SV_REHEARSE_STEPS && pair->must);
 }
 
@@ -55,9 +57,27 @@ static sv_status note_pair(sv__trial *x, const sv_update_pair *pair)
         tell_of(x, pair->from.i - x->f->num_switches, pair);
         return SV_OK;
     }
+    for (uint32_t i = x->homes[pair->from.i]; i < x->homes[pair->from.i + 1]; i++)
+        tell_of(x, x->at_home[i], pair);
+    return SV_OK;
+}
+
+/* Terminals by their switch. */
+static sv_status list_homes(sv__trial *x)
+{
+    const uint32_t *home = x->after->home;
+    x->homes = SV_ARENA_NEW(&x->arena, uint32_t, (size_t)x->f->num_switches + 2);
+    x->at_home = SV_ARENA_NEW(&x->arena, uint32_t, (size_t)x->f->num_terminals + 1);
+    if (x->homes == NULL || x->at_home == NULL)
+        return SV_NO_MEMORY;
     for (uint32_t t = 0; t < x->f->num_terminals; t++)
-        if (x->after->home[t] == pair->from.i)
-            tell_of(x, t, pair);
+        if (home[t] != SV_NONE)
+            x->homes[home[t] + 2]++;
+    for (uint32_t s = 2; s < x->f->num_switches + 2; s++)
+        x->homes[s] += x->homes[s - 1];
+    for (uint32_t t = 0; t < x->f->num_terminals; t++)
+        if (home[t] != SV_NONE)
+            x->at_home[x->homes[home[t] + 1]++] = t;
     return SV_OK;
 }
 
@@ -127,6 +147,7 @@ sv_status sv__scene_init(sv__trial *x)
         return sv_fail(x->ctx, SV_BAD_INPUT, "steps need a plan");
     if (plan->num_pairs > 0 && plan->pairs == NULL)
         return sv_fail(x->ctx, SV_INFEASIBLE, "more pairs than a plan lists would be silent");
+    SV_TRY(list_homes(x));
     x->tells = sv_bitset_new(&x->arena, (size_t)(x->steps + 1) * x->f->num_terminals);
     if (x->tells == NULL)
         return SV_NO_MEMORY;

@@ -145,11 +145,12 @@ typedef struct sv__trial {
 
     sv__batch batch;
     sv__scene scene;
-    uint32_t step, steps; /* the present one */
-    uint32_t begun;       /* steps that have begun */
-    sv_routes *tables;    /* what the present step makes of old tables */
-    uint64_t *tells;      /* [(steps + 1) × terminals]: whom a step is told to; NULL: nobody */
-    uint64_t entry;       /* of the plan: the first of the present step */
+    uint32_t step, steps;      /* the present one */
+    uint32_t begun;            /* steps that have begun */
+    uint32_t *homes, *at_home; /* terminals of switch s: at_home[homes[s]] … */
+    sv_routes *tables;         /* what the present step makes of old tables */
+    uint64_t *tells; /* [(steps + 1) × terminals]: whom a step is told to; NULL: nobody */
+    uint64_t entry;  /* of the plan: the first of the present step */
 
     sv__terminal *terminals;
     SV_ARRAY(sv__pair) pairs;
