@@ -12,7 +12,7 @@ build="gcc libc6-dev cmake ninja-build libmetis-dev libjansson-dev libibnetdisc-
 demo="$build graphviz"
 check="$build graphviz clang libclang-rt-14-dev clang-format libcmocka-dev libigraph-dev python3
        ibsim-utils infiniband-diags opensm ibutils pkg-config mandoc git openmpi-bin
-       chromium"
+       chromium spin"
 # Wanted by single tests, which say so when they have to be skipped (.ci/run does not let them): munge's set-up does not work
 # everywhere (in a chroot whose root others cannot read, say).
 wanted="slurmctld slurmd slurm-client munge"
