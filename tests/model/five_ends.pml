@@ -20,9 +20,10 @@
  * Broken variants (-D…):
  *   HEARD_DEAD  a lease that ends does not matter once HEARD has come (MORTAL)
  *   RENEW       SUBSCRIBE of somebody who is missing renews its lease in phase 2 (DEAF)
- *   NO_RETRY    UNPATH and REPATH are sent once and waited for for ever
  *   NO_NEWS     who was not waited for is told nothing by its renewal (its CONFIRM has no epoch)
  *   ONE_SHOT    DONE is not repeated
+ * Not broken: NO_RETRY. UNPATH and REPATH need not be repeated for updates to end, since renewals ask for news
+ * and get them; repetitions make it quick.
  */
 #ifndef UPDATES
 #define UPDATES 1
