@@ -25,6 +25,12 @@ extern "C" {
 
 typedef struct sv_live sv_live;
 
+/* How switches come from the tables that they hold to new ones. */
+typedef enum sv_live_update {
+    SV_LIVE_AT_ONCE, /* all is handed over in the sweep that found it */
+    SV_LIVE_FIVE     /* in five phases (update.h): two addresses a terminal, base ones wait */
+} sv_live_update;
+
 typedef struct sv_live_options {
     const char *engine;     /* NULL: weave; "auto": sv_route_auto */
     sv_route_request route; /* what it is told; roots come from roots_path, no order of hosts */
@@ -40,6 +46,8 @@ typedef struct sv_live_options {
     unsigned drift_percent; /* the busiest channel of repaired tables may carry so much more than
                                that of those routed last before all is routed anew; 0: any */
     bool no_multicast;      /* no trees are wanted */
+    sv_live_update update;  /* FIVE: route.lmc is 1, and engines get a lane less: the last one is
+                               for high addresses, which go by updn */
 } sv_live_options;
 
 /* How tables came about. */
@@ -140,6 +148,36 @@ SV_API void sv_live_set_threads(sv_live *live, unsigned threads);
 SV_API const sv_fabric *sv_live_fabric(const sv_live *live);
 SV_API const sv_routes *sv_live_routes(const sv_live *live);
 
+/* ---- tables that are held back ---- */
+
+/*
+ * What switches are to hold now may differ from what sv_live_sweep came to: the way from the one to
+ * the other is a queue of tables, one to be handed over at a time, with a gate before each. A sweep
+ * that comes to other tables makes a new queue, from what is held now to those.
+ *
+ * With SV_LIVE_FIVE: tables with old base entries and new high ones, which nobody is on; then, once
+ * everybody has left base addresses, the new ones.
+ */
+typedef enum sv_live_gate {
+    SV_LIVE_GATE_NONE,      /* nothing is held back: switches are to hold sv_live_routes */
+    SV_LIVE_GATE_OPEN,      /* the next tables may be handed over at once */
+    SV_LIVE_GATE_CONFIRMED, /* when switches have confirmed those before (for orders of updates) */
+    SV_LIVE_GATE_LEFT       /* when everybody who subscribed has left base addresses */
+} sv_live_gate;
+
+SV_API sv_live_gate sv_live_next(const sv_live *live);
+
+/* Goes through the gate: sv_live_held are the next tables from now on. Anything but SV_OK: they are
+ * what they were. Time: linear in destinations. */
+SV_API SV_MUST_USE sv_status sv_live_pass(sv_live *live);
+
+/* Tables that switches are to hold now, for sv_live_fabric; valid until the next sweep or
+ * sv_live_pass; or NULL. */
+SV_API const sv_routes *sv_live_held(const sv_live *live);
+
+/* Whether those have lost paths that sv_live_routes has: something failed. */
+SV_API bool sv_live_broken(const sv_live *live);
+
 /*
  * The ports of a multicast group with a service level: ports[num_switches] bits, as sv_mtree_prune.
  * A service level that no group had before gets a tree of its own, proven together with the rest;
@@ -173,6 +211,8 @@ typedef struct sv_live_status {
     int64_t last_fault_time; /* 0: never */
     char last_problem[512];  /* what went wrong here last; empty: nothing yet */
     int64_t last_problem_time;
+    const char *phase; /* of five: "idle", "leave", "program", "return"; NULL: not in use */
+    uint32_t subscribers, updates, called_off, expelled;
 } sv_live_status;
 
 /* Replaces a file at once by the status as JSON, or as Prometheus' text format. */

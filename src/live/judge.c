@@ -243,7 +243,7 @@ static sv_status verify(sv_live *live, const sv_fabric *f, sv__candidate *c)
 }
 
 /* Tables without orders get those that the proof came by: a repair will need them. */
-static sv_status keep_orders(sv_live *live, const sv_fabric *f, sv__candidate *c)
+sv_status sv__live_keep_orders(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
     uint32_t *numbers;
     sv_routes *r = c->routes;
@@ -289,7 +289,7 @@ sv_status sv__live_judge(sv_live *live, const sv_fabric *fabric, sv__candidate *
     explain(live, fabric, c, text, size);
     if (!c->safe)
         return SV_OK;
-    SV_TRY(keep_orders(live, fabric, c));
+    SV_TRY(sv__live_keep_orders(live, fabric, c));
     return sv_routes_load(live->ctx, fabric, c->routes, NULL, &c->load);
 }
 

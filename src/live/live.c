@@ -104,6 +104,7 @@ static sv_status try_engine(sv_live *live)
     const sv_link link = {0};
     sv_node root = {0};
     sv_route_request request = live->options.route;
+    request.lmc = sv__live_engine_lmc(live);
     if (builder == NULL)
         return SV_NO_MEMORY;
     sv_builder_add_switch(builder, &about[0], NULL);
@@ -137,6 +138,10 @@ static sv_status read_set(sv_live *live, const char *path, sv__set *set)
 static sv_status read_files(sv_live *live)
 {
     const sv_live_options *o = &live->options;
+    if (o->update == SV_LIVE_FIVE && (o->route.lmc != 1 || o->route.sl_offset != 0))
+        return sv_fail(live->ctx, SV_BAD_INPUT,
+                       "five phases need LMC 1 (it is %u) and service levels from 0 on",
+                       o->route.lmc);
     if (o->roots_path != NULL && access(o->roots_path, R_OK) != 0)
         return sv_fail(live->ctx, SV_IO, "cannot read the root file \"%s\"", o->roots_path);
     if (o->jobs_path != NULL && o->pin_path != NULL)
@@ -206,6 +211,7 @@ void sv_live_free(sv_live *live)
     sv_ctx *outer = live->outer;
     live->used.routes = NULL;
     sv__live_candidate_release(&live->used);
+    sv__live_stages_release(&live->stages);
     drop(&live->now);
     drop(&live->home);
     drop(&live->kept);
@@ -265,6 +271,8 @@ sv_status sv__live_go(sv_live *live, const sv_fabric *f, sv__live_way *make, sv_
     report->route_ns += made - begun;
     if (status == SV_OK && c.routes != NULL)
         status = sv__live_judge(live, f, &c, text, sizeof text);
+    if (status == SV_OK && c.safe)
+        status = sv__live_add_set(live, f, &c);
     report->verify_ns += sv_now_ns(live->ctx) - made;
     if (status != SV_OK && status != SV_CANCELLED)
         snprintf(text, sizeof text, "%.399s", sv_ctx_message(live->ctx));
@@ -334,8 +342,10 @@ static void keep_home(sv_live *live, const sv_fabric *f, const sv__candidate *c)
 }
 
 /* What was found takes the place of what was there. */
-static void adopt(sv_live *live, sv_fabric *f, sv__candidate *c)
+static void adopt(sv_live *live, sv_fabric *f, sv__candidate *c, const sv__stages *stages)
 {
+    sv__live_stages_release(&live->stages);
+    live->stages = *stages;
     drop(&live->kept);
     keep_home(live, f, c);
     if (c->how == SV_LIVE_ROUTED || c->how == SV_LIVE_FELL_BACK)
@@ -402,6 +412,7 @@ static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, bool *stay,
                         sv_live_report *report)
 {
     sv__candidate best = {0};
+    sv__stages stages = {0};
     uint64_t begun;
     bool unknown = false;
     live->report.note[0] = 0;
@@ -425,13 +436,15 @@ static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, bool *stay,
         status = unshare(live, f, &best);
     if (status == SV_OK && !*stay)
         status = sv__live_count_jobs(live, f, best.routes, report);
+    if (status == SV_OK && !*stay)
+        status = sv__live_aim(live, f, flags, &best, &stages);
     if (status != SV_OK || *stay) {
         sv__live_candidate_release(&best);
         return status;
     }
     describe(&best, report);
     snprintf(report->note, sizeof report->note, "%s", live->report.note);
-    adopt(live, f, &best);
+    adopt(live, f, &best, &stages);
     live->offered = sv__live_lanes_offered(f);
     live->report = *report;
     save(live);

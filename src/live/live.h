@@ -40,6 +40,13 @@ typedef struct sv__candidate {
     sv_load load;
 } sv__candidate;
 
+/* What is held back, and how far it has come (stages.c). */
+typedef struct sv__stages {
+    sv_routes *held; /* of the fabric of now; NULL: the tables of now */
+    uint32_t done, count;
+    bool broken;
+} sv__stages;
+
 struct sv_live {
     sv_ctx *outer;  /* what live itself is made with */
     sv_ctx *ctx;    /* of all work, with a clock that can run out */
@@ -69,6 +76,7 @@ struct sv_live {
     bool excusing;         /* a map is not followed, to be careful: */
     uint64_t excused;      /* that with this digest */
     uint16_t group_sls;    /* a bit for each SL that multicast groups have */
+    sv__stages stages;
 };
 
 /* ---- judge.c ---- */
@@ -86,7 +94,29 @@ sv_status sv__live_add_tree(sv_live *live, unsigned sl);
 /* Proves a candidate once more, with the trees that it has; INFEASIBLE if that fails now. */
 sv_status sv__live_verify_again(sv_live *live, const sv_fabric *fabric, sv__candidate *c);
 
+/* Tables without orders get those that the proof came by. */
+sv_status sv__live_keep_orders(sv_live *live, const sv_fabric *fabric, sv__candidate *c);
+
 void sv__live_candidate_release(sv__candidate *c);
+
+/* ---- two.c ---- */
+
+/* Lanes that engines may use on a fabric (0: what there is), and the LMC of their tables. */
+unsigned sv__live_engine_lanes(const sv_live *live, const sv_fabric *f);
+unsigned sv__live_engine_lmc(const sv_live *live);
+
+/* With SV_LIVE_FIVE: a candidate that was judged gets its second set, and is verified again. */
+sv_status sv__live_add_set(sv_live *live, const sv_fabric *f, sv__candidate *c);
+
+/* The base set of tables with two. */
+sv_status sv__live_base_set(sv_live *live, const sv__set *from, sv_routes **base);
+
+/* ---- stages.c ---- */
+
+/* A new queue, from what switches hold to a candidate; it is in use once it is adopted. */
+sv_status sv__live_aim(sv_live *live, const sv_fabric *f, unsigned flags, const sv__candidate *c,
+                       sv__stages *stages);
+void sv__live_stages_release(sv__stages *stages);
 
 /* ---- jobs.c ---- */
 
@@ -154,6 +184,9 @@ sv_status sv__live_route(sv_live *live, const sv_fabric *fabric, const char *eng
 
 /* Whether two fabrics are the same: nodes, cables, LIDs, lanes. */
 bool sv__live_same(const sv_fabric *a, const sv_fabric *b);
+
+/* Tables get the LIDs of a fabric. */
+void sv__live_take_lids(const sv_fabric *f, sv_routes *r);
 
 /* Lanes that every link between switches offers; 0 where links do not tell. */
 unsigned sv__live_lanes_offered(const sv_fabric *f);

@@ -74,6 +74,13 @@ static void print_json(sv_text *out, const sv_live_status *s)
     sv_json_real(&j, "seconds", s->seconds, 6);
     sv_json_real(&j, "route_seconds", (double)r->route_ns / 1e9, 6);
     sv_json_real(&j, "verify_seconds", (double)r->verify_ns / 1e9, 6);
+    if (s->phase != NULL) {
+        sv_json_text(&j, "update_phase", s->phase);
+        sv_json_number(&j, "subscribers", s->subscribers);
+        sv_json_number(&j, "updates", s->updates);
+        sv_json_number(&j, "called_off", s->called_off);
+        sv_json_number(&j, "expelled", s->expelled);
+    }
     json_problem(&j, "last_fault", s->last_fault, s->last_fault_time);
     json_problem(&j, "last_problem", s->last_problem, s->last_problem_time);
     sv_json_end(&j, '}');
@@ -84,6 +91,23 @@ static void metric(sv_text *out, const char *name, const char *kind, const char 
 {
     sv_text_print(out, "# HELP selvage_%s %s\n# TYPE selvage_%s %s\nselvage_%s %.15g\n", name, help,
                   name, kind, name, value);
+}
+
+/* Of updates in five phases. */
+static void print_update(sv_text *out, const sv_live_status *s)
+{
+    if (s->phase == NULL)
+        return;
+    sv_text_print(out,
+                  "# HELP selvage_update_phase The phase of an update of tables.\n"
+                  "# TYPE selvage_update_phase gauge\nselvage_update_phase{phase=\"%s\"} 1\n",
+                  s->phase);
+    metric(out, "subscribers", "gauge", "Who is told before base entries change.", s->subscribers);
+    metric(out, "updates_total", "counter", "Updates in five phases that were begun.", s->updates);
+    metric(out, "updates_called_off_total", "counter",
+           "Updates that were called off because somebody did not leave.", s->called_off);
+    metric(out, "subscribers_expelled_total", "counter", "Subscribers that did not answer.",
+           s->expelled);
 }
 
 static void print_prometheus(sv_text *out, const sv_live_status *s)
@@ -130,6 +154,7 @@ static void print_prometheus(sv_text *out, const sv_live_status *s)
            "When the fabric lost something; 0: never.", (double)s->last_fault_time);
     metric(out, "last_problem_timestamp_seconds", "gauge",
            "When something went wrong here; 0: never.", (double)s->last_problem_time);
+    print_update(out, s);
 }
 
 static sv_status write(sv_ctx *ctx, const sv_live_status *status, const char *path,

@@ -60,7 +60,7 @@ bool sv__live_same(const sv_fabric *a, const sv_fabric *b)
 }
 
 /* The subnet manager gives LIDs; tables follow. */
-static void take_lids(const sv_fabric *f, sv_routes *r)
+void sv__live_take_lids(const sv_fabric *f, sv_routes *r)
 {
     for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
         uint32_t lid =
@@ -77,7 +77,7 @@ sv_status sv__live_carry(sv_ctx *ctx, const sv__set *from, const sv_fabric *to, 
     sv_status status = sv_routes_remap(ctx, from->fabric, from->routes, to, match, result);
     sv_match_free(match);
     if (status == SV_OK)
-        take_lids(to, *result);
+        sv__live_take_lids(to, *result);
     return status;
 }
 
@@ -95,11 +95,10 @@ static sv_status read_roots(sv_live *live, const sv_fabric *f, sv_node *roots, s
 static sv_status make_request(sv_live *live, const sv_fabric *f, sv_route_request *request,
                               sv_node **roots)
 {
-    unsigned offered = sv__live_lanes_offered(f);
     *request = live->options.route;
     *roots = NULL;
-    if (offered > 0 && request->vls > offered)
-        request->vls = offered;
+    request->vls = sv__live_engine_lanes(live, f);
+    request->lmc = sv__live_engine_lmc(live);
     request->jobs = sv__live_jobs(live);
     if (live->options.roots_path == NULL)
         return SV_OK;
@@ -227,7 +226,7 @@ static sv_status repair(sv_live *live, const sv__set *from, bool proven, const s
     c->steps = report->steps;
     if (report->full)
         snprintf(live->report.note, sizeof live->report.note, "routed anew: %.180s", report->why);
-    take_lids(f, c->routes);
+    sv__live_take_lids(f, c->routes);
     sv_repair_report_free(report);
     return SV_OK;
 }
@@ -251,11 +250,16 @@ sv_status sv__live_repaired(sv_live *live, const sv_fabric *f, sv__candidate *c)
     if (live->options.no_repair || from->routes == NULL ||
         from->routes->lmc != live->options.route.lmc || !sv__live_jobs_fit(live, from))
         return SV_OK;
+    sv__set base = *from;
+    if (live->options.update == SV_LIVE_FIVE)
+        SV_TRY(sv__live_base_set(live, from, &base.routes));
     start_clock(live, repair_budget(live));
     sv_status status = make_request(live, f, &request, &roots);
     if (status == SV_OK)
-        status = repair(live, from, proven, f, &request, c);
+        status = repair(live, &base, proven, f, &request, c);
     sv_release(live->ctx, roots);
+    if (base.routes != from->routes)
+        sv_routes_free(base.routes);
     return stop_clock(live, status, "the repair");
 }
 
@@ -287,7 +291,7 @@ static sv_status run_engine(sv_live *live, const sv_fabric *f, const char *engin
     sv_route_report report;
     c->engine = engine;
     SV_TRY(sv__live_route(live, f, engine, request, &c->engine, &c->routes, &report));
-    take_lids(f, c->routes);
+    sv__live_take_lids(f, c->routes);
     live->engine_ns = report.nanoseconds;
     snprintf(live->report.note, sizeof live->report.note, "%s", report.note);
     return SV_OK;
@@ -328,8 +332,8 @@ unsigned sv__live_lanes_offered(const sv_fabric *f)
 /* weave has a better answer to a lack of room: see below. */
 sv_status sv__live_spared(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
-    unsigned lanes =
-        live->options.route.vls > 0 ? live->options.route.vls : sv__live_lanes_offered(f);
+    unsigned lanes = sv__live_engine_lanes(live, f);
+    lanes = lanes > 0 ? lanes : sv__live_lanes_offered(f);
     if (!live->no_room || lanes < 2 || strcmp(live->options.engine, "weave") == 0)
         return SV_OK;
     c->own_lane = lanes - 1;
@@ -341,10 +345,8 @@ static sv_status fall_back(sv_live *live, const sv_fabric *f, const char *engine
                            const sv_jobmap *jobs, const char *option, sv__candidate *c)
 {
     const sv_route_request *asked = &live->options.route;
-    unsigned offered = sv__live_lanes_offered(f);
-    unsigned vls = offered > 0 && asked->vls > offered ? offered : asked->vls;
-    const sv_route_request request = {.vls = vls,
-                                      .lmc = asked->lmc,
+    const sv_route_request request = {.vls = sv__live_engine_lanes(live, f),
+                                      .lmc = sv__live_engine_lmc(live),
                                       .sl_offset = asked->sl_offset,
                                       .sl_mode = asked->sl_mode,
                                       .jobs = jobs,

@@ -41,7 +41,7 @@ static sv_live *start(const sv_live_options *options)
 }
 
 /* The same without what is dead: who looks at a fabric sees nothing of that. Frees the fabric. */
-static sv_fabric *compact(sv_fabric *f)
+static sv_fabric *compact(sv_fabric *f, unsigned lmc)
 {
     char path[] = "/tmp/selvage-test-XXXXXX.svr";
     sv_fabric *result = NULL;
@@ -49,7 +49,7 @@ static sv_fabric *compact(sv_fabric *f)
     int file = mkstemps(path, 4);
     assert_true(file >= 0);
     close(file);
-    OK(ctx, sv_routes_new(ctx, f, 0, &r));
+    OK(ctx, sv_routes_new(ctx, f, lmc, &r));
     OK(ctx, sv_routes_assign_lids(ctx, f, r));
     OK(ctx, sv_dump_write(ctx, f, r, path));
     OK(ctx, sv_dump_read(ctx, path, &result, NULL));
@@ -60,12 +60,12 @@ static sv_fabric *compact(sv_fabric *f)
 }
 
 /* A fabric with LIDs, as a subnet manager gives them: the same node always has the same. */
-static sv_fabric *found(const char *spec, const char *without)
+static sv_fabric *found_with(const char *spec, const char *without, unsigned lmc)
 {
     sv_fabric *f = test_fabric(ctx, spec), *with = NULL, *left = NULL;
     sv_routes *r = NULL;
     sv_mask *mask;
-    OK(ctx, sv_routes_new(ctx, f, 0, &r));
+    OK(ctx, sv_routes_new(ctx, f, lmc, &r));
     OK(ctx, sv_routes_assign_lids(ctx, f, r));
     OK(ctx, sv_fabric_with_lids(ctx, f, r, &with));
     mask = sv_mask_new(ctx, with);
@@ -83,7 +83,12 @@ static sv_fabric *found(const char *spec, const char *without)
     sv_routes_free(r);
     sv_fabric_free(with);
     sv_fabric_free(f);
-    return compact(left);
+    return compact(left, lmc);
+}
+
+static sv_fabric *found(const char *spec, const char *without)
+{
+    return found_with(spec, without, 0);
 }
 
 /* A sweep that must go well; tables are judged once more, from outside. */

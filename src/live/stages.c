@@ -1,0 +1,240 @@
+/*
+ * stages.c: tables on their way into switches.
+ *
+ * A sweep comes to tables; when switches get them is another question. Here is a queue of tables,
+ * each with a gate before it: whoever hands tables over (the plugin) looks at the gate, goes
+ * through if it is open, and hands over what is held then. If a sweep comes to other tables before
+ * that is done, the queue begins anew from what is held.
+ *
+ * Five phases: (0) high entries are those of the new tables, since nobody uses them but those who
+ * have left, base ones stay; (1) once everybody has left, all is new. Addresses that had no entry
+ * anywhere get theirs in (0): nobody uses them yet. Where the base entries and SLs are the same
+ * anyway there is nobody to wait for.
+ *
+ * A queue of steps (update.h) has its tables made by sv_update_tables one by one, each behind
+ * SV_LIVE_GATE_CONFIRMED: that is another gate_of and another make below.
+ *
+ * Invariants: what is held is of the fabric of now; with an empty queue it is the tables of now.
+ * Cost: making a stage is linear in the tables, at most.
+ */
+#include <string.h>
+
+#include "live/live.h"
+
+void sv__live_stages_release(sv__stages *stages)
+{
+    sv_routes_free(stages->held);
+    *stages = (sv__stages){0};
+}
+
+/* ---- base and high addresses ---- */
+
+static bool is_high(const sv_routes *r, uint32_t d)
+{
+    return d != r->first[r->node[d].i];
+}
+
+/* How many SLs the row of a destination has; 0 where there are no rows. */
+static size_t sl_row_length(const sv_routes *r)
+{
+    if (r->sl_form == SV_SL_BY_SWITCH)
+        return r->num_switches;
+    return r->sl_form == SV_SL_BY_NODE ? (size_t)r->num_switches + r->num_terminals : 0;
+}
+
+static bool same_sls(const sv_routes *a, const sv_routes *b, uint32_t d)
+{
+    uint32_t nodes = a->num_switches + a->num_terminals;
+    if (a->sl_form == b->sl_form && sl_row_length(a) > 0)
+        return memcmp(a->sls[d], b->sls[d], sl_row_length(a)) == 0;
+    for (uint32_t v = 0; v < nodes; v++)
+        if (sv_route_sl(a, (sv_node){v}, d) != sv_route_sl(b, (sv_node){v}, d))
+            return false;
+    return true;
+}
+
+/* Whether no switch but its own has an entry for a destination. */
+static bool is_new(const sv_fabric *f, const sv_routes *r, uint32_t d)
+{
+    for (uint32_t s = 0; s < r->num_switches; s++)
+        if (r->ports[d][s] != SV_NO_PORT && s != r->node[d].i && sv_node_alive(f, (sv_node){s}))
+            return false;
+    return true;
+}
+
+/* Whether a node was not there when tables were made: nobody has an entry for it, nor has it any.
+ */
+static bool is_newcomer(const sv_fabric *f, const sv_routes *r, uint32_t v)
+{
+    if (!is_new(f, r, r->first[v]))
+        return false;
+    for (uint32_t d = 0; v < r->num_switches && d < r->num_destinations; d++)
+        if (r->node[d].i != v && r->ports[d][v] != SV_NO_PORT)
+            return false;
+    return true;
+}
+
+static bool same_lanes_at(const sv_fabric *f, const sv_routes *a, const sv_routes *b, uint32_t v)
+{
+    bool by_ports =
+        v < f->num_switches && (a->lanes_by_ports[v] != NULL || b->lanes_by_ports[v] != NULL);
+    unsigned ports = by_ports ? f->switches[v].ports : 0;
+    for (unsigned in = 0; in <= ports; in++)
+        for (unsigned out = 0; out <= ports; out++)
+            if (memcmp(sv_route_lanes(a, f, (sv_node){v}, in, out)->of_sl,
+                       sv_route_lanes(b, f, (sv_node){v}, in, out)->of_sl, SV_HARDWARE_SLS) != 0)
+                return false;
+    return true;
+}
+
+/* Newcomers do not count: nothing of theirs is on the way. */
+static bool same_lanes(const sv_fabric *f, const sv_routes *held, const sv_routes *next)
+{
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++)
+        if (!same_lanes_at(f, held, next, v) && !is_newcomer(f, held, v))
+            return false;
+    return true;
+}
+
+/* Whether nothing that packets to base addresses meet differs. */
+static bool same_base(const sv_fabric *f, const sv_routes *a, const sv_routes *b)
+{
+    for (uint32_t d = 0; d < a->num_destinations; d++)
+        if (!is_high(a, d) &&
+            (memcmp(a->ports[d], b->ports[d], a->num_switches) != 0 || !same_sls(a, b, d)))
+            return false;
+    return same_lanes(f, a, b);
+}
+
+/* Gives one destination the entries and SLs of other tables. */
+static sv_status take_row(sv_ctx *ctx, const sv_routes *from, uint32_t d, sv_routes *to)
+{
+    uint8_t *row = sv_routes_row(ctx, to, d);
+    if (row == NULL)
+        return SV_NO_MEMORY;
+    memcpy(row, from->ports[d], from->num_switches);
+    if (to->sl_form < SV_SL_BY_DESTINATION)
+        return SV_OK;
+    uint8_t *sls = sv_routes_sl_row(ctx, to, d);
+    if (sls == NULL)
+        return SV_NO_MEMORY;
+    if (to->sl_form == SV_SL_BY_DESTINATION)
+        sls[d] = (uint8_t)sv_route_sl(from, (sv_node){0}, d);
+    for (size_t v = 0; v < sl_row_length(to); v++)
+        sls[v] = (uint8_t)sv_route_sl(from, (sv_node){(uint32_t)v}, d);
+    return SV_OK;
+}
+
+/* Gives one node the lanes of other tables. */
+static sv_status take_lanes(sv_ctx *ctx, const sv_fabric *f, const sv_routes *from, uint32_t v,
+                            sv_routes *to)
+{
+    uint32_t table = sv_routes_lane_table(ctx, to, &from->lane_tables[from->lanes_of[v]]);
+    if (table == SV_NONE)
+        return SV_NO_MEMORY;
+    to->lanes_of[v] = (uint16_t)table;
+    if (v >= f->num_switches || from->lanes_by_ports[v] == NULL)
+        return SV_OK;
+    for (unsigned in = 0; in <= f->switches[v].ports; in++)
+        for (unsigned out = 0; out <= f->switches[v].ports; out++) {
+            table = sv_routes_lane_table(ctx, to, sv_route_lanes(from, f, (sv_node){v}, in, out));
+            if (table == SV_NONE)
+                return SV_NO_MEMORY;
+            SV_TRY(sv_routes_set_lanes(ctx, f, to, (sv_node){v}, in, out, table));
+        }
+    return SV_OK;
+}
+
+/*
+ * Old tables with new high entries, and with all there is for newcomers' addresses. If lanes are to
+ * change, all of it waits.
+ */
+static sv_status mend_high(sv_ctx *ctx, const sv_fabric *f, const sv_routes *next, sv_routes *held)
+{
+    memcpy(held->lid, next->lid, next->num_destinations * sizeof *held->lid);
+    if (!same_lanes(f, held, next))
+        return SV_OK;
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++)
+        if (!same_lanes_at(f, held, next, v)) /* a newcomer */
+            SV_TRY(take_lanes(ctx, f, next, v, held));
+    for (uint32_t d = 0; d < next->num_destinations; d++)
+        if (is_high(next, d) || (held->sl_form == next->sl_form && is_new(f, held, d)))
+            SV_TRY(take_row(ctx, next, d, held));
+    return SV_OK;
+}
+
+/* Whether some switch sends packets to a base address nowhere, and need not. */
+static bool has_lost(const sv_fabric *f, const sv_routes *held, const sv_routes *next)
+{
+    for (uint32_t d = 0; d < held->num_destinations; d++)
+        for (uint32_t s = 0; s < held->num_switches && !is_high(held, d); s++) {
+            unsigned port = held->ports[d][s];
+            if (next->ports[d][s] == SV_NO_PORT || port == 0 || !sv_node_alive(f, (sv_node){s}))
+                continue;
+            sv_channel c =
+                port == SV_NO_PORT ? (sv_channel){SV_NONE} : sv_channel_at(f, (sv_node){s}, port);
+            if (c.i == SV_NONE || !sv_channel_alive(f, c))
+                return true;
+        }
+    return false;
+}
+
+/* ---- the queue ---- */
+
+sv_status sv__live_aim(sv_live *live, const sv_fabric *f, unsigned flags, const sv__candidate *c,
+                       sv__stages *stages)
+{
+    const sv__set from = {.fabric = live->now.fabric,
+                          .routes =
+                              live->stages.held != NULL ? live->stages.held : live->now.routes};
+    if (live->options.update == SV_LIVE_AT_ONCE || flags & SV_LIVE_UNKNOWN || from.routes == NULL ||
+        from.routes->lmc != c->routes->lmc)
+        return SV_OK;
+    sv__stages made = {.count = 2};
+    SV_TRY(sv__live_carry(live->ctx, &from, f, &made.held));
+    made.broken = has_lost(f, made.held, c->routes);
+    if (same_base(f, made.held, c->routes))
+        made.count = 1;
+    *stages = made;
+    return SV_OK;
+}
+
+sv_live_gate sv_live_next(const sv_live *live)
+{
+    const sv__stages *x = &live->stages;
+    if (x->held == NULL)
+        return SV_LIVE_GATE_NONE;
+    return x->done + 1 < x->count || x->count == 1 ? SV_LIVE_GATE_OPEN : SV_LIVE_GATE_LEFT;
+}
+
+sv_status sv_live_pass(sv_live *live)
+{
+    sv__stages *x = &live->stages;
+    if (x->held == NULL)
+        return SV_OK;
+    if (x->done + 1 == x->count) { /* the last: the tables of now themselves */
+        sv__live_stages_release(x);
+        return SV_OK;
+    }
+    sv_routes *next = NULL;
+    SV_TRY(sv_routes_clone(live->ctx, x->held, &next));
+    sv_status status = mend_high(live->ctx, live->now.fabric, live->now.routes, next);
+    if (status != SV_OK) {
+        sv_routes_free(next);
+        return status;
+    }
+    sv_routes_free(x->held);
+    x->held = next;
+    x->done++;
+    return SV_OK;
+}
+
+const sv_routes *sv_live_held(const sv_live *live)
+{
+    return live->stages.held != NULL ? live->stages.held : live->now.routes;
+}
+
+bool sv_live_broken(const sv_live *live)
+{
+    return live->stages.held != NULL && live->stages.broken;
+}
