@@ -8,11 +8,12 @@
  * library's (sv_five_subscriber_…); here are datagrams, by libibumad, and a clock.
  *
  *     subscriber [--drain MS] [--peer LID]… [--retry MS] [--tries N] [--lease MS] [--margin MS]
- *                [--lose N]
+ *                [--lose N] [--lose-answers N] [--sm 1]
  *
  * --lease, --retry and --tries are to be those of the plugin. --peer: after each migration the
  * administrator is asked for the path to that base address (or the high one beside it). --lose: the
- * first N notices are taken for lost. SIGTERM or SIGINT: unsubscribes and ends.
+ * first N UnPaths and RePaths are taken for lost, --lose-answers: the first N of the rest. SIGTERM
+ * or SIGINT: unsubscribes and ends.
  *
  * Each line of output is a time in seconds and what happened:
  *
@@ -21,11 +22,13 @@
  *     1794815870.110 notice unpath epoch 387631723
  *     1794815870.613 path from 9 to 5 sl 3
  *
- * Under ibsim it runs with SIM_SET_ISSM=1: ibsim hands requests only to clients that say they are
- * subnet managers. So it answers when it is asked about that: an inactive one.
+ * --sm 1 is for ibsim, which hands requests only to clients that say they are subnet managers: so
+ * it says that, and answers when it is asked about it: an inactive one. (ibsim hands on no answers
+ * to traps either, so nothing here depends on these.)
  *
  * Sizes and offsets of datagrams are those of the InfiniBand Architecture Specification, volume 1.
  */
+#include <fcntl.h>
 #include <infiniband/umad.h>
 #include <selvage/update.h>
 #include <signal.h>
@@ -62,7 +65,8 @@ enum {
 struct options {
     sv_five_options five;
     uint64_t drain;
-    unsigned peers[MOST_PEERS], num_peers, lose;
+    unsigned peers[MOST_PEERS], num_peers;
+    unsigned lose, lose_answers, sm;
 };
 
 struct client {
@@ -70,10 +74,12 @@ struct client {
     int port, agents[256];
     uint8_t *umad;         /* a buffer for one datagram */
     uint32_t number;       /* of the last transaction */
+    uint64_t guid;         /* of this port */
     unsigned lid, sm_lid;  /* of this port, and of its subnet manager; 0: not known yet */
     uint32_t capabilities; /* of this port: a trap that tells new ones would cause a sweep */
     bool subscribed[2];    /* to UnPath, RePath: answered */
     uint64_t asked;        /* when for these last */
+    unsigned unheard;      /* mails that subscribe since somebody was heard of last */
     sv_five_subscriber *machine;
     sv_five_place place;
     uint64_t drained; /* when flows will have migrated */
@@ -209,7 +215,18 @@ static void send_mail(struct client *c, const sv_five_mail *mail)
     put(details + 6, 4, c->capabilities);
     put(details + 10, 2, 1); /* the description */
     sv_five_pack(mail, c->number, notice + MAIL);
-    send_mad(c, CLASS_LID, c->sm_lid, false);
+    send_mad(c, CLASS_LID, c->sm_lid | 1, false); /* by high entries: these are always good */
+}
+
+/* A manager that does not answer may have forgotten what it knew, or have come to another place. */
+static void remind(struct client *c)
+{
+    enum { OFTEN = 3 };
+    if (++c->unheard % OFTEN != 0)
+        return;
+    ask_port(c);
+    ask_inform(c, UNPATH, true);
+    ask_inform(c, REPATH, true);
 }
 
 /* ---- what comes in ---- */
@@ -229,7 +246,21 @@ static void answer(struct client *c, uint8_t *mad)
 static void answer_sm_info(struct client *c, uint8_t *mad)
 {
     memset(mad + SMP_DATA, 0, 64);
+    put(mad + SMP_DATA, 8, c->guid);
+    put(mad + SMP_DATA + 8, 8, 1); /* OpenSM's usual key, or it would complain */
     answer(c, mad);
+}
+
+/* Whether a mail is to be taken for lost. */
+static bool is_lost(struct client *c, const sv_five_mail *mail)
+{
+    bool asks = mail->kind == SV_FIVE_UNPATH || mail->kind == SV_FIVE_REPATH;
+    unsigned *left = asks ? &c->options.lose : &c->options.lose_answers;
+    if (*left == 0)
+        return false;
+    --*left;
+    say("lost", mail->epoch % 2 == 1 ? "unpath epoch" : "repath epoch", mail->epoch);
+    return true;
 }
 
 static void take_report(struct client *c, uint8_t *mad, uint64_t now)
@@ -238,15 +269,13 @@ static void take_report(struct client *c, uint8_t *mad, uint64_t now)
     unsigned trap = (unsigned)get(notice + 4, 2);
     sv_five_mail mail;
     bool ours = (trap == UNPATH || trap == REPATH) && sv_five_unpack(notice + MAIL, &mail);
-    if (ours && c->options.lose > 0) {
-        c->options.lose--;
-        say("lost", trap == UNPATH ? "unpath epoch" : "repath epoch", mail.epoch);
+    if (ours && is_lost(c, &mail))
         return;
-    }
     answer(c, mad);
     if (!ours || mail.subscriber != c->lid)
         return;
     c->epoch = mail.epoch;
+    c->unheard = 0;
     if (mail.kind == SV_FIVE_UNPATH || mail.kind == SV_FIVE_REPATH)
         say("notice", mail.kind == SV_FIVE_UNPATH ? "unpath epoch" : "repath epoch", mail.epoch);
     sv_five_subscriber_receive(c->machine, &mail, now);
@@ -320,8 +349,11 @@ static void run_machine(struct client *c)
         sv_five_subscriber_migrated(c->machine, now);
         look_at_place(c, now);
     }
-    while (sv_five_subscriber_next(c->machine, &mail))
+    while (sv_five_subscriber_next(c->machine, &mail)) {
+        if (mail.kind == SV_FIVE_SUBSCRIBE)
+            remind(c);
         send_mail(c, &mail);
+    }
 }
 
 /* Asks the administrator until it has answered: for the port's LIDs, then for subscriptions (or
@@ -391,6 +423,10 @@ static bool read_options(struct options *o, int count, char **words)
             o->five.margin = value;
         else if (strcmp(name, "--lose") == 0)
             o->lose = (unsigned)value;
+        else if (strcmp(name, "--lose-answers") == 0)
+            o->lose_answers = (unsigned)value;
+        else if (strcmp(name, "--sm") == 0)
+            o->sm = (unsigned)value;
         else if (strcmp(name, "--peer") == 0 && o->num_peers < MOST_PEERS)
             o->peers[o->num_peers++] = (unsigned)value;
         else
@@ -399,15 +435,29 @@ static bool read_options(struct options *o, int count, char **words)
     return true;
 }
 
+/* This port has a subnet manager from now on, as long as the program runs. */
+static bool say_sm(void)
+{
+    char path[256];
+    return umad_get_issm_path(NULL, 0, path, sizeof path) >= 0 && open(path, O_RDWR) >= 0;
+}
+
 static bool open_port(struct client *c)
 {
     long reports[16 / sizeof(long)] = {1L << REPORT};
-    if (umad_init() < 0 || (c->port = umad_open_port(NULL, 0)) < 0)
+    umad_port_t about;
+    if (umad_init() < 0 || umad_get_port(NULL, 0, &about) < 0)
+        return false;
+    c->guid = get((const uint8_t *)&about.port_guid, 8);
+    umad_release_port(&about);
+    if ((c->port = umad_open_port(NULL, 0)) < 0)
         return false;
     c->agents[CLASS_LID] = umad_register(c->port, CLASS_LID, 1, 0, NULL);
     c->agents[CLASS_DIRECTED] = umad_register(c->port, CLASS_DIRECTED, 1, 0, NULL);
     c->agents[CLASS_SA] = umad_register(c->port, CLASS_SA, 2, 0, reports);
     c->umad = umad_alloc(1, umad_size() + MAD);
+    if (c->options.sm != 0 && !say_sm())
+        return false;
     return c->agents[CLASS_LID] >= 0 && c->agents[CLASS_DIRECTED] >= 0 &&
            c->agents[CLASS_SA] >= 0 && c->umad != NULL;
 }
@@ -434,7 +484,7 @@ int main(int count, char **words)
     const struct sigaction action = {.sa_handler = stop};
     if (!read_options(&c.options, count, words)) {
         fprintf(stderr, "usage: subscriber [--drain MS] [--peer LID]... [--retry MS] [--tries N] "
-                        "[--lease MS] [--margin MS] [--lose N]\n");
+                        "[--lease MS] [--margin MS] [--lose N] [--lose-answers N] [--sm 1]\n");
         return 2;
     }
     sigaction(SIGTERM, &action, NULL);

@@ -2,7 +2,7 @@
  * handover.c: proven tables into OpenSM's hands.
  *
  * LFTs are filled in once a sweep; SLs, SL2VL tables and arbitration are told when OpenSM asks. All
- * of it comes from the same tables, those that sv_live_routes holds, and none of it waits for
+ * of it comes from the same tables, those of sv_live_held, and none of it waits for
  * anything: path SLs are asked for by many threads at once.
  *
  * Invariant: what is not in the fabric gets no entry, and keeps what OpenSM had for it otherwise.
@@ -85,7 +85,7 @@ uint32_t guid_index_terminal(const struct guid_index *index, ib_net64_t guid)
 static void add_port0(plugin *p, const sv_fabric *f)
 {
     cl_qmap_t *table = &p->osm->subn.sw_guid_tbl;
-    const sv_routes *r = sv_live_routes(p->live);
+    const sv_routes *r = sv_live_held(p->live);
     for (cl_map_item_t *item = cl_qmap_head(table); item != cl_qmap_end(table);
          item = cl_qmap_next(item)) {
         osm_node_t *node = ((osm_switch_t *)item)->p_node;
@@ -128,7 +128,7 @@ static unsigned count_lanes(const sv_routes *r)
 bool plugin_prepare(plugin *p)
 {
     const sv_fabric *f = sv_live_fabric(p->live);
-    const sv_routes *r = sv_live_routes(p->live);
+    const sv_routes *r = sv_live_held(p->live);
     struct guid_index *index = guid_index_new(f);
     if (p->lids == NULL)
         p->lids = malloc((SV_LID_MAX + 1) * sizeof *p->lids);
@@ -185,7 +185,7 @@ void plugin_keep_lfts(plugin *p)
 void plugin_fill_lfts(plugin *p)
 {
     cl_qmap_t *table = &p->osm->subn.sw_guid_tbl;
-    const sv_routes *r = sv_live_routes(p->live);
+    const sv_routes *r = sv_live_held(p->live);
     p->status.entries = p->status.blocks = 0;
     for (cl_map_item_t *item = cl_qmap_head(table); item != cl_qmap_end(table);
          item = cl_qmap_next(item)) {
@@ -214,8 +214,8 @@ uint8_t plugin_path_sl(void *context, uint8_t hint, ib_net16_t slid, ib_net16_t 
     if (p->lids == NULL || from > SV_LID_MAX || to > SV_LID_MAX || p->lids[from].node == SV_NONE ||
         p->lids[to].destination == SV_NONE)
         return hint;
-    unsigned sl = sv_route_sl(sv_live_routes(p->live), (sv_node){p->lids[from].node},
-                              p->lids[to].destination);
+    unsigned sl =
+        sv_route_sl(sv_live_held(p->live), (sv_node){p->lids[from].node}, p->lids[to].destination);
     return sl < SV_HARDWARE_SLS ? (uint8_t)sl : hint;
 }
 
@@ -224,7 +224,7 @@ void plugin_update_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8_t o
 {
     const plugin *p = context;
     const sv_fabric *f = sv_live_fabric(p->live);
-    const sv_routes *r = sv_live_routes(p->live);
+    const sv_routes *r = sv_live_held(p->live);
     bool is_switch = osm_node_get_type(port->p_node) == IB_NODE_TYPE_SWITCH;
     uint32_t v = is_switch ? guid_index_switch(p->index, osm_node_get_node_guid(port->p_node))
                            : guid_index_terminal(p->index, port->port_guid);
@@ -264,7 +264,7 @@ void plugin_update_vlarb(void *context, osm_physp_t *port, uint8_t port_num,
                          ib_vl_arb_table_t *block, unsigned length, unsigned number)
 {
     const plugin *p = context;
-    const sv_routes *r = sv_live_routes(p->live);
+    const sv_routes *r = sv_live_held(p->live);
     bool is_switch = osm_node_get_type(port->p_node) == IB_NODE_TYPE_SWITCH;
     sv_vlarb_who who = !is_switch ? SV_VLARB_CA : port_num == 0 ? SV_VLARB_SW0 : SV_VLARB_SWE;
     unsigned first = number & 1 ? 32 : 0;

@@ -54,14 +54,18 @@ static bool read_number(struct reader *r, const char *word, const char *name, co
                  {"seed", 0, 1e15, "a seed is a whole number"},
                  {"threads", 0, 256, "threads are 0 (all cores) to 256"},
                  {"drift", 0, 10000, "drift is a percentage; 0 is any"},
-                 {"budget", 0, 86400, "the budget is seconds, at most 86400; 0 is none"}};
+                 {"tries", 1, 100, "tries are 1 to 100"},
+                 {"budget", 0, 86400, "the budget is seconds, at most 86400; 0 is none"},
+                 {"retry", 0.01, 3600, "retry is seconds, 0.01 to 3600"},
+                 {"lease", 0, 86400, "a lease is seconds, at most 86400; 0 is for ever"},
+                 {"patience", 0, 86400, "patience is seconds, at most 86400; 0 is any"}};
     sv_route_request *route = &r->o->live.route;
     double number;
     size_t i = 0;
     while (strcmp(rules[i].name, name) != 0)
         i++;
     if (!is_number(value, rules[i].most, &number) || number < rules[i].least ||
-        (i < 5 && number != (double)(uint64_t)number))
+        (i < 6 && number != (double)(uint64_t)number))
         return refuse(r, word, rules[i].help);
     switch (i) {
     case 0:
@@ -79,8 +83,20 @@ static bool read_number(struct reader *r, const char *word, const char *name, co
     case 4:
         r->o->live.drift_percent = (unsigned)number;
         break;
-    default:
+    case 5:
+        r->o->five.tries = (uint32_t)number;
+        break;
+    case 6:
         r->o->live.budget_ns = (uint64_t)(number * 1e9);
+        break;
+    case 7:
+        r->o->five.retry = (uint64_t)(number * 1e3);
+        break;
+    case 8:
+        r->o->five.lease = (uint64_t)(number * 1e3);
+        break;
+    default:
+        r->o->five.patience = (uint64_t)(number * 1e3);
     }
     return true;
 }
@@ -92,6 +108,7 @@ static bool read_choice(struct reader *r, const char *word, const char *name, co
     static const char *const switches[] = {"off", "on", NULL};
     static const char *const passages[] = {"any", "careful", NULL};
     static const char *const arbitrations[] = {"even", "keep", NULL};
+    static const char *const updates[] = {"at-once", "five", NULL};
     int i;
     if (strcmp(name, "sl") == 0) {
         if ((i = choose(value, modes)) < 0)
@@ -109,6 +126,10 @@ static bool read_choice(struct reader *r, const char *word, const char *name, co
         if ((i = choose(value, passages)) < 0)
             return refuse(r, word, "passage is any or careful");
         r->o->live.careful = i == 1;
+    } else if (strcmp(name, "update") == 0) {
+        if ((i = choose(value, updates)) < 0)
+            return refuse(r, word, "update is at-once or five");
+        r->o->live.update = (sv_live_update)i;
     } else {
         if ((i = choose(value, arbitrations)) < 0)
             return refuse(r, word, "vlarb is even or keep");
@@ -165,9 +186,9 @@ static bool read_word(struct reader *r, char *word)
     snprintf(copy, sizeof copy, "%s", word);
     if (equals != NULL)
         *equals = 0;
-    if (is_one_of(word, "lanes sl-offset seed threads drift budget"))
+    if (is_one_of(word, "lanes sl-offset seed threads drift budget retry tries lease patience"))
         return read_number(r, copy, word, value);
-    if (is_one_of(word, "sl traffic repair passage vlarb"))
+    if (is_one_of(word, "sl traffic repair passage vlarb update"))
         return read_choice(r, copy, word, value);
     if (is_one_of(word, "engine roots pin state status prometheus jobs"))
         return read_text(r, copy, word, value);
@@ -175,6 +196,8 @@ static bool read_word(struct reader *r, char *word)
         return read_engine_option(r, copy, value);
     if (strcmp(word, "dry-run") == 0 && value == NULL)
         return r->o->dry_run = true;
+    if (strcmp(word, "trust") == 0 && value == NULL)
+        return r->o->five.trust = true;
     return refuse(r, copy, "there is no such option");
 }
 
@@ -197,6 +220,7 @@ bool plugin_read_options(plugin_options *o, const char *text, const osm_subn_opt
     char *rest = NULL;
     *o = (plugin_options){.live = {.traffic = SV_TRAFFIC_MANAGED, .route = {.seed = 1}}};
     o->live.drift_percent = 50;
+    o->five = (sv_five_options){.retry = 1000, .tries = 5, .lease = 60000, .patience = 60000};
     o->live.route.lmc = opt->lmc;
     o->live.route.options = o->engine_options;
     if (text == NULL || strcmp(text, "(null)") == 0)

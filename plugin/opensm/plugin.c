@@ -163,7 +163,10 @@ static void log_handover(plugin *p)
     plugin_log(p, OSM_LOG_INFO,
                "handed over: %llu entries change, in %llu blocks of LFTs; unicast: %s",
                (unsigned long long)p->status.entries, (unsigned long long)p->status.blocks,
-               passages[p->status.last.passage]);
+               sv_live_next(p->live) == SV_LIVE_GATE_LEFT
+                   ? "those of base addresses wait until everybody has left"
+               : p->left ? "everybody who subscribed has left those addresses"
+                         : passages[p->status.last.passage]);
 }
 
 static int build_tables(void *context)
@@ -193,7 +196,7 @@ static int build_tables(void *context)
         plugin_write_status(p);
         return -1;
     }
-    if (!plugin_prepare(p)) {
+    if (!five_choose(p) || !plugin_prepare(p)) {
         plugin_log(p, OSM_LOG_ERROR, "ERR SV01: out of memory: nothing is handed over");
         return -1;
     }
@@ -304,10 +307,12 @@ static void destroy(plugin *p)
 {
     if (p == NULL)
         return;
+    five_stop(p);
     sv_live_free(p->live);
     guid_index_free(p->index);
     free(p->lids);
     sv_ctx_free(p->ctx);
+    pthread_mutex_destroy(&p->writing);
     free(p);
 }
 
@@ -322,6 +327,10 @@ static void start(plugin *p)
                 plugin_read_options(&p->options, p->osm->subn.opt.event_plugin_options,
                                     &p->osm->subn.opt, message, sizeof message) &&
                 sv_live_new(&host, &p->options.live, &p->live, message, sizeof message) == SV_OK;
+    if (done && p->options.live.update == SV_LIVE_FIVE && !p->options.dry_run) {
+        snprintf(message, sizeof message, "out of memory");
+        done = five_start(p, message, sizeof message);
+    }
     p->status.dry_run = p->options.dry_run;
     if (done) {
         sv_live_set_threads(p->live, p->options.threads);
@@ -340,6 +349,7 @@ static void *create(osm_opensm_t *osm)
     if (p == NULL)
         return NULL;
     p->osm = osm;
+    pthread_mutex_init(&p->writing, NULL);
     start(p);
     if (osm_register_external_routing_engine(osm, &module, p) != CL_SUCCESS) {
         plugin_log(p, OSM_LOG_ERROR,
@@ -380,8 +390,14 @@ static void report(void *data, osm_epi_event_id_t event, void *about)
         }
         break;
     case OSM_EVENT_ID_SUBNET_UP: /* groups have their trees now */
-        if (ours && !p->options.dry_run)
+        if (ours && !p->options.dry_run) {
+            five_up(p);
             plugin_write_status(p);
+        }
+        break;
+    case OSM_EVENT_ID_TRAP:
+        if (ours)
+            five_trap(p, about);
         break;
     case OSM_EVENT_ID_STATE_CHANGE:
         plugin_log(p, OSM_LOG_INFO, "this subnet manager is now %s",

@@ -6,7 +6,9 @@
  *     import.c     OpenSM's subnet as an sv_fabric
  *     handover.c   tables into OpenSM's hands: LFTs, SLs, lanes, arbitration
  *     multicast.c  trees of groups
- *     watch.c      log lines, status files, opensm.psl
+ *     five.c       updates in five phases: who is asked to leave, when, and what is handed over
+ * then notices.c    their mails, as notices of OpenSM watch.c      log lines, status files,
+ * opensm.psl
  *
  * Everything that decides is in the library (selvage/live.h) and knows nothing of OpenSM; this
  * folder is the only place that includes osm_*.h.
@@ -19,13 +21,17 @@
 
 #include <opensm/osm_config.h>
 /* its headers want the above first */
+#include <opensm/osm_inform.h>
 #include <opensm/osm_opensm.h>
 #include <opensm/osm_version.h>
+#include <pthread.h>
 #include <selvage/selvage.h>
+#include <selvage/update.h>
 
 /* What event_plugin_options say. Texts belong to text. */
 typedef struct plugin_options {
     sv_live_options live;
+    sv_five_options five; /* in milliseconds */
     const char *engine_options[16];
     const char *status_path, *prometheus_path;
     bool dry_run, keep_vlarb;
@@ -56,6 +62,9 @@ typedef struct plugin {
     uint64_t trees[0x100]; /* a bit for each multicast LID from 0xc000 on that has a tree */
     unsigned resweeps;     /* in a row, for ports that do not have their lanes yet */
     uint64_t throttled, unhealthy; /* links left out in the last import */
+    struct five *five;             /* NULL: tables are handed over at once */
+    bool left;                     /* ... and those of this sweep when everybody had left */
+    pthread_mutex_t writing;       /* of status files */
 } plugin;
 
 /* ---- options.c ---- */
@@ -104,6 +113,31 @@ void plugin_update_vlarb(void *context, osm_physp_t *port, uint8_t port_num,
 /* ---- multicast.c ---- */
 
 ib_api_status_t plugin_build_tree(void *context, osm_mgrp_box_t *box);
+
+/* ---- five.c ---- */
+
+/* False, and one line in message (unless there is no memory): options are wrong. */
+bool five_start(plugin *p, char *message, size_t size);
+void five_stop(plugin *p);
+/* After a sweep: what is to be handed over becomes sv_live_held. False: no memory. */
+bool five_choose(plugin *p);
+/* A trap came in; OpenSM's lock is held. */
+void five_trap(plugin *p, const ib_mad_notice_attr_t *notice);
+/* OpenSM is done with a sweep. */
+void five_up(plugin *p);
+/* Fills in what status files tell of it. */
+void five_status(plugin *p);
+
+/* ---- notices.c ---- */
+
+/* Whether somebody (a port) gets both notices. */
+bool notices_subscribed(plugin *p, ib_net64_t guid);
+/* Ends these subscriptions. */
+void notices_drop(plugin *p, ib_net64_t guid);
+/* Sends a mail; false: it could not be. */
+bool notices_send(plugin *p, ib_net64_t guid, const sv_five_mail *mail, uint32_t counter);
+/* A trap as a mail, and whose; false: it is none. */
+bool notices_read(const ib_mad_notice_attr_t *notice, ib_net64_t *guid, sv_five_mail *mail);
 
 /* ---- watch.c ---- */
 

@@ -87,6 +87,8 @@ void plugin_log_sweep(plugin *p, const sv_live_report *r, double seconds)
 void plugin_write_status(plugin *p)
 {
     const char *json = p->options.status_path, *prometheus = p->options.prometheus_path;
+    pthread_mutex_lock(&p->writing);
+    five_status(p);
     p->status.groups = 0;
     for (size_t i = 0; i < sizeof p->trees / sizeof p->trees[0]; i++)
         p->status.groups += (uint64_t)__builtin_popcountll(p->trees[i]);
@@ -94,6 +96,7 @@ void plugin_write_status(plugin *p)
         plugin_log(p, OSM_LOG_ERROR, "ERR SV06: %s", sv_ctx_message(p->ctx));
     if (prometheus != NULL && sv_live_write_prometheus(p->ctx, &p->status, prometheus) != SV_OK)
         plugin_log(p, OSM_LOG_ERROR, "ERR SV06: %s", sv_ctx_message(p->ctx));
+    pthread_mutex_unlock(&p->writing);
 }
 
 static bool to_file(void *user, const void *bytes, size_t size)
@@ -104,7 +107,7 @@ static bool to_file(void *user, const void *bytes, size_t size)
 void plugin_dump_sls(plugin *p)
 {
     char path[1100], temporary[1120];
-    const sv_routes *r = sv_live_routes(p->live);
+    const sv_routes *r = sv_live_held(p->live);
     if (r == NULL || !osm_log_is_active(&p->osm->log, OSM_LOG_ROUTING))
         return;
     snprintf(path, sizeof path, "%s/opensm.psl", p->osm->subn.opt.dump_files_dir);

@@ -1,0 +1,446 @@
+/*
+ * five.c: updates in five phases (update=five).
+ *
+ * When a sweep comes to other base entries than switches have, the library holds them back
+ * (sv_live_next). Here its gate is kept: subscribers are asked to leave base addresses; when all of
+ * them have, a heavy sweep is asked for, which hands the new entries over; when OpenSM is done with
+ * it, they are asked to come back. The protocol is the library's (sv_five_manager_…); a thread
+ * sends its mails, knows the time, and asks for sweeps.
+ *
+ * If it is called off because somebody has not left in time, tables stay, and the next sweep tries
+ * again; unless something failed: paths that are broken anyway are not kept for anybody's sake.
+ *
+ * Epochs begin with the time, so that those of an OpenSM that is restarted, or takes over, are
+ * newer than any that subscribers know.
+ *
+ * Locks: OpenSM's lock, if it is needed, comes first, then the mutex here. Sweeps and traps come
+ * with OpenSM's lock held; the thread takes it for sending only, with the mutex free.
+ * Cost: O(subscribers) a tick.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "plugin.h"
+
+enum {
+    MOST_MAILS = 64,  /* at a time */
+    LONGEST_MS = 200, /* that the thread sleeps */
+    AGAIN_MS = 10000  /* until a sweep that did not come is asked for again */
+};
+
+struct member {
+    ib_net64_t guid; /* of its port */
+    uint32_t number; /* its base LID */
+    uint64_t heard;  /* when it subscribed last */
+};
+
+struct five {
+    plugin *p;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    bool running, stopping;
+    sv_ctx *ctx;
+    sv_five_manager *manager;
+    uint32_t first_epoch, counter;
+    struct member *members;
+    size_t count, room;
+    bool programming;    /* new entries were handed over, and OpenSM is not done with it */
+    bool waiting;        /* tables wait, and nobody has been asked to leave for them */
+    bool given_up;       /* the last update was called off */
+    bool forced;         /* ... and something is broken: entries change all the same */
+    bool broken;         /* base entries that are held */
+    uint64_t asked;      /* when a sweep was asked for; 0: none is wanted */
+    sv_five_phase phase; /* that was told last */
+    sv_five_count told;
+    bool news; /* those who watch do not know yet */
+};
+
+struct letter {
+    ib_net64_t guid;
+    sv_five_mail mail;
+    uint32_t counter;
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* ---- members: the mutex is held ---- */
+
+static struct member *find(struct five *x, uint32_t number)
+{
+    for (size_t i = 0; i < x->count; i++)
+        if (x->members[i].number == number)
+            return &x->members[i];
+    return NULL;
+}
+
+static bool add(struct five *x, ib_net64_t guid, uint32_t number, uint64_t now)
+{
+    struct member *member = find(x, number);
+    if (member == NULL && x->count == x->room) {
+        size_t room = 2 * x->room + 16;
+        struct member *grown = realloc(x->members, room * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        x->members = grown;
+        x->room = room;
+    }
+    if (member == NULL)
+        member = &x->members[x->count++];
+    *member = (struct member){guid, number, now};
+    return true;
+}
+
+static void forget(struct five *x, struct member *member)
+{
+    *member = x->members[--x->count];
+}
+
+/* ---- lines: the mutex is held ---- */
+
+static void tell_phase(struct five *x, sv_five_phase from, sv_five_phase to,
+                       const sv_five_count *count)
+{
+    if (count->called_off > x->told.called_off)
+        plugin_log(x->p, OSM_LOG_ERROR,
+                   "ERR SV11: update %u is called off: somebody did not leave base addresses in "
+                   "time; %s",
+                   count->updates,
+                   x->broken ? "they have lost paths, so their entries change all the same"
+                             : "tables stay until the next sweep");
+    else if (to == SV_FIVE_LEAVE)
+        plugin_log(x->p, OSM_LOG_INFO,
+                   "update %u, phase 2: %u subscribers are to leave base addresses", count->updates,
+                   count->subscribers);
+    else if (to == SV_FIVE_PROGRAM)
+        plugin_log(x->p, OSM_LOG_INFO, "update %u, phase 3: %s: entries of base addresses change",
+                   count->updates,
+                   from == SV_FIVE_IDLE ? "nobody has subscribed" : "everybody has left");
+    else if (to == SV_FIVE_RETURN)
+        plugin_log(x->p, OSM_LOG_INFO,
+                   "update %u, phase 4: switches have confirmed, %u subscribers are to come back",
+                   count->updates, count->subscribers);
+    else
+        plugin_log(x->p, OSM_LOG_INFO, "update %u, phase 5: over, %u subscribers", count->updates,
+                   count->subscribers);
+}
+
+/* Looks what became of the protocol since the last time. */
+static void look(struct five *x)
+{
+    sv_five_phase phase = sv_five_manager_phase(x->manager);
+    sv_five_count count = sv_five_manager_count(x->manager);
+    if (count.expelled > x->told.expelled)
+        plugin_log(x->p, OSM_LOG_INFO,
+                   "update: %u subscribers have not been heard of, and are taken for gone",
+                   count.expelled - x->told.expelled);
+    if (count.called_off > x->told.called_off) {
+        x->given_up = true;
+        x->forced = x->broken;
+    }
+    if (phase != x->phase || count.called_off > x->told.called_off)
+        tell_phase(x, x->phase, phase, &count);
+    if (phase == SV_FIVE_PROGRAM && phase != x->phase)
+        x->given_up = x->forced = false;
+    x->news |= phase != x->phase || count.subscribers != x->told.subscribers ||
+               count.expelled != x->told.expelled || count.called_off != x->told.called_off;
+    x->phase = phase;
+    x->told = count;
+}
+
+/* ---- the thread ---- */
+
+/* Whether a sweep is to be asked for. */
+static bool wants_sweep(struct five *x, uint64_t now)
+{
+    bool wanted = (x->phase == SV_FIVE_PROGRAM && !x->programming) || x->forced ||
+                  (x->phase == SV_FIVE_IDLE && x->waiting && !x->given_up);
+    if (!wanted) {
+        x->asked = 0;
+        return false;
+    }
+    if (x->asked != 0 && now < x->asked + AGAIN_MS)
+        return false;
+    x->asked = now;
+    return true;
+}
+
+static size_t collect(struct five *x, struct letter *letters)
+{
+    size_t count = 0;
+    sv_five_mail mail;
+    while (count < MOST_MAILS && sv_five_manager_next(x->manager, &mail)) {
+        const struct member *member = find(x, mail.subscriber);
+        mail.epoch += x->first_epoch;
+        if (member != NULL)
+            letters[count++] = (struct letter){member->guid, mail, ++x->counter};
+    }
+    return count;
+}
+
+/* Subscriptions whose lease is long over. */
+static size_t expire(struct five *x, uint64_t now, ib_net64_t *guids)
+{
+    uint64_t lease = x->p->options.five.lease;
+    size_t count = 0;
+    for (size_t i = 0; lease > 0 && i < x->count && count < MOST_MAILS;) {
+        if (now > x->members[i].heard + 2 * lease) {
+            guids[count++] = x->members[i].guid;
+            forget(x, &x->members[i]);
+        } else {
+            i++;
+        }
+    }
+    return count;
+}
+
+static void post(plugin *p, const struct letter *letters, size_t count)
+{
+    if (count == 0)
+        return;
+    cl_plock_acquire(&p->osm->lock);
+    for (size_t i = 0; i < count && p->osm->subn.sm_state == IB_SMINFO_STATE_MASTER; i++)
+        notices_send(p, letters[i].guid, &letters[i].mail, letters[i].counter);
+    cl_plock_release(&p->osm->lock);
+}
+
+static void bury(plugin *p, const ib_net64_t *guids, size_t count)
+{
+    if (count == 0)
+        return;
+    cl_plock_excl_acquire(&p->osm->lock);
+    for (size_t i = 0; i < count; i++)
+        notices_drop(p, guids[i]);
+    cl_plock_release(&p->osm->lock);
+}
+
+/* One turn of the thread, the mutex held; it is free while OpenSM is spoken to. */
+static void turn(struct five *x)
+{
+    struct letter letters[MOST_MAILS];
+    ib_net64_t guids[MOST_MAILS];
+    uint64_t now = now_ms();
+    if (sv_five_manager_due(x->manager) <= now)
+        sv_five_manager_tick(x->manager, now);
+    look(x);
+    size_t count = collect(x, letters), dead = expire(x, now, guids);
+    bool sweep = wants_sweep(x, now), news = x->news;
+    x->news = false;
+    pthread_mutex_unlock(&x->mutex);
+    post(x->p, letters, count);
+    bury(x->p, guids, dead);
+    if (news) {
+        cl_plock_acquire(&x->p->osm->lock);
+        plugin_write_status(x->p);
+        cl_plock_release(&x->p->osm->lock);
+    }
+    if (sweep) {
+        x->p->osm->subn.force_heavy_sweep = TRUE;
+        osm_sm_signal(&x->p->osm->sm, OSM_SIGNAL_SWEEP);
+    }
+    pthread_mutex_lock(&x->mutex);
+}
+
+static void rest(struct five *x)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    uint64_t now = now_ms(), due = sv_five_manager_due(x->manager), wait = LONGEST_MS;
+    if (due < now + wait)
+        wait = due > now ? due - now : 1;
+    until.tv_nsec += (long)wait * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (!x->stopping)
+        pthread_cond_timedwait(&x->wake, &x->mutex, &until);
+}
+
+static void *run(void *data)
+{
+    struct five *x = data;
+    pthread_mutex_lock(&x->mutex);
+    while (!x->stopping) {
+        turn(x);
+        rest(x);
+    }
+    pthread_mutex_unlock(&x->mutex);
+    return NULL;
+}
+
+/* ---- what OpenSM tells ---- */
+
+void five_trap(plugin *p, const ib_mad_notice_attr_t *notice)
+{
+    struct five *x = p->five;
+    ib_net64_t guid;
+    sv_five_mail mail;
+    if (x == NULL || !notices_read(notice, &guid, &mail))
+        return;
+    const osm_port_t *port = osm_get_port_by_guid(&p->osm->subn, guid);
+    if (port == NULL || !notices_subscribed(p, guid))
+        return;
+    mail.subscriber = cl_ntoh16(osm_port_get_base_lid(port));
+    bool answers = mail.kind == SV_FIVE_HEARD || mail.kind == SV_FIVE_DONE;
+    uint64_t now = now_ms();
+    pthread_mutex_lock(&x->mutex);
+    mail.epoch -= answers ? x->first_epoch : 0; /* those of before are far too large then */
+    bool known = mail.kind == SV_FIVE_SUBSCRIBE ? add(x, guid, mail.subscriber, now)
+                                                : find(x, mail.subscriber) != NULL;
+    if (known && sv_five_manager_receive(x->manager, &mail, now) != SV_OK)
+        plugin_log(p, OSM_LOG_INFO, "warning: a mail of LID %u is lost: %s", mail.subscriber,
+                   sv_ctx_message(x->ctx));
+    pthread_cond_signal(&x->wake);
+    pthread_mutex_unlock(&x->mutex);
+}
+
+/* Those whose ports are no more; OpenSM's lock is held exclusively. */
+static void miss(struct five *x, uint64_t now)
+{
+    for (size_t i = 0; i < x->count;) {
+        ib_net64_t guid = x->members[i].guid;
+        if (osm_get_port_by_guid(&x->p->osm->subn, guid) != NULL) {
+            i++;
+            continue;
+        }
+        sv_five_manager_gone(x->manager, x->members[i].number, now);
+        notices_drop(x->p, guid);
+        forget(x, &x->members[i]);
+    }
+}
+
+/* Whether tables that wait for it may be handed over. */
+static bool is_open(struct five *x, sv_live_gate gate, uint64_t now)
+{
+    if (gate != SV_LIVE_GATE_LEFT)
+        return gate == SV_LIVE_GATE_OPEN;
+    if (sv_five_manager_phase(x->manager) == SV_FIVE_IDLE && !x->forced)
+        (void)!sv_five_manager_begin(x->manager, now);
+    return x->forced || sv_five_manager_phase(x->manager) == SV_FIVE_PROGRAM;
+}
+
+bool five_choose(plugin *p)
+{
+    struct five *x = p->five;
+    sv_live_gate gate;
+    uint64_t now = now_ms();
+    bool well = true;
+    if (x == NULL)
+        return true;
+    pthread_mutex_lock(&x->mutex);
+    if (!x->running)
+        x->running = pthread_create(&x->thread, NULL, run, x) == 0;
+    miss(x, now);
+    x->broken = sv_live_broken(p->live);
+    x->given_up = x->given_up && sv_five_manager_phase(x->manager) != SV_FIVE_IDLE;
+    look(x);
+    p->left = false;
+    while (well && (gate = sv_live_next(p->live)) != SV_LIVE_GATE_NONE && is_open(x, gate, now)) {
+        well = sv_live_pass(p->live) == SV_OK;
+        p->left |= gate == SV_LIVE_GATE_LEFT && !x->forced;
+    }
+    x->forced = false;
+    x->waiting = sv_live_next(p->live) != SV_LIVE_GATE_NONE;
+    x->programming = !x->waiting && sv_five_manager_phase(x->manager) == SV_FIVE_PROGRAM;
+    x->asked = 0;
+    look(x);
+    pthread_cond_signal(&x->wake);
+    pthread_mutex_unlock(&x->mutex);
+    return well;
+}
+
+/* Whether every switch has confirmed all that it was sent. */
+static bool is_confirmed(plugin *p)
+{
+    bool all = true;
+    cl_plock_acquire(&p->osm->lock);
+    cl_qmap_t *table = &p->osm->subn.sw_guid_tbl;
+    for (cl_map_item_t *item = cl_qmap_head(table); item != cl_qmap_end(table);
+         item = cl_qmap_next(item)) {
+        const osm_switch_t *sw = (osm_switch_t *)item;
+        size_t length =
+            (size_t)sw->max_lid_ho + 1 < sw->lft_size ? (size_t)sw->max_lid_ho + 1 : sw->lft_size;
+        all &= sw->new_lft == NULL || memcmp(sw->lft, sw->new_lft, length) == 0;
+    }
+    cl_plock_release(&p->osm->lock);
+    return all;
+}
+
+void five_up(plugin *p)
+{
+    struct five *x = p->five;
+    if (x == NULL || !is_confirmed(p))
+        return;
+    pthread_mutex_lock(&x->mutex);
+    if (x->programming)
+        sv_five_manager_programmed(x->manager, now_ms());
+    x->programming = false;
+    look(x);
+    pthread_cond_signal(&x->wake);
+    pthread_mutex_unlock(&x->mutex);
+}
+
+void five_status(plugin *p)
+{
+    static const char *const names[SV_FIVE_PHASES] = {"idle", "leave", "program", "return"};
+    struct five *x = p->five;
+    if (x == NULL)
+        return;
+    pthread_mutex_lock(&x->mutex);
+    p->status.phase = names[x->phase];
+    p->status.subscribers = x->told.subscribers;
+    p->status.updates = x->told.updates;
+    p->status.called_off = x->told.called_off;
+    p->status.expelled = x->told.expelled;
+    pthread_mutex_unlock(&x->mutex);
+}
+
+/* ---- beginning and end ---- */
+
+bool five_start(plugin *p, char *message, size_t size)
+{
+    const sv_host host = {.user = p, .log = plugin_log_hook};
+    struct five *x = calloc(1, sizeof *x);
+    if (x == NULL)
+        return false;
+    x->p = p;
+    x->first_epoch = 2 * (uint32_t)((uint64_t)time(NULL) & 0x7fffffff);
+    x->ctx = sv_ctx_new(&host);
+    if (x->ctx != NULL && sv_five_manager_new(x->ctx, &p->options.five, &x->manager) == SV_OK &&
+        pthread_mutex_init(&x->mutex, NULL) == 0 && pthread_cond_init(&x->wake, NULL) == 0) {
+        p->five = x;
+        return true;
+    }
+    if (x->ctx != NULL && x->manager == NULL)
+        snprintf(message, size, "%s", sv_ctx_message(x->ctx));
+    sv_five_manager_free(x->manager);
+    sv_ctx_free(x->ctx);
+    free(x);
+    return false;
+}
+
+void five_stop(plugin *p)
+{
+    struct five *x = p->five;
+    if (x == NULL)
+        return;
+    pthread_mutex_lock(&x->mutex);
+    x->stopping = true;
+    pthread_cond_signal(&x->wake);
+    pthread_mutex_unlock(&x->mutex);
+    if (x->running)
+        pthread_join(x->thread, NULL);
+    pthread_cond_destroy(&x->wake);
+    pthread_mutex_destroy(&x->mutex);
+    sv_five_manager_free(x->manager);
+    sv_ctx_free(x->ctx);
+    free(x->members);
+    free(x);
+    p->five = NULL;
+}
