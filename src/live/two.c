@@ -43,11 +43,47 @@ static sv_status make_high(sv_live *live, const sv_fabric *f, sv_routes **high)
     return sv_route(live->ctx, f, "updn", &request, high, &report);
 }
 
+/* Whether an SL has a lane for itself in a table. */
+static bool keeps_lane(const sv_lanes *lanes, uint32_t sls, unsigned lane)
+{
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
+        if (sls >> sl & 1 && (lanes->of_sl[sl] == lane) != (sl == lane))
+            return false;
+    return true;
+}
+
+/* Whether packets to high addresses, and none but those, have an SL and a lane: the last. */
+static bool has_sets(const sv_fabric *f, const sv_routes *r, unsigned lane)
+{
+    uint32_t sls = 0, nodes = sv_num_nodes(f);
+    for (uint32_t d = 0; d < r->num_destinations; d++)
+        for (uint32_t v = 0; v < nodes; v++) {
+            unsigned sl = sv_route_sl(r, (sv_node){v}, d);
+            if (sl < SV_HARDWARE_SLS && (d != r->first[r->node[d].i]) != (sl == lane))
+                return false;
+            sls |= sl < SV_HARDWARE_SLS ? 1u << sl : 0;
+        }
+    for (uint32_t v = 0; v < nodes; v++) {
+        bool by_ports = v < f->num_switches && r->lanes_by_ports[v] != NULL;
+        unsigned ports = by_ports ? f->switches[v].ports : 0;
+        for (unsigned in = 0; in <= ports; in++)
+            for (unsigned out = 0; out <= ports; out++)
+                if (!keeps_lane(sv_route_lanes(r, f, (sv_node){v}, in, out), sls, lane))
+                    return false;
+    }
+    return true;
+}
+
 sv_status sv__live_add_set(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
     sv_routes *high = NULL, *both = NULL;
     unsigned lanes = lanes_of(live, f);
-    if (live->options.update != SV_LIVE_FIVE || c->routes->lmc != 0)
+    if (live->options.update != SV_LIVE_FIVE)
+        return SV_OK;
+    if (c->routes->lmc != 0 && (lanes < 2 || !has_sets(f, c->routes, lanes - 1)))
+        return sv_fail(live->ctx, SV_INFEASIBLE,
+                       "tables of %s do not keep high addresses on the last lane", c->engine);
+    if (c->routes->lmc != 0)
         return SV_OK;
     if (lanes < 2)
         return sv_fail(live->ctx, SV_INFEASIBLE, "two sets of routes need two lanes, there is %s",

@@ -252,11 +252,10 @@ static void test_restart(void **state)
     unlink(path);
     sv_live_options options = fives();
     options.state_path = path;
+    sv_live *before = start(&options);
+    sweep(before, torus_without(NULL), 0);
+    const sv_routes *old = sv_live_routes(before);
     sv_live *live = start(&options);
-    sweep(live, torus_without(NULL), 0);
-    sv_routes *old = copy_of(sv_live_routes(live));
-    sv_live_free(live);
-    live = start(&options);
     sv_live_report r = sweep(live, torus_without(NULL), SV_LIVE_UNKNOWN);
     assert_int_equal(r.how, SV_LIVE_RETURNED);
     assert_true(same_rows(old, sv_live_held(live), false));
@@ -264,7 +263,32 @@ static void test_restart(void **state)
     r = sweep(live, torus_without("cable 3"), 0);
     assert_int_equal(r.how, SV_LIVE_REPAIRED);
     expect_sets(sv_live_fabric(live), sv_live_routes(live), true);
-    sv_routes_free(old);
+    sv_live_free(live);
+    sv_live_free(before);
+    unlink(path);
+}
+
+/* Tables with two addresses a terminal that are no two sets: they are not used. */
+static void test_other_tables(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/selvage-test-XXXXXX.svr";
+    int file = mkstemps(path, 4);
+    assert_true(file >= 0);
+    close(file);
+    unlink(path);
+    sv_live_options options = fives();
+    options.state_path = path;
+    options.update = SV_LIVE_AT_ONCE;
+    sv_live *live = start(&options);
+    assert_int_equal(sweep(live, torus_without(NULL), 0).how, SV_LIVE_ROUTED);
+    sv_live_free(live);
+    options.update = SV_LIVE_FIVE;
+    live = start(&options);
+    sv_live_report r = sweep(live, torus_without(NULL), SV_LIVE_UNKNOWN);
+    assert_int_not_equal(r.how, SV_LIVE_RETURNED);
+    assert_non_null(strstr(r.problem, "last lane"));
+    expect_sets(sv_live_fabric(live), sv_live_routes(live), true);
     sv_live_free(live);
     unlink(path);
 }
@@ -303,11 +327,11 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_sets),  cmocka_unit_test(test_jobs_wait),
-        cmocka_unit_test(test_failures),  cmocka_unit_test(test_newcomers),
-        cmocka_unit_test(test_unknown),   cmocka_unit_test(test_at_once),
-        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_two_sets),     cmocka_unit_test(test_jobs_wait),
+        cmocka_unit_test(test_failures),     cmocka_unit_test(test_newcomers),
+        cmocka_unit_test(test_unknown),      cmocka_unit_test(test_at_once),
+        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_other_tables), cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
