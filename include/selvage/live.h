@@ -18,6 +18,7 @@
 #include <selvage/multicast.h>
 #include <selvage/repair.h>
 #include <selvage/routing.h>
+#include <selvage/update.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -177,6 +178,49 @@ SV_API const sv_routes *sv_live_held(const sv_live *live);
 
 /* Whether those have lost paths that sv_live_routes has: something failed. */
 SV_API bool sv_live_broken(const sv_live *live);
+
+/* ---- five phases around sweeps ---- */
+
+/*
+ * Who keeps the gate of SV_LIVE_FIVE: when tables wait for it, subscribers are asked to leave base
+ * addresses; when they have, a sweep is wanted, which hands the tables over; when switches have
+ * confirmed them, subscribers are asked to come back. What comes from subscribers, and goes to
+ * them, is between the caller and the manager (update.h).
+ *
+ * If an update is called off, tables stay, and the next sweep tries again; unless something failed:
+ * entries that are broken anyway change all the same (forced).
+ */
+typedef struct sv_live_phases sv_live_phases;
+
+/* options: copied. *phases: owned by the caller. BAD_INPUT: options that are wrong. */
+SV_API SV_MUST_USE sv_status sv_live_phases_new(sv_ctx *ctx, const sv_five_options *options,
+                                                sv_live_phases **phases);
+SV_API void sv_live_phases_free(sv_live_phases *phases);
+SV_API sv_five_manager *sv_live_phases_manager(sv_live_phases *phases);
+
+/* In a sweep, after sv_live_sweep: goes through the gates that are open. Then sv_live_held is to be
+ * handed over. Anything but SV_OK: there is no memory. Time: as sv_live_pass. */
+SV_API SV_MUST_USE sv_status sv_live_phases_choose(sv_live_phases *phases, sv_live *live,
+                                                   uint64_t now);
+
+/* All switches have confirmed what was handed over in the last sweep. */
+SV_API void sv_live_phases_confirmed(sv_live_phases *phases, uint64_t now);
+
+/* Whether a sweep is wanted, which would hand something over. To be asked after whatever happened.
+ */
+SV_API bool sv_live_phases_wants_sweep(sv_live_phases *phases);
+
+/* What happened since this was asked last; false: nothing. */
+typedef struct sv_live_news {
+    sv_five_phase from, to;
+    sv_five_count count;
+    uint32_t called_off, expelled; /* since then */
+    bool forced; /* called off, but entries are broken: they change all the same */
+} sv_live_news;
+SV_API bool sv_live_phases_news(sv_live_phases *phases, sv_live_news *news);
+
+/* Whether tables of the last sweep were handed over because everybody had left. */
+SV_API bool sv_live_phases_left(const sv_live_phases *phases);
 
 /*
  * The ports of a multicast group with a service level: ports[num_switches] bits, as sv_mtree_prune.

@@ -1,14 +1,9 @@
 /*
  * five.c: updates in five phases (update=five).
  *
- * When a sweep comes to other base entries than switches have, the library holds them back
- * (sv_live_next). Here its gate is kept: subscribers are asked to leave base addresses; when all of
- * them have, a heavy sweep is asked for, which hands the new entries over; when OpenSM is done with
- * it, they are asked to come back. The protocol is the library's (sv_five_manager_…); a thread
- * sends its mails, knows the time, and asks for sweeps.
- *
- * If it is called off because somebody has not left in time, tables stay, and the next sweep tries
- * again; unless something failed: paths that are broken anyway are not kept for anybody's sake.
+ * What is handed over when, and who is asked what, is the library's (sv_live_phases_…, and the
+ * manager in it). Here is a thread that sends its mails, knows the time, and asks for sweeps; traps
+ * and sweeps of OpenSM are passed on.
  *
  * Epochs begin with the time, so that those of an OpenSM that is restarted, or takes over, are
  * newer than any that subscribers know.
@@ -43,19 +38,14 @@ struct five {
     pthread_cond_t wake;
     bool running, stopping;
     sv_ctx *ctx;
-    sv_five_manager *manager;
+    sv_live_phases *phases;
+    sv_five_manager *manager; /* of these */
     uint32_t first_epoch, counter;
     struct member *members;
     size_t count, room;
-    bool programming;    /* new entries were handed over, and OpenSM is not done with it */
-    bool waiting;        /* tables wait, and nobody has been asked to leave for them */
-    bool given_up;       /* the last update was called off */
-    bool forced;         /* ... and something is broken: entries change all the same */
-    bool broken;         /* base entries that are held */
-    uint64_t asked;      /* when a sweep was asked for; 0: none is wanted */
-    sv_five_phase phase; /* that was told last */
-    sv_five_count told;
-    bool news; /* those who watch do not know yet */
+    uint64_t asked;   /* when a sweep was asked for; 0: none is wanted */
+    sv_live_news now; /* the last, which status files tell */
+    bool news;        /* they do not tell it yet */
 };
 
 struct letter {
@@ -105,64 +95,53 @@ static void forget(struct five *x, struct member *member)
 
 /* ---- lines: the mutex is held ---- */
 
-static void tell_phase(struct five *x, sv_five_phase from, sv_five_phase to,
-                       const sv_five_count *count)
+static void tell_phase(struct five *x, const sv_live_news *news)
 {
-    if (count->called_off > x->told.called_off)
+    uint32_t update = news->count.updates, subscribers = news->count.subscribers;
+    if (news->called_off > 0)
         plugin_log(x->p, OSM_LOG_ERROR,
                    "ERR SV11: update %u is called off: somebody did not leave base addresses in "
                    "time; %s",
-                   count->updates,
-                   x->broken ? "they have lost paths, so their entries change all the same"
-                             : "tables stay until the next sweep");
-    else if (to == SV_FIVE_LEAVE)
+                   update,
+                   news->forced ? "they have lost paths, so their entries change all the same"
+                                : "tables stay until the next sweep");
+    else if (news->to == SV_FIVE_LEAVE)
         plugin_log(x->p, OSM_LOG_INFO,
-                   "update %u, phase 2: %u subscribers are to leave base addresses", count->updates,
-                   count->subscribers);
-    else if (to == SV_FIVE_PROGRAM)
+                   "update %u, phase 2: %u subscribers are to leave base addresses", update,
+                   subscribers);
+    else if (news->to == SV_FIVE_PROGRAM)
         plugin_log(x->p, OSM_LOG_INFO, "update %u, phase 3: %s: entries of base addresses change",
-                   count->updates,
-                   from == SV_FIVE_IDLE ? "nobody has subscribed" : "everybody has left");
-    else if (to == SV_FIVE_RETURN)
+                   update,
+                   news->from == SV_FIVE_IDLE ? "nobody has subscribed" : "everybody has left");
+    else if (news->to == SV_FIVE_RETURN)
         plugin_log(x->p, OSM_LOG_INFO,
                    "update %u, phase 4: switches have confirmed, %u subscribers are to come back",
-                   count->updates, count->subscribers);
+                   update, subscribers);
     else
-        plugin_log(x->p, OSM_LOG_INFO, "update %u, phase 5: over, %u subscribers", count->updates,
-                   count->subscribers);
+        plugin_log(x->p, OSM_LOG_INFO, "update %u, phase 5: over, %u subscribers", update,
+                   subscribers);
 }
 
 /* Looks what became of the protocol since the last time. */
 static void look(struct five *x)
 {
-    sv_five_phase phase = sv_five_manager_phase(x->manager);
-    sv_five_count count = sv_five_manager_count(x->manager);
-    if (count.expelled > x->told.expelled)
+    if (!sv_live_phases_news(x->phases, &x->now))
+        return;
+    x->news = true;
+    if (x->now.expelled > 0)
         plugin_log(x->p, OSM_LOG_INFO,
                    "update: %u subscribers have not been heard of, and are taken for gone",
-                   count.expelled - x->told.expelled);
-    if (count.called_off > x->told.called_off) {
-        x->given_up = true;
-        x->forced = x->broken;
-    }
-    if (phase != x->phase || count.called_off > x->told.called_off)
-        tell_phase(x, x->phase, phase, &count);
-    if (phase == SV_FIVE_PROGRAM && phase != x->phase)
-        x->given_up = x->forced = false;
-    x->news |= phase != x->phase || count.subscribers != x->told.subscribers ||
-               count.expelled != x->told.expelled || count.called_off != x->told.called_off;
-    x->phase = phase;
-    x->told = count;
+                   x->now.expelled);
+    if (x->now.from != x->now.to || x->now.called_off > 0)
+        tell_phase(x, &x->now);
 }
 
 /* ---- the thread ---- */
 
-/* Whether a sweep is to be asked for. */
+/* Whether a sweep is to be asked for, now. */
 static bool wants_sweep(struct five *x, uint64_t now)
 {
-    bool wanted = (x->phase == SV_FIVE_PROGRAM && !x->programming) || x->forced ||
-                  (x->phase == SV_FIVE_IDLE && x->waiting && !x->given_up);
-    if (!wanted) {
+    if (!sv_live_phases_wants_sweep(x->phases)) {
         x->asked = 0;
         return false;
     }
@@ -315,39 +294,19 @@ static void miss(struct five *x, uint64_t now)
     }
 }
 
-/* Whether tables that wait for it may be handed over. */
-static bool is_open(struct five *x, sv_live_gate gate, uint64_t now)
-{
-    if (gate != SV_LIVE_GATE_LEFT)
-        return gate == SV_LIVE_GATE_OPEN;
-    if (sv_five_manager_phase(x->manager) == SV_FIVE_IDLE && !x->forced)
-        (void)!sv_five_manager_begin(x->manager, now);
-    return x->forced || sv_five_manager_phase(x->manager) == SV_FIVE_PROGRAM;
-}
-
 bool five_choose(plugin *p)
 {
     struct five *x = p->five;
-    sv_live_gate gate;
     uint64_t now = now_ms();
-    bool well = true;
     if (x == NULL)
         return true;
     pthread_mutex_lock(&x->mutex);
     if (!x->running)
         x->running = pthread_create(&x->thread, NULL, run, x) == 0;
     miss(x, now);
-    x->broken = sv_live_broken(p->live);
-    x->given_up = x->given_up && sv_five_manager_phase(x->manager) != SV_FIVE_IDLE;
     look(x);
-    p->left = false;
-    while (well && (gate = sv_live_next(p->live)) != SV_LIVE_GATE_NONE && is_open(x, gate, now)) {
-        well = sv_live_pass(p->live) == SV_OK;
-        p->left |= gate == SV_LIVE_GATE_LEFT && !x->forced;
-    }
-    x->forced = false;
-    x->waiting = sv_live_next(p->live) != SV_LIVE_GATE_NONE;
-    x->programming = !x->waiting && sv_five_manager_phase(x->manager) == SV_FIVE_PROGRAM;
+    bool well = sv_live_phases_choose(x->phases, p->live, now) == SV_OK;
+    p->left = sv_live_phases_left(x->phases);
     x->asked = 0;
     look(x);
     pthread_cond_signal(&x->wake);
@@ -378,9 +337,7 @@ void five_up(plugin *p)
     if (x == NULL || !is_confirmed(p))
         return;
     pthread_mutex_lock(&x->mutex);
-    if (x->programming)
-        sv_five_manager_programmed(x->manager, now_ms());
-    x->programming = false;
+    sv_live_phases_confirmed(x->phases, now_ms());
     look(x);
     pthread_cond_signal(&x->wake);
     pthread_mutex_unlock(&x->mutex);
@@ -393,11 +350,11 @@ void five_status(plugin *p)
     if (x == NULL)
         return;
     pthread_mutex_lock(&x->mutex);
-    p->status.phase = names[x->phase];
-    p->status.subscribers = x->told.subscribers;
-    p->status.updates = x->told.updates;
-    p->status.called_off = x->told.called_off;
-    p->status.expelled = x->told.expelled;
+    p->status.phase = names[x->now.to];
+    p->status.subscribers = x->now.count.subscribers;
+    p->status.updates = x->now.count.updates;
+    p->status.called_off = x->now.count.called_off;
+    p->status.expelled = x->now.count.expelled;
     pthread_mutex_unlock(&x->mutex);
 }
 
@@ -412,14 +369,15 @@ bool five_start(plugin *p, char *message, size_t size)
     x->p = p;
     x->first_epoch = 2 * (uint32_t)((uint64_t)time(NULL) & 0x7fffffff);
     x->ctx = sv_ctx_new(&host);
-    if (x->ctx != NULL && sv_five_manager_new(x->ctx, &p->options.five, &x->manager) == SV_OK &&
+    if (x->ctx != NULL && sv_live_phases_new(x->ctx, &p->options.five, &x->phases) == SV_OK &&
         pthread_mutex_init(&x->mutex, NULL) == 0 && pthread_cond_init(&x->wake, NULL) == 0) {
+        x->manager = sv_live_phases_manager(x->phases);
         p->five = x;
         return true;
     }
-    if (x->ctx != NULL && x->manager == NULL)
+    if (x->ctx != NULL && x->phases == NULL)
         snprintf(message, size, "%s", sv_ctx_message(x->ctx));
-    sv_five_manager_free(x->manager);
+    sv_live_phases_free(x->phases);
     sv_ctx_free(x->ctx);
     free(x);
     return false;
@@ -438,7 +396,7 @@ void five_stop(plugin *p)
         pthread_join(x->thread, NULL);
     pthread_cond_destroy(&x->wake);
     pthread_mutex_destroy(&x->mutex);
-    sv_five_manager_free(x->manager);
+    sv_live_phases_free(x->phases);
     sv_ctx_free(x->ctx);
     free(x->members);
     free(x);
