@@ -192,9 +192,13 @@ SV_API bool sv_live_broken(const sv_live *live);
  */
 typedef struct sv_live_phases sv_live_phases;
 
-/* options: copied. *phases: owned by the caller. BAD_INPUT: options that are wrong. */
+/*
+ * options: copied; now: the time. Whoever subscribed to an earlier manager is not known yet, so
+ * nothing is begun for the length of a lease. *phases: owned by the caller. BAD_INPUT: options that
+ * are wrong.
+ */
 SV_API SV_MUST_USE sv_status sv_live_phases_new(sv_ctx *ctx, const sv_five_options *options,
-                                                sv_live_phases **phases);
+                                                uint64_t now, sv_live_phases **phases);
 SV_API void sv_live_phases_free(sv_live_phases *phases);
 SV_API sv_five_manager *sv_live_phases_manager(sv_live_phases *phases);
 
@@ -208,7 +212,7 @@ SV_API void sv_live_phases_confirmed(sv_live_phases *phases, uint64_t now);
 
 /* Whether a sweep is wanted, which would hand something over. To be asked after whatever happened.
  */
-SV_API bool sv_live_phases_wants_sweep(sv_live_phases *phases);
+SV_API bool sv_live_phases_wants_sweep(sv_live_phases *phases, uint64_t now);
 
 /* What happened since this was asked last; false: nothing. */
 typedef struct sv_live_news {

@@ -40,7 +40,7 @@ struct five {
     sv_ctx *ctx;
     sv_live_phases *phases;
     sv_five_manager *manager; /* of these */
-    uint32_t first_epoch, counter;
+    uint32_t counter;
     struct member *members;
     size_t count, room;
     uint64_t asked;   /* when a sweep was asked for; 0: none is wanted */
@@ -141,7 +141,7 @@ static void look(struct five *x)
 /* Whether a sweep is to be asked for, now. */
 static bool wants_sweep(struct five *x, uint64_t now)
 {
-    if (!sv_live_phases_wants_sweep(x->phases)) {
+    if (!sv_live_phases_wants_sweep(x->phases, now)) {
         x->asked = 0;
         return false;
     }
@@ -157,7 +157,6 @@ static size_t collect(struct five *x, struct letter *letters)
     sv_five_mail mail;
     while (count < MOST_MAILS && sv_five_manager_next(x->manager, &mail)) {
         const struct member *member = find(x, mail.subscriber);
-        mail.epoch += x->first_epoch;
         if (member != NULL)
             letters[count++] = (struct letter){member->guid, mail, ++x->counter};
     }
@@ -266,10 +265,8 @@ void five_trap(plugin *p, const ib_mad_notice_attr_t *notice)
     if (port == NULL || !notices_subscribed(p, guid))
         return;
     mail.subscriber = cl_ntoh16(osm_port_get_base_lid(port));
-    bool answers = mail.kind == SV_FIVE_HEARD || mail.kind == SV_FIVE_DONE;
     uint64_t now = now_ms();
     pthread_mutex_lock(&x->mutex);
-    mail.epoch -= answers ? x->first_epoch : 0; /* those of before are far too large then */
     bool known = mail.kind == SV_FIVE_SUBSCRIBE ? add(x, guid, mail.subscriber, now)
                                                 : find(x, mail.subscriber) != NULL;
     if (known && sv_five_manager_receive(x->manager, &mail, now) != SV_OK)
@@ -367,9 +364,10 @@ bool five_start(plugin *p, char *message, size_t size)
     if (x == NULL)
         return false;
     x->p = p;
-    x->first_epoch = 2 * (uint32_t)((uint64_t)time(NULL) & 0x7fffffff);
     x->ctx = sv_ctx_new(&host);
-    if (x->ctx != NULL && sv_live_phases_new(x->ctx, &p->options.five, &x->phases) == SV_OK &&
+    p->options.five.epoch = 2 * (uint32_t)((uint64_t)time(NULL) & 0x7fffffff);
+    if (x->ctx != NULL &&
+        sv_live_phases_new(x->ctx, &p->options.five, now_ms(), &x->phases) == SV_OK &&
         pthread_mutex_init(&x->mutex, NULL) == 0 && pthread_cond_init(&x->wake, NULL) == 0) {
         x->manager = sv_live_phases_manager(x->phases);
         p->five = x;

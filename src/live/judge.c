@@ -31,14 +31,15 @@ void sv__live_candidate_release(sv__candidate *c)
 
 /*
  * The tree of an SL. Tables that nobody uses yet may have the names of SLs exchanged for it; those
- * that are in use, more or less, may not.
+ * that are in use, more or less, may not, nor those whose last SL is for high addresses.
  */
 static sv_status plant(sv_live *live, const sv_fabric *f, sv__candidate *c, unsigned sl)
 {
     const sv_mtree *others[SV_HARDWARE_SLS];
     size_t count = 0;
     unsigned swapped = sl;
-    bool in_use = c->how == SV_LIVE_REPAIRED || c->how == SV_LIVE_REINSTALLED;
+    bool in_use = c->how == SV_LIVE_REPAIRED || c->how == SV_LIVE_REINSTALLED ||
+                  (live->options.update == SV_LIVE_FIVE && c->routes->lmc > 0);
     for (unsigned i = 0; i < SV_HARDWARE_SLS; i++)
         if (c->trees[i] != NULL)
             others[count++] = c->trees[i];

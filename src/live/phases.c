@@ -15,6 +15,7 @@
 struct sv_live_phases {
     sv_ctx *ctx;
     sv_five_manager *manager;
+    uint64_t from;    /* when updates may begin */
     bool programming; /* all was handed over, in phase 3, and is not confirmed yet */
     bool waiting;     /* something is held back */
     bool broken;      /* and what is held is broken */
@@ -26,12 +27,14 @@ struct sv_live_phases {
     sv_five_count counted;
 };
 
-sv_status sv_live_phases_new(sv_ctx *ctx, const sv_five_options *options, sv_live_phases **phases)
+sv_status sv_live_phases_new(sv_ctx *ctx, const sv_five_options *options, uint64_t now,
+                             sv_live_phases **phases)
 {
     sv_live_phases *x = sv_alloc(ctx, 1, sizeof *x);
     if (x == NULL)
         return SV_NO_MEMORY;
     x->ctx = ctx;
+    x->from = now + options->lease;
     sv_status status = sv_five_manager_new(ctx, options, &x->manager);
     if (status != SV_OK) {
         sv_release(ctx, x);
@@ -73,7 +76,7 @@ static bool is_open(sv_live_phases *x, sv_live_gate gate, uint64_t now)
 {
     if (gate != SV_LIVE_GATE_LEFT)
         return gate == SV_LIVE_GATE_OPEN;
-    if (!x->forced)
+    if (!x->forced && now >= x->from)
         (void)!sv_five_manager_begin(x->manager, now); /* unless one is under way */
     return x->forced || look(x) == SV_FIVE_PROGRAM;
 }
@@ -104,11 +107,11 @@ void sv_live_phases_confirmed(sv_live_phases *x, uint64_t now)
     x->programming = false;
 }
 
-bool sv_live_phases_wants_sweep(sv_live_phases *x)
+bool sv_live_phases_wants_sweep(sv_live_phases *x, uint64_t now)
 {
     sv_five_phase phase = look(x);
     return (phase == SV_FIVE_PROGRAM && !x->programming) || x->forced ||
-           (phase == SV_FIVE_IDLE && x->waiting && !x->given_up);
+           (phase == SV_FIVE_IDLE && x->waiting && !x->given_up && now >= x->from);
 }
 
 bool sv_live_phases_news(sv_live_phases *x, sv_live_news *news)

@@ -20,8 +20,8 @@ from support.command import SELVAGE, ok, selvage  # noqa: E402
 from support.ibsim import tables  # noqa: E402
 from support.subscriber import Subscriber  # noqa: E402
 
-TIMES = {"retry": 300, "lease": 6000, "margin": 1000}
-OPTIONS = "update=five engine=sar retry=0.3 lease=6 patience=10"
+TIMES = {"retry": 300, "lease": 3000, "margin": 1000}
+OPTIONS = "update=five engine=sar retry=0.3 lease=3 patience=10"
 LANES = 8
 JOBS = [("0 1", "2 3"), ("0 3", "1 2")]  # two maps: hosts of each job
 
@@ -44,7 +44,13 @@ class Bed:
         sm = self.enter(case, opensm.start(self.sim, self.path(folder), "%s jobs=%s" % (
             options, self.path("jobs")), lmc="1"))
         sm.wait_up()
+        lease = re.search(r"lease=(\d+)", options)
+        self.ripe = time.time() + int(lease[1]) + 0.2
         return sm
+
+    def ripen(self):
+        """No update begins before a lease has passed: whoever subscribed before is not known."""
+        time.sleep(max(0, self.ripe - time.time()))
 
     def enter(self, case, manager):
         result = manager.__enter__()
@@ -60,6 +66,7 @@ class Bed:
 
     def change(self, number):
         """Other jobs, and a sweep that finds them."""
+        self.ripen()
         self.set_jobs(number)
         os.kill(self.sm.pid(), signal.SIGHUP)
 
@@ -163,9 +170,10 @@ class Update(unittest.TestCase):
 
     def test_torus(self):
         """Lanes are scarcer there: everything is proven, with a failure, too."""
-        bed = Bed(self, "update=five lanes=4", "torus:4x4,hosts=1")
+        bed = Bed(self, "update=five lease=1 lanes=4", "torus:4x4,hosts=1")
         self.judge(bed)
         self.assertEqual(bed.status()["vls_used"], 4)
+        bed.ripen()
         for change in (bed.sim.unlink, bed.sim.relink):
             bed.sm.settle(lambda: change("S-" + bed.fabric["switches"][5]["guid"][2:], 2))
             bed.wait_status(update_phase="idle")
@@ -175,6 +183,7 @@ class Update(unittest.TestCase):
                 bed.sm.dump + "/opensm-lfts.dump").items() for lid, port in entries.items()}
             self.assertEqual(base | high, dumped)
         self.assertEqual(bed.status()["updates"], 2)
+        self.assertEqual(bed.status()["how"], "returned")
 
     def test_links_of_both_sets(self):
         """Base addresses of a node may go over one link, and high ones over the other."""
@@ -186,13 +195,14 @@ class Update(unittest.TestCase):
             self.assertEqual({port for _, _, port in entries if port in between}, between)
 
     def test_dead_subscriber(self):
-        bed = Bed(self, OPTIONS.replace("lease=6", "lease=3"))
-        dead = bed.subscriber(self, 2, drain=100, lease=3000)
-        alive = bed.subscriber(self, 3, drain=100, lease=3000)
+        bed = Bed(self)
+        dead = bed.subscriber(self, 2, drain=100)
+        alive = bed.subscriber(self, 3, drain=100)
         for one in (dead, alive):
             one.wait("place on-base")
         bed.wait_status(subscribers=2)
         old = bed.held()
+        bed.ripen()
         dead.end(signal.SIGKILL)
         bed.change(1)
         alive.wait("place on-high")
@@ -210,13 +220,14 @@ class Update(unittest.TestCase):
 
     def test_trust(self):
         """As in the thesis: who does not answer is dead, and its lease does not count."""
-        bed = Bed(self, OPTIONS.replace("lease=6", "lease=60 tries=3 trust"))
-        dead = bed.subscriber(self, 2, lease=60000)
+        bed = Bed(self, OPTIONS.replace("lease=3", "lease=9 tries=3 trust"))
+        dead = bed.subscriber(self, 2, lease=9000)
         dead.wait("place on-base")
         bed.wait_status(subscribers=1)
+        bed.ripen()
         dead.end(signal.SIGKILL)
         bed.change(1)
-        bed.wait_status(timeout=10, update_phase="idle", updates=1, expelled=1)
+        bed.wait_status(timeout=4, update_phase="idle", updates=1, expelled=1)
 
     def test_lost_datagrams(self):
         bed = Bed(self)
@@ -264,6 +275,7 @@ class Update(unittest.TestCase):
         cable = next(c for c in bed.fabric["cables"]
                      if max(c["a"], c["b"]) < len(bed.fabric["switches"]))
         switch = bed.fabric["switches"][cable["a"]]["guid"]
+        bed.ripen()
         bed.sim.unlink("S-" + switch[2:], cable["a_port"])
         one.wait("notice unpath")
         base, high = bed.held()
@@ -288,6 +300,7 @@ class Update(unittest.TestCase):
         bed.wait_status(subscribers=1)
         cable = next(c for c in bed.fabric["cables"]
                      if max(c["a"], c["b"]) < len(bed.fabric["switches"]))
+        bed.ripen()
         bed.sim.unlink("S-" + bed.fabric["switches"][cable["a"]]["guid"][2:], cable["a_port"])
         stuck.wait("notice unpath")
         bed.sm.wait("ERR SV11.*lost paths")
@@ -317,7 +330,7 @@ class Update(unittest.TestCase):
     def test_restart(self):
         """A subscriber subscribes again with an OpenSM that knows nothing of it."""
         bed = Bed(self)
-        one = bed.subscriber(self, 2, drain=100, lease=3000)
+        one = bed.subscriber(self, 2, drain=100)
         one.wait("place on-base")
         bed.wait_status(subscribers=1)
         self.assertEqual(bed.sm.stop(), 0)
@@ -328,6 +341,20 @@ class Update(unittest.TestCase):
         one.wait("notice unpath")
         one.wait("notice repath")
         bed.wait_status(update_phase="idle", updates=1, called_off=0, expelled=0)
+        self.assertNotEqual(bed.held()[0], old[0])
+
+    def test_too_early(self):
+        """A change right after the start waits until everybody who was there must have renewed."""
+        bed = Bed(self)
+        old = bed.held()
+        bed.set_jobs(1)
+        os.kill(bed.sm.pid(), signal.SIGHUP)
+        bed.sm.wait("wait until everybody has left")
+        self.assertLess(time.time(), bed.ripe, "too slow a machine for this test")
+        self.assertEqual(bed.status()["updates"], 0)
+        self.assertEqual(bed.held(), old)
+        bed.wait_status(updates=1, update_phase="idle")
+        self.assertGreater(time.time(), bed.ripe - 0.5)
         self.assertNotEqual(bed.held()[0], old[0])
 
     def test_refusals(self):

@@ -174,6 +174,31 @@ static void test_failures(void **state)
     sv_live_free(live);
 }
 
+/* Tables of before are the very same when the fabric is, whatever room multicast needs. */
+static void test_return(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"torus:4x4,hosts=1", "torus:5x5,hosts=1", "kautz:d=2,k=3",
+                                        "random:switches=12,links=30,total=24"};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        sv_live_options options = fives();
+        sv_live *live = start(&options);
+        sweep(live, found_with(specs[i], NULL, 1), 0);
+        sv_routes *old = copy_of(sv_live_routes(live));
+        sweep(live, found_with(specs[i], "cable 2", 1), 0);
+        OK(ctx, sv_live_pass(live));
+        if (sv_live_next(live) != SV_LIVE_GATE_NONE)
+            OK(ctx, sv_live_pass(live));
+        sv_live_report r = sweep(live, found_with(specs[i], NULL, 1), 0);
+        assert_int_equal(r.how, SV_LIVE_RETURNED);
+        assert_true(same_rows(old, sv_live_routes(live), false));
+        assert_true(same_rows(old, sv_live_routes(live), true));
+        expect_sets(sv_live_fabric(live), sv_live_routes(live), true);
+        sv_routes_free(old);
+        sv_live_free(live);
+    }
+}
+
 /* Whoever was not there before gets entries at once; who was waits. */
 static void test_newcomers(void **state)
 {
@@ -327,11 +352,12 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_sets),     cmocka_unit_test(test_jobs_wait),
-        cmocka_unit_test(test_failures),     cmocka_unit_test(test_newcomers),
-        cmocka_unit_test(test_unknown),      cmocka_unit_test(test_at_once),
-        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_other_tables), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_two_sets),  cmocka_unit_test(test_jobs_wait),
+        cmocka_unit_test(test_failures),  cmocka_unit_test(test_return),
+        cmocka_unit_test(test_newcomers), cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_at_once),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_restart),   cmocka_unit_test(test_other_tables),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
