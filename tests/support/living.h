@@ -86,7 +86,7 @@ static sv_fabric *found_with(const char *spec, const char *without, unsigned lmc
     return compact(left, lmc);
 }
 
-static sv_fabric *found(const char *spec, const char *without)
+static inline sv_fabric *found(const char *spec, const char *without)
 {
     return found_with(spec, without, 0);
 }
