@@ -3,6 +3,9 @@
  * wanted, what becomes of updates that are called off. Subscribers are mails that the test writes.
  */
 #define _DEFAULT_SOURCE
+#include <stdlib.h>
+
+#include "base/rng.h"
 #include "support/living.h"
 
 static const char torus[] = "torus:3x3,hosts=1";
@@ -250,6 +253,175 @@ static void test_forced(void **state)
     assert_int_equal(phase(), SV_FIVE_RETURN);
 }
 
+/* ---- a walk: real subscribers, datagrams that get lost, sweeps at any time ---- */
+
+enum { WALKERS = 3, POST = 4000 };
+
+struct post {
+    uint64_t when;
+    bool up; /* to the manager */
+    sv_five_mail mail;
+};
+
+struct walk {
+    sv_rng rng;
+    uint64_t now, confirm_at; /* 0: no sweep under way */
+    unsigned loss;            /* percent */
+    struct post *post;
+    size_t count;
+    sv_five_subscriber *walker[WALKERS];
+    bool dead[WALKERS];
+    uint64_t drained[WALKERS]; /* 0: nothing drains */
+    sv_routes *held;           /* what was handed over last */
+    uint32_t changes;          /* of base entries with somebody alive */
+};
+
+static unsigned draw(struct walk *w, unsigned most)
+{
+    return (unsigned)sv_rng_below(&w->rng, most);
+}
+
+static void put_post(struct walk *w, bool up, const sv_five_mail *mail)
+{
+    if (draw(w, 100) < w->loss || w->count == POST)
+        return;
+    w->post[w->count++] = (struct post){w->now + 1 + draw(w, 6), up, *mail};
+}
+
+static void deliver(struct walk *w)
+{
+    for (size_t i = 0; i < w->count;) {
+        struct post p = w->post[i];
+        if (p.when > w->now) {
+            i++;
+            continue;
+        }
+        w->post[i] = w->post[--w->count];
+        if (p.up)
+            OK(ctx, sv_five_manager_receive(manager, &p.mail, w->now));
+        else if (!w->dead[p.mail.subscriber])
+            sv_five_subscriber_receive(w->walker[p.mail.subscriber], &p.mail, w->now);
+    }
+}
+
+static void move_walkers(struct walk *w)
+{
+    sv_five_mail mail;
+    for (unsigned i = 0; i < WALKERS; i++) {
+        if (w->dead[i])
+            continue;
+        if (sv_five_subscriber_due(w->walker[i]) <= w->now)
+            sv_five_subscriber_tick(w->walker[i], w->now);
+        sv_five_place place = sv_five_subscriber_place(w->walker[i]);
+        bool moves = place == SV_FIVE_LEAVING || place == SV_FIVE_RETURNING;
+        if (moves && w->drained[i] == 0)
+            w->drained[i] = w->now + 1 + draw(w, 20);
+        if (moves && w->drained[i] <= w->now) {
+            sv_five_subscriber_migrated(w->walker[i], w->now);
+            w->drained[i] = 0;
+        }
+        while (sv_five_subscriber_next(w->walker[i], &mail))
+            put_post(w, true, &mail);
+    }
+    if (sv_five_manager_due(manager) <= w->now)
+        sv_five_manager_tick(manager, w->now);
+    while (sv_five_manager_next(manager, &mail))
+        put_post(w, false, &mail);
+}
+
+/* Whether somebody alive has flows on base addresses. */
+static bool is_on_base(const struct walk *w)
+{
+    for (unsigned i = 0; i < WALKERS; i++) {
+        sv_five_place place = sv_five_subscriber_place(w->walker[i]);
+        if (!w->dead[i] && place != SV_FIVE_OUTSIDE && place != SV_FIVE_ON_HIGH)
+            return true;
+    }
+    return false;
+}
+
+/* A sweep; if it changes base entries, nobody may be on them until that is confirmed. */
+static void sweep_walk(struct walk *w, const char *without)
+{
+    bool changed = false;
+    find(without, w->now);
+    const sv_routes *held = sv_live_held(live);
+    for (uint32_t d = 0; d < held->num_destinations; d++)
+        changed |= d == held->first[held->node[d].i] &&
+                   memcmp(held->ports[d], w->held->ports[d], held->num_switches) != 0;
+    if (changed) {
+        assert_false(is_on_base(w));
+        w->changes += !w->dead[0] || !w->dead[1] || !w->dead[2];
+    }
+    sv_routes_free(w->held);
+    OK(ctx, sv_routes_clone(ctx, held, &w->held));
+    w->confirm_at = w->now + 1 + draw(w, 15);
+}
+
+static void step(struct walk *w, bool calm)
+{
+    static const char *const fabrics[] = {NULL, "cable 3", "cable 8", "cable 12"};
+    static unsigned found_last;
+    w->now += 1 + draw(w, 4);
+    deliver(w);
+    move_walkers(w);
+    if (sv_five_manager_phase(manager) == SV_FIVE_PROGRAM)
+        assert_false(is_on_base(w));
+    if (w->confirm_at != 0 && w->confirm_at <= w->now) {
+        sv_live_phases_confirmed(phases, w->now);
+        w->confirm_at = 0;
+    }
+    bool any = !calm && draw(w, 40) == 0;
+    found_last = any ? draw(w, 4) : found_last;
+    if (w->confirm_at == 0 && (any || wants(w->now)))
+        sweep_walk(w, fabrics[found_last]);
+    if (!calm && draw(w, 2000) == 0)
+        w->dead[draw(w, WALKERS)] = true;
+}
+
+static void end_walk(struct walk *w)
+{
+    w->loss = 0;
+    for (unsigned i = 0; i < 2000; i++)
+        step(w, true);
+    assert_int_equal(phase(), SV_FIVE_IDLE);
+    assert_int_equal(sv_live_next(live), SV_LIVE_GATE_NONE);
+    for (unsigned i = 0; i < WALKERS; i++) {
+        if (!w->dead[i])
+            assert_int_equal(sv_five_subscriber_place(w->walker[i]), SV_FIVE_ON_BASE);
+        sv_five_subscriber_free(w->walker[i]);
+    }
+    sv_routes_free(w->held);
+    free(w->post);
+}
+
+static void test_walks(void **state)
+{
+    uint32_t changes = 0;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct walk w = {.loss = seed % 4 * 10, .post = calloc(POST, sizeof *w.post)};
+        sv_five_options options = times;
+        options.patience = 0; /* nothing is called off, so nothing is forced */
+        assert_non_null(w.post);
+        begin_bed(state);
+        sv_live_phases_free(phases);
+        OK(ctx, sv_live_phases_new(ctx, &options, 0, &phases));
+        manager = sv_live_phases_manager(phases);
+        OK(ctx, sv_routes_clone(ctx, sv_live_held(live), &w.held));
+        sv_rng_init(&w.rng, seed);
+        for (unsigned i = 0; i < WALKERS; i++) {
+            OK(ctx, sv_five_subscriber_new(ctx, i, &options, &w.walker[i]));
+            sv_five_subscriber_begin(w.walker[i], 0);
+        }
+        for (unsigned i = 0; i < 1500; i++)
+            step(&w, false);
+        end_walk(&w);
+        changes += w.changes;
+        end_bed(state);
+    }
+    assert_true(changes > 50);
+}
+
 static void test_wrong_options(void **state)
 {
     (void)state;
@@ -264,8 +436,9 @@ int main(void)
 {
 #define BED(name) cmocka_unit_test_setup_teardown(name, begin_bed, end_bed)
     const struct CMUnitTest tests[] = {
-        BED(test_nobody),     BED(test_one),        BED(test_too_early), BED(test_another),
-        BED(test_never_mind), BED(test_called_off), BED(test_forced),    BED(test_wrong_options),
+        BED(test_nobody),  BED(test_one),           BED(test_too_early),
+        BED(test_another), BED(test_never_mind),    BED(test_called_off),
+        BED(test_forced),  BED(test_wrong_options), cmocka_unit_test(test_walks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
