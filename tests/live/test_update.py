@@ -115,7 +115,7 @@ class Update(unittest.TestCase):
         bed = Bed(self)
         lids = bed.lids()
         self.assertTrue(all(lid % 2 == 0 for lid in lids))
-        slow = bed.subscriber(self, 2, drain=2500, peers=lids[:2])
+        slow = bed.subscriber(self, 2, drain=5000, peers=lids[:2])
         fast = bed.subscriber(self, 3, drain=300, peers=lids[:2])
         for one in (slow, fast):
             one.wait("place on-base")
@@ -195,9 +195,9 @@ class Update(unittest.TestCase):
             self.assertEqual({port for _, _, port in entries if port in between}, between)
 
     def test_dead_subscriber(self):
-        bed = Bed(self)
-        dead = bed.subscriber(self, 2, drain=100)
-        alive = bed.subscriber(self, 3, drain=100)
+        bed = Bed(self, OPTIONS.replace("lease=3", "lease=6"))
+        dead = bed.subscriber(self, 2, drain=100, lease=6000)
+        alive = bed.subscriber(self, 3, drain=100, lease=6000)
         for one in (dead, alive):
             one.wait("place on-base")
         bed.wait_status(subscribers=2)
@@ -268,7 +268,7 @@ class Update(unittest.TestCase):
     def test_failure(self):
         """High entries are mended at once, base ones when everybody has left."""
         bed = Bed(self)
-        one = bed.subscriber(self, 2, drain=1500)
+        one = bed.subscriber(self, 2, drain=3000)
         one.wait("place on-base")
         bed.wait_status(subscribers=1)
         old_base, old_high = bed.held()
@@ -312,7 +312,7 @@ class Update(unittest.TestCase):
     def test_one_after_the_other(self):
         """A change that comes while subscribers return waits until they are back."""
         bed = Bed(self)
-        one = bed.subscriber(self, 2, drain=1000)
+        one = bed.subscriber(self, 2, drain=3000)
         one.wait("place on-base")
         old = bed.held()
         bed.change(1)
@@ -345,7 +345,7 @@ class Update(unittest.TestCase):
 
     def test_too_early(self):
         """A change right after the start waits until everybody who was there must have renewed."""
-        bed = Bed(self)
+        bed = Bed(self, OPTIONS.replace("lease=3", "lease=8"))
         old = bed.held()
         bed.set_jobs(1)
         os.kill(bed.sm.pid(), signal.SIGHUP)
