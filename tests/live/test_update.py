@@ -186,13 +186,18 @@ class Update(unittest.TestCase):
         self.assertEqual(bed.status()["how"], "returned")
 
     def test_links_of_both_sets(self):
-        """Base addresses of a node may go over one link, and high ones over the other."""
+        """Both sets use both links, and somebody's base address has one and its high the other."""
         bed = Bed(self)
+        bed.change(1)
+        bed.wait_status(updates=1, update_phase="idle")
         base, high = bed.held()
         between = {c["a_port"] for c in bed.fabric["cables"]
                    if max(c["a"], c["b"]) < len(bed.fabric["switches"])}
-        for entries in (base, high):  # each set uses both links
+        for entries in (base, high):
             self.assertEqual({port for _, _, port in entries if port in between}, between)
+        above = {(guid, lid): port for guid, lid, port in high}
+        self.assertTrue(any(port in between and above.get((guid, lid + 1), port) != port
+                            for guid, lid, port in base))
 
     def test_dead_subscriber(self):
         bed = Bed(self, OPTIONS.replace("lease=3", "lease=6"))
