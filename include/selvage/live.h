@@ -29,7 +29,8 @@ typedef struct sv_live sv_live;
 /* How switches come from the tables that they hold to new ones. */
 typedef enum sv_live_update {
     SV_LIVE_AT_ONCE, /* all is handed over in the sweep that found it */
-    SV_LIVE_FIVE     /* in five phases (update.h): two addresses a terminal, base ones wait */
+    SV_LIVE_FIVE,    /* in five phases (update.h): two addresses a terminal, base ones wait */
+    SV_LIVE_STEPS    /* step by step (update.h), where all at once could do harm */
 } sv_live_update;
 
 typedef struct sv_live_options {
@@ -157,7 +158,8 @@ SV_API const sv_routes *sv_live_routes(const sv_live *live);
  * that comes to other tables makes a new queue, from what is held now to those.
  *
  * With SV_LIVE_FIVE: tables with old base entries and new high ones, which nobody is on; then, once
- * everybody has left base addresses, the new ones.
+ * everybody has left base addresses, the new ones. With SV_LIVE_STEPS: those of each step; the
+ * first at once, each of the others when switches have confirmed the one before.
  */
 typedef enum sv_live_gate {
     SV_LIVE_GATE_NONE,      /* nothing is held back: switches are to hold sv_live_routes */
@@ -175,6 +177,10 @@ SV_API SV_MUST_USE sv_status sv_live_pass(sv_live *live);
 /* Tables that switches are to hold now, for sv_live_fabric; valid until the next sweep or
  * sv_live_pass; or NULL. */
 SV_API const sv_routes *sv_live_held(const sv_live *live);
+
+/* With SV_LIVE_STEPS: how many steps of how many were passed (0 of 0: nothing is held back), and
+ * whether packets that are under way must have left before the next. */
+SV_API void sv_live_steps(const sv_live *live, uint32_t *done, uint32_t *count, bool *settle);
 
 /* Whether those have lost paths that sv_live_routes has: something failed. */
 SV_API bool sv_live_broken(const sv_live *live);

@@ -428,9 +428,16 @@ static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, bool *stay,
     if (status == SV_OK)
         status = sv__live_passage(live, f, flags, &best);
     if (status == SV_OK)
+        status = sv__live_find_steps(live, f, flags, &best, &stages);
+    if (status == SV_OK)
         sv__live_shun(live, f, flags, &best, stay, report);
+    const sv_routes *first = best.routes;
     if (status == SV_OK && !*stay)
         status = sv__live_reconsider(live, f, flags, &best, report);
+    if (status == SV_OK && !*stay && best.routes != first) {
+        sv__live_stages_release(&stages);
+        status = sv__live_find_steps(live, f, flags, &best, &stages);
+    }
     report->verify_ns += sv_now_ns(live->ctx) - begun;
     if (status == SV_OK && !*stay)
         status = unshare(live, f, &best);
@@ -439,6 +446,7 @@ static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, bool *stay,
     if (status == SV_OK && !*stay)
         status = sv__live_aim(live, f, flags, &best, &stages);
     if (status != SV_OK || *stay) {
+        sv__live_stages_release(&stages);
         sv__live_candidate_release(&best);
         return status;
     }

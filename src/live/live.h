@@ -3,6 +3,7 @@
 #define SV_LIVE_LIVE_H
 
 #include <selvage/live.h>
+#include <selvage/update.h>
 
 #include "base/arena.h"
 #include "base/array.h"
@@ -33,6 +34,7 @@ typedef struct sv__candidate {
     const char *engine;
     sv__jobs_key jobs;
     sv_passage passage; /* as far as a repair told */
+    bool stepwise;      /* switches get it step by step, and that is safe */
     uint32_t steps;
     unsigned own_lane; /* of the first tree alone; 0: it shares one */
     bool safe, whole_reach;
@@ -45,6 +47,8 @@ typedef struct sv__stages {
     sv_routes *held; /* of the fabric of now; NULL: the tables of now */
     uint32_t done, count;
     bool broken;
+    sv_update *plan; /* of SV_LIVE_STEPS; else NULL */
+    sv_routes *from; /* what was held when it was made */
 } sv__stages;
 
 struct sv_live {
@@ -117,6 +121,18 @@ sv_status sv__live_base_set(sv_live *live, const sv__set *from, sv_routes **base
 sv_status sv__live_aim(sv_live *live, const sv_fabric *f, unsigned flags, const sv__candidate *c,
                        sv__stages *stages);
 void sv__live_stages_release(sv__stages *stages);
+/* Whether switches hold entries for base addresses that lead nowhere now, and need not. */
+bool sv__live_has_lost(const sv_fabric *f, const sv_routes *held, const sv_routes *next);
+
+/* ---- steps.c ---- */
+
+/*
+ * With SV_LIVE_STEPS, where all at once could do harm: a queue of steps, from what switches hold to
+ * a candidate; which becomes, if nothing is broken, as much of itself as can be reached so. *stages
+ * stays empty if there is none.
+ */
+sv_status sv__live_find_steps(sv_live *live, const sv_fabric *f, unsigned flags, sv__candidate *c,
+                              sv__stages *stages);
 
 /* ---- jobs.c ---- */
 

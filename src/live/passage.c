@@ -124,15 +124,18 @@ static sv_passage weigh(const sv_transition *t)
 /* What going from the tables before to a candidate does, unless a repair has told already. */
 sv_status sv__live_passage(sv_live *live, const sv_fabric *f, unsigned flags, sv__candidate *c)
 {
-    const sv__set *before = live->now.routes != NULL ? &live->now : &live->kept;
+    sv__set held = live->now;
+    const sv__set *before = live->now.routes != NULL ? &held : &live->kept;
     sv_routes *old = NULL;
     sv_transition *found = NULL;
+    if (live->stages.held != NULL) /* on the way to the tables of now */
+        held.routes = live->stages.held;
     if (flags & SV_LIVE_UNKNOWN || before->routes == NULL ||
         before->routes->lmc != c->routes->lmc) {
         c->passage = SV_PASSAGE_UNJUDGED;
         return SV_OK;
     }
-    if (c->passage != SV_PASSAGE_UNJUDGED)
+    if (c->passage != SV_PASSAGE_UNJUDGED && live->stages.held == NULL)
         return SV_OK;
     SV_TRY(sv__live_carry(live->ctx, before, f, &old));
     sv_status status = forget_silence(live->ctx, f, c->routes, old);

@@ -54,7 +54,8 @@ void sv__live_shun(sv_live *live, const sv_fabric *f, unsigned flags, const sv__
 {
     bool mere = has_other_jobs(live, flags) && live->report.whole &&
                 sv__live_same(live->now.fabric, f); /* nothing but the jobs changed */
-    if (!live->options.careful || c->passage == SV_PASSAGE_UNJUDGED || is_safe(c->passage) || !mere)
+    if (!live->options.careful || c->passage == SV_PASSAGE_UNJUDGED || is_safe(c->passage) ||
+        c->stepwise || !mere)
         return;
     excuse(live);
     snprintf(report->note, sizeof report->note, "%s", not_followed);
@@ -114,7 +115,8 @@ sv_status sv__live_reconsider(sv_live *live, const sv_fabric *f, unsigned flags,
     if (careful && jobs)
         SV_TRY(foresee(live, f, flags, best, &passage));
     bool back = best->how == SV_LIVE_RETURNED && live->now.routes != NULL;
-    bool risky = careful && !is_safe(passage) && (back || (jobs && passage != SV_PASSAGE_UNJUDGED));
+    bool risky = careful && !is_safe(passage) && !best->stepwise &&
+                 (back || (jobs && passage != SV_PASSAGE_UNJUDGED));
     if (!drifted && !risky)
         return SV_OK;
     if (risky && jobs)

@@ -11,8 +11,8 @@
  * anywhere get theirs in (0): nobody uses them yet. Where the base entries and SLs are the same
  * anyway there is nobody to wait for.
  *
- * A queue of steps (update.h) has its tables made by sv_update_tables one by one, each behind
- * SV_LIVE_GATE_CONFIRMED: that is another gate_of and another make below.
+ * Steps (steps.c): the tables of each are made when it is its turn, when switches have confirmed
+ * the one before.
  *
  * Invariants: what is held is of the fabric of now; with an empty queue it is the tables of now.
  * Cost: making a stage is linear in the tables, at most.
@@ -24,6 +24,8 @@
 void sv__live_stages_release(sv__stages *stages)
 {
     sv_routes_free(stages->held);
+    sv_routes_free(stages->from);
+    sv_update_free(stages->plan);
     *stages = (sv__stages){0};
 }
 
@@ -164,7 +166,7 @@ static sv_status mend_high(sv_ctx *ctx, const sv_fabric *f, const sv_routes *nex
 }
 
 /* Whether some switch sends packets to a base address nowhere, and need not. */
-static bool has_lost(const sv_fabric *f, const sv_routes *held, const sv_routes *next)
+bool sv__live_has_lost(const sv_fabric *f, const sv_routes *held, const sv_routes *next)
 {
     for (uint32_t d = 0; d < held->num_destinations; d++)
         for (uint32_t s = 0; s < held->num_switches && !is_high(held, d); s++) {
@@ -187,12 +189,12 @@ sv_status sv__live_aim(sv_live *live, const sv_fabric *f, unsigned flags, const 
     const sv__set from = {.fabric = live->now.fabric,
                           .routes =
                               live->stages.held != NULL ? live->stages.held : live->now.routes};
-    if (live->options.update == SV_LIVE_AT_ONCE || flags & SV_LIVE_UNKNOWN || from.routes == NULL ||
+    if (live->options.update != SV_LIVE_FIVE || flags & SV_LIVE_UNKNOWN || from.routes == NULL ||
         from.routes->lmc != c->routes->lmc)
         return SV_OK;
     sv__stages made = {.count = 2};
     SV_TRY(sv__live_carry(live->ctx, &from, f, &made.held));
-    made.broken = has_lost(f, made.held, c->routes);
+    made.broken = sv__live_has_lost(f, made.held, c->routes);
     if (same_base(f, made.held, c->routes))
         made.count = 1;
     *stages = made;
@@ -204,7 +206,30 @@ sv_live_gate sv_live_next(const sv_live *live)
     const sv__stages *x = &live->stages;
     if (x->held == NULL)
         return SV_LIVE_GATE_NONE;
+    if (x->plan != NULL)
+        return x->done == 0 ? SV_LIVE_GATE_OPEN : SV_LIVE_GATE_CONFIRMED;
     return x->done + 1 < x->count || x->count == 1 ? SV_LIVE_GATE_OPEN : SV_LIVE_GATE_LEFT;
+}
+
+/* The tables of the next step. */
+static sv_status pass_step(sv_live *live)
+{
+    sv__stages *x = &live->stages;
+    sv_routes *next = NULL;
+    SV_TRY(sv_update_tables(live->ctx, live->now.fabric, x->from, live->now.routes, x->plan,
+                            x->done + 1, false, &next));
+    sv_routes_free(x->held);
+    x->held = next;
+    x->done++;
+    return SV_OK;
+}
+
+void sv_live_steps(const sv_live *live, uint32_t *done, uint32_t *count, bool *settle)
+{
+    const sv__stages *x = &live->stages;
+    *done = x->plan != NULL ? x->done : 0;
+    *count = x->plan != NULL ? x->count : 0;
+    *settle = x->plan != NULL && x->plan->settle;
 }
 
 sv_status sv_live_pass(sv_live *live)
@@ -217,6 +242,8 @@ sv_status sv_live_pass(sv_live *live)
         return SV_OK;
     }
     sv_routes *next = NULL;
+    if (x->plan != NULL)
+        return pass_step(live);
     SV_TRY(sv_routes_clone(live->ctx, x->held, &next));
     sv_status status = mend_high(live->ctx, live->now.fabric, live->now.routes, next);
     if (status != SV_OK) {

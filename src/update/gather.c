@@ -176,3 +176,58 @@ sv_status sv__gather(sv__gatherer *g, uint32_t d, const uint8_t *a, const uint8_
     sort(g);
     return status;
 }
+
+/* ---- multicast ---- */
+
+static bool is_member(const sv_group *group, uint32_t s, unsigned port)
+{
+    return group->ports[s][port >> 6] >> (port & 63) & 1;
+}
+
+/* The lanes on which a switch may send copies out of a port, whatever they came in at. */
+static uint64_t lanes_of_copies(const sv__sides *x, uint32_t s, unsigned out, unsigned sl)
+{
+    uint64_t lanes = 0;
+    SV_FOR_HOPS (x->f, (sv_node){s}, hop) {
+        unsigned in = x->f->port[hop->channel.i];
+        unsigned lane = sv_route_lanes(x->after, x->f, (sv_node){s}, in, out)->of_sl[sl];
+        lanes |= in != out && lane != SV_NO_LANE ? (uint64_t)1 << lane : 0;
+    }
+    return lanes;
+}
+
+/* Copies that come in over a channel wait for those that go out of all other ports. */
+static sv_status gather_copies(sv__gatherer *g, const sv_group *group, sv_channel c)
+{
+    const sv__sides *x = g->x;
+    unsigned sl = group->sl < SV_MOST_SLS ? group->sl : 0, in = x->f->port[x->f->reverse[c.i].i];
+    sv_node to = x->f->head[c.i];
+    uint64_t lanes = lanes_of_copies(x, x->f->tail[c.i].i, x->f->port[c.i], sl);
+    SV_FOR_HOPS (x->f, to, hop) {
+        unsigned out = x->f->port[hop->channel.i];
+        unsigned lane = sv_route_lanes(x->after, x->f, to, in, out)->of_sl[sl];
+        if (out == in || !sv_is_switch(x->f, hop->to) || !is_member(group, to.i, out) ||
+            lane == SV_NO_LANE)
+            continue;
+        for (uint64_t left = lanes; left != 0; left &= left - 1)
+            SV_TRY(note(g, c.i * x->lanes + (unsigned)__builtin_ctzll(left),
+                        hop->channel.i * x->lanes + lane));
+    }
+    return SV_OK;
+}
+
+sv_status sv__gather_groups(sv__gatherer *g)
+{
+    const sv__sides *x = g->x;
+    g->num_edges = 0;
+    for (uint32_t k = 0; k < x->after->num_groups; k++)
+        for (uint32_t c = 0; c < x->f->num_channels; c++) {
+            const sv_group *group = &x->after->groups[k];
+            if (sv_channel_alive(x->f, (sv_channel){c}) &&
+                sv_joins_switches(x->f, (sv_channel){c}) &&
+                is_member(group, x->f->tail[c].i, x->f->port[c]))
+                SV_TRY(gather_copies(g, group, (sv_channel){c}));
+        }
+    sort(g);
+    return SV_OK;
+}

@@ -52,11 +52,12 @@ static sv_status take(sv__plan *p, uint32_t d, const uint8_t *a, const uint8_t *
     return SV_OK;
 }
 
-/* All of the old tables. */
+/* All of the old tables, and multicast trees. */
 static sv_status add_old(sv__plan *p, bool *closed)
 {
     uint32_t count = p->x.after->num_destinations;
-    *closed = false;
+    SV_TRY(sv__gather_groups(&p->gather));
+    SV_TRY(sv__graph_add(&p->graph, p->gather.edges, p->gather.num_edges, closed));
     for (uint32_t d = 0; !*closed && d < count; d++)
         SV_TRY(add(p, d, old_row(p, d), old_row(p, d), SV__OLD_SLS, closed));
     return SV_OK;

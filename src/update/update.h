@@ -106,6 +106,9 @@ void sv__gather_release(sv__gatherer *g);
  */
 sv_status sv__gather(sv__gatherer *g, uint32_t d, const uint8_t *a, const uint8_t *b, sv__sls sls);
 
+/* The same on account of the new tables' multicast trees, which are there from the beginning. */
+sv_status sv__gather_groups(sv__gatherer *g);
+
 /* ---- levels.c ---- */
 
 typedef struct sv__levels {
