@@ -185,6 +185,12 @@ SV_API void sv_live_steps(const sv_live *live, uint32_t *done, uint32_t *count, 
 /* Whether those have lost paths that sv_live_routes has: something failed. */
 SV_API bool sv_live_broken(const sv_live *live);
 
+/*
+ * Whether those are proven, but for paths that they lost: no loop and no deadlock, together with
+ * the trees that sv_live_group goes by meanwhile (those of before where they still join everybody).
+ */
+SV_API bool sv_live_held_proven(const sv_live *live);
+
 /* ---- five phases around sweeps ---- */
 
 /*

@@ -207,6 +207,11 @@ static int build_tables(void *context)
     } else {
         plugin_fill_lfts(p);
         log_handover(p);
+        if (!sv_live_held_proven(p->live)) {
+            p->status.last.proven = false;
+            plugin_log(p, OSM_LOG_ERROR,
+                       "ERR SV12: what switches hold until everybody has left is not proven");
+        }
     }
     if (p->osm->subn.opt.qos)
         ask_again(p);

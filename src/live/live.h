@@ -47,8 +47,10 @@ typedef struct sv__stages {
     sv_routes *held; /* of the fabric of now; NULL: the tables of now */
     uint32_t done, count;
     bool broken;
-    sv_update *plan; /* of SV_LIVE_STEPS; else NULL */
-    sv_routes *from; /* what was held when it was made */
+    sv_update *plan;                  /* of SV_LIVE_STEPS; else NULL */
+    sv_routes *from;                  /* what was held when it was made */
+    bool proven;                      /* what is held, together with */
+    sv_mtree *trees[SV_HARDWARE_SLS]; /* the trees that go with it */
 } sv__stages;
 
 struct sv_live {
@@ -133,6 +135,9 @@ bool sv__live_has_lost(const sv_fabric *f, const sv_routes *held, const sv_route
  */
 sv_status sv__live_find_steps(sv_live *live, const sv_fabric *f, unsigned flags, sv__candidate *c,
                               sv__stages *stages);
+
+/* The tree that goes with what is held; INFEASIBLE if there is none. Something must be held. */
+sv_status sv__live_held_tree(sv_live *live, unsigned sl, const sv_mtree **tree);
 
 /* ---- jobs.c ---- */
 

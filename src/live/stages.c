@@ -11,11 +11,16 @@
  * anywhere get theirs in (0): nobody uses them yet. Where the base entries and SLs are the same
  * anyway there is nobody to wait for.
  *
+ * Multicast trees go with what is held: those of before, as long as they join everybody, else some
+ * that fit. What is held is verified with them; it has lost paths perhaps, but nothing can circle
+ * or wait for ever.
+ *
  * Steps (steps.c): the tables of each are made when it is its turn, when switches have confirmed
  * the one before.
+ * All of them go with the new trees, with which they are proven.
  *
  * Invariants: what is held is of the fabric of now; with an empty queue it is the tables of now.
- * Cost: making a stage is linear in the tables, at most.
+ * Cost: making a stage is linear in the tables, and sv_verify.
  */
 #include <string.h>
 
@@ -26,6 +31,8 @@ void sv__live_stages_release(sv__stages *stages)
     sv_routes_free(stages->held);
     sv_routes_free(stages->from);
     sv_update_free(stages->plan);
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
+        sv_mtree_free(stages->trees[sl]);
     *stages = (sv__stages){0};
 }
 
@@ -181,6 +188,104 @@ bool sv__live_has_lost(const sv_fabric *f, const sv_routes *held, const sv_route
     return false;
 }
 
+/* ---- trees ---- */
+
+/* Trees of before, those that still join everybody, for a new queue. */
+static sv_status keep_trees(sv_live *live, const sv_fabric *f, sv__stages *made)
+{
+    sv_mtree *const *before = live->stages.held != NULL ? live->stages.trees : live->used.trees;
+    sv_match *match = NULL;
+    sv_status status = sv_match_new(live->ctx, live->now.fabric, f, SV_MATCH_GUID, &match);
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS && status == SV_OK; sl++) {
+        if (before[sl] != NULL)
+            status = sv_mtree_carry(live->ctx, before[sl], f, match, &made->trees[sl]);
+        status = status == SV_INFEASIBLE ? SV_OK : status;
+    }
+    sv_match_free(match);
+    return status;
+}
+
+static sv_status plant(sv_live *live, unsigned sl)
+{
+    sv__stages *x = &live->stages;
+    const sv_mtree *others[SV_HARDWARE_SLS];
+    size_t count = 0;
+    for (unsigned i = 0; i < SV_HARDWARE_SLS; i++)
+        if (x->trees[i] != NULL)
+            others[count++] = x->trees[i];
+    return sv_mtree_new(live->ctx, live->now.fabric, x->held, live->options.traffic, sl, others,
+                        count, &x->trees[sl]);
+}
+
+/* Trees for all SLs that groups have, where there are some. */
+static sv_status plant_all(sv_live *live)
+{
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++) {
+        sv_status status = SV_OK;
+        if (live->group_sls >> sl & 1 && live->stages.trees[sl] == NULL)
+            status = plant(live, sl);
+        if (status != SV_OK && status != SV_INFEASIBLE)
+            return status;
+    }
+    return SV_OK;
+}
+
+/* Sets `proven`. */
+static sv_status prove(sv_live *live)
+{
+    sv__stages *x = &live->stages;
+    sv_traffic traffic = live->options.traffic;
+    sv_verification *found = NULL;
+    sv_routes *whole = NULL;
+    SV_TRY(sv_routes_clone(live->ctx, x->held, &whole));
+    sv_status status = SV_OK;
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS && status == SV_OK; sl++)
+        if (x->trees[sl] != NULL)
+            status =
+                sv_mtree_add_all(live->ctx, x->trees[sl], live->now.fabric, whole, 0xc000 + sl);
+    if (status == SV_OK)
+        status = sv_verify(live->ctx, live->now.fabric, whole, NULL, &found);
+    x->proven = status == SV_OK && found->loops == 0 &&
+                found->deadlock_free[traffic] == SV_VERDICT_YES &&
+                found->together[traffic] == SV_VERDICT_YES && found->multicast == SV_VERDICT_YES;
+    sv_verification_free(found);
+    sv_routes_free(whole);
+    return status;
+}
+
+/* Trees for what is held: those of before, or others if these do not do. */
+static sv_status find_trees(sv_live *live)
+{
+    SV_TRY(plant_all(live));
+    SV_TRY(prove(live));
+    if (live->stages.proven)
+        return SV_OK;
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++) {
+        sv_mtree_free(live->stages.trees[sl]);
+        live->stages.trees[sl] = NULL;
+    }
+    SV_TRY(plant_all(live));
+    return prove(live);
+}
+
+sv_status sv__live_held_tree(sv_live *live, unsigned sl, const sv_mtree **tree)
+{
+    sv__stages *x = &live->stages;
+    if (x->trees[sl] == NULL) {
+        SV_TRY(plant(live, sl));
+        SV_TRY(prove(live));
+        if (!x->proven) {
+            sv_mtree_free(x->trees[sl]);
+            x->trees[sl] = NULL;
+            SV_TRY(prove(live));
+            return sv_fail(live->ctx, SV_INFEASIBLE,
+                           "SL %u has no multicast tree until the update is over", sl);
+        }
+    }
+    *tree = x->trees[sl];
+    return SV_OK;
+}
+
 /* ---- the queue ---- */
 
 sv_status sv__live_aim(sv_live *live, const sv_fabric *f, unsigned flags, const sv__candidate *c,
@@ -194,6 +299,11 @@ sv_status sv__live_aim(sv_live *live, const sv_fabric *f, unsigned flags, const 
         return SV_OK;
     sv__stages made = {.count = 2};
     SV_TRY(sv__live_carry(live->ctx, &from, f, &made.held));
+    sv_status status = keep_trees(live, f, &made);
+    if (status != SV_OK) {
+        sv__live_stages_release(&made);
+        return status;
+    }
     made.broken = sv__live_has_lost(f, made.held, c->routes);
     if (same_base(f, made.held, c->routes))
         made.count = 1;
@@ -250,8 +360,15 @@ sv_status sv_live_pass(sv_live *live)
         sv_routes_free(next);
         return status;
     }
-    sv_routes_free(x->held);
+    sv_routes *before = x->held;
     x->held = next;
+    status = find_trees(live);
+    if (status != SV_OK) { /* trees may be others than before, which is as good */
+        x->held = before;
+        sv_routes_free(next);
+        return status;
+    }
+    sv_routes_free(before);
     x->done++;
     return SV_OK;
 }
@@ -264,4 +381,9 @@ const sv_routes *sv_live_held(const sv_live *live)
 bool sv_live_broken(const sv_live *live)
 {
     return live->stages.held != NULL && live->stages.broken;
+}
+
+bool sv_live_held_proven(const sv_live *live)
+{
+    return live->now.routes != NULL && (live->stages.held == NULL || live->stages.proven);
 }

@@ -114,6 +114,7 @@ sv_status sv__live_find_steps(sv_live *live, const sv_fabric *f, unsigned flags,
         return status;
     }
     made.count = made.plan->steps;
+    made.proven = true;
     c->passage = made.count > 1 ? SV_PASSAGE_STEPS : SV_PASSAGE_ANY_ORDER;
     c->steps = made.count;
     c->stepwise = true;

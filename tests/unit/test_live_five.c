@@ -154,6 +154,7 @@ static void test_failures(void **state)
     OK(ctx, sv_live_pass(live));
     assert_int_equal(sv_live_next(live), SV_LIVE_GATE_LEFT);
     assert_true(same_rows(old, sv_live_held(live), false));
+    assert_true(sv_live_held_proven(live));
     assert_true(same_rows(sv_live_routes(live), sv_live_held(live), true));
     expect_sets(sv_live_fabric(live), sv_live_held(live), false);
     expect_sets(sv_live_fabric(live), sv_live_routes(live), true);
@@ -197,6 +198,47 @@ static void test_return(void **state)
         sv_routes_free(old);
         sv_live_free(live);
     }
+}
+
+static void ports_of_all(sv_live *live, unsigned sl, uint64_t (*ports)[4])
+{
+    const sv_fabric *f = sv_live_fabric(live);
+    sv_node *members = calloc(f->num_terminals, sizeof *members);
+    assert_non_null(members);
+    for (uint32_t t = 0; t < f->num_terminals; t++)
+        members[t] = (sv_node){f->num_switches + t};
+    OK(ctx, sv_live_group(live, sl, members, f->num_terminals, ports));
+    free(members);
+}
+
+/* Trees stay as long as what is held does, if they join everybody; and are proven with it. */
+static void test_trees(void **state)
+{
+    (void)state;
+    uint64_t before[16][4], now[16][4];
+    sv_live_options options = fives();
+    options.no_repair = true; /* all is routed anew: new trees */
+    sv_live *live = start(&options);
+    sweep(live, torus_without(NULL), 0);
+    ports_of_all(live, 0, before);
+    for (int cable = 0; cable < 32; cable++) {
+        char what[20];
+        snprintf(what, sizeof what, "cable %d", cable);
+        sweep(live, torus_without(what), 0);
+        OK(ctx, sv_live_pass(live));
+        assert_true(sv_live_held_proven(live));
+        ports_of_all(live, 0, now);
+        ports_of_all(live, 1, now); /* an SL that no group had before */
+        assert_true(sv_live_held_proven(live));
+        sweep(live, torus_without(NULL), 0);
+        OK(ctx, sv_live_pass(live));
+    }
+    sweep(live, torus_without("cable 5"), 0);
+    ports_of_all(live, 0, before); /* before the gate: what was before still holds */
+    OK(ctx, sv_live_pass(live));
+    ports_of_all(live, 0, now);
+    assert_memory_equal(before, now, sizeof now);
+    sv_live_free(live);
 }
 
 /* Whoever was not there before gets entries at once; who was waits. */
@@ -352,12 +394,12 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_sets),  cmocka_unit_test(test_jobs_wait),
-        cmocka_unit_test(test_failures),  cmocka_unit_test(test_return),
-        cmocka_unit_test(test_newcomers), cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_at_once),   cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_restart),   cmocka_unit_test(test_other_tables),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_two_sets),     cmocka_unit_test(test_jobs_wait),
+        cmocka_unit_test(test_failures),     cmocka_unit_test(test_return),
+        cmocka_unit_test(test_trees),        cmocka_unit_test(test_newcomers),
+        cmocka_unit_test(test_unknown),      cmocka_unit_test(test_at_once),
+        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_other_tables), cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
