@@ -276,10 +276,15 @@ void five_trap(plugin *p, const ib_mad_notice_attr_t *notice)
     pthread_mutex_unlock(&x->mutex);
 }
 
-/* Those whose ports are no more; OpenSM's lock is held exclusively. */
+/*
+ * Those whose ports are no more; OpenSM's lock is held exclusively. A port may come back, with all
+ * its flows where they were: so with leases it is these that count.
+ */
 static void miss(struct five *x, uint64_t now)
 {
-    for (size_t i = 0; i < x->count;) {
+    const sv_five_options *options = &x->p->options.five;
+    bool leases = options->lease > 0 && !options->trust;
+    for (size_t i = 0; i < x->count && !leases;) {
         ib_net64_t guid = x->members[i].guid;
         if (osm_get_port_by_guid(&x->p->osm->subn, guid) != NULL) {
             i++;
