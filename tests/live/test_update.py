@@ -332,6 +332,31 @@ class Update(unittest.TestCase):
         bed.wait_status(update_phase="idle", updates=2, called_off=0)
         self.assertEqual(bed.held(), old)
 
+    def test_cut_off(self):
+        """Who cannot be reached leaves of its own accord before anything changes, and comes back."""
+        bed = Bed(self)
+        one = bed.subscriber(self, 2, drain=100)
+        one.wait("place on-base")
+        bed.wait_status(subscribers=1)
+        bed.ripen()
+        old = {entry for entry in bed.held()[0] if entry[1] != bed.lids()[2]}
+        lids = bed.lids()
+        bed.sm.settle(lambda: bed.sim.unlink(bed.hosts[2], 1))
+        bed.change(1)
+        left = one.wait("place on-high")[0]
+        bed.sm.wait("taken for gone")
+        bed.wait_status(update_phase="idle", called_off=0, expelled=1, subscribers=0)
+        gone = min(line[:15] for line in bed.sm.lines("taken for gone"))
+        self.assertLessEqual(time.strftime("%b %d %H:%M:%S", time.localtime(left)), gone)
+        bed.sim.run(SELVAGE, "discover", "-o", bed.path("now"))
+        now = {(guid, lid, port) for guid, entries in tables(
+            bed.path("now/opensm-lfts.dump")).items() for lid, port in entries.items()
+               if lid not in (lids[2], lids[2] + 1) and lid - 1 not in lids}
+        self.assertNotEqual(now, old)
+        bed.sim.relink(bed.hosts[2], 1)
+        one.wait("place on-base", 2)
+        bed.wait_status(subscribers=1, update_phase="idle")
+
     def test_restart(self):
         """A subscriber subscribes again with an OpenSM that knows nothing of it."""
         bed = Bed(self)
