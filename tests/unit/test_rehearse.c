@@ -10,7 +10,7 @@ TEST_CONTEXT
 
 enum { US = 1000 * SV_TICKS_A_NS, MESSAGES = 100 };
 
-static uint64_t trials = 150, first_seed = 1;
+static uint64_t trials = 300, first_seed = 1;
 static uint32_t application[256];
 
 static sv_rehearsal *rehearse(const test_transition *t, sv_rehearsal_way way, uint64_t seed)
