@@ -74,6 +74,7 @@ static void must_hold(const test_transition *t, const sv_rehearsal_request *q,
     NONE(t, way, "circled", r->harmed[SV_SIM_CIRCLED]);
     NONE(t, way, "overtaken", silent ? r->sim->mishaps[SV_SIM_OVERTAKEN] : 0);
     NONE(t, way, "done, or called off", r->done == off);
+    NONE(t, way, "blocks that are not as planned", r->done && r->blocks != q->plan->writes);
     NONE(t, way, "packets that neither arrived nor were dropped",
          r->sim->packets - r->sim->arrived_packets - r->sim->mishaps[SV_SIM_DROPPED]);
     NONE(t, way, "who is alive has not sent all",
@@ -306,6 +307,60 @@ static void connections_keep_their_sl(void **state)
     test_transition_release(&t);
 }
 
+/* Same paths, and SL-to-lane tables that change: all nodes get theirs, before anything else. */
+static void lanes_change(void **state)
+{
+    (void)state;
+    test_transition t = two_switches();
+    const sv_lanes lanes = {{1}};
+    for (uint32_t v = 0; v < 6; v++)
+        t.after->lanes_of[v] = (uint16_t)sv_routes_lane_table(ctx, t.after, &lanes);
+    sv_update_free(t.plan);
+    OK(ctx, sv_update_plan(ctx, t.f, t.before, t.after, NULL, &t.plan));
+    assert_true(t.plan->lanes);
+    for (int way = SV_REHEARSE_AT_ONCE; way <= SV_REHEARSE_HOLD; way++) {
+        sv_rehearsal_request q = plain(&t, (sv_rehearsal_way)way);
+        struct lanes seen = {.f = t.f, .done = 200 * US};
+        const sv_sim_watch watch = {.user = &seen, .granted = granted};
+        q.watch = &watch;
+        sv_rehearsal *r = test_transition_rehearse(ctx, &t, &q, 3000);
+        assert_true(r->done && r->phase[4].from < seen.done);
+        assert_true(seen.on[1] > 100);
+        assert_int_equal(seen.on[0], 0);
+        assert_int_equal(r->blocks, 2);
+        assert_true(r->datagrams >= 2 * (2 + 6));
+        sv_rehearsal_free(r);
+    }
+    test_transition_release(&t);
+}
+
+static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t tag, uint64_t time)
+{
+    uint64_t *first = user;
+    (void)packet, (void)tag;
+    first[terminal] = time < first[terminal] ? time : first[terminal];
+}
+
+/* Applications send when their subscription is confirmed, and their ranks have heard of it. */
+static void flows_begin_when_the_subscription_is_confirmed(void **state)
+{
+    (void)state;
+    test_transition t = two_switches();
+    static const uint32_t apps[] = {5, SV_NONE, 5, 8};
+    uint64_t first[] = {SV_NEVER, SV_NEVER, SV_NEVER, SV_NEVER};
+    sv_rehearsal_request q = plain(&t, SV_REHEARSE_FIVE);
+    const sv_sim_watch watch = {.user = first, .injected = injected};
+    q.application = apps;
+    q.watch = &watch;
+    sv_rehearsal *r = test_transition_rehearse(ctx, &t, &q, 100);
+    assert_int_equal(first[0], 4 * US);
+    assert_int_equal(first[1], 0);
+    assert_int_equal(first[2], 5 * US);
+    assert_int_equal(first[3], 4 * US);
+    sv_rehearsal_free(r);
+    test_transition_release(&t);
+}
+
 /* Who never subscribed stays on base addresses, and goes by the plan. */
 static void who_never_subscribed(void **state)
 {
@@ -407,6 +462,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_switch_that_does_not_answer),
         cmocka_unit_test(an_application_dies),
         cmocka_unit_test(connections_keep_their_sl),
+        cmocka_unit_test(lanes_change),
+        cmocka_unit_test(flows_begin_when_the_subscription_is_confirmed),
         cmocka_unit_test(who_never_subscribed),
         cmocka_unit_test(traffic_ends_when_it_is_told),
         cmocka_unit_test(same_seed_same_run),
