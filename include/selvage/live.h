@@ -271,6 +271,8 @@ typedef struct sv_live_status {
     int64_t last_fault_time; /* 0: never */
     char last_problem[512];  /* what went wrong here last; empty: nothing yet */
     int64_t last_problem_time;
+    uint32_t step,
+        steps;         /* of an update: so many of so many were handed over; 0 of 0: it is done */
     const char *phase; /* of five: "idle", "leave", "program", "return"; NULL: not in use */
     uint32_t subscribers, updates, called_off, expelled;
 } sv_live_status;

@@ -316,27 +316,10 @@ bool five_choose(plugin *p)
     return well;
 }
 
-/* Whether every switch has confirmed all that it was sent. */
-static bool is_confirmed(plugin *p)
-{
-    bool all = true;
-    cl_plock_acquire(&p->osm->lock);
-    cl_qmap_t *table = &p->osm->subn.sw_guid_tbl;
-    for (cl_map_item_t *item = cl_qmap_head(table); item != cl_qmap_end(table);
-         item = cl_qmap_next(item)) {
-        const osm_switch_t *sw = (osm_switch_t *)item;
-        size_t length =
-            (size_t)sw->max_lid_ho + 1 < sw->lft_size ? (size_t)sw->max_lid_ho + 1 : sw->lft_size;
-        all &= sw->new_lft == NULL || memcmp(sw->lft, sw->new_lft, length) == 0;
-    }
-    cl_plock_release(&p->osm->lock);
-    return all;
-}
-
 void five_up(plugin *p)
 {
     struct five *x = p->five;
-    if (x == NULL || !is_confirmed(p))
+    if (x == NULL || !plugin_confirmed(p))
         return;
     pthread_mutex_lock(&x->mutex);
     sv_live_phases_confirmed(x->phases, now_ms());

@@ -205,6 +205,22 @@ void plugin_fill_lfts(plugin *p)
     }
 }
 
+bool plugin_confirmed(plugin *p)
+{
+    bool all = true;
+    cl_plock_acquire(&p->osm->lock);
+    cl_qmap_t *table = &p->osm->subn.sw_guid_tbl;
+    for (cl_map_item_t *item = cl_qmap_head(table); item != cl_qmap_end(table);
+         item = cl_qmap_next(item)) {
+        const osm_switch_t *sw = (osm_switch_t *)item;
+        size_t length =
+            (size_t)sw->max_lid_ho + 1 < sw->lft_size ? (size_t)sw->max_lid_ho + 1 : sw->lft_size;
+        all &= sw->new_lft == NULL || memcmp(sw->lft, sw->new_lft, length) == 0;
+    }
+    cl_plock_release(&p->osm->lock);
+    return all;
+}
+
 /* ---- answers ---- */
 
 uint8_t plugin_path_sl(void *context, uint8_t hint, ib_net16_t slid, ib_net16_t dlid)

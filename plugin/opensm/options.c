@@ -58,7 +58,8 @@ static bool read_number(struct reader *r, const char *word, const char *name, co
                  {"budget", 0, 86400, "the budget is seconds, at most 86400; 0 is none"},
                  {"retry", 0.01, 3600, "retry is seconds, 0.01 to 3600"},
                  {"lease", 0, 86400, "a lease is seconds, at most 86400; 0 is for ever"},
-                 {"patience", 0, 86400, "patience is seconds, at most 86400; 0 is any"}};
+                 {"patience", 0, 86400, "patience is seconds, at most 86400; 0 is any"},
+                 {"settle", 0, 3600, "settle is seconds, at most 3600"}};
     sv_route_request *route = &r->o->live.route;
     double number;
     size_t i = 0;
@@ -95,8 +96,11 @@ static bool read_number(struct reader *r, const char *word, const char *name, co
     case 8:
         r->o->five.lease = (uint64_t)(number * 1e3);
         break;
-    default:
+    case 9:
         r->o->five.patience = (uint64_t)(number * 1e3);
+        break;
+    default:
+        r->o->settle_ms = (unsigned)(number * 1e3);
     }
     return true;
 }
@@ -108,7 +112,7 @@ static bool read_choice(struct reader *r, const char *word, const char *name, co
     static const char *const switches[] = {"off", "on", NULL};
     static const char *const passages[] = {"any", "careful", NULL};
     static const char *const arbitrations[] = {"even", "keep", NULL};
-    static const char *const updates[] = {"at-once", "five", NULL};
+    static const char *const updates[] = {"at-once", "five", "steps", NULL};
     int i;
     if (strcmp(name, "sl") == 0) {
         if ((i = choose(value, modes)) < 0)
@@ -128,7 +132,7 @@ static bool read_choice(struct reader *r, const char *word, const char *name, co
         r->o->live.careful = i == 1;
     } else if (strcmp(name, "update") == 0) {
         if ((i = choose(value, updates)) < 0)
-            return refuse(r, word, "update is at-once or five");
+            return refuse(r, word, "update is at-once, steps or five");
         r->o->live.update = (sv_live_update)i;
     } else {
         if ((i = choose(value, arbitrations)) < 0)
@@ -186,7 +190,8 @@ static bool read_word(struct reader *r, char *word)
     snprintf(copy, sizeof copy, "%s", word);
     if (equals != NULL)
         *equals = 0;
-    if (is_one_of(word, "lanes sl-offset seed threads drift budget retry tries lease patience"))
+    if (is_one_of(word, "lanes sl-offset seed threads drift budget retry tries lease patience "
+                        "settle"))
         return read_number(r, copy, word, value);
     if (is_one_of(word, "sl traffic repair passage vlarb update"))
         return read_choice(r, copy, word, value);
@@ -220,6 +225,8 @@ bool plugin_read_options(plugin_options *o, const char *text, const osm_subn_opt
     char *rest = NULL;
     *o = (plugin_options){.live = {.traffic = SV_TRAFFIC_MANAGED, .route = {.seed = 1}}};
     o->live.drift_percent = 50;
+    o->live.update = SV_LIVE_STEPS;
+    o->settle_ms = 1000;
     o->five = (sv_five_options){.retry = 1000, .tries = 5, .lease = 60000, .patience = 60000};
     o->live.route.lmc = opt->lmc;
     o->live.route.options = o->engine_options;

@@ -160,6 +160,15 @@ static void log_handover(plugin *p)
         "safe step by step while pairs whose SLs change are quiet; all at once, as OpenSM sends "
         "it, it could deadlock for a moment",
         "old and new tables together could deadlock for a moment"};
+    if (p->step_count > 1) {
+        plugin_log(p, OSM_LOG_INFO,
+                   "handed over: %llu entries change, in %llu blocks of LFTs; step %u of %u, safe "
+                   "in any order%s",
+                   (unsigned long long)p->status.entries, (unsigned long long)p->status.blocks,
+                   p->step, p->step_count,
+                   p->step < p->step_count ? ": the next when switches have confirmed this" : "");
+        return;
+    }
     plugin_log(p, OSM_LOG_INFO,
                "handed over: %llu entries change, in %llu blocks of LFTs; unicast: %s",
                (unsigned long long)p->status.entries, (unsigned long long)p->status.blocks,
@@ -196,7 +205,7 @@ static int build_tables(void *context)
         plugin_write_status(p);
         return -1;
     }
-    if (!five_choose(p) || !plugin_prepare(p)) {
+    if (!five_choose(p) || !steps_choose(p) || !plugin_prepare(p)) {
         plugin_log(p, OSM_LOG_ERROR, "ERR SV01: out of memory: nothing is handed over");
         return -1;
     }
@@ -313,6 +322,7 @@ static void destroy(plugin *p)
     if (p == NULL)
         return;
     five_stop(p);
+    steps_stop(p);
     sv_live_free(p->live);
     guid_index_free(p->index);
     free(p->lids);
@@ -332,6 +342,10 @@ static void start(plugin *p)
                 plugin_read_options(&p->options, p->osm->subn.opt.event_plugin_options,
                                     &p->osm->subn.opt, message, sizeof message) &&
                 sv_live_new(&host, &p->options.live, &p->live, message, sizeof message) == SV_OK;
+    if (done && p->options.live.update == SV_LIVE_STEPS && !p->options.dry_run) {
+        snprintf(message, sizeof message, "out of memory");
+        done = steps_start(p);
+    }
     if (done && p->options.live.update == SV_LIVE_FIVE && !p->options.dry_run) {
         snprintf(message, sizeof message, "out of memory");
         done = five_start(p, message, sizeof message);
@@ -397,6 +411,7 @@ static void report(void *data, osm_epi_event_id_t event, void *about)
     case OSM_EVENT_ID_SUBNET_UP: /* groups have their trees now */
         if (ours && !p->options.dry_run) {
             five_up(p);
+            steps_up(p);
             plugin_write_status(p);
         }
         break;

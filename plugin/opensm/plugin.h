@@ -6,9 +6,10 @@
  *     import.c     OpenSM's subnet as an sv_fabric
  *     handover.c   tables into OpenSM's hands: LFTs, SLs, lanes, arbitration
  *     multicast.c  trees of groups
- *     five.c       updates in five phases: who is asked to leave, when, and what is handed over
- * then notices.c    their mails, as notices of OpenSM watch.c      log lines, status files,
- * opensm.psl
+ *     five.c       updates in five phases: who is asked to leave, and what is handed over when
+ *     notices.c    their mails, as notices of OpenSM
+ *     steps.c      updates step by step
+ *     watch.c      log lines, status files, opensm.psl
  *
  * Everything that decides is in the library (selvage/live.h) and knows nothing of OpenSM; this
  * folder is the only place that includes osm_*.h.
@@ -32,6 +33,7 @@
 typedef struct plugin_options {
     sv_live_options live;
     sv_five_options five; /* in milliseconds */
+    unsigned settle_ms;   /* for packets under way, between steps */
     const char *engine_options[16];
     const char *status_path, *prometheus_path;
     bool dry_run, keep_vlarb;
@@ -62,7 +64,9 @@ typedef struct plugin {
     uint64_t trees[0x100]; /* a bit for each multicast LID from 0xc000 on that has a tree */
     unsigned resweeps;     /* in a row, for ports that do not have their lanes yet */
     uint64_t throttled, unhealthy; /* links left out in the last import */
-    struct five *five;             /* NULL: tables are handed over at once */
+    struct five *five;             /* NULL: not in five phases */
+    struct steps *steps;           /* NULL: not step by step */
+    uint32_t step, step_count;     /* that is handed over in this sweep, of how many; 0 of 0 */
     bool left;                     /* ... and those of this sweep when everybody had left */
     pthread_mutex_t writing;       /* of status files */
 } plugin;
@@ -103,6 +107,9 @@ void plugin_fill_lfts(plugin *p);
 /* The same with what switches have already. */
 void plugin_keep_lfts(plugin *p);
 
+/* Whether every switch has confirmed all that it was sent. */
+bool plugin_confirmed(plugin *p);
+
 /* OpenSM's calls. */
 uint8_t plugin_path_sl(void *context, uint8_t hint, ib_net16_t slid, ib_net16_t dlid);
 void plugin_update_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8_t out,
@@ -127,6 +134,15 @@ void five_trap(plugin *p, const ib_mad_notice_attr_t *notice);
 void five_up(plugin *p);
 /* Fills in what status files tell of it. */
 void five_status(plugin *p);
+
+/* ---- steps.c ---- */
+
+bool steps_start(plugin *p);
+void steps_stop(plugin *p);
+/* As five_choose. */
+bool steps_choose(plugin *p);
+/* OpenSM is done with a sweep. */
+void steps_up(plugin *p);
 
 /* ---- notices.c ---- */
 

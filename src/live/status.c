@@ -74,6 +74,8 @@ static void print_json(sv_text *out, const sv_live_status *s)
     sv_json_real(&j, "seconds", s->seconds, 6);
     sv_json_real(&j, "route_seconds", (double)r->route_ns / 1e9, 6);
     sv_json_real(&j, "verify_seconds", (double)r->verify_ns / 1e9, 6);
+    sv_json_number(&j, "step", s->step);
+    sv_json_number(&j, "steps", s->steps);
     if (s->phase != NULL) {
         sv_json_text(&j, "update_phase", s->phase);
         sv_json_number(&j, "subscribers", s->subscribers);
@@ -93,9 +95,11 @@ static void metric(sv_text *out, const char *name, const char *kind, const char 
                   name, kind, name, value);
 }
 
-/* Of updates in five phases. */
+/* Of updates step by step, or in five phases. */
 static void print_update(sv_text *out, const sv_live_status *s)
 {
+    metric(out, "steps_left", "gauge", "Steps of an update that are still to be handed over.",
+           s->steps - s->step);
     if (s->phase == NULL)
         return;
     sv_text_print(out,
