@@ -105,7 +105,16 @@ rm -rf $out/follow
     sed -n '/^their routes/,/channels of a job/p' | sed 's/^/   /'
 echo "   $out/jobs.svg: before and after, cable by cable"
 
-echo "12. What failures cost: 0 to 10 % of the torus' cables fail, every engine, three draws each:"
+echo "12. From one proven set of tables to another while traffic runs, four ways (5 runs each):"
+rm -rf $out/old $out/new
+"$selvage" route torus:4x4,hosts=2 --engine weave --vls 2 -o $out/old >/dev/null
+"$selvage" route torus:4x4,hosts=2 --engine nue --vls 2 -o $out/new >/dev/null
+"$selvage" update $out/old $out/new --rehearse --runs 5 >$out/update.txt || [ $? = 1 ]
+sed -n '/at-once  /p;/overtaken  /p;/deadlocked/p;/longest silence/p;/before  /p;/ during/p' $out/update.txt |
+    sed 's/^/   /'
+rm -rf $out/old $out/new
+
+echo "13. What failures cost: 0 to 10 % of the torus' cables fail, every engine, three draws each:"
 rm -f $out/study.db
 "$selvage" study degradation --fabric torus:4x4x3,hosts=4 --links 0,1%,3%,5%,10% --seeds 1..3 \
     --db $out/study.db >/dev/null 2>$out/study.log || { cat $out/study.log; exit 1; }
@@ -120,8 +129,9 @@ echo "Shown: a generated fabric, a repeatable failure, its distances and connect
 echo "(47 switches, 188 terminals, still connected), the difference, a drawing, and several routings of"
 echo "what is left: which of them can deadlock, with the ring of channels that can wait for each other,"
 echo "what they deliver when all send to all, a proof for one that cannot deadlock, and its repair after a"
-echo "further failure; tables that follow jobs; and what keeps its throughput as more and more cables fail,"
+echo "further failure; tables that follow jobs; how tables are changed under traffic, and what carelessness does;"
+echo "and what keeps its throughput as more and more cables fail,"
 echo "as a page."
 echo "Output is in $out/: torus.net and broken.net (ibsim serves them to OpenSM), failed.txt,"
 echo "broken.svg, a directory of tables for each engine (opensm -R file -U weave/opensm-lfts.dump"
-echo "loads them), weave.proof, jobs.txt and jobs.svg, study.db and report.html."
+echo "loads them), weave.proof, jobs.txt, jobs.svg and update.txt, study.db and report.html."
