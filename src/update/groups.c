@@ -286,7 +286,6 @@ static sv_status move_all(sv__plan *p, sv__who least, sv__who most, bool *done)
         SV_TRY(sv__graph_init(&p->graph, p->ctx, p->arena, p->x.f->num_channels * p->x.lanes));
     sv__graph_clear(&p->graph);
     SV_TRY(add_old(p, &closed));
-    p->doomed = closed;
     if (closed)
         snprintf(p->u->why, sizeof p->u->why, "the old tables can deadlock by themselves");
     while (!closed && moved && p->num_moved < p->num_changed && p->steps <= p->most_steps)

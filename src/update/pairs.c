@@ -60,7 +60,7 @@ static void list_one(struct lister *p, uint32_t d, sv_node v)
     bool other_sl = p->u->first_step[d] != SV_NONE && sv__old_sl(x, v, d) != sv__new_sl(x, v, d);
     if (home.i == SV_NONE)
         return;
-    p->sls += other_sl;
+    p->sls += other_sl && sv_node_alive(x->f, x->after->node[d]);
     uint8_t mark = p->mark[home.i];
     bool hushed = sv_bit(p->silence->hushed, d);
     bool listed =
@@ -87,8 +87,9 @@ static void list(struct lister *p)
     p->count = p->musts = p->sls = 0;
     for (uint32_t d = 0; d < x->after->num_destinations; d++) {
         sv_node to = x->after->node[d];
-        if ((p->u->first_step[d] == SV_NONE && !p->u->lanes) || !sv_node_alive(x->f, to))
-            continue;
+        bool must = sv_bit(p->silence->hushed, d) || sv_bit(p->silence->repath, d);
+        if ((p->u->first_step[d] == SV_NONE && !p->u->lanes) || (!must && !sv_node_alive(x->f, to)))
+            continue; /* who sends to the dead is of no interest unless it must not */
         sv__mark_paths(x, d, p->mark, p->stack);
         for (uint32_t v = 0; v < sources; v++)
             if (v != to.i && sv_node_alive(x->f, (sv_node){v}))

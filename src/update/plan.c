@@ -255,7 +255,7 @@ static sv_status prove(const sv__plan *p)
         p->circles)
         return SV_OK;
     SV_TRY(sv_update_prove(p->ctx, x->f, x->before, x->after, u, x->traffic, &bad));
-    if (bad == SV_NONE || (bad == 0 && p->doomed))
+    if (bad == SV_NONE)
         return SV_OK;
     return sv_fail(p->ctx, SV_INFEASIBLE, "step %u of %u does not hold (please report this)",
                    bad + 1, u->steps);
@@ -298,7 +298,8 @@ static sv_status relieve(struct relief *r, const uint8_t *musts, uint32_t from, 
     return relieve(r, musts, middle, until);
 }
 
-/* Pairs without a path were listed because they had to be silent; those that need not are not. */
+/* Pairs without a path, or to the dead, were listed because they had to be silent; those that need
+ * not are not. */
 static void forget_relieved(sv__plan *p)
 {
     sv_update *u = p->u;
@@ -314,7 +315,8 @@ static void forget_relieved(sv__plan *p)
                     sv__new_sl(&p->x, pair.from, pair.destination);
         if (marked != pair.destination)
             sv__mark_paths(&p->x, marked = pair.destination, p->gather.mark, p->gather.stack);
-        if (!pair.must && same && p->gather.mark[home.i] == SV__LOST)
+        bool dead = !sv_node_alive(p->x.f, p->x.after->node[pair.destination]);
+        if (!pair.must && (dead || (same && p->gather.mark[home.i] == SV__LOST)))
             continue;
         u->pairs[kept++] = pair;
         u->must_pairs += pair.must;

@@ -187,7 +187,6 @@ typedef struct sv__plan {
     uint32_t *group, num_group;
     uint32_t num_moved, steps;
     bool circles; /* old tables have some: there is nothing to keep to */
-    bool doomed;  /* old tables can deadlock by themselves: so may packets to the dead at first */
 } sv__plan;
 
 /* Nothing has moved yet. */

@@ -230,9 +230,6 @@ static oracle_rule judge_case(const update_case *c, oracle *o, struct tally *n)
     oracle_rule rule = oracle_count(o, u, &p);
     if (rule == ORACLE_FINE)
         rule = oracle_judge(o, &p);
-    /* Who sends to the dead cannot be silenced: old tables that can deadlock may do so. */
-    if (rule == ORACLE_DEADLOCK && u->way == SV_UPDATE_NEVER && !oracle_acyclic(o, false))
-        rule = ORACLE_FINE;
     if (rule == ORACLE_FINE)
         rule = oracle_tables(o, ctx, u, &p);
     n->ways[u->way]++;

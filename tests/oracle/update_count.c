@@ -151,11 +151,18 @@ static bool sl_differs(const oracle *o, uint32_t v, uint32_t d)
            sv_route_sl(o->before, from, d) != sv_route_sl(o->after, from, d);
 }
 
-/* The same, and both are known: nobody holds an SL that was not. */
+/* Whether an SL changes, to the dead, too, and both are known: nobody holds one that was not. */
+static bool sl_moves(const oracle *o, uint32_t v, uint32_t d)
+{
+    unsigned was = sv_route_sl(o->before, (sv_node){v}, d);
+    unsigned is = sv_route_sl(o->after, (sv_node){v}, d);
+    return v != o->after->node[d].i && sv_node_alive(o->f, (sv_node){v}) && was != is &&
+           was != SV_NO_SL && is != SV_NO_SL;
+}
+
 static bool sl_changes(const oracle *o, uint32_t v, uint32_t d)
 {
-    return sl_differs(o, v, d) && sv_route_sl(o->before, (sv_node){v}, d) != SV_NO_SL &&
-           sv_route_sl(o->after, (sv_node){v}, d) != SV_NO_SL;
+    return sl_differs(o, v, d) && sl_moves(o, v, d);
 }
 
 static oracle_rule count_first(oracle *o, const sv_update *u, oracle_plan *p)
@@ -254,7 +261,7 @@ static bool is_listed(const oracle *o, const sv_update *u, const oracle_plan *p,
     oracle_path(o, p, v, d, 0, list, &arrives);
     free(list);
     if (v == o->after->node[d].i || !sv_node_alive(o->f, o->after->node[d]))
-        return false;
+        return v != o->after->node[d].i && pathless;
     return sl_changes(o, v, d) ||
            ((arrives || pathless) && (u->lanes || touched(o, p, v, d, &first, &last)));
 }
@@ -275,9 +282,9 @@ static void silence(const oracle *o, oracle_plan *p, const sv_update_pair *pair)
 /* Whether the SL of somebody changes for whom a node stands. */
 static bool stands_for_change(const oracle *o, uint32_t v, uint32_t d)
 {
-    bool found = sl_changes(o, v, d);
+    bool found = sl_moves(o, v, d);
     for (uint32_t t = o->switches; t < o->nodes && v < o->switches && !oracle_by_node(o); t++)
-        found |= sv_switch_of(o->f, (sv_node){t}).i == v && sl_changes(o, t, d);
+        found |= sv_switch_of(o->f, (sv_node){t}).i == v && sl_moves(o, t, d);
     return found;
 }
 
@@ -289,7 +296,8 @@ static oracle_rule check_pair(oracle *o, const sv_update *u, oracle_plan *p,
         pair->from_step > pair->to_step || pair->to_step >= u->steps || o->after->node[d].i == v ||
         !sv_node_alive(o->f, pair->from))
         return WRONG(o, ORACLE_PAIRS, "pair %u to %u is out of range", v, d);
-    if (!is_listed(o, u, p, v, d, u->way == SV_UPDATE_NEVER))
+    bool dead = !sv_node_alive(o->f, o->after->node[d]); /* then only those are listed who must */
+    if (!is_listed(o, u, p, v, d, u->way == SV_UPDATE_NEVER || dead) || (dead && !pair->must))
         return WRONG(o, ORACLE_PAIRS, "pair %u to %u is listed and does not change", v, d);
     if (pair->must && u->way == SV_UPDATE_REPATH && !u->lanes && !stands_for_change(o, v, d))
         return WRONG(o, ORACLE_PAIRS, "pair %u to %u must be silent, and its SL stays", v, d);

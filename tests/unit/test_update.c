@@ -253,12 +253,43 @@ static void random_changes(void **state)
                 count[SV_UPDATE_REPATH] > 0);
 }
 
+/* Packets to what is dead go on by old entries: who sends them is asked to be silent, too. */
+static void packets_to_the_dead(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "torus:4x4,hosts=1"), *left = NULL;
+    sv_mask *mask = sv_mask_new(ctx, f);
+    const sv_route_request old = {.vls = 4, .sl_mode = SV_SLS_REVERSIBLE, .seed = 65};
+    sv_routes *a = NULL;
+    sv_update *u = NULL;
+    uint64_t to_dead = 0;
+    sv_mask_node(mask, (sv_node){20});
+    sv_mask_node(mask, (sv_node){24});
+    sv_mask_cable(mask, f, (sv_channel){70});
+    OK(ctx, sv_fabric_mask(ctx, f, mask, &left));
+    OK(ctx, sv_route(ctx, f, "dor", &old, &a, NULL));
+    sv_routes *b = route(left, "lash", 2, 80);
+    memcpy(b->lid, a->lid, a->num_destinations * sizeof *a->lid);
+    OK(ctx, sv_update_plan(ctx, left, a, b, NULL, &u));
+    assert_int_equal(u->way, SV_UPDATE_NEVER);
+    for (uint64_t i = 0; i < u->num_pairs; i++)
+        to_dead += u->pairs[i].must && !sv_node_alive(left, b->node[u->pairs[i].destination]);
+    assert_true(to_dead > 0);
+    sv_update_free(u);
+    sv_routes_free(b);
+    sv_routes_free(a);
+    sv_mask_free(mask);
+    sv_fabric_free(left);
+    sv_fabric_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_changes),
         cmocka_unit_test(parts_of_changes),
         cmocka_unit_test(random_changes),
+        cmocka_unit_test(packets_to_the_dead),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
