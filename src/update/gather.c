@@ -1,6 +1,6 @@
 /*
- * gather.c: what waits for what on account of one destination: a packet that holds a channel on a
- * lane and wants the next.
+ * gather.c: what waits for what on account of one destination, or of multicast trees: a packet that
+ * holds a channel on a lane and wants the next.
  *
  * Idea: sets of SLs are handed on from each way out of a switch to those of the next, lane by lane,
  * until none grows any more; a switch has two ways out where old and new entries differ. (verify/
@@ -177,57 +177,75 @@ sv_status sv__gather(sv__gatherer *g, uint32_t d, const uint8_t *a, const uint8_
     return status;
 }
 
-/* ---- multicast ---- */
+/* ---- multicast trees ---- */
 
-static bool is_member(const sv_group *group, uint32_t s, unsigned port)
+/* What has been reached, of one group: a channel and lane is a vertex. */
+struct tree {
+    sv__gatherer *g;
+    const sv_group *group;
+    uint64_t *seen;
+    uint32_t *queue, count;
+};
+
+static bool in_mask(const struct tree *t, uint32_t s, unsigned port)
 {
-    return group->ports[s][port >> 6] >> (port & 63) & 1;
+    return t->group->ports[s][port >> 6] >> (port & 63) & 1;
 }
 
-/* The lanes on which a switch may send copies out of a port, whatever they came in at. */
-static uint64_t lanes_of_copies(const sv__sides *x, uint32_t s, unsigned out, unsigned sl)
+/* A packet in a switch that came in at a port is copied to all others of the mask. */
+static sv_status copy(struct tree *t, uint32_t s, unsigned in, uint32_t held)
 {
-    uint64_t lanes = 0;
+    const sv__sides *x = t->g->x;
+    unsigned sl = t->group->sl < SV_MOST_SLS ? t->group->sl : 0;
     SV_FOR_HOPS (x->f, (sv_node){s}, hop) {
-        unsigned in = x->f->port[hop->channel.i];
-        unsigned lane = sv_route_lanes(x->after, x->f, (sv_node){s}, in, out)->of_sl[sl];
-        lanes |= in != out && lane != SV_NO_LANE ? (uint64_t)1 << lane : 0;
-    }
-    return lanes;
-}
-
-/* Copies that come in over a channel wait for those that go out of all other ports. */
-static sv_status gather_copies(sv__gatherer *g, const sv_group *group, sv_channel c)
-{
-    const sv__sides *x = g->x;
-    unsigned sl = group->sl < SV_MOST_SLS ? group->sl : 0, in = x->f->port[x->f->reverse[c.i].i];
-    sv_node to = x->f->head[c.i];
-    uint64_t lanes = lanes_of_copies(x, x->f->tail[c.i].i, x->f->port[c.i], sl);
-    SV_FOR_HOPS (x->f, to, hop) {
         unsigned out = x->f->port[hop->channel.i];
-        unsigned lane = sv_route_lanes(x->after, x->f, to, in, out)->of_sl[sl];
-        if (out == in || !sv_is_switch(x->f, hop->to) || !is_member(group, to.i, out) ||
-            lane == SV_NO_LANE)
+        if (out == in || !in_mask(t, s, out) || !sv_is_switch(x->f, hop->to))
             continue;
-        for (uint64_t left = lanes; left != 0; left &= left - 1)
-            SV_TRY(note(g, c.i * x->lanes + (unsigned)__builtin_ctzll(left),
-                        hop->channel.i * x->lanes + lane));
+        unsigned lane = sv_route_lanes(x->after, x->f, (sv_node){s}, in, out)->of_sl[sl];
+        uint32_t vertex = hop->channel.i * x->lanes + lane;
+        if (lane >= x->lanes)
+            continue;
+        if (held != SV_NONE)
+            SV_TRY(note(t->g, held, vertex));
+        if (sv_bit(t->seen, vertex))
+            continue;
+        sv_bit_set(t->seen, vertex);
+        t->queue[t->count++] = vertex;
     }
     return SV_OK;
 }
 
-sv_status sv__gather_groups(sv__gatherer *g)
+static sv_status walk(struct tree *t)
+{
+    const sv_fabric *f = t->g->x->f;
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        SV_FOR_HOPS (f, (sv_node){s}, hop) { /* anybody may send, and stale masks are believed */
+            unsigned back = f->port[f->reverse[hop->channel.i].i];
+            if (!sv_is_switch(f, hop->to) || in_mask(t, hop->to.i, back))
+                SV_TRY(copy(t, s, f->port[hop->channel.i], SV_NONE));
+        }
+    for (uint32_t i = 0; i < t->count; i++) {
+        sv_channel c = {t->queue[i] / t->g->x->lanes};
+        SV_TRY(copy(t, f->head[c.i].i, f->port[f->reverse[c.i].i], t->queue[i]));
+    }
+    return SV_OK;
+}
+
+sv_status sv__gather_trees(sv__gatherer *g)
 {
     const sv__sides *x = g->x;
+    size_t vertices = (size_t)x->f->num_channels * x->lanes;
+    sv_status status = SV_OK;
     g->num_edges = 0;
-    for (uint32_t k = 0; k < x->after->num_groups; k++)
-        for (uint32_t c = 0; c < x->f->num_channels; c++) {
-            const sv_group *group = &x->after->groups[k];
-            if (sv_channel_alive(x->f, (sv_channel){c}) &&
-                sv_joins_switches(x->f, (sv_channel){c}) &&
-                is_member(group, x->f->tail[c].i, x->f->port[c]))
-                SV_TRY(gather_copies(g, group, (sv_channel){c}));
-        }
+    for (uint32_t i = 0; status == SV_OK && i < x->after->num_groups; i++) {
+        sv_arena arena;
+        sv_arena_init(&arena, x->ctx);
+        struct tree t = {.g = g, .group = &x->after->groups[i]};
+        t.seen = sv_bitset_new(&arena, vertices);
+        t.queue = SV_ARENA_NEW(&arena, uint32_t, vertices + 1);
+        status = t.seen == NULL || t.queue == NULL ? SV_NO_MEMORY : walk(&t);
+        sv_arena_release(&arena);
+    }
     sort(g);
-    return SV_OK;
+    return status;
 }

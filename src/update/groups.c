@@ -52,11 +52,11 @@ static sv_status take(sv__plan *p, uint32_t d, const uint8_t *a, const uint8_t *
     return SV_OK;
 }
 
-/* All of the old tables, and multicast trees. */
+/* All of the old tables, and trees, which stay as they are. */
 static sv_status add_old(sv__plan *p, bool *closed)
 {
     uint32_t count = p->x.after->num_destinations;
-    SV_TRY(sv__gather_groups(&p->gather));
+    SV_TRY(sv__gather_trees(&p->gather));
     SV_TRY(sv__graph_add(&p->graph, p->gather.edges, p->gather.num_edges, closed));
     for (uint32_t d = 0; !*closed && d < count; d++)
         SV_TRY(add(p, d, old_row(p, d), old_row(p, d), SV__OLD_SLS, closed));
@@ -287,7 +287,9 @@ static sv_status move_all(sv__plan *p, sv__who least, sv__who most, bool *done)
     sv__graph_clear(&p->graph);
     SV_TRY(add_old(p, &closed));
     if (closed)
-        snprintf(p->u->why, sizeof p->u->why, "the old tables can deadlock by themselves");
+        snprintf(p->u->why, sizeof p->u->why, "the old tables can deadlock %s",
+                 p->x.after->num_groups == 0 ? "by themselves"
+                                             : "by themselves, or with the new multicast trees");
     while (!closed && moved && p->num_moved < p->num_changed && p->steps <= p->most_steps)
         SV_TRY(move_some(p, least, most, &moved));
     *done = !closed && p->num_moved == p->num_changed && p->steps <= p->most_steps;

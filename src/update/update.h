@@ -105,9 +105,8 @@ void sv__gather_release(sv__gatherer *g);
  * has the entry of row a or of row b.
  */
 sv_status sv__gather(sv__gatherer *g, uint32_t d, const uint8_t *a, const uint8_t *b, sv__sls sls);
-
-/* The same on account of the new tables' multicast trees, which are there from the beginning. */
-sv_status sv__gather_groups(sv__gatherer *g);
+/* The same on account of packets of multicast groups, by the trees of the new tables. */
+sv_status sv__gather_trees(sv__gatherer *g);
 
 /* ---- levels.c ---- */
 

@@ -283,13 +283,46 @@ static void packets_to_the_dead(void **state)
     sv_fabric_free(f);
 }
 
+/* Tables with a group of all terminals, if there is a tree that fits. */
+static sv_routes *route_tree(const sv_fabric *f, const char *engine, uint64_t seed)
+{
+    sv_routes *r = route(f, engine, 2, seed);
+    sv_mtree *tree = NULL;
+    if (sv_mtree_new(ctx, f, r, SV_TRAFFIC_MANAGED, 0, NULL, 0, &tree) == SV_OK) {
+        OK(ctx, sv_mtree_add_all(ctx, tree, f, r, 0xc000));
+        sv_mtree_free(tree);
+        return r;
+    }
+    sv_routes_free(r);
+    return NULL;
+}
+
+/* New trees are there while steps are taken: a plan that forgets them does not hold. */
+static void trees_of_new_tables(void **state)
+{
+    (void)state;
+    static const char *const engines[] = {"weave", "dfsssp", "nue"};
+    sv_fabric *f = test_fabric(ctx, "torus:4x4,hosts=1");
+    uint32_t count[SV_UPDATE_WAYS] = {0}, planned = 0;
+    for (uint64_t trial = 0; trial < 24; trial++) {
+        sv_routes *a = route(f, engines[trial % 3], 2, 1 + trial);
+        sv_routes *b = route_tree(f, engines[trial / 3 % 3], 50 + trial);
+        if (b != NULL)
+            plan(f, a, b, count);
+        planned += b != NULL;
+        sv_routes_free(a);
+        sv_routes_free(b);
+    }
+    assert_true(planned > 8 && count[SV_UPDATE_AT_ONCE] < planned);
+    sv_fabric_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_changes),
-        cmocka_unit_test(parts_of_changes),
-        cmocka_unit_test(random_changes),
-        cmocka_unit_test(packets_to_the_dead),
+        cmocka_unit_test(nothing_changes),     cmocka_unit_test(parts_of_changes),
+        cmocka_unit_test(random_changes),      cmocka_unit_test(packets_to_the_dead),
+        cmocka_unit_test(trees_of_new_tables),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
