@@ -4,7 +4,8 @@
  * If the union of old and new entries has no circle, and nobody who has a path can come to where
  * there is none, all may change at once. Else a switch changes after those that change on its new
  * path: whoever meets a new entry then meets none but new ones behind it, so paths are an old
- * beginning and a new end, and neither has circles.
+ * beginning and a new end, and neither has circles. Switches that had a way and have none then
+ * change after all that keep one.
  *
  * Cost: O(switches) for the first; O(switches × hops between changes) for the second.
  */
@@ -21,10 +22,12 @@ sv_status sv__levels_init(sv__levels *l, const sv__sides *x, sv_arena *arena)
     l->colour = SV_ARENA_NEW(arena, uint8_t, n);
     l->good = SV_ARENA_NEW(arena, bool, n);
     l->lured = SV_ARENA_NEW(arena, bool, n);
+    l->was_good = SV_ARENA_NEW(arena, bool, n);
     l->rows[0] = SV_ARENA_NEW(arena, uint8_t, n);
     l->rows[1] = SV_ARENA_NEW(arena, uint8_t, n);
     return l->level == NULL || l->stack == NULL || l->colour == NULL || l->good == NULL ||
-                   l->lured == NULL || l->rows[0] == NULL || l->rows[1] == NULL
+                   l->lured == NULL || l->was_good == NULL || l->rows[0] == NULL ||
+                   l->rows[1] == NULL
                ? SV_NO_MEMORY
                : SV_OK;
 }
@@ -103,25 +106,56 @@ static uint32_t next_changed(const sv__levels *l, uint32_t d, uint32_t s)
     return SV_NONE;
 }
 
-/* Levels along new paths: one more than that of the next which changes. */
+/* From where a row's packets arrive. */
+static void mark_good(const sv__levels *l, uint32_t d, const uint8_t *row, bool *good)
+{
+    const sv__sides *x = l->x;
+    for (uint32_t s = 0; s < x->f->num_switches; s++)
+        good[s] = sv__is_end(x, s, row[s], d);
+    for (bool news = true; news;) {
+        news = false;
+        for (uint32_t s = 0; s < x->f->num_switches; s++) {
+            uint32_t next = good[s] ? SV_NONE : sv__next_switch(x, s, row[s]);
+            if (next != SV_NONE && good[next])
+                news = good[s] = true;
+        }
+    }
+}
+
+/* Levels along the new path of a switch: one more than that of the next which changes; of those
+ * that forget a way, not below a floor. Returns how many levels that makes. */
+static uint32_t count_from(sv__levels *l, uint32_t d, uint32_t start, uint32_t floor)
+{
+    uint32_t depth = 0, s = start;
+    while (s != SV_NONE && l->level[s] == SV_NONE && depth < l->x->f->num_switches) {
+        l->stack[depth++] = s;
+        s = next_changed(l, d, s);
+    }
+    while (depth > 0) {
+        uint32_t above = s;
+        s = l->stack[--depth];
+        l->level[s] = above == SV_NONE ? 0 : l->level[above] + 1;
+        if (l->was_good[s] && !l->good[s] && l->level[s] < floor)
+            l->level[s] = floor;
+    }
+    return l->level[start] + 1;
+}
+
+/* First those who have a way then; those who forget theirs when nobody comes to them any more. */
 static uint32_t count_along(sv__levels *l, uint32_t d)
 {
     const sv__sides *x = l->x;
-    uint32_t levels = 0;
-    for (uint32_t start = 0; start < x->f->num_switches; start++) {
-        uint32_t depth = 0, s = start;
-        if (!sv__changes(x, s, d))
-            continue;
-        while (s != SV_NONE && l->level[s] == SV_NONE && depth < x->f->num_switches) {
-            l->stack[depth++] = s;
-            s = next_changed(l, d, s);
+    uint32_t levels = 0, floor = 0;
+    mark_good(l, d, row_of(l, d, 0), l->was_good);
+    mark_good(l, d, row_of(l, d, 1), l->good);
+    for (int good = 1; good >= 0; good--) {
+        for (uint32_t s = 0; s < x->f->num_switches; s++) {
+            if (!sv__changes(x, s, d) || l->good[s] != (good == 1))
+                continue;
+            uint32_t count = count_from(l, d, s, floor);
+            levels = count > levels ? count : levels;
         }
-        while (depth > 0) {
-            uint32_t above = s;
-            s = l->stack[--depth];
-            l->level[s] = above == SV_NONE ? 0 : l->level[above] + 1;
-        }
-        levels = l->level[start] >= levels ? l->level[start] + 1 : levels;
+        floor = levels;
     }
     return levels;
 }

@@ -245,8 +245,29 @@ static sv_status make(sv__plan *p)
     return conclude(p);
 }
 
+/* A step does not hold: because the new tables lose a way that the old ones have; or we are wrong.
+ */
+static sv_status refuse(sv__plan *p, uint32_t bad)
+{
+    const sv__sides *x = &p->x;
+    for (uint32_t i = 0; i < p->num_changed; i++) {
+        uint32_t d = p->changed[i];
+        if (!sv_node_alive(x->f, x->after->node[d]) || sv__level(&p->levels, d, true) == 0)
+            continue;
+        for (uint32_t s = 0; s < x->f->num_switches; s++)
+            if (sv_node_alive(x->f, (sv_node){s}) && p->levels.was_good[s] && !p->levels.good[s])
+                return sv_fail(p->ctx, SV_INFEASIBLE,
+                               "the new tables lose the way from '%s' to '%s', which the old ones "
+                               "have",
+                               sv_node_name(x->f, (sv_node){s}),
+                               sv_node_name(x->f, x->after->node[d]));
+    }
+    return sv_fail(p->ctx, SV_INFEASIBLE, "step %u of %u does not hold (please report this)",
+                   bad + 1, p->u->steps);
+}
+
 /* Nothing of the above is believed. What is safe in any order was judged already. */
-static sv_status prove(const sv__plan *p)
+static sv_status prove(sv__plan *p)
 {
     const sv__sides *x = &p->x;
     const sv_update *u = p->u;
@@ -258,8 +279,7 @@ static sv_status prove(const sv__plan *p)
     SV_TRY(sv_update_prove(p->ctx, x->f, x->before, x->after, u, x->traffic, &bad));
     if (bad == SV_NONE)
         return SV_OK;
-    return sv_fail(p->ctx, SV_INFEASIBLE, "step %u of %u does not hold (please report this)",
-                   bad + 1, u->steps);
+    return refuse(p, bad);
 }
 
 /* ---- who need not be silent after all ---- */

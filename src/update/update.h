@@ -112,11 +112,11 @@ sv_status sv__gather_trees(sv__gatherer *g);
 
 typedef struct sv__levels {
     const sv__sides *x;
-    uint32_t *level;    /* [switches]: of those whose entry changes */
-    uint32_t *stack;    /* [switches + 1] */
-    uint8_t *colour;    /* [switches] */
-    bool *good, *lured; /* [switches] */
-    uint8_t *rows[2];   /* [switches] each: between levels */
+    uint32_t *level;               /* [switches]: of those whose entry changes */
+    uint32_t *stack;               /* [switches + 1] */
+    uint8_t *colour;               /* [switches] */
+    bool *good, *was_good, *lured; /* [switches] */
+    uint8_t *rows[2];              /* [switches] each: between levels */
 } sv__levels;
 
 sv_status sv__levels_init(sv__levels *l, const sv__sides *x, sv_arena *arena);

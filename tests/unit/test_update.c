@@ -172,6 +172,83 @@ static uint64_t plan_part(const sv_fabric *f, const sv_routes *a, const sv_route
     return moved;
 }
 
+/* ---- tables by hand ---- */
+
+static uint8_t port_to(const sv_fabric *f, uint32_t s, uint32_t v)
+{
+    SV_FOR_HOPS (f, ((sv_node){s}), hop)
+        if (hop->to.i == v)
+            return (uint8_t)f->port[hop->channel.i];
+    fail_msg("no cable from %u to %u", s, v);
+    return SV_NO_PORT;
+}
+
+/* Switches that are all joined, or some that are not: everybody goes straight, on SL 0, where he
+ * can. SLs 0, 2 … have lane 0, the others lane 1. */
+static sv_routes *straight(const sv_fabric *f)
+{
+    sv_routes *r = NULL;
+    sv_lanes lanes;
+    OK(ctx, sv_routes_new(ctx, f, 0, &r));
+    OK(ctx, sv_routes_assign_lids(ctx, f, r));
+    for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
+        lanes.of_sl[sl] = (uint8_t)(sl % 2);
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++)
+        r->lanes_of[v] = (uint16_t)sv_routes_lane_table(ctx, r, &lanes);
+    OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_BY_DESTINATION));
+    for (uint32_t d = 0; d < r->num_destinations; d++) {
+        sv_node to = r->node[d], home = sv_is_switch(f, to) ? to : sv_switch_of(f, to);
+        uint8_t *row = sv_routes_row(ctx, r, d);
+        sv_routes_sl_row(ctx, r, 0)[d] = 0;
+        if (!sv_node_alive(f, to))
+            continue;
+        SV_FOR_HOPS (f, home, hop)
+            if (sv_is_switch(f, hop->to))
+                row[hop->to.i] = (uint8_t)f->port[f->reverse[hop->channel.i].i];
+        row[home.i] = sv_is_switch(f, to) ? 0 : port_to(f, home.i, to.i);
+    }
+    return r;
+}
+
+/* Packets from switch s to the t-th terminal go by another switch. */
+static void around(sv_routes *r, const sv_fabric *f, uint32_t s, uint32_t by, uint32_t t)
+{
+    sv_routes_row(ctx, r, r->first[f->num_switches + t])[s] = port_to(f, s, by);
+}
+
+/* The step in which a switch's entry for a terminal changes; SV_NONE: in none. */
+static uint32_t step_of(const sv_fabric *f, const sv_routes *r, const sv_update *u, uint32_t s,
+                        uint32_t t)
+{
+    for (uint64_t i = 0; i < u->num_entries; i++)
+        if (u->entries[i].s.i == s && u->entries[i].destination == r->first[f->num_switches + t])
+            return u->entries[i].step;
+    return SV_NONE;
+}
+
+/* Old and new tables of a full mesh, which a test changes, and the plan it asks for. */
+struct by_hand {
+    sv_fabric *f;
+    sv_routes *a, *b;
+    sv_update *u;
+};
+
+static struct by_hand by_hand(const char *spec)
+{
+    struct by_hand x = {.f = test_fabric(ctx, spec)};
+    x.a = straight(x.f);
+    x.b = straight(x.f);
+    return x;
+}
+
+static void release(struct by_hand *x)
+{
+    sv_update_free(x->u);
+    sv_routes_free(x->a);
+    sv_routes_free(x->b);
+    sv_fabric_free(x->f);
+}
+
 /* ---- tests ---- */
 
 static void nothing_changes(void **state)
@@ -317,12 +394,196 @@ static void trees_of_new_tables(void **state)
     sv_fabric_free(f);
 }
 
+/* 1 sent by 0, and 0 is to send by 1: 1 has to leave first. */
+static void a_circle_needs_levels(void **state)
+{
+    (void)state;
+    struct by_hand x = by_hand("fullmesh:3,hosts=1");
+    around(x.a, x.f, 1, 0, 2);
+    around(x.b, x.f, 0, 1, 2);
+    OK(ctx, sv_update_plan(ctx, x.f, x.a, x.b, NULL, &x.u));
+    assert_int_equal(x.u->way, SV_UPDATE_STEPS);
+    assert_int_equal(x.u->steps, 2);
+    assert_int_equal(x.u->num_entries, 2);
+    assert_int_equal(step_of(x.f, x.b, x.u, 1, 2), 0);
+    assert_int_equal(step_of(x.f, x.b, x.u, 0, 2), 1);
+    assert_int_equal(x.u->must_pairs, 0);
+    release(&x);
+}
+
+/*
+ * 1 sent by 0, which forgets the way: 1 has to leave first. Who is at 0 loses it all the same, and
+ * a plan that is held against verify/ does not do that.
+ */
+static void a_way_is_not_lost(void **state)
+{
+    (void)state;
+    const sv_update_request request = {.traffic = SV_TRAFFIC_MANAGED, .unproven = true};
+    struct by_hand x = by_hand("fullmesh:3,hosts=1");
+    around(x.a, x.f, 1, 0, 2);
+    sv_routes_row(ctx, x.b, x.b->first[5])[0] = SV_NO_PORT;
+    FAILS(ctx, sv_update_plan(ctx, x.f, x.a, x.b, NULL, &x.u), SV_INFEASIBLE,
+          "the new tables lose the way from");
+    OK(ctx, sv_update_plan(ctx, x.f, x.a, x.b, &request, &x.u));
+    assert_int_equal(x.u->way, SV_UPDATE_STEPS);
+    assert_int_equal(x.u->steps, 2);
+    assert_int_equal(step_of(x.f, x.b, x.u, 1, 2), 0);
+    assert_int_equal(step_of(x.f, x.b, x.u, 0, 2), 1);
+    release(&x);
+}
+
+/* Old: 0 to 2 by 1. New: 1 to 0 by 2, and 2 to 1 by 0. All three together can deadlock: one after
+ * the other they need no help, but packets must have left. */
+static void a_ring_needs_groups(void **state)
+{
+    (void)state;
+    const sv_update_request few = {.traffic = SV_TRAFFIC_TERMINALS, .most_steps = 1};
+    const sv_update_request any = {.traffic = SV_TRAFFIC_TERMINALS};
+    struct by_hand x = by_hand("fullmesh:3,hosts=1");
+    around(x.a, x.f, 0, 1, 2);
+    around(x.b, x.f, 1, 2, 0);
+    around(x.b, x.f, 2, 0, 1);
+    OK(ctx, sv_update_plan(ctx, x.f, x.a, x.b, &any, &x.u));
+    assert_int_equal(x.u->way, SV_UPDATE_STEPS);
+    assert_int_equal(x.u->steps, 2);
+    assert_true(x.u->settle);
+    uint32_t last = step_of(x.f, x.b, x.u, 1, 0) == 1 ? 0 : 1; /* of the new ones, one is late */
+    assert_int_equal(step_of(x.f, x.b, x.u, 0, 2), 0);
+    assert_int_equal(step_of(x.f, x.b, x.u, last == 0 ? 1 : 2, last), 1);
+    sv_update_free(x.u);
+    x.u = NULL;
+    OK(ctx, sv_update_plan(ctx, x.f, x.a, x.b, &few, &x.u)); /* one step: somebody is silent */
+    assert_int_equal(x.u->way, SV_UPDATE_NEVER);
+    assert_non_null(strstr(x.u->why, "more than 1 step"));
+    assert_true(x.u->must_pairs > 0);
+    release(&x);
+}
+
+/* The same, and the old way stays, but on the other lane: who holds SL 0 must ask again. With SL 0
+ * all the time nothing helps, and without help only a part moves. */
+static void old_sls_are_held(void **state)
+{
+    (void)state;
+    const sv_update_request all = {.traffic = SV_TRAFFIC_TERMINALS};
+    const sv_update_request some = {.traffic = SV_TRAFFIC_TERMINALS, .partial = true};
+    struct by_hand x = by_hand("fullmesh:3,hosts=1");
+    around(x.a, x.f, 0, 1, 2);
+    around(x.b, x.f, 0, 1, 2);
+    around(x.b, x.f, 1, 2, 0);
+    around(x.b, x.f, 2, 0, 1);
+    FAILS(ctx, sv_update_plan(ctx, x.f, x.a, x.b, &all, &x.u), SV_BAD_INPUT,
+          "the new tables can deadlock by themselves");
+    sv_routes_sl_row(ctx, x.b, 0)[x.b->first[5]] = 1;
+    OK(ctx, sv_update_plan(ctx, x.f, x.a, x.b, &all, &x.u));
+    assert_int_equal(x.u->way, SV_UPDATE_REPATH);
+    assert_true(x.u->must_pairs > 0);
+    for (uint64_t i = 0; i < x.u->num_pairs; i++)
+        assert_true(!x.u->pairs[i].must || x.u->pairs[i].destination == x.b->first[5]);
+    assert_non_null(strstr(x.u->why, "hold from before"));
+    sv_update_free(x.u);
+    x.u = NULL;
+    OK(ctx, sv_update_plan(ctx, x.f, x.a, x.b, &some, &x.u));
+    assert_int_equal(x.u->way, SV_UPDATE_STEPS);
+    assert_int_equal(x.u->must_pairs, 0);
+    assert_int_equal(x.u->left, 1);
+    release(&x);
+}
+
+/* Lanes change first, alone, if entries do not change with them in any order. */
+static void lanes_come_first(void **state)
+{
+    (void)state;
+    sv_lanes lanes;
+    struct by_hand x = by_hand("fullmesh:3,hosts=1");
+    around(x.a, x.f, 1, 0, 2);
+    around(x.b, x.f, 0, 1, 2);
+    for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
+        lanes.of_sl[sl] = (uint8_t)(1 - sl % 2);
+    for (uint32_t v = 0; v < 6; v++)
+        x.b->lanes_of[v] = (uint16_t)sv_routes_lane_table(ctx, x.b, &lanes);
+    OK(ctx, sv_update_plan(ctx, x.f, x.a, x.b, NULL, &x.u));
+    assert_int_equal(x.u->way, SV_UPDATE_STEPS);
+    assert_true(x.u->lanes);
+    assert_int_equal(x.u->steps, 3);
+    assert_int_equal(step_of(x.f, x.b, x.u, 1, 2), 1);
+    assert_int_equal(step_of(x.f, x.b, x.u, 0, 2), 2);
+    sv_routes *t = NULL;
+    OK(ctx, sv_update_tables(ctx, x.f, x.a, x.b, x.u, 1, false, &t));
+    assert_int_equal(sv_route_lanes(t, x.f, (sv_node){0}, 1, 2)->of_sl[0], 1);
+    assert_int_equal(t->ports[t->first[5]][1], x.a->ports[t->first[5]][1]);
+    sv_routes_free(t);
+    release(&x);
+}
+
+/* What is gone gets no packets; what is new had none: nobody is asked for anything. */
+static void the_dead_and_the_new(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "fullmesh:4,hosts=1"), *left = NULL;
+    sv_mask *mask = sv_mask_new(ctx, f);
+    sv_update *u = NULL;
+    sv_mask_node(mask, (sv_node){3});
+    sv_mask_node(mask, (sv_node){7});
+    OK(ctx, sv_fabric_mask(ctx, f, mask, &left));
+    sv_routes *whole = straight(f), *less = straight(left);
+    memcpy(less->lid, whole->lid, whole->num_destinations * sizeof *whole->lid);
+    OK(ctx, sv_update_plan(ctx, left, whole, less, NULL, &u));
+    assert_int_equal(u->way, SV_UPDATE_AT_ONCE);
+    assert_int_equal(u->num_entries, 6); /* of three switches, for two that are dead */
+    assert_int_equal(u->num_pairs, 0);
+    sv_update_free(u);
+    OK(ctx, sv_update_plan(ctx, f, less, whole, NULL, &u));
+    assert_int_equal(u->way, SV_UPDATE_AT_ONCE);
+    assert_int_equal(u->num_entries, 6 + 8); /* and all of the switch that is new */
+    assert_int_equal(u->must_pairs, 0);
+    sv_update_free(u);
+    sv_routes_free(whole);
+    sv_routes_free(less);
+    sv_mask_free(mask);
+    sv_fabric_free(left);
+    sv_fabric_free(f);
+}
+
+static void tables_that_do_not_belong_together(void **state)
+{
+    (void)state;
+    struct by_hand x = by_hand("fullmesh:3,hosts=1"), y = by_hand("fullmesh:4,hosts=1");
+    FAILS(ctx, sv_update_plan(ctx, x.f, y.a, x.b, NULL, &x.u), SV_BAD_INPUT,
+          "old and new tables have different destinations");
+    FAILS(ctx, sv_update_plan(ctx, x.f, y.a, y.b, NULL, &x.u), SV_BAD_INPUT,
+          "old and new tables have different destinations");
+    x.b->lid[2]++;
+    FAILS(ctx, sv_update_plan(ctx, x.f, x.a, x.b, NULL, &x.u), SV_BAD_INPUT,
+          "old and new tables have different LIDs");
+    x.b->lid[2]--;
+    OK(ctx, sv_routes_set_sl_form(ctx, x.a, SV_SL_UNKNOWN));
+    FAILS(ctx, sv_update_plan(ctx, x.f, x.a, x.b, NULL, &x.u), SV_UNSUPPORTED,
+          "the service levels of the old tables are not known");
+    around(y.b, y.f, 0, 1, 2);
+    around(y.b, y.f, 1, 0, 2);
+    FAILS(ctx, sv_update_plan(ctx, y.f, y.a, y.b, NULL, &y.u), SV_BAD_INPUT,
+          "the new tables make packets go in circles");
+    assert_null(x.u);
+    assert_null(y.u);
+    release(&x);
+    release(&y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_changes),     cmocka_unit_test(parts_of_changes),
-        cmocka_unit_test(random_changes),      cmocka_unit_test(packets_to_the_dead),
+        cmocka_unit_test(nothing_changes),
+        cmocka_unit_test(parts_of_changes),
+        cmocka_unit_test(random_changes),
+        cmocka_unit_test(packets_to_the_dead),
         cmocka_unit_test(trees_of_new_tables),
+        cmocka_unit_test(a_circle_needs_levels),
+        cmocka_unit_test(a_way_is_not_lost),
+        cmocka_unit_test(a_ring_needs_groups),
+        cmocka_unit_test(old_sls_are_held),
+        cmocka_unit_test(lanes_come_first),
+        cmocka_unit_test(the_dead_and_the_new),
+        cmocka_unit_test(tables_that_do_not_belong_together),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
