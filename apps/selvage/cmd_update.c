@@ -34,6 +34,20 @@ static int settle_sls(struct app *app, const struct update *u)
     return -1;
 }
 
+/* LIDs that nobody has any more: packets to them go by old entries, and no plan knows of them. */
+static uint32_t count_gone(const app_sides *x)
+{
+    uint64_t has[(UINT16_MAX + 1) / 64] = {0};
+    uint32_t gone = 0;
+    for (uint32_t d = 0; d < x->r->num_destinations; d++)
+        has[x->r->lid[d] / 64] |= (uint64_t)1 << x->r->lid[d] % 64;
+    for (uint32_t d = 0; d < x->old->num_destinations; d++) {
+        unsigned lid = x->old->lid[d];
+        gone += lid != 0 && !(has[lid / 64] >> lid % 64 & 1);
+    }
+    return gone;
+}
+
 static sv_status load(struct app *app, struct update *u)
 {
     SV_TRY(app_load_sides(app, u->o->words[0], u->o->words[1], &u->x));
@@ -42,6 +56,7 @@ static sv_status load(struct app *app, struct update *u)
                        "LID %u was '%s' and is '%s': open connections would reach another node",
                        u->x.moves[0].lid, sv_node_name(u->x.old_fabric, u->x.moves[0].was),
                        sv_node_name(u->x.f, u->x.moves[0].is));
+    u->gone = count_gone(&u->x);
     memcpy(u->x.carried->lid, u->x.r->lid, u->x.r->num_destinations * sizeof *u->x.r->lid);
     return SV_OK;
 }
@@ -90,6 +105,10 @@ static int run(struct app *app, struct update *u)
     if (code >= 0)
         return code;
     status = plan(app, u);
+    if (status == SV_UNSUPPORTED) { /* lanes that decide are not known */
+        app_exit(app, status);
+        return EXIT_UNDECIDED;
+    }
     if (status == SV_OK && u->o->rehearse != NULL)
         status = update_rehearse(app, u);
     if (status == SV_OK) {

@@ -93,6 +93,7 @@ static void json_plan(sv_json *j, const struct update *u)
     sv_json_number(j, "sls", p->sls);
     sv_json_number(j, "silent_pairs", p->num_pairs);
     sv_json_number(j, "must_be_silent", p->must_pairs);
+    sv_json_number(j, "gone_lids", u->gone);
     sv_json_real(j, "plan_seconds", (double)p->plan_ns / 1e9, 6);
     sv_json_real(j, "prove_seconds", (double)p->prove_ns / 1e9, 6);
     sv_json_text(j, "output", u->o->output);

@@ -39,6 +39,12 @@ static void print_plan(sv_text *out, const struct update *u)
                       "packets may overtake others\n",
                       (unsigned long long)p->must_pairs, plural(p->must_pairs),
                       (unsigned long long)(p->num_pairs - p->must_pairs));
+    if (u->gone > 0)
+        sv_text_print(
+            out,
+            "  gone         %u LID%s of the old tables: packets to them go by old entries, "
+            "and are not judged\n",
+            u->gone, plural(u->gone));
     sv_text_print(out, "  seconds      %.3f to plan, %.3f to prove\n", (double)p->plan_ns / 1e9,
                   (double)p->prove_ns / 1e9);
 }

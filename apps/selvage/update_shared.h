@@ -48,6 +48,7 @@ struct update_tally {
 struct update {
     const struct update_options *o;
     app_sides x;
+    uint32_t gone; /* LIDs of OLD that nobody has in NEW */
     sv_update *plan;
     /* For five phases. */
     sv_routes *before2, *after2; /* two sets: composed, or those of x */

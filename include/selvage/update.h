@@ -88,7 +88,10 @@ typedef struct sv_update {
  * before, after: tables of this fabric, which is as it is now (those of another come through
  * sv_routes_remap), with the same destinations and LIDs. request: NULL for managed traffic and
  * defaults. *update: owned by the caller (sv_update_free). Way NEVER is an answer, too. BAD_INPUT:
- * tables that do not belong together, or new ones that can deadlock by themselves. Time: as
+ * tables that do not belong together, or new ones that can deadlock by themselves, together with
+ * their multicast trees (which are taken to be there from the beginning; old ones are not looked
+ * at). UNSUPPORTED: SLs, or lanes that decide, are not known. INFEASIBLE: the new tables lose a way
+ * that the old ones have. Time: as
  * sv_verify_transition for each step, and for each destination that changes O(switches × SLs) once
  * or more.
  */

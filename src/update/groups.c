@@ -287,7 +287,8 @@ static sv_status move_all(sv__plan *p, sv__who least, sv__who most, bool *done)
     sv__graph_clear(&p->graph);
     SV_TRY(add_old(p, &closed));
     if (closed)
-        snprintf(p->u->why, sizeof p->u->why, "the old tables can deadlock %s",
+        snprintf(p->u->why, sizeof p->u->why, "the old tables%s deadlock %s",
+                 p->x.before->lanes_known ? " can" : ", whose lanes are not known, may",
                  p->x.after->num_groups == 0 ? "by themselves"
                                              : "by themselves, or with the new multicast trees");
     while (!closed && moved && p->num_moved < p->num_changed && p->steps <= p->most_steps)

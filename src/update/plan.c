@@ -216,7 +216,9 @@ static sv_status check(sv__plan *p)
     uint64_t loops = found->loops;
     sv_verification_free(found);
     if (free != SV_VERDICT_YES || loops > 0)
-        return sv_fail(p->ctx, SV_BAD_INPUT, "the new tables %s",
+        return sv_fail(p->ctx,
+                       loops == 0 && free == SV_VERDICT_UNKNOWN ? SV_UNSUPPORTED : SV_BAD_INPUT,
+                       "the new tables %s",
                        loops > 0               ? "make packets go in circles"
                        : free == SV_VERDICT_NO ? "can deadlock by themselves"
                                                : "may deadlock by themselves: that cannot be told");

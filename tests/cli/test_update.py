@@ -68,6 +68,27 @@ class Plans(Case):
         self.assertFalse(found["safe"])
         self.assertGreater(found["must_be_silent"], 0)
 
+    def test_lids_that_are_gone_are_told(self):
+        old = self.route("old", "mesh:3x4,total=12")
+        new = self.route("new", "mesh:3x4,total=11")
+        self.assertEqual(selvage("update", old, new, "--json").json["gone_lids"], 1)
+        self.assertIn("1 LID of the old tables: packets to them", selvage("update", old, new).out)
+        self.assertEqual(selvage("update", new, old, "--json").json["gone_lids"], 0)
+        self.assertNotIn("gone", selvage("update", new, old).out)
+
+    def test_lanes_that_are_not_known_decide_nothing(self):
+        old, new = self.risky()
+        os.unlink(os.path.join(new, "opensm-sl2vl.dump"))
+        self.expect(6, "may deadlock by themselves: that cannot be told", old, new)
+
+    def test_multicast_trees_are_heeded(self):
+        """Plans that forget them do not hold, and were refused with exit code 4."""
+        for was, now in (("weave", "dfsssp"), ("dfsssp", "weave")):
+            old, new = (self.route(engine, "torus:4x4,hosts=2", engine, "--vls", "2", "--multicast")
+                        for engine in (was, now))
+            found = selvage("update", old, new, "--json")
+            self.assertIn(found.code, (0, 1), found.err)
+
     def test_a_safe_order_is_a_yes(self):
         mesh = "mesh:3x4,hosts=1"
         old = self.route("old", mesh, "updn", "--seed", "1")
