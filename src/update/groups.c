@@ -58,8 +58,10 @@ static sv_status add_old(sv__plan *p, bool *closed)
     uint32_t count = p->x.after->num_destinations;
     SV_TRY(sv__gather_trees(&p->gather));
     SV_TRY(sv__graph_add(&p->graph, p->gather.edges, p->gather.num_edges, closed));
-    for (uint32_t d = 0; !*closed && d < count; d++)
+    for (uint32_t d = 0; !*closed && d < count; d++) {
+        SV_TRY(sv_progress(p->ctx, "planning", 0, p->num_changed));
         SV_TRY(add(p, d, old_row(p, d), old_row(p, d), SV__OLD_SLS, closed));
+    }
     return SV_OK;
 }
 
