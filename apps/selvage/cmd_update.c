@@ -135,6 +135,36 @@ static void release(struct app *app, struct update *u)
     app_release_sides(app, &u->x);
 }
 
+/* Options that mean nothing without --rehearse; usual: none of them given. */
+static int check_needless(struct app *app, const struct update_options *o,
+                          const struct update_options *usual)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } options[] = {{"begin", o->begin != usual->begin},
+                   {"delay", o->delay != usual->delay},
+                   {"retry", o->retry != usual->retry},
+                   {"settle", o->settle != usual->settle},
+                   {"rest", o->rest != usual->rest},
+                   {"loss", o->loss != usual->loss},
+                   {"window", o->window != usual->window},
+                   {"runs", o->runs != usual->runs},
+                   {"vls", o->vls != usual->vls},
+                   {"traffic", o->sim.traffic != usual->sim.traffic},
+                   {"message", o->sim.message != usual->sim.message},
+                   {"messages", o->sim.messages != usual->sim.messages},
+                   {"load", o->sim.load != usual->sim.load},
+                   {"jobs", o->sim.jobs != usual->sim.jobs},
+                   {"order", o->sim.order != usual->sim.order},
+                   {"profile", o->sim.profile != usual->sim.profile},
+                   {"limit", o->sim.limit != usual->sim.limit}};
+    for (size_t i = 0; o->rehearse == NULL && i < sizeof options / sizeof options[0]; i++)
+        if (options[i].given)
+            return app_usage_error(app, "--%s is for --rehearse", options[i].name);
+    return -1;
+}
+
 int cmd_update(struct app *app, int argc, char **argv)
 {
     char all[] = "--rehearse=all";
@@ -152,12 +182,15 @@ int cmd_update(struct app *app, int argc, char **argv)
         .assume_sl = SIM_NOT_GIVEN,
         .sim = {
             .profile = "qdr", .traffic = "uniform", .limit = "100ms", .messages = SIM_NOT_GIVEN}};
+    const struct update_options usual = o;
     struct update u = {.o = &o};
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--rehearse") == 0) /* its value may be left out */
             argv[i] = all;
     int code = update_parse(app, &o, argc, argv);
     o.sim.seed = o.seed;
+    if (code < 0)
+        code = check_needless(app, &o, &usual);
     if (code < 0)
         code = run(app, &u);
     release(app, &u);

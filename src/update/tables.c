@@ -74,6 +74,10 @@ static uint64_t used_sls(const sv__sides *x)
             used |= was < SV_MOST_SLS ? (uint64_t)1 << was : 0;
             used |= is < SV_MOST_SLS ? (uint64_t)1 << is : 0;
         }
+    for (uint32_t g = 0; g < x->after->num_groups; g++) {
+        unsigned sl = x->after->groups[g].sl;
+        used |= (uint64_t)1 << (sl < SV_MOST_SLS ? sl : 0);
+    }
     return used;
 }
 

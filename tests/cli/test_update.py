@@ -50,6 +50,12 @@ class Case(unittest.TestCase):
 
 
 class Plans(Case):
+    def test_options_of_rehearsals_without_one(self):
+        for words in (["--loss", "5"], ["--traffic", "exchange"], ["--runs", "3"], ["--load", "0.5"]):
+            found = selvage("update", "old", "new", *words)
+            self.assertEqual(found.code, 2, found.err)
+            self.assertIn("%s is for --rehearse" % words[0], found.err)
+
     def test_nothing_changes(self):
         old = self.route("old")
         found = self.update(old, old)
