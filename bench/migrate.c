@@ -27,7 +27,7 @@ struct watch {
     uint64_t *packets;                 /* [rows × CABLES]: granted */
     size_t rows;                       /* that there is room for */
     sv_channel cable[CABLES];          /* from the first switch to the second */
-    uint64_t last, gap, gap_at, usual; /* arrivals: the longest time without one, the shortest */
+    uint64_t last, gap, gap_at, least; /* arrivals: the longest time without one, the shortest */
     uint64_t arrived;
 };
 
@@ -70,8 +70,8 @@ static void arrived(void *user, uint32_t packet, uint64_t time)
         w->gap = gap;
         w->gap_at = w->last;
     }
-    if (w->arrived > 1 && (w->usual == 0 || gap < w->usual))
-        w->usual = gap;
+    if (w->arrived > 1 && (w->least == 0 || gap < w->least))
+        w->least = gap;
     w->last = time;
 }
 
@@ -160,8 +160,8 @@ static void tell(const struct watch *w, const sv_sim_model *m, const sv_rehearsa
                rate(m, w->packets[i * CABLES + 1], w->sample), phase_at(r, i * w->sample));
     for (int i = 0; i < SV_REHEARSE_PHASES; i++)
         tell_phase(w, m, names[i], &r->phase[i]);
-    printf("# %s; longest time without an arrival %.3f us (at %.3f ms; usually %.3f us)\n",
-           r->done ? "done" : "not done", us(w->gap), us(w->gap_at) / 1000, us(w->usual));
+    printf("# %s; longest time without an arrival %.3f us (at %.3f ms; shortest %.3f us)\n",
+           r->done ? "done" : "not done", us(w->gap), us(w->gap_at) / 1000, us(w->least));
     printf("# packets %llu, dropped %llu, circled %llu, overtaken %llu, inconsistent %llu\n",
            (unsigned long long)w->arrived, (unsigned long long)r->sim->mishaps[SV_SIM_DROPPED],
            (unsigned long long)r->sim->mishaps[SV_SIM_CIRCLED],

@@ -10,7 +10,8 @@
  * kinds is inconsistent; so is a pair that had a packet of one kind and another of the other kind
  * under way at a time (from injection to arrival). Entries that dropped a packet do not count.
  *
- * Arrivals are known before they happen, so a phase gets its bytes when it is known to be over.
+ * Arrivals are known before they happen, so a phase gets its bytes when it is known to be over, or
+ * when a packet is injected after them: a phase does not end before what has happened.
  *
  * When there is no memory the run ends in the next tick; until then nothing is followed any more.
  *
@@ -21,9 +22,12 @@
 
 #include "rehearse/trial.h"
 
+enum { LATE_LEAST = 4096 };
+
 sv_status sv__packets_init(sv__trial *x)
 {
     x->free_parcel = SV_NONE;
+    x->late_most = LATE_LEAST;
     for (unsigned i = 0; i < SV_REHEARSE_PHASES; i++)
         x->report->phase[i] = (sv_rehearsal_phase){.from = 1};
     x->report->phase[0] = (sv_rehearsal_phase){.from = x->q->begin / 2, .until = SV_NEVER};
@@ -72,8 +76,10 @@ void sv__phase_end(sv__trial *x, uint64_t time)
 
 static void arrive(sv__trial *x, uint32_t bytes, uint64_t time)
 {
-    if (x->late.length >= 4096)
-        count_late(x, x->now);
+    if (x->late.length >= x->late_most) { /* at most half of them are looked at in vain */
+        count_late(x, x->seen);
+        x->late_most = 2 * x->late.length > LATE_LEAST ? 2 * x->late.length : LATE_LEAST;
+    }
     if (sv_array_push(x->ctx, &x->late, (sv__late){time, bytes}) != SV_OK)
         sv__trial_fail(x);
 }
@@ -169,6 +175,7 @@ static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t ta
     uint32_t left = parcel->bytes - sent;
     if (x->status != SV_OK)
         return;
+    x->seen = time;
     forget(x);
     if (sv_array_push(x->ctx, &x->tracks,
                       (sv__track){.injected = time,

@@ -169,6 +169,8 @@ typedef struct sv__trial {
     uint64_t settle_left, settle_at;
     unsigned phase;
     SV_ARRAY(sv__late) late; /* arrivals that are not yet in a phase */
+    size_t late_most;        /* that is put off no longer */
+    uint64_t seen;           /* the last injection */
 
     sv__apps *apps;
 } sv__trial;
