@@ -59,8 +59,9 @@ enum { SV_REHEARSE_PHASES = 6 };
 typedef struct sv_rehearsal {
     sv_sim_result *sim; /* mishaps, deadlock and all that; owned by it */
     sv_rehearsal_phase
-        phase[SV_REHEARSE_PHASES]; /* before; leave (or hold); program; return (or release); after;
-                                 all from the beginning of the second to the end of the fourth */
+        phase[SV_REHEARSE_PHASES]; /* before; leave (or hold); program; return (or release); after,
+                                 until nothing new is sent; all from the beginning of the second to
+                                 the end of the fourth */
     uint64_t blocks, datagrams, lost, again; /* blocks set; datagrams of all kinds; of those */
     uint32_t steps;
     uint64_t held;                /* pairs of terminals that were made silent */

@@ -66,6 +66,8 @@ void sv__phase_begin(sv__trial *x, unsigned phase)
 void sv__phase_end(sv__trial *x, uint64_t time)
 {
     sv_rehearsal_phase *phase = x->report->phase;
+    if (x->resting && x->rested < time) /* what is under way then has no company */
+        time = x->rested;
     count_late(x, time);
     phase[x->phase].until = time;
     if (phase[5].until == SV_NEVER)

@@ -25,6 +25,7 @@ static sv_status handle(sv__trial *x, const sv__due *due)
         return sv__scene_begin(x);
     case SV__DUE_REST:
         x->resting = true;
+        x->rested = x->now;
         return SV_OK;
     case SV__DUE_DELIVER:
     case SV__DUE_ANSWER:

@@ -137,7 +137,7 @@ typedef struct sv__trial {
     sv_sim_stage *stage;
     sv_status status; /* of calls that cannot fail */
     bool acting, resting;
-    uint64_t now;
+    uint64_t now, rested; /* rested: since when it rests */
     sv_rng rng;
 
     SV_ARRAY(sv__due) agenda; /* a heap */
@@ -235,6 +235,7 @@ extern const sv_sim_source sv__packets_source;
 extern const sv_sim_watch sv__packets_watch;
 /* The next phase begins now; those between it and the present one did not come. */
 void sv__phase_begin(sv__trial *x, unsigned phase);
+/* All is over; the last phase was when nothing new was sent any more. */
 void sv__phase_end(sv__trial *x, uint64_t time);
 /* sv__scene_settled is called when all packets of before have left. */
 void sv__packets_settle(sv__trial *x, uint32_t step, uint64_t least);
