@@ -86,9 +86,11 @@ static void safe_ways_do_no_harm(void **state)
 {
     (void)state;
     uint64_t careless = 0, lost = 0, again = 0, steps = 0, held = 0, off = 0, expelled = 0;
+    uint64_t ways[SV_UPDATE_WAYS] = {0};
     for (uint64_t seed = first_seed; seed < first_seed + trials; seed++) {
         test_transition t;
         test_transition_init(ctx, seed, &t);
+        ways[t.plan->way]++;
         for (int way = SV_REHEARSE_AT_ONCE; way < SV_REHEARSE_WAYS; way++) {
             sv_rehearsal_request q =
                 test_transition_request(ctx, &t, (sv_rehearsal_way)way, seed, application);
@@ -114,6 +116,10 @@ static void safe_ways_do_no_harm(void **state)
                   (unsigned long long)careless, (unsigned long long)trials,
                   (unsigned long long)lost, (unsigned long long)again, (unsigned long long)steps,
                   (unsigned long long)held, (unsigned long long)off, (unsigned long long)expelled);
+    for (unsigned way = 0; way < SV_UPDATE_WAYS; way++)
+        print_message("%llu %s%s", (unsigned long long)ways[way],
+                      sv_update_way_name((sv_update_way)way),
+                      way + 1 < SV_UPDATE_WAYS ? ", " : "\n");
     assert_true(careless > trials / 4 && lost > 0 && again > 0 && steps > 0 && held > 0);
     assert_true(expelled > 0 && off < trials / 4);
 }
