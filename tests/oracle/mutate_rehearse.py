@@ -99,6 +99,8 @@ MUTATIONS = [
     Mutation("packets.c", "those without a path count, too", "return pair->joined &&", "return"),
     Mutation("packets.c", "a dropped message is under way for ever",
              "        leave(x, which->packet, which->time);\n", ""),
+    Mutation("packets.c", "the end counts what leaves an empty fabric", "        time = x->rested;",
+             "        time += 0;"),
     Mutation("packets.c", "sources see our tags", "told.tag = parcel->tag;", ""),
     Mutation("rehearse.c", "traffic does not end", "        x->resting = true;\n", ""),
 ]
