@@ -45,12 +45,23 @@ static sv_status make_two(struct app *app, struct update *u)
 
 /* ---- one run ---- */
 
+/* Whether some hosts never subscribe, and meet entries that change; else all change at once. */
+static bool is_outside(const struct update *u, const uint32_t *application)
+{
+    for (uint32_t t = 0; application != NULL && t < u->x.f->num_terminals; t++)
+        if (application[t] == SV_NONE && sv_node_alive(u->x.f, (sv_node){u->x.f->num_switches + t}))
+            return true;
+    return false;
+}
+
 static void make_request(const struct update *u, unsigned way, uint64_t seed,
                          const uint32_t *application, sv_rehearsal_request *q)
 {
     const struct update_options *o = u->o;
     *q = (sv_rehearsal_request){.way = (sv_rehearsal_way)way,
-                                .plan = way == SV_REHEARSE_FIVE ? u->plan2 : u->plan,
+                                .plan = way != SV_REHEARSE_FIVE      ? u->plan
+                                        : is_outside(u, application) ? u->plan2
+                                                                     : NULL,
                                 .control = {.limit = o->sim.limit_ticks},
                                 .begin = o->begin_ticks,
                                 .delay_least = o->delay_least,
