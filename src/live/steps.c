@@ -5,11 +5,13 @@
  * that is not safe, update/ is asked for steps that are; each is handed over in a sweep of its own,
  * when switches have confirmed the one before (stages.c).
  *
- * If there are no such steps for all of it, and nothing is broken (other jobs run, or somebody
- * wants better tables), as much is changed as can be without harm, and the rest stays as it is:
- * tables of old and new rows, which are proven as all others are.
+ * If there are no such steps for all of it, and nothing is broken (other jobs run, or repairs have
+ * drifted), as much is changed as can be without harm, and the rest stays as it is: tables of old
+ * and new rows, which are proven as all others are. Not so where these tables and no others are
+ * wanted: pinned ones, those of before, and whenever somebody asks for all of it.
  *
- * Cost: as sv_update_plan; on large fabrics nothing is looked for.
+ * Cost: as sv_update_plan, which is given as long as routing and proving took (and a second); on
+ * large fabrics nothing is looked for.
  */
 #include <stdio.h>
 
@@ -28,6 +30,28 @@ static bool is_wanted(const sv_live *live, unsigned flags, const sv__candidate *
            live->now.routes != NULL && live->now.routes->lmc == c->routes->lmc;
 }
 
+/* Whether it is these tables that are wanted, and not others that are nearly as good. */
+static bool is_exact(unsigned flags, const sv__candidate *c)
+{
+    return flags & SV_LIVE_ANEW || c->how == SV_LIVE_PINNED || c->how == SV_LIVE_RETURNED;
+}
+
+/* Nobody has a path that broke until this is over. */
+static void start_clock(sv_live *live)
+{
+    const uint64_t grace_ns = 1000000000;
+    uint64_t own = 2 * live->engine_ns + grace_ns, given = live->options.budget_ns;
+    live->overran = false;
+    live->deadline_ns = sv_now_ns(live->ctx) + (given > 0 && given < own ? given : own);
+}
+
+/* A plan that takes too long is none. */
+static sv_status stop_clock(sv_live *live, sv_status status)
+{
+    live->deadline_ns = 0;
+    return status == SV_CANCELLED && live->overran ? SV_INFEASIBLE : status;
+}
+
 /* A plan; NULL: there is none. Of statuses only those count that have nothing to do with it. */
 static sv_status plan(sv_live *live, const sv_fabric *f, const sv_routes *held,
                       const sv__candidate *c, sv_update **made)
@@ -35,7 +59,8 @@ static sv_status plan(sv_live *live, const sv_fabric *f, const sv_routes *held,
     const sv_update_request request = {
         .traffic = live->options.traffic, .most_steps = MOST_STEPS, .partial = true};
     sv_update *u = NULL;
-    sv_status status = sv_update_plan(live->ctx, f, held, c->whole, &request, &u);
+    start_clock(live);
+    sv_status status = stop_clock(live, sv_update_plan(live->ctx, f, held, c->whole, &request, &u));
     if (status == SV_NO_MEMORY || status == SV_CANCELLED || status == SV_IO)
         return status;
     if (status == SV_OK && (u->steps == 0 || u->steps > MOST_STEPS || u->must_pairs > 0)) {
@@ -57,10 +82,12 @@ static sv_status judge_part(sv_live *live, const sv_fabric *f, const sv_routes *
     if (status == SV_INFEASIBLE || (status == SV_OK && !c->whole_reach))
         return SV_OK;
     SV_TRY(status);
-    SV_TRY(sv_update_prove(live->ctx, f, held, c->whole, u, live->options.traffic, &bad));
-    *fine = bad == SV_NONE;
+    start_clock(live);
+    status = stop_clock(
+        live, sv_update_prove(live->ctx, f, held, c->whole, u, live->options.traffic, &bad));
+    *fine = status == SV_OK && bad == SV_NONE;
     if (!*fine)
-        return SV_OK;
+        return status == SV_INFEASIBLE ? SV_OK : status;
     SV_TRY(sv__live_keep_orders(live, f, c));
     return sv_routes_load(live->ctx, f, c->routes, NULL, &c->load);
 }
@@ -70,8 +97,6 @@ static sv_status take_part(sv_live *live, const sv_fabric *f, const sv_routes *h
                            const sv_update *u, sv__candidate *c, bool *taken)
 {
     sv_routes *whole = c->routes, *part = NULL;
-    if (sv__live_has_lost(f, held, c->routes))
-        return SV_OK;
     SV_TRY(sv_update_tables(live->ctx, f, held, whole, u, u->steps, false, &part));
     sv_status status = sv_routes_set_orders(live->ctx, f, part, 0, NULL); /* others' */
     c->routes = part;
@@ -105,7 +130,8 @@ sv_status sv__live_find_steps(sv_live *live, const sv_fabric *f, unsigned flags,
     sv_status status = plan(live, f, made.held, c, &made.plan);
     if (status == SV_OK && made.plan != NULL && made.plan->left > 0) {
         taken = false;
-        status = take_part(live, f, made.held, made.plan, c, &taken);
+        if (!is_exact(flags, c) && !sv__live_has_lost(f, made.held, c->routes))
+            status = take_part(live, f, made.held, made.plan, c, &taken);
     }
     if (status == SV_OK && made.plan != NULL && taken)
         status = sv_routes_clone(live->ctx, made.held, &made.from);

@@ -3,7 +3,9 @@
  * table that is handed over is judged from outside, and so is every step between two of them.
  */
 #define _DEFAULT_SOURCE
+#include <selvage/formats.h>
 #include <selvage/update.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/living.h"
@@ -169,6 +171,91 @@ static void test_jobs(void **state)
     assert_true(parts > 0);
 }
 
+static uint64_t count_different(const sv_routes *a, const sv_routes *b)
+{
+    uint64_t count = 0;
+    for (uint32_t d = 0; d < a->num_destinations; d++)
+        count += memcmp(a->ports[d], b->ports[d], a->num_switches) != 0;
+    return count;
+}
+
+static void pass_all(sv_live *live)
+{
+    while (sv_live_next(live) != SV_LIVE_GATE_NONE)
+        OK(ctx, sv_live_pass(live));
+}
+
+/* Tables of before come back whole, however often: a part of them would be yet others each time. */
+static void test_returned(void **state)
+{
+    (void)state;
+    const char *spec = "torus:4x4,hosts=2";
+    sv_live_options options = steps();
+    options.route.vls = 2;
+    options.drift_percent = 50;
+    sv_live *live = start(&options);
+    sweep(live, found(spec, NULL), 0);
+    sv_routes *first = copy_of(sv_live_routes(live));
+    for (unsigned cable = 0; cable < 24; cable++) {
+        char without[20];
+        snprintf(without, sizeof without, "cable %u", cable);
+        sweep(live, found(spec, without), 0);
+        pass_all(live);
+        sv_live_report r = sweep(live, found(spec, NULL), 0);
+        pass_all(live);
+        assert_int_equal(r.how, SV_LIVE_RETURNED);
+        assert_int_equal(count_different(first, sv_live_routes(live)), 0);
+    }
+    sv_routes_free(first);
+    sv_live_free(live);
+}
+
+/* Somebody who asks for all to be routed anew gets all of it; so does whoever pins tables. */
+static void test_all_that_was_asked_for(void **state)
+{
+    (void)state;
+    const char *spec = "torus:4x4,hosts=2";
+    char path[] = "/tmp/selvage-test-XXXXXX", pin[] = "/tmp/selvage-test-XXXXXX.svr";
+    close(mkstemp(path));
+    close(mkstemps(pin, 4));
+    uint32_t parts = 0;
+    for (unsigned seed = 1; seed < 9; seed++) {
+        sv_live_options options = steps();
+        options.jobs_path = path;
+        options.route.vls = 1 + seed % 2;
+        for (unsigned flags = 0; flags < 2; flags++) { /* SV_LIVE_ANEW is 1 */
+            run_jobs(path, NULL, 0);
+            sv_live *live = start(&options);
+            sweep(live, found(spec, NULL), 0);
+            run_jobs(path, sv_live_fabric(live), seed);
+            sv_live_report r = sweep(live, found(spec, NULL), flags ? SV_LIVE_ANEW : 0);
+            pass_all(live);
+            bool part = strstr(r.note, "stay as they are") != NULL;
+            parts += part;
+            assert_false(flags && part);
+            if (flags)
+                OK(ctx, sv_dump_write(ctx, sv_live_fabric(live), sv_live_routes(live), pin));
+            sv_live_free(live);
+        }
+        options.jobs_path = NULL;
+        options.pin_path = pin;
+        sv_live *live = start(&options);
+        sweep(live, found(spec, NULL), 0);
+        sv_routes *all = copy_of(sv_live_routes(live));
+        sweep(live, found(spec, "cable 3"), 0);
+        pass_all(live);
+        sv_live_report r = sweep(live, found(spec, NULL), 0);
+        pass_all(live);
+        assert_int_equal(r.how, SV_LIVE_PINNED);
+        assert_int_equal(count_different(all, sv_live_routes(live)), 0);
+        sv_routes_free(all);
+        sv_live_free(live);
+    }
+    assert_true(parts > 0);
+    unlink(path);
+    unlink(pin);
+}
+
 /* A cable fails while steps are under way: a new queue begins from what switches hold then. */
 static void test_interrupted(void **state)
 {
@@ -211,6 +298,8 @@ static void test_interrupted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_failures), cmocka_unit_test(test_jobs),
-                                       cmocka_unit_test(test_interrupted)};
+                                       cmocka_unit_test(test_interrupted),
+                                       cmocka_unit_test(test_returned),
+                                       cmocka_unit_test(test_all_that_was_asked_for)};
     return cmocka_run_group_tests(tests, begin, end);
 }
