@@ -6,7 +6,8 @@
  * and sweeps of OpenSM are passed on.
  *
  * Epochs begin with the time, so that those of an OpenSM that is restarted, or takes over, are
- * newer than any that subscribers know.
+ * newer than any that subscribers know. One that becomes master begins as if it were started then:
+ * whoever subscribed to another one meanwhile is not known, and epochs of that one may be newer.
  *
  * Locks: OpenSM's lock, if it is needed, comes first, then the mutex here. Sweeps and traps come
  * with OpenSM's lock held; the thread takes it for sending only, with the mutex free.
@@ -43,6 +44,7 @@ struct five {
     uint32_t counter;
     struct member *members;
     size_t count, room;
+    bool master;      /* a sweep as master has begun */
     uint64_t asked;   /* when a sweep was asked for; 0: none is wanted */
     sv_live_news now; /* the last, which status files tell */
     bool news;        /* they do not tell it yet */
@@ -71,8 +73,27 @@ static struct member *find(struct five *x, uint32_t number)
     return NULL;
 }
 
+static void forget(struct five *x, struct member *member)
+{
+    *member = x->members[--x->count];
+}
+
+/* A port that has another LID now has no flows under the one before: addresses are gone with it. */
+static void move(struct five *x, ib_net64_t guid, uint32_t number, uint64_t now)
+{
+    for (size_t i = 0; i < x->count;) {
+        struct member *member = &x->members[i++];
+        if (member->guid != guid || member->number == number)
+            continue;
+        sv_five_manager_gone(x->manager, member->number, now);
+        forget(x, member);
+        i--;
+    }
+}
+
 static bool add(struct five *x, ib_net64_t guid, uint32_t number, uint64_t now)
 {
+    move(x, guid, number, now);
     struct member *member = find(x, number);
     if (member == NULL && x->count == x->room) {
         size_t room = 2 * x->room + 16;
@@ -86,11 +107,6 @@ static bool add(struct five *x, ib_net64_t guid, uint32_t number, uint64_t now)
         member = &x->members[x->count++];
     *member = (struct member){guid, number, now};
     return true;
-}
-
-static void forget(struct five *x, struct member *member)
-{
-    *member = x->members[--x->count];
 }
 
 /* ---- lines: the mutex is held ---- */
@@ -296,6 +312,33 @@ static void miss(struct five *x, uint64_t now)
     }
 }
 
+/* The protocol from its beginning; false: no memory, and all is as it was. The mutex is held. */
+static bool begin(struct five *x, uint64_t now)
+{
+    sv_live_phases *phases = NULL;
+    sv_five_options options = x->p->options.five;
+    uint32_t last = x->manager == NULL ? 0 : sv_five_manager_count(x->manager).epoch;
+    options.epoch = 2 * (uint32_t)((uint64_t)time(NULL) & 0x7fffffff);
+    if (options.epoch - last > INT32_MAX) /* a clock that was set back */
+        options.epoch = last + 2;
+    if (sv_live_phases_new(x->ctx, &options, now, &phases) != SV_OK)
+        return false;
+    sv_live_phases_free(x->phases);
+    x->phases = phases;
+    x->manager = sv_live_phases_manager(phases);
+    x->count = 0;
+    x->now = (sv_live_news){0};
+    x->news = true;
+    return true;
+}
+
+/* Whether this is the first sweep since another subnet manager was in charge, or nobody was. */
+static bool is_new_master(const struct five *x)
+{
+    const osm_subn_t *subn = &x->p->osm->subn;
+    return subn->coming_out_of_standby || (subn->first_time_master_sweep && !x->master);
+}
+
 bool five_choose(plugin *p)
 {
     struct five *x = p->five;
@@ -305,9 +348,11 @@ bool five_choose(plugin *p)
     pthread_mutex_lock(&x->mutex);
     if (!x->running)
         x->running = pthread_create(&x->thread, NULL, run, x) == 0;
+    bool well = !is_new_master(x) || begin(x, now);
+    x->master = true;
     miss(x, now);
     look(x);
-    bool well = sv_live_phases_choose(x->phases, p->live, now) == SV_OK;
+    well = well && sv_live_phases_choose(x->phases, p->live, now) == SV_OK;
     p->left = sv_live_phases_left(x->phases);
     x->asked = 0;
     look(x);
@@ -319,7 +364,7 @@ bool five_choose(plugin *p)
 void five_up(plugin *p)
 {
     struct five *x = p->five;
-    if (x == NULL || !plugin_confirmed(p))
+    if (x == NULL || !p->handed || !plugin_confirmed(p))
         return;
     pthread_mutex_lock(&x->mutex);
     sv_live_phases_confirmed(x->phases, now_ms());
@@ -353,11 +398,8 @@ bool five_start(plugin *p, char *message, size_t size)
         return false;
     x->p = p;
     x->ctx = sv_ctx_new(&host);
-    p->options.five.epoch = 2 * (uint32_t)((uint64_t)time(NULL) & 0x7fffffff);
-    if (x->ctx != NULL &&
-        sv_live_phases_new(x->ctx, &p->options.five, now_ms(), &x->phases) == SV_OK &&
-        pthread_mutex_init(&x->mutex, NULL) == 0 && pthread_cond_init(&x->wake, NULL) == 0) {
-        x->manager = sv_live_phases_manager(x->phases);
+    if (x->ctx != NULL && begin(x, now_ms()) && pthread_mutex_init(&x->mutex, NULL) == 0 &&
+        pthread_cond_init(&x->wake, NULL) == 0) {
         p->five = x;
         return true;
     }

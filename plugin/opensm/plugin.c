@@ -205,7 +205,10 @@ static int build_tables(void *context)
         plugin_write_status(p);
         return -1;
     }
-    if (!five_choose(p) || !steps_choose(p) || !plugin_prepare(p)) {
+    /* What is not handed over goes through no gate, and nobody confirms it. */
+    p->handed = status == SV_OK;
+    if ((p->handed && (!five_choose(p) || !steps_choose(p))) || !plugin_prepare(p)) {
+        p->handed = false;
         plugin_log(p, OSM_LOG_ERROR, "ERR SV01: out of memory: nothing is handed over");
         return -1;
     }
@@ -268,8 +271,11 @@ static void compare(plugin *p)
 static void dry_run(plugin *p)
 {
     if (cl_qmap_count(&p->osm->subn.sw_guid_tbl) > 0 && sweep(p) == SV_OK) {
+        sv_status status = SV_OK; /* no gate would ever open */
+        while (status == SV_OK && sv_live_next(p->live) != SV_LIVE_GATE_NONE)
+            status = sv_live_pass(p->live);
         cl_plock_acquire(&p->osm->lock);
-        if (plugin_prepare(p))
+        if (status == SV_OK && plugin_prepare(p))
             compare(p);
         cl_plock_release(&p->osm->lock);
     }

@@ -68,7 +68,8 @@ typedef struct plugin {
     struct steps *steps;           /* NULL: not step by step */
     uint32_t step, step_count;     /* that is handed over in this sweep, of how many; 0 of 0 */
     bool left;                     /* ... and those of this sweep when everybody had left */
-    pthread_mutex_t writing;       /* of status files */
+    bool handed; /* the last sweep handed tables over: what switches confirm are those */
+    pthread_mutex_t writing; /* of status files */
 } plugin;
 
 /* ---- options.c ---- */

@@ -110,7 +110,7 @@ bool steps_choose(plugin *p)
 void steps_up(plugin *p)
 {
     struct steps *x = p->steps;
-    if (x == NULL)
+    if (x == NULL || !p->handed)
         return;
     pthread_mutex_lock(&x->mutex);
     bool wanted = x->waiting && !x->confirmed;

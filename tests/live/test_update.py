@@ -373,6 +373,60 @@ class Update(unittest.TestCase):
         bed.wait_status(update_phase="idle", updates=1, called_off=0, expelled=0)
         self.assertNotEqual(bed.held()[0], old[0])
 
+    def test_take_over(self):
+        """Who becomes master after a long wait knows nobody, and waits as if it had just begun."""
+        options = OPTIONS.replace("lease=3", "lease=6")
+        bed = Bed(self, options)
+        one = bed.subscriber(self, 2, drain=100, lease=6000)
+        one.wait("place on-base")
+        bed.wait_status(subscribers=1)
+        second = bed.enter(self, opensm.start(bed.sim, bed.path("second"), "%s jobs=%s" % (
+            options, bed.path("jobs")), lmc="1", host=bed.hosts[1], sm_priority="0"))
+        second.wait("now standby")
+        time.sleep(7)  # longer than a lease
+        os.kill(bed.sm.pid(), signal.SIGKILL)
+        bed.sm = second
+        second.take_over()
+        old = bed.held()
+        bed.set_jobs(1)
+        os.kill(second.pid(), signal.SIGHUP)
+        one.wait("notice unpath", timeout=40)
+        self.assertEqual(second.lines("nobody has subscribed"), [])
+        bed.wait_status(timeout=40, update_phase="idle", updates=1, called_off=0, expelled=0)
+        self.assertNotEqual(bed.held()[0], old[0])
+
+    def set_lanes(self, bed, number):
+        """Another max_op_vls, and a sweep that finds it; with 1 nothing can be proven."""
+        with open(bed.sm.config) as file:
+            lines = [line for line in file if not line.startswith("max_op_vls")]
+        with open(bed.sm.config, "w") as file:
+            file.writelines(lines + ["max_op_vls %d\n" % number])
+        os.kill(bed.sm.pid(), signal.SIGHUP)
+
+    def test_nothing_can_be_proven(self):
+        """Sweeps that come to nothing hand nothing over: nobody is told to come back after one."""
+        bed = Bed(self)
+        one = bed.subscriber(self, 2, drain=3000)
+        one.wait("place on-base")
+        bed.wait_status(subscribers=1)
+        old = bed.held()
+        bed.change(1)
+        one.wait("notice unpath")
+        self.set_lanes(bed, 1)
+        bed.sm.wait("ERR SV04")
+        one.wait("place on-high")
+        bed.sm.wait("phase 3")
+        bed.sm.wait("ERR SV04", 2)
+        time.sleep(1)
+        self.assertEqual(one.events("notice repath"), [])
+        self.assertEqual(bed.held(), old)
+        self.assertEqual(bed.status()["update_phase"], "program")
+        self.set_lanes(bed, 4)
+        one.wait("notice repath")
+        self.assertNotEqual(bed.held()[0], old[0])
+        one.wait("place on-base", 2)
+        bed.wait_status(update_phase="idle", called_off=0, expelled=0)
+
     def test_too_early(self):
         """A change right after the start waits until everybody who was there must have renewed."""
         bed = Bed(self, OPTIONS.replace("lease=3", "lease=8"))
