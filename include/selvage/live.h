@@ -182,7 +182,8 @@ SV_API const sv_routes *sv_live_held(const sv_live *live);
  * whether packets that are under way must have left before the next. */
 SV_API void sv_live_steps(const sv_live *live, uint32_t *done, uint32_t *count, bool *settle);
 
-/* Whether those have lost paths that sv_live_routes has: something failed. */
+/* Whether those have lost paths that sv_live_routes has: something failed. With SV_LIVE_FIVE those
+ * to base addresses count. */
 SV_API bool sv_live_broken(const sv_live *live);
 
 /*

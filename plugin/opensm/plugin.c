@@ -163,10 +163,11 @@ static void log_handover(plugin *p)
     if (p->step_count > 1) {
         plugin_log(p, OSM_LOG_INFO,
                    "handed over: %llu entries change, in %llu blocks of LFTs; step %u of %u, safe "
-                   "in any order%s",
+                   "in any order%s%s",
                    (unsigned long long)p->status.entries, (unsigned long long)p->status.blocks,
                    p->step, p->step_count,
-                   p->step < p->step_count ? ": the next when switches have confirmed this" : "");
+                   p->step < p->step_count ? ": the next when switches have confirmed this" : "",
+                   sv_live_broken(p->live) ? "; paths that broke are not all mended yet" : "");
         return;
     }
     plugin_log(p, OSM_LOG_INFO,
@@ -219,6 +220,8 @@ static int build_tables(void *context)
     } else {
         plugin_fill_lfts(p);
         log_handover(p);
+        if (sv_live_broken(p->live))
+            p->status.last.whole = false;
         if (!sv_live_held_proven(p->live)) {
             p->status.last.proven = false;
             plugin_log(p, OSM_LOG_ERROR,

@@ -531,7 +531,7 @@ sv_status sv_live_group(sv_live *live, unsigned sl, const sv_node *members, size
         SV_TRY(sv__live_add_tree(live, sl));
     live->group_sls |= (uint16_t)(1u << sl);
     const sv_mtree *tree = live->used.trees[sl];
-    if (live->stages.held != NULL && live->stages.plan == NULL)
+    if (live->stages.held != NULL)
         SV_TRY(sv__live_held_tree(live, sl, &tree));
     return sv_mtree_prune(live->ctx, tree, live->now.fabric, members, count, ports);
 }

@@ -49,6 +49,7 @@ typedef struct sv__stages {
     bool broken;
     sv_update *plan;                  /* of SV_LIVE_STEPS; else NULL */
     sv_routes *from;                  /* what was held when it was made */
+    uint16_t fits;                    /* a bit for each SL whose tree its steps are safe with */
     bool proven;                      /* what is held, together with */
     sv_mtree *trees[SV_HARDWARE_SLS]; /* the trees that go with it */
 } sv__stages;
@@ -123,8 +124,9 @@ sv_status sv__live_base_set(sv_live *live, const sv__set *from, sv_routes **base
 sv_status sv__live_aim(sv_live *live, const sv_fabric *f, unsigned flags, const sv__candidate *c,
                        sv__stages *stages);
 void sv__live_stages_release(sv__stages *stages);
-/* Whether switches hold entries for base addresses that lead nowhere now, and need not. */
-bool sv__live_has_lost(const sv_fabric *f, const sv_routes *held, const sv_routes *next);
+/* Whether switches hold entries (those for high addresses, too?) that lead nowhere now, and need
+ * not. */
+bool sv__live_has_lost(const sv_fabric *f, const sv_routes *held, const sv_routes *next, bool high);
 
 /* ---- steps.c ---- */
 

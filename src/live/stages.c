@@ -172,11 +172,11 @@ static sv_status mend_high(sv_ctx *ctx, const sv_fabric *f, const sv_routes *nex
     return SV_OK;
 }
 
-/* Whether some switch sends packets to a base address nowhere, and need not. */
-bool sv__live_has_lost(const sv_fabric *f, const sv_routes *held, const sv_routes *next)
+/* Whether some switch sends packets to an address nowhere, and need not. */
+bool sv__live_has_lost(const sv_fabric *f, const sv_routes *held, const sv_routes *next, bool high)
 {
     for (uint32_t d = 0; d < held->num_destinations; d++)
-        for (uint32_t s = 0; s < held->num_switches && !is_high(held, d); s++) {
+        for (uint32_t s = 0; s < held->num_switches && (high || !is_high(held, d)); s++) {
             unsigned port = held->ports[d][s];
             if (next->ports[d][s] == SV_NO_PORT || port == 0 || !sv_node_alive(f, (sv_node){s}))
                 continue;
@@ -268,9 +268,52 @@ static sv_status find_trees(sv_live *live)
     return prove(live);
 }
 
+/* Whether all steps are safe with all trees of the new tables, those of late included. */
+static sv_status prove_steps(sv_live *live, bool *safe)
+{
+    const sv__stages *x = &live->stages;
+    uint32_t bad = SV_NONE;
+    sv_routes *whole = NULL;
+    SV_TRY(sv_routes_clone(live->ctx, live->now.routes, &whole));
+    sv_status status = SV_OK;
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS && status == SV_OK; sl++)
+        if (live->used.trees[sl] != NULL)
+            status = sv_mtree_add_all(live->ctx, live->used.trees[sl], live->now.fabric, whole,
+                                      0xc000 + sl);
+    if (status == SV_OK)
+        status = sv_update_prove(live->ctx, live->now.fabric, x->from, whole, x->plan,
+                                 live->options.traffic, &bad);
+    sv_routes_free(whole);
+    *safe = status == SV_OK && bad == SV_NONE;
+    return status;
+}
+
+/* While steps are under way the tree of an SL that had none may close a circle with some of them.
+ */
+static sv_status admit_tree(sv_live *live, unsigned sl)
+{
+    bool safe;
+    if (live->stages.fits >> sl & 1)
+        return SV_OK;
+    SV_TRY(prove_steps(live, &safe));
+    if (!safe) {
+        sv_mtree_free(live->used.trees[sl]);
+        live->used.trees[sl] = NULL;
+        return sv_fail(live->ctx, SV_INFEASIBLE,
+                       "SL %u has no multicast tree until the update is over", sl);
+    }
+    live->stages.fits |= (uint16_t)(1u << sl);
+    return SV_OK;
+}
+
 sv_status sv__live_held_tree(sv_live *live, unsigned sl, const sv_mtree **tree)
 {
     sv__stages *x = &live->stages;
+    if (x->plan != NULL) {
+        SV_TRY(admit_tree(live, sl));
+        *tree = live->used.trees[sl];
+        return SV_OK;
+    }
     if (x->trees[sl] == NULL) {
         SV_TRY(plant(live, sl));
         SV_TRY(prove(live));
@@ -304,7 +347,7 @@ sv_status sv__live_aim(sv_live *live, const sv_fabric *f, unsigned flags, const 
         sv__live_stages_release(&made);
         return status;
     }
-    made.broken = sv__live_has_lost(f, made.held, c->routes);
+    made.broken = sv__live_has_lost(f, made.held, c->routes, false);
     if (same_base(f, made.held, c->routes))
         made.count = 1;
     *stages = made;
@@ -330,6 +373,7 @@ static sv_status pass_step(sv_live *live)
                             x->done + 1, false, &next));
     sv_routes_free(x->held);
     x->held = next;
+    x->broken = sv__live_has_lost(live->now.fabric, next, live->now.routes, true);
     x->done++;
     return SV_OK;
 }

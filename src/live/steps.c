@@ -127,10 +127,13 @@ sv_status sv__live_find_steps(sv_live *live, const sv_fabric *f, unsigned flags,
         (uint64_t)f->num_switches * c->routes->num_destinations > MOST_WORK)
         return SV_OK;
     SV_TRY(sv__live_carry(live->ctx, &from, f, &made.held));
+    made.broken = sv__live_has_lost(f, made.held, c->routes, true);
+    for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
+        made.fits |= (uint16_t)((c->trees[sl] != NULL) << sl);
     sv_status status = plan(live, f, made.held, c, &made.plan);
     if (status == SV_OK && made.plan != NULL && made.plan->left > 0) {
         taken = false;
-        if (!is_exact(flags, c) && !sv__live_has_lost(f, made.held, c->routes))
+        if (!is_exact(flags, c) && !made.broken)
             status = take_part(live, f, made.held, made.plan, c, &taken);
     }
     if (status == SV_OK && made.plan != NULL && taken)

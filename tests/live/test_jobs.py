@@ -273,7 +273,7 @@ class Triggers(Case):
         """A manager that has routed for a job on every other switch of a torus, which then ends."""
         with open(self.path("map"), "w") as file:
             file.write("".join("host%d 1\n" % i for i in range(0, 16, 2)))
-        with self.start_manager(sim, "engine=weave passage=%s state=%s" % (
+        with self.start_manager(sim, "engine=weave update=at-once passage=%s state=%s" % (
                 passage, self.path(passage + ".svr"))) as sm:
             sm.wait_up()
             self.assertEqual(sm.status()["jobs"], 1)
@@ -287,7 +287,8 @@ class Triggers(Case):
 
     def test_careful(self):
         """A change of jobs that could deadlock for a moment is not made with passage=careful, not
-        even when a cable fails or OpenSM is started again; and it is said once."""
+        even when a cable fails or OpenSM is started again; and it is said once. (Step by step, a
+        part of it could be.)"""
         said = "to follow the jobs could deadlock for a moment"
         ok("topo", "torus:4x4,hosts=1", "-o", self.path("t.net"))
         with ibsim.simulate(self.path("t.net"), console=True) as sim:
@@ -300,7 +301,7 @@ class Triggers(Case):
                 self.assertEqual(len(sm.lines(said)), 1)
                 self.assertEqual(len(sm.lines(": routed ")), 1)
                 self.prove(sm)
-            with self.start_manager(sim, "engine=weave passage=careful state=" +
+            with self.start_manager(sim, "engine=weave update=at-once passage=careful state=" +
                                     self.path("careful.svr")) as sm:
                 sm.wait_up()
                 sm.sweep()

@@ -128,10 +128,19 @@ class OpenSM:
         change()
         self.wait_up(before + 1, timeout)
         last, since = self.ups(), time.time()
-        while time.time() - since < quiet:
+        while time.time() - since < quiet or self.is_under_way():
             time.sleep(0.05)
             if self.ups() != last:
                 last, since = self.ups(), time.time()
+            if time.time() - since > timeout:
+                raise AssertionError("the last step does not come:\n%s" % self.tail())
+
+    def is_under_way(self):
+        """Whether steps of an update are still to come."""
+        try:
+            return self.status().get("steps", 0) > 0
+        except (OSError, ValueError):
+            return False
 
     def sweep(self):
         """A heavy sweep, as SIGHUP asks for."""

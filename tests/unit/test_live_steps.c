@@ -179,6 +179,89 @@ static uint64_t count_different(const sv_routes *a, const sv_routes *b)
     return count;
 }
 
+/* Whether what is held is safe together with the whole tree of an SL. */
+static bool is_safe_with(sv_live *live, unsigned sl)
+{
+    sv_routes *whole = copy_of(sv_live_held(live));
+    sv_verification *v = NULL;
+    OK(ctx, sv_mtree_add_all(ctx, live->used.trees[sl], sv_live_fabric(live), whole, 0xc000 + sl));
+    OK(ctx, sv_verify(ctx, sv_live_fabric(live), whole, NULL, &v));
+    bool safe = v->loops == 0 && v->together[SV_TRAFFIC_MANAGED] == SV_VERDICT_YES &&
+                v->multicast == SV_VERDICT_YES;
+    sv_verification_free(v);
+    sv_routes_free(whole);
+    return safe;
+}
+
+/* Groups that come while steps are under way have trees that are safe with what is held, or none.
+ */
+static void test_groups(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"kary:k=4,n=2,hosts=4", "torus:4x4,hosts=2",
+                                        "mesh:4x4,hosts=1"};
+    uint32_t trees = 0, refused = 0;
+    for (unsigned i = 0; i < 3 * 24 * 2; i++) {
+        const char *spec = specs[i % 3];
+        sv_live_options options = steps();
+        options.route.vls = 2 + i / 72;
+        char without[20];
+        snprintf(without, sizeof without, "cable %u", i / 3 % 24);
+        sv_live *live = start(&options);
+        sweep(live, found(spec, without), 0);
+        sweep(live, found(spec, i < 36 ? NULL : "cable 1"), 0);
+        uint64_t(*ports)[4] = calloc(sv_live_fabric(live)->num_switches, sizeof *ports);
+        const sv_node members[2] = {{sv_live_fabric(live)->num_switches},
+                                    {sv_live_fabric(live)->num_switches + 5}};
+        for (unsigned sl = 1; sv_live_next(live) != SV_LIVE_GATE_NONE; sl++) {
+            OK(ctx, sv_live_pass(live));
+            if (sv_live_next(live) == SV_LIVE_GATE_NONE || sl >= SV_HARDWARE_SLS)
+                continue;
+            sv_status status = sv_live_group(live, sl, members, 2, ports);
+            if (status != SV_OK && status != SV_INFEASIBLE)
+                fail_msg("%s: SL %u: %s", spec, sl, sv_live_message(live));
+            trees += status == SV_OK;
+            refused += status != SV_OK;
+            for (unsigned tree = 1; tree <= sl; tree++)
+                assert_true(live->used.trees[tree] == NULL || is_safe_with(live, tree));
+        }
+        free(ports);
+        sv_live_free(live);
+    }
+    if (getenv("SELVAGE_VERBOSE") != NULL)
+        printf("%u trees, %u refused\n", trees, refused);
+    assert_true(trees > 0);
+}
+
+/* Who asks whether paths are broken hears of what switches hold, not of what they will. */
+static void test_broken_meanwhile(void **state)
+{
+    (void)state;
+    const char *spec = "kary:k=4,n=3,hosts=4";
+    uint32_t broken = 0;
+    for (uint32_t cable = 0; cable < 128; cable += 20) {
+        sv_live_options options = steps();
+        options.engine = "ftree";
+        char without[20];
+        snprintf(without, sizeof without, "cable %u", cable);
+        sv_live *live = start(&options);
+        sweep(live, found(spec, NULL), 0);
+        sweep(live, found(spec, without), 0);
+        while (sv_live_next(live) != SV_LIVE_GATE_NONE) {
+            OK(ctx, sv_live_pass(live));
+            sv_verification *v = NULL;
+            OK(ctx, sv_verify(ctx, sv_live_fabric(live), sv_live_held(live), NULL, &v));
+            bool lost = v->unreachable[SV_PAIRS_TERMINAL_TERMINAL] > 0;
+            assert_true(!lost || sv_live_broken(live));
+            broken += lost;
+            sv_verification_free(v);
+        }
+        assert_false(sv_live_broken(live));
+        sv_live_free(live);
+    }
+    assert_true(broken > 0);
+}
+
 static void pass_all(sv_live *live)
 {
     while (sv_live_next(live) != SV_LIVE_GATE_NONE)
@@ -297,9 +380,12 @@ static void test_interrupted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_failures), cmocka_unit_test(test_jobs),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_failures),
+                                       cmocka_unit_test(test_jobs),
                                        cmocka_unit_test(test_interrupted),
                                        cmocka_unit_test(test_returned),
+                                       cmocka_unit_test(test_groups),
+                                       cmocka_unit_test(test_broken_meanwhile),
                                        cmocka_unit_test(test_all_that_was_asked_for)};
     return cmocka_run_group_tests(tests, begin, end);
 }
