@@ -17,6 +17,7 @@
 #include "base/ctx.h"
 #include "fabric/store.h"
 #include "update/update.h"
+
 enum { MOST_STEPS = 256 };
 
 /* ---- which way ---- */
@@ -289,7 +290,6 @@ static sv_status prove(sv__plan *p)
 struct relief {
     const sv__plan *p;
     uint64_t *first; /* of each destination that has pairs which must be silent: its first pair */
-    uint64_t last;   /* pairs of all */
     uint32_t proofs; /* that may still be tried */
 };
 
