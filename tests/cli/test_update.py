@@ -270,6 +270,11 @@ class Refusals(Case):
         self.assertIn(selvage("update", bad, good).code, (0, 1))
         self.expect(5, "cannot", good, good, "-o", self.path("no/such/file"))
 
+    def test_a_run_that_ends_too_early(self):
+        old = self.route("old")
+        self.expect(3, "a run stops (--limit) before the update begins (--begin)", old, old,
+                    "--rehearse", "--begin", "5ms", "--limit", "5ms")
+
     def test_service_levels_that_nobody_told(self):
         old, new = self.route("old"), self.route("new", "torus:4x4,hosts=1", "dnup")
         os.unlink(os.path.join(old, "opensm.psl"))
