@@ -360,16 +360,18 @@ static void adopt(sv_live *live, sv_fabric *f, sv__candidate *c, const sv__stage
     live->used = *c;
 }
 
-/* The proven tables, for the next start. Not to have them is no reason to stop. */
-static void save(sv_live *live)
+/* Which jobs the tables are for that are held is not known: parts of them are for others. */
+void sv__live_save(sv_live *live)
 {
-    if (live->options.state_path == NULL)
+    const sv_live_options *o = &live->options;
+    bool held = o->update == SV_LIVE_FIVE && live->stages.held != NULL;
+    if (o->state_path == NULL)
         return;
     sv_status status = sv__live_save_key(live, true); /* whose tables are there is not sure now */
     if (status == SV_OK)
-        status =
-            sv_dump_write(live->ctx, live->now.fabric, live->now.routes, live->options.state_path);
-    if (status == SV_OK)
+        status = sv_dump_write(live->ctx, live->now.fabric,
+                               held ? live->stages.held : live->now.routes, o->state_path);
+    if (status == SV_OK && !held)
         status = sv__live_save_key(live, false);
     if (status != SV_OK)
         sv_warn(live->ctx, "the state file could not be written: %s", sv_ctx_message(live->ctx));
@@ -455,7 +457,7 @@ static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, bool *stay,
     adopt(live, f, &best, &stages);
     live->offered = sv__live_lanes_offered(f);
     live->report = *report;
-    save(live);
+    sv__live_save(live);
     return SV_OK;
 }
 

@@ -86,6 +86,14 @@ struct sv_live {
     sv__stages stages;
 };
 
+/* ---- live.c ---- */
+
+/*
+ * Proven tables, for the next start: those of now, or, with SV_LIVE_FIVE, what is held. Not to have
+ * them is no reason to stop.
+ */
+void sv__live_save(sv_live *live);
+
 /* ---- judge.c ---- */
 
 /*
@@ -114,6 +122,9 @@ unsigned sv__live_engine_lmc(const sv_live *live);
 
 /* With SV_LIVE_FIVE: a candidate that was judged gets its second set, and is verified again. */
 sv_status sv__live_add_set(sv_live *live, const sv_fabric *f, sv__candidate *c);
+
+/* Whether tables have two sets, apart from each other. */
+bool sv__live_has_sets(const sv_live *live, const sv_fabric *f, const sv_routes *r);
 
 /* The base set of tables with two. */
 sv_status sv__live_base_set(sv_live *live, const sv__set *from, sv_routes **base);

@@ -11,6 +11,9 @@
  * anywhere get theirs in (0): nobody uses them yet. Where the base entries and SLs are the same
  * anyway there is nobody to wait for.
  *
+ * The state file has what is held. After a restart that is what switches are taken to hold, if the
+ * fabric is still the same: whoever is on base addresses knows nothing of the restart.
+ *
  * Multicast trees go with what is held: those of before, as long as they join everybody, else some
  * that fit. What is held is verified with them; it has lost paths perhaps, but nothing can circle
  * or wait for ever.
@@ -195,6 +198,8 @@ static sv_status keep_trees(sv_live *live, const sv_fabric *f, sv__stages *made)
 {
     sv_mtree *const *before = live->stages.held != NULL ? live->stages.trees : live->used.trees;
     sv_match *match = NULL;
+    if (live->now.fabric == NULL)
+        return SV_OK;
     sv_status status = sv_match_new(live->ctx, live->now.fabric, f, SV_MATCH_GUID, &match);
     for (unsigned sl = 0; sl < SV_HARDWARE_SLS && status == SV_OK; sl++) {
         if (before[sl] != NULL)
@@ -331,14 +336,26 @@ sv_status sv__live_held_tree(sv_live *live, unsigned sl, const sv_mtree **tree)
 
 /* ---- the queue ---- */
 
+/* What switches are taken to hold; routes NULL: nobody knows. */
+static sv__set find_held(const sv_live *live, const sv_fabric *f, unsigned flags)
+{
+    const sv__set *kept = &live->kept;
+    if (live->now.routes == NULL && kept->routes != NULL && sv__live_same(kept->fabric, f) &&
+        sv__live_has_sets(live, f, kept->routes))
+        return *kept;
+    if (flags & SV_LIVE_UNKNOWN)
+        return (sv__set){0};
+    return (sv__set){.fabric = live->now.fabric,
+                     .routes = live->stages.held != NULL ? live->stages.held : live->now.routes};
+}
+
 sv_status sv__live_aim(sv_live *live, const sv_fabric *f, unsigned flags, const sv__candidate *c,
                        sv__stages *stages)
 {
-    const sv__set from = {.fabric = live->now.fabric,
-                          .routes =
-                              live->stages.held != NULL ? live->stages.held : live->now.routes};
-    if (live->options.update != SV_LIVE_FIVE || flags & SV_LIVE_UNKNOWN || from.routes == NULL ||
-        from.routes->lmc != c->routes->lmc)
+    if (live->options.update != SV_LIVE_FIVE)
+        return SV_OK;
+    const sv__set from = find_held(live, f, flags);
+    if (from.routes == NULL || from.routes->lmc != c->routes->lmc)
         return SV_OK;
     sv__stages made = {.count = 2};
     SV_TRY(sv__live_carry(live->ctx, &from, f, &made.held));
@@ -386,7 +403,7 @@ void sv_live_steps(const sv_live *live, uint32_t *done, uint32_t *count, bool *s
     *settle = x->plan != NULL && x->plan->settle;
 }
 
-sv_status sv_live_pass(sv_live *live)
+static sv_status pass(sv_live *live)
 {
     sv__stages *x = &live->stages;
     if (x->held == NULL)
@@ -414,6 +431,15 @@ sv_status sv_live_pass(sv_live *live)
     }
     sv_routes_free(before);
     x->done++;
+    return SV_OK;
+}
+
+sv_status sv_live_pass(sv_live *live)
+{
+    bool changes = live->stages.held != NULL && live->options.update == SV_LIVE_FIVE;
+    SV_TRY(pass(live));
+    if (changes)
+        sv__live_save(live);
     return SV_OK;
 }
 

@@ -74,13 +74,19 @@ static bool has_sets(const sv_fabric *f, const sv_routes *r, unsigned lane)
     return true;
 }
 
+bool sv__live_has_sets(const sv_live *live, const sv_fabric *f, const sv_routes *r)
+{
+    unsigned lanes = lanes_of(live, f);
+    return r->lmc == 1 && lanes >= 2 && has_sets(f, r, lanes - 1);
+}
+
 sv_status sv__live_add_set(sv_live *live, const sv_fabric *f, sv__candidate *c)
 {
     sv_routes *high = NULL, *both = NULL;
     unsigned lanes = lanes_of(live, f);
     if (live->options.update != SV_LIVE_FIVE)
         return SV_OK;
-    if (c->routes->lmc != 0 && (lanes < 2 || !has_sets(f, c->routes, lanes - 1)))
+    if (c->routes->lmc != 0 && !sv__live_has_sets(live, f, c->routes))
         return sv_fail(live->ctx, SV_INFEASIBLE,
                        "tables of %s do not keep high addresses on the last lane", c->engine);
     if (c->routes->lmc != 0)

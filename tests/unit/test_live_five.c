@@ -140,6 +140,62 @@ static void test_jobs_wait(void **state)
     unlink(path);
 }
 
+/*
+ * A manager that ends while base entries wait, and starts again: they wait again, for whoever is on
+ * base addresses does not know of it. One that ends after that changes nothing.
+ */
+static void test_starts_again(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/selvage-test-XXXXXX", kept[] = "/tmp/selvage-test-XXXXXX.svr";
+    close(mkstemp(path));
+    close(mkstemps(kept, 4));
+    unlink(kept);
+    run_jobs(path, "");
+    sv_live_options options = fives();
+    options.jobs_path = path;
+    options.state_path = kept;
+    options.engine = "sar";
+    sv_live *first = start(&options);
+    sweep(first, torus_without(NULL), SV_LIVE_UNKNOWN);
+    sv_routes *old = copy_of(sv_live_routes(first));
+    const sv_fabric *f = sv_live_fabric(first);
+    char text[400];
+    snprintf(text, sizeof text, "%s 1\n%s 1\n%s 1\n", sv_node_name(f, (sv_node){16}),
+             sv_node_name(f, (sv_node){31}), sv_node_name(f, (sv_node){40}));
+    run_jobs(path, text);
+    sweep(first, torus_without(NULL), 0);
+    OK(ctx, sv_live_pass(first));
+    assert_int_equal(sv_live_next(first), SV_LIVE_GATE_LEFT);
+    for (int times = 0; times < 2; times++) { /* so does the next, and that after it */
+        sv_live *live = start(&options);
+        sweep(live, torus_without(NULL), SV_LIVE_UNKNOWN);
+        assert_int_equal(sv_live_next(live), SV_LIVE_GATE_OPEN);
+        OK(ctx, sv_live_pass(live));
+        assert_int_equal(sv_live_next(live), SV_LIVE_GATE_LEFT);
+        assert_true(same_rows(old, sv_live_held(live), false));
+        assert_false(same_rows(old, sv_live_routes(live), false));
+        assert_true(sv_live_held_proven(live));
+        if (times == 1)
+            OK(ctx, sv_live_pass(live));
+        sv_live_free(live);
+    }
+    sv_live *last = start(&options);
+    sweep(last, torus_without(NULL), SV_LIVE_UNKNOWN);
+    while (sv_live_next(last) == SV_LIVE_GATE_OPEN)
+        OK(ctx, sv_live_pass(last));
+    assert_int_equal(sv_live_next(last), SV_LIVE_GATE_NONE);
+    assert_true(same_rows(sv_live_routes(first), sv_live_routes(last), false));
+    sv_live_free(last);
+    sv_routes_free(old);
+    sv_live_free(first);
+    unlink(path);
+    unlink(kept);
+    char key[64];
+    snprintf(key, sizeof key, "%s.jobs", kept);
+    unlink(key);
+}
+
 /* High entries are mended at once, base ones wait, though they are broken. */
 static void test_failures(void **state)
 {
@@ -395,11 +451,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_sets),     cmocka_unit_test(test_jobs_wait),
-        cmocka_unit_test(test_failures),     cmocka_unit_test(test_return),
-        cmocka_unit_test(test_trees),        cmocka_unit_test(test_newcomers),
-        cmocka_unit_test(test_unknown),      cmocka_unit_test(test_at_once),
-        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_other_tables), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_starts_again), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_return),       cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_newcomers),    cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_at_once),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_restart),      cmocka_unit_test(test_other_tables),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
