@@ -10,6 +10,10 @@
  * and new rows, which are proven as all others are. Not so where these tables and no others are
  * wanted: pinned ones, those of before, and whenever somebody asks for all of it.
  *
+ * What is broken waits for one such queue, not for another: if yet another change comes before it
+ * is mended, all is handed over at once, or a cable that comes and goes could keep it broken for
+ * ever.
+ *
  * Cost: as sv_update_plan, which is given as long as routing and proving took (and a second); on
  * large fabrics nothing is looked for.
  */
@@ -128,6 +132,10 @@ sv_status sv__live_find_steps(sv_live *live, const sv_fabric *f, unsigned flags,
         return SV_OK;
     SV_TRY(sv__live_carry(live->ctx, &from, f, &made.held));
     made.broken = sv__live_has_lost(f, made.held, c->routes, true);
+    if (made.broken && live->stages.plan != NULL && live->stages.broken) {
+        sv__live_stages_release(&made);
+        return SV_OK;
+    }
     for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
         made.fits |= (uint16_t)((c->trees[sl] != NULL) << sl);
     sv_status status = plan(live, f, made.held, c, &made.plan);

@@ -262,6 +262,32 @@ static void test_broken_meanwhile(void **state)
     assert_true(broken > 0);
 }
 
+/* Changes that come faster than steps do not keep what is broken from being mended. */
+static void test_mended_in_the_end(void **state)
+{
+    (void)state;
+    const char *spec = "kary:k=4,n=3,hosts=4";
+    uint32_t again = 0;
+    for (uint32_t cable = 0; cable < 128; cable += 20) {
+        sv_live_options options = steps();
+        options.engine = "ftree";
+        char without[20];
+        snprintf(without, sizeof without, "cable %u", cable);
+        sv_live *live = start(&options);
+        sweep(live, found(spec, NULL), 0);
+        sweep(live, found(spec, without), 0);
+        OK(ctx, sv_live_pass(live));
+        if (sv_live_broken(live)) {
+            sweep(live, found(spec, without), SV_LIVE_ANEW);
+            OK(ctx, sv_live_pass(live));
+            assert_false(sv_live_broken(live));
+            again++;
+        }
+        sv_live_free(live);
+    }
+    assert_true(again > 0);
+}
+
 static void pass_all(sv_live *live)
 {
     while (sv_live_next(live) != SV_LIVE_GATE_NONE)
@@ -386,6 +412,7 @@ int main(void)
                                        cmocka_unit_test(test_returned),
                                        cmocka_unit_test(test_groups),
                                        cmocka_unit_test(test_broken_meanwhile),
+                                       cmocka_unit_test(test_mended_in_the_end),
                                        cmocka_unit_test(test_all_that_was_asked_for)};
     return cmocka_run_group_tests(tests, begin, end);
 }
