@@ -127,12 +127,15 @@ class OpenSM:
         before = self.ups()
         change()
         self.wait_up(before + 1, timeout)
-        last, since = self.ups(), time.time()
-        while time.time() - since < quiet or self.is_under_way():
+        last, since, deadline = self.ups(), time.time(), time.time() + timeout
+        seen = -1  # sweeps that were done while steps were still to come: the last is not
+        while time.time() - since < quiet or self.ups() <= seen:
             time.sleep(0.05)
+            if self.is_under_way():
+                seen, since = self.ups(), time.time()
             if self.ups() != last:
                 last, since = self.ups(), time.time()
-            if time.time() - since > timeout:
+            if time.time() > deadline:
                 raise AssertionError("the last step does not come:\n%s" % self.tail())
 
     def is_under_way(self):
