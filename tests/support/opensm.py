@@ -134,7 +134,7 @@ class OpenSM:
             if self.is_under_way():
                 seen, since = self.ups(), time.time()
             if self.ups() != last:
-                last, since = self.ups(), time.time()
+                last, since, deadline = self.ups(), time.time(), time.time() + timeout
             if time.time() > deadline:
                 raise AssertionError("the last step does not come:\n%s" % self.tail())
 
