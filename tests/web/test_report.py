@@ -99,11 +99,20 @@ class PageTest(unittest.TestCase):
         page.browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=folder)
         page.run(click)
         end = time.monotonic() + 20
-        while not glob.glob(os.path.join(folder, "*.csv")):
+        size = 0  # of the file; the browser makes it empty first
+        while size == 0 or size != self.size_of(folder):
             self.assertLess(time.monotonic(), end, "nothing was saved by " + click)
+            size = self.size_of(folder)
             time.sleep(0.05)
         with open(glob.glob(os.path.join(folder, "*.csv"))[0], newline="") as file:
             return list(csv.reader(file))
+
+    @staticmethod
+    def size_of(folder):
+        """Bytes of the CSV file in a folder; 0: there is none, or it is being written."""
+        if glob.glob(os.path.join(folder, "*.crdownload")):
+            return 0
+        return sum(os.path.getsize(name) for name in glob.glob(os.path.join(folder, "*.csv")))
 
     def figure_csv(self, page, name):
         return self.saved(page, "[...document.querySelectorAll('#figure-%s .tools button')]"
