@@ -118,6 +118,7 @@ void plugin_dump_sls(plugin *p)
         plugin_log(p, OSM_LOG_ERROR, "ERR SV06: cannot write \"%s\": %s", path, strerror(errno));
         return;
     }
+    pthread_mutex_lock(&p->writing); /* the thread of five.c uses the same context */
     sv_status status = sv_routes_write(p->ctx, sv_live_fabric(p->live), r, SV_ROUTES_PSL, &sink);
     bool done = fclose(file) == 0 && status == SV_OK && rename(temporary, path) == 0;
     if (!done) {
@@ -125,4 +126,5 @@ void plugin_dump_sls(plugin *p)
                    status != SV_OK ? sv_ctx_message(p->ctx) : strerror(errno));
         remove(temporary);
     }
+    pthread_mutex_unlock(&p->writing);
 }
