@@ -91,3 +91,4 @@ printf '\nSwitch 0x02005e1a00000001\nLID    : Out Port(s)\n0xC000 : 0x001 0x003 
 printf '# VL arbitration\nqos_ca_high_limit 0\nqos_ca_vlarb_high 0:4,1:4\nqos_swe_vlarb_low 14:255\n' \
     >$corpus/qos/1
 "$selvage" check "$tables/d" --proof $corpus/proof/1 >/dev/null
+# mails/1, one mail of each kind, was made with sv_five_pack.

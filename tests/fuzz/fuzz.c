@@ -251,6 +251,54 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
         must_explain(ctx, status);
 }
 
+#elif defined(FUZZ_MAILS)
+
+/* Bytes of notices, as anybody on the fabric may send them, to both machines of the five phases:
+ * a byte that says what else happens, then a mail. */
+static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+{
+    const sv_five_options options = {
+        .retry = 10, .tries = 3, .lease = 1000, .margin = 100, .patience = 500};
+    sv_five_manager *manager = NULL;
+    sv_five_subscriber *subscriber = NULL;
+    sv_five_mail mail, again;
+    uint8_t bytes[SV_FIVE_BYTES];
+    uint64_t now = 0;
+    if (sv_five_manager_new(ctx, &options, &manager) == SV_OK &&
+        sv_five_subscriber_new(ctx, 7, &options, &subscriber) == SV_OK) {
+        sv_five_subscriber_begin(subscriber, now);
+        for (; size > SV_FIVE_BYTES; data += SV_FIVE_BYTES + 1, size -= SV_FIVE_BYTES + 1) {
+            now += data[0] & 63u;
+            if (data[0] & 64)
+                (void)!sv_five_manager_begin(manager, now);
+            if (data[0] & 128) {
+                sv_five_manager_programmed(manager, now);
+                sv_five_subscriber_migrated(subscriber, now);
+            }
+            if (!sv_five_unpack(data + 1, &mail))
+                continue;
+            sv_five_pack(&mail, 1, bytes);
+            MUST(sv_five_unpack(bytes, &again) && again.kind == mail.kind &&
+                 again.epoch == mail.epoch && again.serial == mail.serial);
+            sv_status status = sv_five_manager_receive(manager, &mail, now);
+            if (status != SV_OK) {
+                must_explain(ctx, status);
+                break;
+            }
+            sv_five_subscriber_receive(subscriber, &mail, now);
+            sv_five_manager_tick(manager, now);
+            sv_five_subscriber_tick(subscriber, now);
+            while (sv_five_manager_next(manager, &again))
+                MUST(again.kind < SV_FIVE_KINDS);
+            while (sv_five_subscriber_next(subscriber, &again))
+                MUST(again.kind < SV_FIVE_KINDS);
+            MUST(sv_five_manager_phase(manager) < SV_FIVE_PHASES);
+        }
+    }
+    sv_five_subscriber_free(subscriber);
+    sv_five_manager_free(manager);
+}
+
 #elif defined(FUZZ_SQUEUE) || defined(FUZZ_SACCT) || defined(FUZZ_SWF) || defined(FUZZ_SLURMJSON)
 
 #if defined(FUZZ_SQUEUE)
