@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "live/live.h"
+#include "routes/routes.h"
 
 void sv__live_stages_release(sv__stages *stages)
 {
@@ -137,26 +138,6 @@ static sv_status take_row(sv_ctx *ctx, const sv_routes *from, uint32_t d, sv_rou
     return SV_OK;
 }
 
-/* Gives one node the lanes of other tables. */
-static sv_status take_lanes(sv_ctx *ctx, const sv_fabric *f, const sv_routes *from, uint32_t v,
-                            sv_routes *to)
-{
-    uint32_t table = sv_routes_lane_table(ctx, to, &from->lane_tables[from->lanes_of[v]]);
-    if (table == SV_NONE)
-        return SV_NO_MEMORY;
-    to->lanes_of[v] = (uint16_t)table;
-    if (v >= f->num_switches || from->lanes_by_ports[v] == NULL)
-        return SV_OK;
-    for (unsigned in = 0; in <= f->switches[v].ports; in++)
-        for (unsigned out = 0; out <= f->switches[v].ports; out++) {
-            table = sv_routes_lane_table(ctx, to, sv_route_lanes(from, f, (sv_node){v}, in, out));
-            if (table == SV_NONE)
-                return SV_NO_MEMORY;
-            SV_TRY(sv_routes_set_lanes(ctx, f, to, (sv_node){v}, in, out, table));
-        }
-    return SV_OK;
-}
-
 /*
  * Old tables with new high entries, and with all there is for newcomers' addresses. If lanes are to
  * change, all of it waits.
@@ -168,7 +149,7 @@ static sv_status mend_high(sv_ctx *ctx, const sv_fabric *f, const sv_routes *nex
         return SV_OK;
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
         if (!same_lanes_at(f, held, next, v)) /* a newcomer */
-            SV_TRY(take_lanes(ctx, f, next, v, held));
+            SV_TRY(sv__routes_take_lanes(ctx, f, held, (sv_node){v}, next));
     for (uint32_t d = 0; d < next->num_destinations; d++)
         if (is_high(next, d) || (held->sl_form == next->sl_form && is_new(f, held, d)))
             SV_TRY(take_row(ctx, next, d, held));

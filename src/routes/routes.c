@@ -337,6 +337,33 @@ sv_status sv_routes_set_lanes(sv_ctx *ctx, const sv_fabric *f, sv_routes *r, sv_
     return SV_OK;
 }
 
+sv_status sv__routes_take_lanes(sv_ctx *ctx, const sv_fabric *f, sv_routes *r, sv_node v,
+                                const sv_routes *from)
+{
+    uint32_t table = sv_routes_lane_table(ctx, r, &from->lane_tables[from->lanes_of[v.i]]);
+    if (table == SV_NONE)
+        return SV_NO_MEMORY;
+    if (v.i < r->num_switches) { /* what it had by ports is forgotten */
+        r->lanes_by_ports[v.i] = NULL;
+        sv_bit_clear(r->own_lanes, v.i);
+    }
+    r->lanes_of[v.i] = (uint16_t)table;
+    if (v.i >= r->num_switches || from->lanes_by_ports[v.i] == NULL)
+        return SV_OK;
+    unsigned ports = f->switches[v.i].ports + 1u;
+    uint32_t was = SV_NONE;
+    for (unsigned i = 0; i < ports * ports; i++) {
+        uint32_t is = from->lanes_by_ports[v.i][i];
+        if (is != was)
+            table = sv_routes_lane_table(ctx, r, &from->lane_tables[is]);
+        was = is;
+        if (table == SV_NONE)
+            return SV_NO_MEMORY;
+        SV_TRY(sv_routes_set_lanes(ctx, f, r, v, i / ports, i % ports, table));
+    }
+    return SV_OK;
+}
+
 sv_status sv_routes_add_group(sv_ctx *ctx, sv_routes *r, unsigned mlid, sv_group **group)
 {
     uint32_t n = r->num_groups;

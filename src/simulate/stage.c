@@ -170,40 +170,12 @@ sv_status sv_sim_set_block(sv_sim_stage *x, sv_node s, uint32_t block, const sv_
     return SV_OK;
 }
 
-/* The lanes of each pair of ports of a switch. */
-static sv_status set_by_ports(sv__sim *x, sv_node s, const sv_routes *with)
-{
-    unsigned ports = x->f->switches[s.i].ports + 1u;
-    uint32_t was = SV_NONE, table = SV_NONE;
-    for (unsigned i = 0; i < ports * ports; i++) {
-        uint32_t is = with->lanes_by_ports[s.i][i];
-        if (is != was)
-            table = sv_routes_lane_table(x->ctx, x->stage->r, &with->lane_tables[is]);
-        if (table == SV_NONE)
-            return SV_NO_MEMORY;
-        was = is;
-        SV_TRY(sv_routes_set_lanes(x->ctx, x->f, x->stage->r, s, i / ports, i % ports, table));
-    }
-    return SV_OK;
-}
-
 sv_status sv_sim_set_lanes(sv_sim_stage *x, sv_node node, const sv_routes *with)
 {
-    sv_routes *r = x->stage->r;
     SV_TRY(may_change(x, with));
     if (node.i >= sv_num_nodes(x->f))
         return sv_fail(x->ctx, SV_BAD_INPUT, "there is no node %u", node.i);
-    uint32_t table = sv_routes_lane_table(x->ctx, r, &with->lane_tables[with->lanes_of[node.i]]);
-    if (table == SV_NONE)
-        return SV_NO_MEMORY;
-    if (sv__is_switch(x, node.i) && with->lanes_by_ports[node.i] != NULL)
-        SV_TRY(set_by_ports(x, node, with));
-    else if (sv__is_switch(x, node.i)) {
-        r->lanes_by_ports[node.i] = NULL;
-        sv_bit_clear(r->own_lanes, node.i);
-    }
-    r->lanes_of[node.i] = (uint16_t)table;
-    return SV_OK;
+    return sv__routes_take_lanes(x->ctx, x->f, x->stage->r, node, with);
 }
 
 void sv_sim_wake(sv_sim_stage *x, uint32_t terminal)

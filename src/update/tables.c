@@ -171,27 +171,6 @@ static sv_status bring_back(const sv__sides *x, sv_routes *tables)
     return SV_OK;
 }
 
-/* Gives a node the lanes of the new tables. */
-static sv_status take_lanes(const sv__sides *x, uint32_t v, sv_routes *tables)
-{
-    const sv_routes *from = x->after;
-    uint32_t table = sv_routes_lane_table(x->ctx, tables, &from->lane_tables[from->lanes_of[v]]);
-    if (table == SV_NONE)
-        return SV_NO_MEMORY;
-    tables->lanes_of[v] = (uint16_t)table;
-    if (v >= x->f->num_switches || from->lanes_by_ports[v] == NULL)
-        return SV_OK;
-    for (unsigned in = 0; in <= x->f->switches[v].ports; in++)
-        for (unsigned out = 0; out <= x->f->switches[v].ports; out++) {
-            const sv_lanes *lanes = sv_route_lanes(from, x->f, (sv_node){v}, in, out);
-            table = sv_routes_lane_table(x->ctx, tables, lanes);
-            if (table == SV_NONE)
-                return SV_NO_MEMORY;
-            SV_TRY(sv_routes_set_lanes(x->ctx, x->f, tables, (sv_node){v}, in, out, table));
-        }
-    return SV_OK;
-}
-
 /* Nodes may have come back since the old tables were made. */
 static sv_status take_newcomers(const sv__sides *x, sv_routes *tables)
 {
@@ -202,7 +181,7 @@ static sv_status take_newcomers(const sv__sides *x, sv_routes *tables)
     tables->home = home;
     for (uint32_t v = 0; v < sv_num_nodes(x->f); v++)
         if (sv_node_alive(x->f, (sv_node){v}) && is_newcomer(x, v))
-            SV_TRY(take_lanes(x, v, tables));
+            SV_TRY(sv__routes_take_lanes(x->ctx, x->f, tables, (sv_node){v}, x->after));
     return SV_OK;
 }
 

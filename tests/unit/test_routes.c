@@ -4,6 +4,8 @@
  */
 #include "support/testing.h"
 
+#include "routes/routes.h"
+
 TEST_CONTEXT
 
 static void destinations_are_numbered_by_node(void **state)
@@ -228,6 +230,33 @@ static void clones_take_more_lanes(void **state)
         sv_routes_free(clone);
         sv_routes_free(r);
     }
+    sv_fabric_free(f);
+}
+
+/* A node that had lanes by ports and gets plain ones forgets them, and the other way round. */
+static void nodes_take_lanes(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1");
+    sv_routes *plain = test_routed(ctx, f, "updn", 0), *fine = NULL, *made = NULL;
+    const sv_node s = {1};
+    const sv_lanes two = {{2, 2, 2}}, three = {{3, 3, 3}};
+    OK(ctx, sv_routes_clone(ctx, plain, &fine));
+    OK(ctx, sv_routes_set_lanes(ctx, f, fine, s, 1, 2, sv_routes_lane_table(ctx, fine, &two)));
+    OK(ctx, sv_routes_set_lanes(ctx, f, fine, s, 2, 1, sv_routes_lane_table(ctx, fine, &three)));
+    OK(ctx, sv_routes_clone(ctx, plain, &made));
+    for (int i = 0; i < 4; i++) {
+        const sv_routes *from = i % 2 == 0 ? fine : plain;
+        OK(ctx, sv__routes_take_lanes(ctx, f, made, s, from));
+        OK(ctx, sv_routes_check(ctx, f, made));
+        for (unsigned in = 0; in <= f->switches[s.i].ports; in++)
+            for (unsigned out = 0; out <= f->switches[s.i].ports; out++)
+                assert_memory_equal(sv_route_lanes(made, f, s, in, out),
+                                    sv_route_lanes(from, f, s, in, out), sizeof two);
+    }
+    sv_routes_free(made);
+    sv_routes_free(fine);
+    sv_routes_free(plain);
     sv_fabric_free(f);
 }
 
@@ -555,6 +584,7 @@ int main(void)
         cmocka_unit_test(service_levels_have_four_forms),
         cmocka_unit_test(lanes_are_pooled),
         cmocka_unit_test(clones_take_more_lanes),
+        cmocka_unit_test(nodes_take_lanes),
         cmocka_unit_test(wrong_tables_are_found),
         cmocka_unit_test(traces_end_as_they_must),
         cmocka_unit_test(failures_show_in_old_tables),
