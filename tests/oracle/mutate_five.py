@@ -10,20 +10,19 @@ Compiler, options and libraries are those of the build, in mutate_five.txt there
 
 Run: SELVAGE_BUILD=build python3 -B tests/oracle/mutate_five.py [TRIALS [SEED]]
 """
-import concurrent.futures
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict, namedtuple
+from collections import namedtuple
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support.mutate import SOURCE, Builder, check, judge_all  # noqa: E402
 
 TRIALS = int(sys.argv[1]) if len(sys.argv) > 1 else 1500
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.environ.get("SELVAGE_SOURCE", os.path.join(HERE, "..", ".."))
-BUILD = os.environ.get("SELVAGE_BUILD", "build")
 FILES = ["five.h", "five_manager.c", "five_subscriber.c"]
 TESTS = ["oracle/test_five.c", "unit/test_five.c", "unit/test_five_manager.c"]
 
@@ -158,41 +157,20 @@ def text_of(name):
         return file.read()
 
 
-def settings():
-    """Of the build: cc, and lists of flags, options, definitions, includes, libraries."""
-    found = defaultdict(list)
-    with open(os.path.join(BUILD, "tests", "mutate_five.txt")) as file:
-        for line in file:
-            key, _, value = line.rstrip("\n").partition(" ")
-            if value:
-                found[key].append(value)
-    return found
-
-
-class Shop:
+class Shop(Builder):
     """Builds and runs the tests with machines in folders of their own."""
 
     def __init__(self, folder):
-        self.folder, self.build = folder, settings()
+        super().__init__("mutate_five")
+        self.folder = folder
         self.limit = 600  # seconds a run may take
         self.objects = {}  # as they are
 
-    def call(self, arguments, what):
-        done = subprocess.run([*self.build["cc"], *self.build["flag"], *arguments],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode != 0:
-            raise SystemExit("%s: cannot be built:\n%s" % (what, done.stdout.decode()))
-
-    def compile(self, place, source, what):
+    def compile_one(self, place, source, what):
         target = os.path.join(place, source.replace("/", "_") + ".o")
-        path = os.path.join(SOURCE, "tests", source)
-        if source in FILES:
-            path = os.path.join(place, "update", source)
-        self.call(["-std=c17", *self.build["option"], "-O1", "-w",
-                   *("-D" + d for d in self.build["definition"]), "-I" + place,
-                   *("-I" + i for i in self.build["include"]),
-                   *("-I" + os.path.join(SOURCE, i) for i in ("src", "include", "tests")),
-                   "-c", path, "-o", target], what)
+        path = os.path.join(place, "update", source) if source in FILES else os.path.join(
+            SOURCE, "tests", source)
+        self.compile(path, target, what, [place], ("src", "include", "tests"))
         return target
 
     def make(self, name, mutation):
@@ -209,14 +187,14 @@ class Shop:
         objects = dict(self.objects)
         for source in FILES[1:] + TESTS:
             if mutation is None or mutation.file in (source, "five.h"):
-                objects[source] = self.compile(place, source, what)
+                objects[source] = self.compile_one(place, source, what)
         if mutation is None:
             self.objects = objects
         programs = []
         for test in TESTS:
             programs.append(os.path.join(place, test.replace("/", "_")[:-2]))
-            self.call([*(objects[source] for source in FILES[1:]), objects[test],
-                       *self.build["library"], "-o", programs[-1]], what)
+            self.link([*(objects[source] for source in FILES[1:]), objects[test]], programs[-1],
+                      what)
         return programs
 
     def run(self, program, *arguments):
@@ -241,10 +219,7 @@ class Shop:
 
 
 def main():
-    for m in MUTATIONS:
-        if text_of(m.file).count(m.old) != 1:
-            raise SystemExit("%s: this is in %s %d times, not once:\n%s" % (
-                m.what, m.file, text_of(m.file).count(m.old), m.old))
+    check(MUTATIONS, text_of)
     with tempfile.TemporaryDirectory(prefix="selvage-mutate-") as folder:
         shop = Shop(folder)
         begin = time.monotonic()
@@ -253,14 +228,12 @@ def main():
             raise SystemExit("the machines as they are: found out %s" % verdict)
         shop.limit = max(20, round(6 * (time.monotonic() - begin)))
         wrong = by_trials = 0
-        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            verdicts = pool.map(shop.judge, range(len(MUTATIONS)), MUTATIONS)
-            for mutation, (trials, unit, verdict) in zip(MUTATIONS, verdicts):
-                by_trials += trials
-                if not trials and (mutation.unsafe or not unit):
-                    wrong += 1
-                    verdict = verdict.upper()
-                print("%-24s %-18s rule %d  %s" % (verdict, mutation.file, mutation.rule,
+        for mutation, (trials, unit, verdict) in judge_all(shop.judge, MUTATIONS):
+            by_trials += trials
+            if not trials and (mutation.unsafe or not unit):
+                wrong += 1
+                verdict = verdict.upper()
+            print("%-24s %-18s rule %d  %s" % (verdict, mutation.file, mutation.rule,
                                                    mutation.what), flush=True)
     print("%d wrong machines, %d found by %d trials, %d not as they should; %.0f s" % (
         len(MUTATIONS), by_trials, TRIALS, wrong, time.monotonic() - begin))

@@ -8,18 +8,17 @@ Compiler, options and libraries are those of the build, in mutate_rehearse.txt t
 
 Run: SELVAGE_BUILD=build python3 -B tests/oracle/mutate_rehearse.py [TRIALS]
 """
-import concurrent.futures
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict, namedtuple
+from collections import namedtuple
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support.mutate import SOURCE, Builder, check, judge_all  # noqa: E402
 
 TRIALS = sys.argv[1] if len(sys.argv) > 1 else "100"
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.environ.get("SELVAGE_SOURCE", os.path.join(HERE, "..", ".."))
-BUILD = os.environ.get("SELVAGE_BUILD", "build")
 ROOM = os.path.join(SOURCE, "src", "rehearse")
 FILES = sorted(name for name in os.listdir(ROOM) if name.endswith(".c"))
 TESTS = ["unit", "oracle"]
@@ -111,29 +110,13 @@ def text_of(file):
         return source.read()
 
 
-def settings():
-    """Of the build: cc, and lists of flags, options, definitions, objects, libraries."""
-    found = defaultdict(list)
-    with open(os.path.join(BUILD, "tests", "mutate_rehearse.txt")) as file:
-        for line in file:
-            key, _, value = line.rstrip("\n").partition(" ")
-            if value:
-                found[key].append(value)
-    return found
-
-
-class Shop:
+class Shop(Builder):
     """Builds and runs the tests with rehearsals in folders of their own."""
 
     def __init__(self, folder):
-        self.folder, self.build = folder, settings()
+        super().__init__("mutate_rehearse")
+        self.folder = folder
         self.limit = 600  # seconds a run may take
-
-    def call(self, arguments, what):
-        done = subprocess.run([*self.build["cc"], *self.build["flag"], *arguments],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode != 0:
-            raise SystemExit("%s: cannot be built:\n%s" % (what, done.stdout.decode()))
 
     def make(self, name, mutation):
         """Both programs with a mutation (None: as they are). What it leaves alone is the build's."""
@@ -147,15 +130,12 @@ class Shop:
             path = os.path.join(place, file)
             with open(path, "w") as copy:
                 copy.write(text)
-            self.call(["-std=c17", *self.build["option"], "-O1", "-w",
-                       *("-D" + d for d in self.build["definition"]),
-                       *("-I" + os.path.join(SOURCE, i) for i in ("src", "include")),
-                       "-c", path, "-o", path + ".o"], mutation.what if mutation else "as it is")
+            self.compile(path, path + ".o", mutation.what if mutation else "as it is")
             objects.append(path + ".o")
         programs = []
         for test in TESTS:
             programs.append(os.path.join(place, test))
-            self.call([*objects, *self.build[test], *self.build["library"], "-o", programs[-1]],
+            self.link([*objects, *self.build[test]], programs[-1],
                       mutation.what if mutation else "as it is")
         return programs
 
@@ -176,10 +156,7 @@ class Shop:
 
 
 def main():
-    for m in MUTATIONS:
-        if text_of(m.file).count(m.old) != 1:
-            raise SystemExit("%s: this is in %s %d times, not once:\n%s" % (
-                m.what, m.file, text_of(m.file).count(m.old), m.old))
+    check(MUTATIONS, text_of)
     with tempfile.TemporaryDirectory(prefix="selvage-mutate-") as folder:
         shop = Shop(folder)
         begin = time.monotonic()
@@ -188,11 +165,9 @@ def main():
             raise SystemExit("rehearsals as they are: found out by the %s test" % found)
         shop.limit = max(30, round(6 * (time.monotonic() - begin)))
         missed = 0
-        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            for mutation, found in zip(MUTATIONS, pool.map(shop.judge, range(len(MUTATIONS)),
-                                                           MUTATIONS)):
-                missed += found is None
-                print("%-12s %-11s %s" % (found or "CAME THROUGH", mutation.file, mutation.what),
+        for mutation, found in judge_all(shop.judge, MUTATIONS):
+            missed += found is None
+            print("%-12s %-11s %s" % (found or "CAME THROUGH", mutation.file, mutation.what),
                       flush=True)
     print("%d wrong rehearsals, %d came through; %.0f s" % (len(MUTATIONS), missed,
                                                             time.monotonic() - begin))

@@ -12,7 +12,6 @@ Compiler, options and libraries are those of the build, in mutate_sim.txt there.
 
 Run: SELVAGE_BUILD=build python3 -B tests/oracle/mutate_sim.py [TRIALS [SEED]]
 """
-import concurrent.futures
 import os
 import re
 import shutil
@@ -20,13 +19,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict, namedtuple
+from collections import namedtuple
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support.mutate import SOURCE, Builder, check, judge_all  # noqa: E402
 
 TRIALS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.environ.get("SELVAGE_SOURCE", os.path.join(HERE, "..", ".."))
-BUILD = os.environ.get("SELVAGE_BUILD", "build")
 ROOM = os.path.join(SOURCE, "src", "simulate")
 
 # same: why nothing changes, where that is so.
@@ -318,13 +317,10 @@ MUTATIONS = [
              "stage->block_of[stage->block_first[sv__routes_block(r, d) + 1]++] = d;",
              "stage->block_first[sv__routes_block(r, d) + 1]++;\n    "
              "for (uint32_t d = 0; d < n; d++)\n        stage->block_of[d] = d;"),
-    Mutation("stage.c", 21, "a switch has the same lanes for all its ports",
-             "if (sv__is_switch(x, node.i) && with->lanes_by_ports[node.i] != NULL)", "if (false)"),
-    Mutation("stage.c", 21, "adapters keep their lanes",
-             "    r->lanes_of[node.i] = (uint16_t)table;\n", ""),
-    Mutation("stage.c", 21, "tables of lanes are numbered as they are elsewhere",
-             "table = sv_routes_lane_table(x->ctx, x->stage->r, &with->lane_tables[is]);",
-             "table = is;"),
+    Mutation("stage.c", 21, "switches keep their lanes", "return sv__routes_take_lanes(",
+             "return sv__is_switch(x, node.i) ? SV_OK : sv__routes_take_lanes("),
+    Mutation("stage.c", 21, "adapters keep their lanes", "return sv__routes_take_lanes(",
+             "return !sv__is_switch(x, node.i) ? SV_OK : sv__routes_take_lanes("),
     Mutation("stage.c", 21, "a message keeps its address",
              "    message->destination = changed.destination;\n", ""),
     Mutation("stage.c", 21, "a message keeps its SL", "    *sl = level;\n", ""),
@@ -414,22 +410,12 @@ def affected(name):
             any('#include "simulate/%s"' % each in text_of(file) for each in names)]
 
 
-def settings():
-    """Of the build: cc, and lists of flags, options, definitions, objects, libraries."""
-    found = defaultdict(list)
-    with open(os.path.join(BUILD, "tests", "mutate_sim.txt")) as file:
-        for line in file:
-            key, _, value = line.rstrip("\n").partition(" ")
-            if value:
-                found[key].append(value)
-    return found
-
-
-class Shop:
+class Shop(Builder):
     """Builds and runs simulators in folders of their own."""
 
     def __init__(self, folder):
-        self.folder, self.build = folder, settings()
+        super().__init__("mutate_sim")
+        self.folder = folder
         self.limit = 600  # seconds a run may take
 
     def make(self, number, mutation):
@@ -440,24 +426,13 @@ class Shop:
         if mutation is not None:
             with open(os.path.join(copy, mutation.file), "w") as file:
                 file.write(text_of(mutation.file).replace(mutation.old, mutation.new))
-        objects = []
+        objects, what = [], mutation.what if mutation else "the simulator as it is"
         for name in affected(mutation.file if mutation else "state.h"):
             objects.append(os.path.join(place, name + ".o"))
-            self.call(["-std=c17", *self.build["option"], "-O1", "-w",
-                       *("-D" + d for d in self.build["definition"]), "-I" + place,
-                       "-I" + os.path.join(SOURCE, "src"), "-I" + os.path.join(SOURCE, "include"),
-                       "-c", os.path.join(copy, name), "-o", objects[-1]], mutation)
+            self.compile(os.path.join(copy, name), objects[-1], what, [place])
         program = os.path.join(place, "program")
-        self.call([*objects, *self.build["object"], *self.build["library"], "-o", program],
-                  mutation)
+        self.link([*objects, *self.build["object"]], program, what)
         return program
-
-    def call(self, arguments, mutation):
-        done = subprocess.run([*self.build["cc"], *self.build["flag"], *arguments],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode != 0:
-            raise SystemExit("%s: cannot be built:\n%s" % (
-                mutation.what if mutation else "the simulator as it is", done.stdout.decode()))
 
     def run(self, program, only):
         """Whether it came through, and what happened otherwise."""
@@ -485,10 +460,7 @@ class Shop:
 
 
 def main():
-    for m in MUTATIONS:
-        if text_of(m.file).count(m.old) != 1:
-            raise SystemExit("%s: this is in %s %d times, not once:\n%s" % (
-                m.what, m.file, text_of(m.file).count(m.old), m.old))
+    check(MUTATIONS, text_of)
     with tempfile.TemporaryDirectory(prefix="selvage-mutate-") as folder:
         shop = Shop(folder)
         begin = time.monotonic()
@@ -499,15 +471,13 @@ def main():
         shop.limit = max(10, round(6 * took))
         print("The simulator as it is: %d trials passed, seed %d, %.1f s" % (TRIALS, SEED, took))
         wrong = 0
-        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            verdicts = pool.map(shop.judge, range(len(MUTATIONS)), MUTATIONS)
-            for mutation, (passed, verdict) in zip(MUTATIONS, verdicts):
-                if passed != (mutation.same is not None):
-                    wrong += 1
-                    verdict = verdict.upper()
-                print("%-30s %-11s rule %2d  %s%s" % (
-                    verdict, mutation.file, mutation.rule, mutation.what,
-                    ": " + mutation.same if mutation.same else ""), flush=True)
+        for mutation, (passed, verdict) in judge_all(shop.judge, MUTATIONS):
+            if passed != (mutation.same is not None):
+                wrong += 1
+                verdict = verdict.upper()
+            print("%-30s %-11s rule %2d  %s%s" % (
+                verdict, mutation.file, mutation.rule, mutation.what,
+                ": " + mutation.same if mutation.same else ""), flush=True)
     counted = sum(m.same is None for m in MUTATIONS)
     print("%d wrong simulators, %d that change nothing; %d not as they should; %.0f s" % (
         counted, len(MUTATIONS) - counted, wrong, time.monotonic() - begin))
