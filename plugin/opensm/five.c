@@ -56,13 +56,6 @@ struct letter {
     uint32_t counter;
 };
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* ---- members: the mutex is held ---- */
 
 static struct member *find(struct five *x, uint32_t number)
@@ -220,7 +213,7 @@ static void turn(struct five *x)
 {
     struct letter letters[MOST_MAILS];
     ib_net64_t guids[MOST_MAILS];
-    uint64_t now = now_ms();
+    uint64_t now = plugin_now_ms();
     if (sv_five_manager_due(x->manager) <= now)
         sv_five_manager_tick(x->manager, now);
     look(x);
@@ -246,7 +239,7 @@ static void rest(struct five *x)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    uint64_t now = now_ms(), due = sv_five_manager_due(x->manager), wait = LONGEST_MS;
+    uint64_t now = plugin_now_ms(), due = sv_five_manager_due(x->manager), wait = LONGEST_MS;
     if (due < now + wait)
         wait = due > now ? due - now : 1;
     until.tv_nsec += (long)wait * 1000000;
@@ -281,7 +274,7 @@ void five_trap(plugin *p, const ib_mad_notice_attr_t *notice)
     if (port == NULL || !notices_subscribed(p, guid))
         return;
     mail.subscriber = cl_ntoh16(osm_port_get_base_lid(port));
-    uint64_t now = now_ms();
+    uint64_t now = plugin_now_ms();
     pthread_mutex_lock(&x->mutex);
     bool known = mail.kind == SV_FIVE_SUBSCRIBE ? add(x, guid, mail.subscriber, now)
                                                 : find(x, mail.subscriber) != NULL;
@@ -342,7 +335,7 @@ static bool is_new_master(const struct five *x)
 bool five_choose(plugin *p)
 {
     struct five *x = p->five;
-    uint64_t now = now_ms();
+    uint64_t now = plugin_now_ms();
     if (x == NULL)
         return true;
     pthread_mutex_lock(&x->mutex);
@@ -367,7 +360,7 @@ void five_up(plugin *p)
     if (x == NULL || !p->handed || !plugin_confirmed(p))
         return;
     pthread_mutex_lock(&x->mutex);
-    sv_live_phases_confirmed(x->phases, now_ms());
+    sv_live_phases_confirmed(x->phases, plugin_now_ms());
     look(x);
     pthread_cond_signal(&x->wake);
     pthread_mutex_unlock(&x->mutex);
@@ -398,7 +391,7 @@ bool five_start(plugin *p, char *message, size_t size)
         return false;
     x->p = p;
     x->ctx = sv_ctx_new(&host);
-    if (x->ctx != NULL && begin(x, now_ms()) && pthread_mutex_init(&x->mutex, NULL) == 0 &&
+    if (x->ctx != NULL && begin(x, plugin_now_ms()) && pthread_mutex_init(&x->mutex, NULL) == 0 &&
         pthread_cond_init(&x->wake, NULL) == 0) {
         p->five = x;
         return true;

@@ -158,6 +158,8 @@ bool notices_read(const ib_mad_notice_attr_t *notice, ib_net64_t *guid, sv_five_
 
 /* ---- watch.c ---- */
 
+/* Milliseconds of a clock that never goes back. */
+uint64_t plugin_now_ms(void);
 void plugin_log(plugin *p, osm_log_level_t level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* What the library has to say. */

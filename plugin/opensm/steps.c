@@ -30,18 +30,11 @@ struct steps {
     uint64_t ready; /* … and the next step may follow from then on */
 };
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Sleeps, the mutex held, until somebody wakes the thread or a time has come. */
 static void rest(struct steps *x, uint64_t until)
 {
     struct timespec then;
-    uint64_t now = now_ms(), wait = until > now ? until - now : 1;
+    uint64_t now = plugin_now_ms(), wait = until > now ? until - now : 1;
     if (until == UINT64_MAX) {
         pthread_cond_wait(&x->wake, &x->mutex);
         return;
@@ -58,7 +51,7 @@ static void *run(void *data)
     struct steps *x = data;
     pthread_mutex_lock(&x->mutex);
     while (!x->stopping) {
-        bool due = x->waiting && x->confirmed && now_ms() >= x->ready;
+        bool due = x->waiting && x->confirmed && plugin_now_ms() >= x->ready;
         if (!due) {
             rest(x, x->waiting && x->confirmed ? x->ready : UINT64_MAX);
             continue;
@@ -68,7 +61,7 @@ static void *run(void *data)
         osm_sm_signal(&x->p->osm->sm, OSM_SIGNAL_SWEEP);
         pthread_mutex_lock(&x->mutex);
         if (!x->stopping && x->waiting && x->confirmed)
-            rest(x, now_ms() + AGAIN_MS);
+            rest(x, plugin_now_ms() + AGAIN_MS);
     }
     pthread_mutex_unlock(&x->mutex);
     return NULL;
@@ -89,7 +82,7 @@ bool steps_choose(plugin *p)
     sv_live_gate gate = sv_live_next(p->live);
     sv_live_steps(p->live, &done, &count, &settle);
     bool open = gate == SV_LIVE_GATE_OPEN ||
-                (gate == SV_LIVE_GATE_CONFIRMED && x->confirmed && now_ms() >= x->ready);
+                (gate == SV_LIVE_GATE_CONFIRMED && x->confirmed && plugin_now_ms() >= x->ready);
     if (open && (status = sv_live_pass(p->live)) == SV_OK) {
         p->step = done + 1;
         x->settle = settle;
@@ -119,7 +112,7 @@ void steps_up(plugin *p)
         return;
     pthread_mutex_lock(&x->mutex);
     x->confirmed = true;
-    x->ready = now_ms() + (x->settle ? p->options.settle_ms : 0);
+    x->ready = plugin_now_ms() + (x->settle ? p->options.settle_ms : 0);
     pthread_cond_signal(&x->wake);
     pthread_mutex_unlock(&x->mutex);
 }

@@ -13,6 +13,13 @@
 
 #include "plugin.h"
 
+uint64_t plugin_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 void plugin_log(plugin *p, osm_log_level_t level, const char *format, ...)
 {
     char line[1500];
