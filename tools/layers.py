@@ -12,7 +12,7 @@ import sys
 # In include order: a folder may include headers of folders before it, and its own.
 ORDER = ["base", "fabric", "topology", "faults", "jobmap", "cdg", "routes", "formats", "discover",
          "lanes", "structure", "routing", "verify", "multicast", "repair", "metrics", "picture", "select",
-         "update", "live", "simulate", "adapt", "rehearse", "jobs", "study", "report"]
+         "update", "live", "simulate", "traces", "adapt", "rehearse", "jobs", "study", "report"]
 # Public headers that are not named after their folder.
 ROOM = {"traffic": "simulate", "profiles": "simulate", "failures": "faults", "replay": "jobs"}
 # verify/ judges what others computed, so it may know nothing of them.

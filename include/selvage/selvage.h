@@ -4,6 +4,7 @@
 #ifndef SELVAGE_SELVAGE_H
 #define SELVAGE_SELVAGE_H
 
+#include <selvage/adapt.h>
 #include <selvage/base.h>
 #include <selvage/fabric.h>
 #include <selvage/failures.h>
@@ -24,6 +25,7 @@
 #include <selvage/select.h>
 #include <selvage/simulate.h>
 #include <selvage/topology.h>
+#include <selvage/traces.h>
 #include <selvage/traffic.h>
 #include <selvage/update.h>
 #include <selvage/verify.h>

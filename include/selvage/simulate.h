@@ -145,6 +145,81 @@ SV_API void sv_sim_call(sv_sim_stage *stage, uint64_t time);
 SV_API uint64_t sv_sim_under_way(const sv_sim_stage *stage);
 SV_API uint32_t sv_sim_next_packet(const sv_sim_stage *stage);
 
+/* ---- policies: packets that choose their way (rules 25 to 33) ---- */
+
+enum { SV_SIM_MOST_VIAS = 2, SV_SIM_MOST_SEGMENTS = SV_SIM_MOST_VIAS + 1 };
+
+/* A multistep path: to one switch after the other, each time as the tables say, then home. */
+typedef struct sv_sim_way {
+    uint32_t via[SV_SIM_MOST_VIAS]; /* destinations of the tables that are switches */
+    uint8_t vias;                   /* of them; 0: the tables' own path */
+    uint32_t mark;                  /* the policy's own: comes back in the packet's head */
+} sv_sim_way;
+
+/* What a packet carries for a policy. */
+typedef struct sv_sim_head {
+    sv_sim_way way;
+    sv_node from;         /* a terminal; of control packets a switch, too */
+    uint32_t destination; /* of the tables */
+    uint32_t bytes;       /* on the wire */
+    uint32_t tag;         /* of its message */
+    uint32_t sequence;    /* among the data packets of its pair of terminals, from 0 on (rule 32) */
+    uint64_t injected;    /* this packet; of control packets of a switch: when they were ready */
+    uint64_t waited;      /* ticks, at all switches so far (rule 30) */
+    uint32_t note;        /* the policy's own: 0 at the beginning, may be changed by hooks */
+    uint8_t segment;
+    bool control, last; /* last: of its message */
+} sv_sim_head;
+
+/*
+ * Who chooses ways. With one there is one thread, and no director. Hooks may be NULL; one that does
+ * not return SV_OK ends the run with that status. Hooks that get a stage may call the functions
+ * below with it.
+ */
+typedef struct sv_sim_policy {
+    void *user;
+    unsigned segments;     /* 1 … SV_SIM_MOST_SEGMENTS: one more than vias at most */
+    unsigned adaptive;     /* lanes besides escape lanes */
+    uint32_t header_bytes; /* that data packets have besides those of the model */
+    bool by_packet;        /* choose is asked for each packet, not for each message */
+    uint64_t patience;     /* depart hears of packets that waited for more ticks than this */
+    uint64_t first;        /* when timer is called for the first time; SV_NEVER: never */
+    /* A terminal is about to send (rule 28): offset is the first byte of the packet in its message.
+     * *way: all zeroes on entry. */
+    sv_status (*choose)(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+                        const sv_sim_message *message, uint32_t offset, sv_sim_way *way);
+    /* A switch has granted a packet, which waited there. */
+    sv_status (*depart)(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
+                        uint64_t waited, sv_sim_head *head);
+    /* A packet has arrived at a terminal: drained, maybe before others of its pair. Called for all
+     * packets, control packets too, at the tick at which it happens. */
+    sv_status (*deliver)(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+                         sv_sim_head *head);
+    /* *again: as sv_sim_director's; and so is sv_sim_call. */
+    sv_status (*timer)(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again);
+} sv_sim_policy;
+
+/* Sends a control packet of so many bytes on the wire from a node, ready at a tick that is later
+ * than now (from a terminal: not earlier), to a destination that is a terminal, by the tables' own
+ * path. Time: O(1). */
+SV_API SV_MUST_USE sv_status sv_sim_send(sv_sim_stage *stage, sv_node from, uint32_t destination,
+                                         uint32_t bytes, uint64_t ready, uint32_t mark,
+                                         uint32_t note);
+/* Bytes that wait for a channel or are being sent over it (rule 31). Time: O(1). */
+SV_API uint64_t sv_sim_backlog(const sv_sim_stage *stage, sv_channel c);
+
+/* A data packet that waits for a channel. */
+typedef struct sv_sim_waiting {
+    uint32_t from, to; /* terminals */
+    uint32_t bytes;    /* on the wire */
+    uint64_t since;    /* when the link into the buffer it is in started it */
+} sv_sim_waiting;
+
+/* The first packets, most of them at most, that wait for a channel of a switch (rule 31); how many
+ * were put into waiting. Time: O(ports × lanes + packets in their queues). */
+SV_API uint32_t sv_sim_waiting_for(const sv_sim_stage *stage, sv_channel c, sv_sim_waiting *waiting,
+                                   uint32_t most);
+
 /* Is told what happens. Each may be NULL. Packets are numbered as they are injected. */
 typedef struct sv_sim_watch {
     void *user;
@@ -228,6 +303,14 @@ typedef struct sv_sim_result {
     uint64_t mishaps[SV_SIM_MISHAPS];
     sv_sim_example example[SV_SIM_MISHAPS];
 
+    /* With a policy (packets, packet_hops, channels count data and control packets together). */
+    uint64_t control_packets, control_bytes; /* sent, on the wire */
+    uint64_t detours;                        /* data packets with vias */
+    uint64_t early;                          /* data packets that arrived before one of their pair
+                                                that was sent earlier (rule 32) … */
+    sv_sim_sum early_wait;                   /* … how long those waited for it, in all … */
+    uint64_t early_most;                     /* … and the most bytes that did at one terminal */
+
     sv_ctx *ctx; /* whose memory this is */
 } sv_sim_result;
 
@@ -237,12 +320,14 @@ typedef struct sv_sim_setup {
     const sv_sim_source *source;
     const sv_sim_watch *watch;       /* or NULL */
     const sv_sim_director *director; /* or NULL */
+    const sv_sim_policy *policy;     /* or NULL */
 } sv_sim_setup;
 
 /*
  * Simulates. INFEASIBLE: a packet does not fit into a buffer. BAD_INPUT: a model that is none, or a
  * message that tables do not carry (with several threads and several such messages, any of them is
- * told). Cancelling is a result: what there is so far.
+ * told), a policy with a director or with lanes by weights, or one whose ways are none. Cancelling
+ * is a result: what there is so far.
  *
  * *result: owned by the caller (sv_sim_free). Time: some hundred nanoseconds for each packet and
  * hop. Memory: linear in channels, lanes (and ports, with virtual output queues) and packets under

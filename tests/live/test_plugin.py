@@ -89,7 +89,7 @@ class Case(unittest.TestCase):
         status = sm.status()
         self.assertTrue(status["proven"])
         self.assertEqual(status["lost_pairs"], 0)
-        dumped = selvage("check", sm.dump, "--json")
+        dumped = selvage("check", sm.written(), "--json")
         self.assertEqual(dumped.code, 0 if whole else 1, dumped.out + dumped.err)
         self.assertIs(dumped.json["deadlock_free"], True)
         self.assertEqual(dumped.json["loops"], 0)

@@ -71,8 +71,9 @@ class Bed:
         os.kill(self.sm.pid(), signal.SIGHUP)
 
     def lids(self):
-        """Base LIDs of the hosts."""
-        found = json.loads(ok("convert", self.sm.dump, "--format", "json").out)
+        """Base LIDs of the hosts, as ports have them: OpenSM may be writing its files just now."""
+        self.sim.run(SELVAGE, "discover", "-o", self.path("now"))
+        found = json.loads(ok("convert", self.path("now"), "--format", "json").out)
         by_guid = {a["guid"]: t["lid"] for t in found["terminals"]
                    for a in [found["adapters"][t["adapter"]]]}
         return [by_guid[a["guid"]] for a in self.fabric["adapters"]]
@@ -84,8 +85,7 @@ class Bed:
 
     def held(self):
         """Entries of base and of high addresses, as switches have them: two sets."""
-        self.sim.run(SELVAGE, "discover", "-o", self.path("now"))
-        lids, base, high = self.lids(), set(), set()
+        lids, base, high = self.lids(), set(), set()  # lids() has discovered
         for guid, entries in tables(self.path("now/opensm-lfts.dump")).items():
             for lid, port in entries.items():
                 (high if lid - 1 in lids else base).add((guid, lid, port))
@@ -105,7 +105,7 @@ class Bed:
 class Update(unittest.TestCase):
     def judge(self, bed):
         """What OpenSM dumped is proven from outside, with both sets of routes."""
-        found = selvage("check", bed.sm.dump, "--json")
+        found = selvage("check", bed.sm.written(), "--json")
         self.assertEqual(found.code, 0, found.out + found.err)
         self.assertIs(found.json["deadlock_free"], True)
         self.assertEqual(found.json["unreachable_pairs"], 0)
@@ -164,7 +164,7 @@ class Update(unittest.TestCase):
                 self.assertLess(sl, LANES - 1)
         self.assertEqual([to % 2 for _, to, _ in told], [0, 0, 1, 1, 0, 0])
         for start, to, sl in told[2:]:
-            path = ok("path", bed.sm.dump, "lid %d" % (start - start % 2), "lid %d" % (to - to % 2),
+            path = ok("path", bed.sm.written(), "lid %d" % (start - start % 2), "lid %d" % (to - to % 2),
                       "--offset", str(to % 2), "--json").json
             self.assertEqual(path["sl"], sl)
 
@@ -180,7 +180,7 @@ class Update(unittest.TestCase):
             self.judge(bed)
             base, high = bed.held()
             dumped = {(guid, lid, port) for guid, entries in tables(
-                bed.sm.dump + "/opensm-lfts.dump").items() for lid, port in entries.items()}
+                bed.sm.written() + "/opensm-lfts.dump").items() for lid, port in entries.items()}
             self.assertEqual(base | high, dumped)
         self.assertEqual(bed.status()["updates"], 2)
         self.assertEqual(bed.status()["how"], "returned")

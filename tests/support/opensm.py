@@ -122,6 +122,20 @@ class OpenSM:
             os.kill(self.pid(), signal.SIGHUP)
             self.wait_up(timeout=2 * timeout)
 
+    def written(self, quiet=0.3, timeout=30):
+        """The folder of dump files, once OpenSM is not writing there: a file is empty, then part of
+        itself, until it is closed."""
+        deadline = time.time() + timeout
+        while True:
+            files = [os.stat(entry.path) for entry in os.scandir(self.dump)
+                     if entry.name.startswith("opensm") and entry.name != "opensm.log"]
+            if files and all(file.st_size for file in files) and time.time() - max(
+                    file.st_mtime for file in files) > quiet:
+                return self.dump
+            if time.time() > deadline:
+                raise AssertionError("OpenSM does not stop writing to %s" % self.dump)
+            time.sleep(0.05)
+
     def settle(self, change, timeout=60, quiet=0.5):
         """Makes a change, and waits until it is routed and nothing more happens."""
         before = self.ups()
