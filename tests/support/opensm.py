@@ -129,7 +129,8 @@ class OpenSM:
         while True:
             files = [os.stat(entry.path) for entry in os.scandir(self.dump)
                      if entry.name.startswith("opensm") and entry.name != "opensm.log"]
-            if files and all(file.st_size for file in files) and time.time() - max(
+            subnet = os.path.join(self.dump, "opensm-subnet.lst")  # others may well be empty
+            if os.path.exists(subnet) and os.stat(subnet).st_size and time.time() - max(
                     file.st_mtime for file in files) > quiet:
                 return self.dump
             if time.time() > deadline:
