@@ -19,127 +19,13 @@
  * Cost: for each tick with events all ports times lanes times what waits. For small networks.
  *
  * Source: docs/simulator.md and nothing else. One file, though a long one: it is read against that
- * page from top to bottom, and it is compiled into whatever test wants it. */
-#include "sim_oracle.h"
-
-#undef NDEBUG /* an oracle is always checked */
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define NEVER UINT64_MAX
-#define NONE  UINT32_MAX
-#define BLOCK 64u
-
-/* What an event's hop means is said with each kind. */
-typedef enum kind {
-    WAKE,    /* nothing but a reason to look */
-    CREDIT,  /* one credit is back at hops[hop], which sent the packet */
-    CROSSED, /* a block is across the switch of hops[hop] */
-    LEFT,    /* a block has left hops[hop] over its link */
-    FREE,    /* that link may start another packet */
-    READY,   /* the packet may be granted at hops[hop]; num_hops: may be drained */
-    DRAINED, /* a block was drained at the destination */
-    GONE     /* a block of a dropped packet is whole, and gone, at hops[hop] if there were one */
-} kind;
-
-typedef struct event {
-    uint64_t time;
-    kind kind;
-    uint32_t packet, hop, block;
-} event;
-
-typedef struct list {
-    uint32_t *items;
-    uint32_t count, room;
-} list;
-
-/* Where a port stands in the high or the low list (rule 16). */
-typedef struct place {
-    const oracle_entry *entries;
-    uint32_t count, current, left;
-} place;
-
-/* One port with both its directions: output (where packets leave to the peer) and input. */
-typedef struct port {
-    uint32_t node, number;
-    struct port *peer;
-    uint64_t tau, chi;
-    uint32_t *credits; /* [lanes]: for the peer's input buffers */
-    bool entry_busy;   /* a packet crosses to this output */
-    uint32_t used;     /* blocks of the output buffer */
-    bool link_busy;
-    uint64_t started, sent; /* the link's last packet: its start, the end of its last byte */
-    uint32_t *candidate;    /* [lanes]: the packet that may go now if the lane is chosen, or NONE */
-    const oracle_tables *tables; /* or NULL */
-    place high, low;
-    uint64_t high_blocks; /* granted from the high list since the last grant from the low one */
-    uint32_t last_lane;   /* granted or injected last */
-    uint32_t *last_pair;  /* [lanes]: input port and lane it came by, granted last on the lane */
-    list outgoing;        /* switch: granted, not yet started; adapter: open, not yet injected */
-    list closed;          /* adapter: packets of messages not yet opened */
-    uint32_t num_open;    /* adapter: messages */
-    uint64_t injector;    /* adapter: from when on it may inject */
-    list inside;       /* switch: not yet granted; adapter: not yet arrived. In order of starts */
-    uint32_t crossing; /* packets that cross from this input */
-    bool draining;
-} port;
-
-typedef struct packet {
-    uint32_t blocks;
-    uint32_t next;       /* the hop that it waits for; num_hops: its adapter has it, or will */
-    bool ready;          /* for that hop */
-    bool across;         /* its first block is in the output buffer of the hop before */
-    uint64_t first_from; /* it may not be looked at as first of a queue earlier */
-    uint32_t room;       /* with a director: of hops and granted */
-    bool circled;        /* and it was told */
-} packet;
-
-typedef struct sim {
-    const oracle_params *params;
-    uint32_t num_switches, num_nodes, num_packets, left;
-    uint32_t *base; /* [num_nodes + 1]: port p of node v is ports[base[v] + p] */
-    port *ports;
-    oracle_packet *given;
-    packet *packets;
-    event *heap;
-    size_t num_events, room;
-    uint64_t now;
-} sim;
-
-static void *get(size_t count, size_t size)
-{
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory)
-        abort();
-    return memory;
-}
-
-/* ---- lists of packets ---- */
-
-static void append(list *l, uint32_t item)
-{
-    if (l->count == l->room) {
-        l->room = l->room ? 2 * l->room : 8;
-        l->items = realloc(l->items, l->room * sizeof *l->items);
-        if (!l->items)
-            abort();
-    }
-    l->items[l->count++] = item;
-}
-
-static void take_out(list *l, uint32_t item)
-{
-    uint32_t i = 0;
-    while (l->items[i] != item)
-        i++;
-    l->count--;
-    memmove(&l->items[i], &l->items[i + 1], (l->count - i) * sizeof *l->items);
-}
+ * page from top to bottom, and it is compiled into whatever test wants it. Only rules 25 to 33
+ * stand on a page of their own, sim_oracle_policy.c. */
+#include "sim_oracle_inside.h"
 
 /* ---- events: a binary heap by time ---- */
 
-static void push(sim *s, uint64_t time, kind what, uint32_t p, uint32_t hop, uint32_t block)
+void oracle_push(sim *s, uint64_t time, kind what, uint32_t p, uint32_t hop, uint32_t block)
 {
     if (s->num_events == s->room) {
         s->room = s->room ? 2 * s->room : 64;
@@ -168,43 +54,6 @@ static event pop(sim *s)
     }
     s->heap[i] = last;
     return top;
-}
-
-/* ---- where things are ---- */
-
-static bool is_switch(const sim *s, uint32_t node)
-{
-    return node < s->num_switches;
-}
-
-static port *port_of(const sim *s, uint32_t node, uint32_t number)
-{
-    return &s->ports[s->base[node] + number];
-}
-
-/* The port over which the packet leaves at a hop. */
-static port *out_of(const sim *s, uint32_t p, uint32_t hop)
-{
-    const oracle_hop *h = &s->given[p].hops[hop];
-    return port_of(s, h->node, h->out_port);
-}
-
-/* The port by which it came to a hop (num_hops: to its destination). */
-static port *in_of(const sim *s, uint32_t p, uint32_t hop)
-{
-    return out_of(s, p, hop - 1)->peer;
-}
-
-static uint8_t lane_of(const sim *s, uint32_t p, uint32_t hop)
-{
-    return s->given[p].hops[hop].lane;
-}
-
-/* Rule 3: the byte with which block k ends. */
-static uint64_t end_of(const sim *s, uint32_t p, uint32_t k)
-{
-    uint64_t end = (uint64_t)BLOCK * k;
-    return end < s->given[p].length ? end : s->given[p].length;
 }
 
 /* Rule 9: two packets of one input port stand in one queue. Both wait for the hop after that port.
@@ -247,20 +96,23 @@ static void start_link(sim *s, uint32_t p, uint32_t hop)
     const oracle_params *params = s->params;
     port *out = out_of(s, p, hop);
     out->link_busy = true;
-    out->started = s->now;
+    out->started = s->packets[p].started = s->now;
     out->sent = s->now + s->given[p].length * out->tau;
     for (uint32_t k = 1; k <= s->packets[p].blocks; k++)
-        push(s, s->now + end_of(s, p, k) * out->tau, LEFT, p, hop, k);
-    push(s, out->sent + params->inband * out->tau, FREE, p, hop, 0);
+        oracle_push(s, s->now + end_of(s, p, k) * out->tau, LEFT, p, hop, k);
+    out->free_at = out->sent + params->inband * out->tau;
+    oracle_push(s, out->free_at, FREE, p, hop, 0);
     if (s->given[p].dropped && hop + 1 == s->given[p].num_hops) {
         for (uint32_t k = 1; k <= s->packets[p].blocks; k++)
-            push(s, s->now + end_of(s, p, k) * out->tau + params->cable, GONE, p, hop + 1, k);
+            oracle_push(s, s->now + end_of(s, p, k) * out->tau + params->cable, GONE, p, hop + 1,
+                        k);
         return;
     }
     bool last = hop + 1 == s->given[p].num_hops;
     uint64_t chi = last ? params->drain : out_of(s, p, hop + 1)->chi;
     uint64_t extra = last ? 0 : params->switch_delay;
-    push(s, s->now + params->cable + wait_of(s, p, out->tau, chi) + extra, READY, p, hop + 1, 0);
+    s->packets[p].ready_at = s->now + params->cable + wait_of(s, p, out->tau, chi) + extra;
+    oracle_push(s, s->packets[p].ready_at, READY, p, hop + 1, 0);
 }
 
 /* An output port of a switch starts the first packet of its buffer, if there is one to start. */
@@ -305,7 +157,7 @@ static void try_drain(sim *s, port *in)
     in->draining = true;
     for (uint32_t k = 1; k <= s->packets[p].blocks; k++) {
         uint64_t at = worked(s->params, s->now, end_of(s, p, k) * s->params->drain);
-        push(s, at, DRAINED, p, s->given[p].num_hops, k);
+        oracle_push(s, at, DRAINED, p, s->given[p].num_hops, k);
     }
 }
 
@@ -323,13 +175,14 @@ static void return_credit(sim *s, uint32_t p, uint32_t hop, uint32_t block)
             goes = back->sent;
         goes += s->params->inband * back->tau;
     }
-    push(s, goes + s->params->credit, CREDIT, p, hop - 1, block);
+    oracle_push(s, goes + s->params->credit, CREDIT, p, hop - 1, block);
 }
 
 static void block_crossed(sim *s, const event *e)
 {
     port *out = out_of(s, e->packet, e->hop), *in = in_of(s, e->packet, e->hop);
-    return_credit(s, e->packet, e->hop, e->block);
+    if (in->number != 0) /* rule 29 */
+        return_credit(s, e->packet, e->hop, e->block);
     if (e->block == s->packets[e->packet].blocks) {
         out->entry_busy = false;
         in->crossing--;
@@ -373,8 +226,10 @@ static void block_drained(sim *s, const event *e)
         return;
     if (s->params->director && overtaken(s, e->packet))
         mishap(s, ORACLE_OVERTAKEN, e->packet, in->node, 0);
-    s->given[e->packet].arrived = s->now;
-    s->left--;
+    if (!s->params->policy) { /* else that was before (rule 33) */
+        s->given[e->packet].arrived = s->now;
+        s->left--;
+    }
     take_out(&in->inside, e->packet);
     in->draining = false;
     try_drain(s, in);
@@ -489,7 +344,7 @@ static bool listed(const oracle_tables *tables, uint32_t lane)
 /* ---- ways that nobody knows beforehand (rules 21 to 23) ---- */
 
 /* Hops and granted get a place more. */
-static void lengthen(sim *s, uint32_t p)
+void oracle_lengthen(sim *s, uint32_t p)
 {
     oracle_packet *given = &s->given[p];
     packet *a = &s->packets[p];
@@ -525,7 +380,7 @@ static void look_ahead(sim *s, uint32_t p)
         mishap(s, ORACLE_DROPPED, p, in->node, why);
         return;
     }
-    lengthen(s, p);
+    oracle_lengthen(s, p);
     given->hops[given->num_hops - 1] = way;
     const port *out = out_of(s, p, given->num_hops - 1);
     assert(out->node == in->node && out->peer && way.lane < s->params->lanes);
@@ -543,6 +398,8 @@ static void enter_next(sim *s, uint32_t p)
     out->credits[lane_of(s, p, hop)] -= s->packets[p].blocks;
     if (s->params->director)
         look_ahead(s, p);
+    if (s->params->policy)
+        oracle_policy_look(s, p);
     if (!s->given[p].dropped)
         append(&out->peer->inside, p);
     s->packets[p].ready = false;
@@ -551,17 +408,25 @@ static void enter_next(sim *s, uint32_t p)
     s->given[p].granted[hop] = s->now;
 }
 
+/* The lane of the next link that a packet can take as far as credits go, or NONE. */
+static uint32_t lane_now(const sim *s, const port *out, uint32_t p)
+{
+    if (s->params->policy)
+        return oracle_policy_lane(s, out, p);
+    uint8_t lane = lane_of(s, p, s->packets[p].next);
+    return out->credits[lane] >= s->packets[p].blocks ? lane : NONE;
+}
+
 /* Rule 12 for the i-th packet of an input port of the same switch, on a lane of the next link. */
 static bool may_grant(const sim *s, const port *out, const port *in, uint32_t i, uint32_t lane)
 {
     uint32_t p = in->inside.items[i];
     const packet *a = &s->packets[p];
-    if (out_of(s, p, a->next) != out || lane_of(s, p, a->next) != lane)
+    if (out_of(s, p, a->next) != out || lane_now(s, out, p) != lane)
         return false;
     if (!a->ready || s->now < a->first_from || !first_in_queue(s, in, i))
         return false;
-    return in->crossing < s->params->ways && out->credits[lane] >= a->blocks &&
-           s->params->output - out->used >= a->blocks;
+    return in->crossing < s->params->ways && s->params->output - out->used >= a->blocks;
 }
 
 static void grant(sim *s, port *out, uint32_t p)
@@ -571,10 +436,10 @@ static void grant(sim *s, port *out, uint32_t p)
     for (uint32_t i = 0; i < in->inside.count; i++)
         if (in->inside.items[i] != p && same_queue(s, in->inside.items[i], p))
             s->packets[in->inside.items[i]].first_from = s->now + 1;
-    push(s, s->now + 1, WAKE, 0, 0, 0);
+    oracle_push(s, s->now + 1, WAKE, 0, 0, 0);
     for (uint32_t k = 1; k <= a->blocks; k++)
-        push(s, s->now + end_of(s, p, k) * out->chi, CROSSED, p, a->next, k);
-    uint8_t lane = lane_of(s, p, a->next);
+        oracle_push(s, s->now + end_of(s, p, k) * out->chi, CROSSED, p, a->next, k);
+    uint8_t lane = s->given[p].hops[a->next].lane = (uint8_t)lane_now(s, out, p);
     out->entry_busy = true;
     out->used += a->blocks;
     out->last_pair[lane] = in->number * s->params->lanes + lane_of(s, p, a->next - 1);
@@ -582,6 +447,8 @@ static void grant(sim *s, port *out, uint32_t p)
     take_out(&in->inside, p);
     enter_next(s, p);
     append(&out->outgoing, p);
+    if (s->params->policy)
+        oracle_policy_granted(s, out, p);
 }
 
 /* The packet of this input port, come by a lane, that may be granted. */
@@ -634,12 +501,15 @@ static void open_messages(sim *s, port *out)
         uint8_t lane = lane_of(s, first, 0);
         if (director && !director->open(director->user, first, s->now, &lane))
             return;
+        if (s->params->policy) {
+            oracle_policy_open(s, first);
+            lane = lane_of(s, first, 0);
+        }
         assert(lane < s->params->lanes && (!out->tables || listed(out->tables, lane)));
         out->num_open++;
         while (out->closed.count && s->given[out->closed.items[0]].message == message) {
             uint32_t p = out->closed.items[0];
-            if (director)
-                s->given[p].hops[0].lane = lane;
+            s->given[p].hops[0].lane = lane;
             append(&out->outgoing, p);
             take_out(&out->closed, p);
         }
@@ -654,16 +524,28 @@ static bool still_open(const sim *s, const port *out, uint32_t message)
     return false;
 }
 
-static void inject(sim *s, port *out, uint32_t p)
+void oracle_inject(sim *s, port *out, uint32_t p)
 {
     out->injector = s->now + s->given[p].length * s->params->inject;
     if (out->injector > s->now)
-        push(s, out->injector, WAKE, 0, 0, 0);
-    take_out(&out->outgoing, p);
-    if (!still_open(s, out, s->given[p].message))
-        out->num_open--;
+        oracle_push(s, out->injector, WAKE, 0, 0, 0);
     enter_next(s, p);
     start_link(s, p, 0);
+    if (s->params->policy)
+        oracle_policy_injected(s, p);
+}
+
+/* The same for one of a message. */
+static void inject(sim *s, port *out, uint32_t p)
+{
+    uint32_t message = s->given[p].message;
+    take_out(&out->outgoing, p);
+    bool goes_on = still_open(s, out, message);
+    if (!goes_on)
+        out->num_open--;
+    oracle_inject(s, out, p);
+    if (goes_on && s->params->policy)
+        oracle_policy_next(s, out, p + 1);
 }
 
 /* The first of a lane's queue, if there are credits for it. */
@@ -683,6 +565,8 @@ static void try_inject(sim *s, port *out)
         return;
     if (out->link_busy || s->now < out->injector)
         return;
+    if (s->params->policy && oracle_policy_control(s, out))
+        return;
     open_messages(s, out); /* not earlier: rule 21 */
     for (uint32_t lane = 0; lane < s->params->lanes; lane++)
         out->candidate[lane] = first_to_inject(s, out, lane);
@@ -698,6 +582,19 @@ static bool in_switch_buffer(const sim *s, uint32_t p)
     return s->packets[p].next > 0 && s->packets[p].next < s->given[p].num_hops;
 }
 
+/* Whether those of S leave a packet too little room where it goes next, on a lane. */
+static bool full(const sim *s, uint32_t p, uint32_t lane)
+{
+    const list *there = &out_of(s, p, s->packets[p].next)->peer->inside;
+    uint64_t taken = s->packets[p].blocks;
+    for (uint32_t i = 0; i < there->count; i++) {
+        uint32_t q = there->items[i];
+        if (s->given[q].stuck && lane_of(s, q, s->packets[q].next - 1) == lane)
+            taken += s->packets[q].blocks;
+    }
+    return taken > s->params->input;
+}
+
 /* Whether the packet keeps standing if those of S do: it stands behind one of them, or they leave
  * it too little room where it goes next. One that waits behind others may be of S for the latter:
  * when those are gone it will not move. */
@@ -709,14 +606,13 @@ static bool stays(const sim *s, uint32_t p)
     for (uint32_t i = 0; here->items[i] != p; i++)
         if (given[here->items[i]].stuck && same_queue(s, here->items[i], p))
             return true;
-    const list *there = &out_of(s, p, hop)->peer->inside;
-    uint64_t taken = s->packets[p].blocks;
-    for (uint32_t i = 0; i < there->count; i++) {
-        uint32_t q = there->items[i];
-        if (given[q].stuck && lane_of(s, q, s->packets[q].next - 1) == lane_of(s, p, hop))
-            taken += s->packets[q].blocks;
-    }
-    return taken > s->params->input;
+    if (!full(s, p, lane_of(s, p, hop)))
+        return false;
+    const oracle_policy *policy = s->params->policy;
+    for (uint32_t i = 0; policy && i < policy->adaptive; i++)
+        if (!full(s, p, policy->segments * policy->lanes + i)) /* rule 27 */
+            return false;
+    return true;
 }
 
 /* All of them at first; then those that do not stay go, until none does. Says whether any is left.
@@ -811,10 +707,10 @@ static void close_in(sim *s, uint32_t p)
         l->items[i] = l->items[i - 1];
         l->items[i - 1] = p;
     }
-    push(s, given[p].ready, WAKE, 0, 0, 0);
+    oracle_push(s, given[p].ready, WAKE, 0, 0, 0);
 }
 
-/* With a director: hops and times of its own, which can grow. */
+/* Where ways are found out: hops and times of its own, which can grow. */
 static void make_way(sim *s, uint32_t p)
 {
     oracle_packet *given = &s->given[p];
@@ -829,7 +725,8 @@ static void make_way(sim *s, uint32_t p)
 static void make_packet(sim *s, uint32_t p)
 {
     oracle_packet *given = &s->given[p];
-    if (s->params->director)
+    bool known = !s->params->director && !s->params->policy;
+    if (!known)
         make_way(s, p);
     s->packets[p].blocks = (given->length + BLOCK - 1) / BLOCK;
     given->arrived = NEVER;
@@ -838,14 +735,13 @@ static void make_packet(sim *s, uint32_t p)
         given->granted[hop] = NEVER;
         const port *out = out_of(s, p, hop);
         assert(lane_of(s, p, hop) < s->params->lanes && out->peer);
-        assert(s->params->director || !out->tables || listed(out->tables, lane_of(s, p, hop)));
+        assert(!known || !out->tables || listed(out->tables, lane_of(s, p, hop)));
         assert(hop == 0 || in_of(s, p, hop)->node == given->hops[hop].node);
     }
     assert(given->length > 0 && !is_switch(s, given->hops[0].node));
-    assert(s->params->director || !is_switch(s, in_of(s, p, given->num_hops)->node));
+    assert(!known || !is_switch(s, in_of(s, p, given->num_hops)->node));
     assert(s->packets[p].blocks <= s->params->input);
-    assert((given->num_hops == 1 && !s->params->director) ||
-           s->packets[p].blocks <= s->params->output);
+    assert((given->num_hops == 1 && known) || s->packets[p].blocks <= s->params->output);
     close_in(s, p);
 }
 
@@ -853,6 +749,10 @@ static void make_packet(sim *s, uint32_t p)
 static void one_tick(sim *s)
 {
     s->now = s->heap[0].time;
+    if (s->params->policy)
+        oracle_policy_tick(s);
+    if (!s->left)
+        return; /* rule 33 */
     while (s->num_events && s->heap[0].time == s->now) {
         event e = pop(s);
         apply(s, &e);
@@ -873,6 +773,7 @@ static void release(sim *s)
         free(s->ports[i].closed.items);
         free(s->ports[i].outgoing.items);
         free(s->ports[i].inside.items);
+        free(s->ports[i].control.items);
     }
     free(s->ports);
     free(s->base);
@@ -899,12 +800,16 @@ oracle_end oracle_run(const oracle_params *params, uint32_t num_switches, const 
     for (uint32_t p = 0; p < num_packets; p++)
         make_packet(&s, p);
     for (uint32_t i = 0; params->director && i < params->director->num_wakes; i++)
-        push(&s, params->director->wakes[i], WAKE, 0, 0, 0);
+        oracle_push(&s, params->director->wakes[i], WAKE, 0, 0, 0);
+    if (params->policy)
+        oracle_policy_begin(&s);
     while (s.left && s.num_events && s.heap[0].time < params->limit)
         one_tick(&s);
     oracle_end end = ORACLE_COMPLETED;
     if (s.left)
         end = find_stuck(&s) ? ORACLE_DEADLOCK : ORACLE_LIMIT;
+    if (params->policy)
+        oracle_policy_end(&s, packets, num_packets);
     release(&s);
     return end;
 }

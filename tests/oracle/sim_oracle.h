@@ -47,6 +47,89 @@ typedef struct oracle_director {
     uint32_t num_wakes;
 } oracle_director;
 
+/* ---- policies (rules 25 to 33) ---- */
+
+/* A run, for hooks. */
+typedef struct oracle_stage oracle_stage;
+
+/* Switches by which a packet goes: targets, as its destination is one. */
+typedef struct oracle_way {
+    uint32_t via[2], vias, mark;
+} oracle_way;
+
+typedef struct oracle_head {
+    oracle_way way;
+    uint32_t number;      /* as packets are injected; of a switch's own as they are sent */
+    uint32_t from;        /* a node */
+    uint32_t destination; /* a target */
+    uint32_t bytes, message, sequence;
+    uint64_t injected, waited;
+    uint32_t note, segment;
+    bool control, last;
+} oracle_head;
+
+/* A data packet that waits for a channel. */
+typedef struct oracle_waiting {
+    uint32_t from, to, bytes; /* nodes */
+    uint64_t since;
+} oracle_waiting;
+
+/* A packet of S at the end. */
+typedef struct oracle_stuck {
+    uint32_t in_node, in_port; /* the port that the link into its buffer leaves; port 0: its own */
+    uint32_t node, out_port;   /* where it is, and wants to go */
+    uint8_t lane, out_lane;    /* the one it came by; its escape lane */
+    bool behind;               /* one of S in its queue */
+    uint64_t since;            /* its link's start */
+    oracle_head head;
+} oracle_stuck;
+
+typedef struct oracle_counts {
+    uint64_t control_packets, control_bytes, detours, early, early_wait, early_most;
+    uint64_t time; /* of the last delivery */
+} oracle_counts;
+
+/*
+ * Who chooses ways. Targets are numbers of the caller's, who says of each which node it is, and
+ * what the tables have: the port, the SL from a node, the lane of an SL between ports (at adapters:
+ * from 0 to 1). All of the hooks must be there.
+ */
+typedef struct oracle_policy {
+    void *user;
+    uint32_t segments, adaptive;
+    uint32_t lanes; /* rule 25's L */
+    bool by_packet;
+    uint64_t patience, first;
+
+    uint32_t (*node)(void *user, uint32_t target);
+    uint32_t (*port)(void *user, uint32_t node, uint32_t target);
+    uint8_t (*sl)(void *user, uint32_t from, uint32_t target);
+    uint8_t (*lane)(void *user, uint32_t node, uint32_t in, uint32_t out, uint8_t sl);
+
+    void (*choose)(void *user, oracle_stage *stage, uint64_t now, uint32_t packet, oracle_way *way);
+    /* May change the head's note. */
+    void (*depart)(void *user, oracle_stage *stage, uint64_t now, uint32_t node, uint32_t out_port,
+                   uint64_t waited, oracle_head *head);
+    void (*deliver)(void *user, oracle_stage *stage, uint64_t now, uint32_t node,
+                    oracle_head *head);
+    void (*timer)(void *user, oracle_stage *stage, uint64_t now, uint64_t *again);
+
+    /* What happens. heard: the last packet of a message is delivered. */
+    void (*injected)(void *user, const oracle_head *head, uint64_t now);
+    void (*granted)(void *user, const oracle_head *head, uint32_t node, uint32_t out_port,
+                    uint32_t lane, uint64_t now);
+    void (*heard)(void *user, uint32_t message, uint64_t now);
+    void (*stuck)(void *user, const oracle_stuck *stuck);
+} oracle_policy;
+
+/* For hooks: rules 29, 31, 33. */
+void oracle_send(oracle_stage *stage, uint32_t from, uint32_t destination, uint32_t bytes,
+                 uint64_t ready, uint32_t mark, uint32_t note);
+void oracle_call(oracle_stage *stage, uint64_t time);
+uint64_t oracle_backlog(const oracle_stage *stage, uint32_t node, uint32_t port);
+uint32_t oracle_waiting_for(const oracle_stage *stage, uint32_t node, uint32_t port,
+                            oracle_waiting *waiting, uint32_t most);
+
 typedef struct oracle_params {
     uint64_t cable, credit, switch_delay; /* ticks */
     uint32_t input, output;               /* blocks */
@@ -61,6 +144,8 @@ typedef struct oracle_params {
     const oracle_tables *switch_tables, *adapter_tables; /* NULL: lanes take turns there */
     uint64_t limit;                  /* ticks: what would happen at it or later does not */
     const oracle_director *director; /* NULL: tables do not change */
+    const oracle_policy *policy;     /* NULL: packets do not choose their way */
+    oracle_counts *counts;           /* with a policy: a result */
 } oracle_params;
 
 /* Nodes: switches 0 … num_switches - 1, then adapters. Switch s has ports 1 … ports[s], an adapter
@@ -73,13 +158,14 @@ typedef struct oracle_cable {
 /* The packets of a message stand one behind the other in their array, in its order. Messages may
  * stand there in any order.
  *
- * With a director num_hops is 1 and hops[0] the adapter. What comes back is a way as long as it was
- * found out, in hops and granted of its own, which the caller frees. */
+ * With a director or a policy num_hops is 1 and hops[0] the adapter. What comes back is a way as
+ * long as it was found out, in hops and granted of its own, which the caller frees. */
 typedef struct oracle_packet {
-    uint64_t ready;    /* of its message */
-    uint32_t message;  /* its number */
-    uint32_t length;   /* W, bytes */
-    uint32_t num_hops; /* the source adapter and all switches on the way */
+    uint64_t ready;                /* of its message */
+    uint32_t message;              /* its number */
+    uint32_t length;               /* W, bytes */
+    uint32_t payload, destination; /* looked at by policies only */
+    uint32_t num_hops;             /* the source adapter and all switches on the way */
     oracle_hop *hops;
     /* results */
     uint64_t
@@ -87,6 +173,7 @@ typedef struct oracle_packet {
     uint64_t arrived; /* UINT64_MAX: never */
     bool stuck;       /* of the set S of rule 20 at the end */
     bool dropped;     /* at the switch after hops[num_hops - 1] */
+    uint64_t delivered; /* with a policy (rule 32) */
 } oracle_packet;
 
 /* COMPLETED: all packets arrived or were dropped. DEADLOCK: they did not, nothing more happens
