@@ -149,6 +149,11 @@ SV_API uint32_t sv_sim_next_packet(const sv_sim_stage *stage);
 
 enum { SV_SIM_MOST_VIAS = 2, SV_SIM_MOST_SEGMENTS = SV_SIM_MOST_VIAS + 1 };
 
+/* Lanes that tables use (rule 25): one more than the largest that some SL has at some adapter or
+ * pair of ports of a switch, port 0 being one to come in by. A model for a policy has segments
+ * times so many lanes, and adaptive ones. Time: O(ports² of switches). */
+SV_API unsigned sv_sim_table_lanes(const sv_fabric *fabric, const sv_routes *routes);
+
 /* A multistep path: to one switch after the other, each time as the tables say, then home. */
 typedef struct sv_sim_way {
     uint32_t via[SV_SIM_MOST_VIAS]; /* destinations of the tables that are switches */
@@ -167,8 +172,8 @@ typedef struct sv_sim_head {
     uint64_t injected;    /* this packet; of control packets of a switch: when they were ready */
     uint64_t waited;      /* ticks, at all switches so far (rule 30) */
     uint32_t note;        /* the policy's own: 0 at the beginning, may be changed by hooks */
-    uint8_t segment;
-    bool control, last; /* last: of its message */
+    uint8_t segment;      /* in depart: the one it leaves the next switch in */
+    bool control, last;   /* last: of its message */
 } sv_sim_head;
 
 /*
@@ -200,8 +205,9 @@ typedef struct sv_sim_policy {
 } sv_sim_policy;
 
 /* Sends a control packet of so many bytes on the wire from a node, ready at a tick that is later
- * than now (from a terminal: not earlier), to a destination that is a terminal, by the tables' own
- * path. Time: O(1). */
+ * than now (from a terminal: not earlier), to a destination that is another terminal, by the
+ * tables' own path. BAD_INPUT: any of that does not hold; INFEASIBLE: it does not fit into a
+ * buffer. Time: O(1), if a terminal's are sent in the order in which they are ready. */
 SV_API SV_MUST_USE sv_status sv_sim_send(sv_sim_stage *stage, sv_node from, uint32_t destination,
                                          uint32_t bytes, uint64_t ready, uint32_t mark,
                                          uint32_t note);
@@ -244,6 +250,8 @@ typedef struct sv_sim_stuck {
     sv_channel in, out;
     uint8_t lane, out_lane;
     bool behind; /* another stuck one in its queue */
+    /* Node num_switches + from sent it (modulo 2^32: control packets of switches, too). in is
+     * SV_NONE for those of them that wait at port 0. */
     uint32_t from, destination;
     uint64_t since; /* the link into that buffer started it */
 } sv_sim_stuck;
@@ -303,8 +311,12 @@ typedef struct sv_sim_result {
     uint64_t mishaps[SV_SIM_MISHAPS];
     sv_sim_example example[SV_SIM_MISHAPS];
 
-    /* With a policy (packets, packet_hops, channels count data and control packets together). */
-    uint64_t control_packets, control_bytes; /* sent, on the wire */
+    /*
+     * With a policy, all of them in the whole run. packets, arrived_packets, packet_hops, channels
+     * and timeline count data and control packets together, all else data alone: bytes when they
+     * are drained, messages when they are delivered. time is the last delivery.
+     */
+    uint64_t control_packets, control_bytes; /* injected, or sent by switches; on the wire */
     uint64_t detours;                        /* data packets with vias */
     uint64_t early;                          /* data packets that arrived before one of their pair
                                                 that was sent earlier (rule 32) … */
@@ -324,7 +336,8 @@ typedef struct sv_sim_setup {
 } sv_sim_setup;
 
 /*
- * Simulates. INFEASIBLE: a packet does not fit into a buffer. BAD_INPUT: a model that is none, or a
+ * Simulates. INFEASIBLE: a packet does not fit into a buffer, or a policy needs more lanes than the
+ * model has. BAD_INPUT: a model that is none, or a
  * message that tables do not carry (with several threads and several such messages, any of them is
  * told), a policy with a director or with lanes by weights, or one whose ways are none. Cancelling
  * is a result: what there is so far.
