@@ -28,6 +28,8 @@ uint32_t sv__packet_new(sv__sim *x)
         if (cargo == NULL)
             return SV_NONE;
         x->cargo = cargo;
+        if (x->policy != NULL && sv__policy_room(x, room) != SV_OK)
+            return SV_NONE;
         x->packets_room = room;
     }
     return x->num_packets++;
@@ -52,6 +54,8 @@ static uint32_t opened_new(sv__sim *x)
         if (opened == NULL)
             return SV_NONE;
         x->opened = opened;
+        if (x->policy != NULL && sv__policy_open_room(x, room) != SV_OK)
+            return SV_NONE;
         x->opened_room = room;
     }
     return x->num_opened++;
@@ -84,7 +88,46 @@ static sv_status ask(sv__sim *x, uint32_t t)
         return sv_fail(x->ctx, SV_BAD_INPUT, "messages of '%s' are not in order of time",
                        sv_node_name(x->f, from));
     a->has_coming = true;
+    x->pending++;
     return SV_OK;
+}
+
+sv_status sv__adapter_lane(sv__sim *x, uint32_t t, uint32_t destination, unsigned sl,
+                           unsigned *lane)
+{
+    sv_node from = {x->f->num_switches + t};
+    if (sl >= SV_MOST_SLS)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "the service level from '%s' to '%s' is not known",
+                       sv_node_name(x->f, from), sv_node_name(x->f, x->r->node[destination]));
+    *lane = sv_route_lanes(x->r, x->f, from, 0, x->f->port[x->adapters[t].channel])->of_sl[sl];
+    if (*lane >= x->m->lanes)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "'%s' has no lane for service level %u",
+                       sv_node_name(x->f, from), sl);
+    return SV_OK;
+}
+
+/* Puts an open message at the end of a lane's queue. */
+static void join(sv__sim *x, uint32_t t, unsigned lane, uint32_t i)
+{
+    sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
+    x->opened[i].next = SV_NONE;
+    if (box->first == SV_NONE)
+        box->first = i;
+    else
+        x->opened[box->last].next = i;
+    box->last = i;
+    x->adapters[t].lanes |= (uint64_t)1 << lane;
+}
+
+/* Takes the first message out of a lane's queue. */
+static uint32_t leave(sv__sim *x, uint32_t t, unsigned lane)
+{
+    sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
+    uint32_t i = box->first;
+    box->first = x->opened[i].next;
+    if (box->first == SV_NONE)
+        x->adapters[t].lanes &= ~((uint64_t)1 << lane);
+    return i;
 }
 
 /* Opens what is ready, as much as may be open. */
@@ -95,31 +138,19 @@ static sv_status open_messages(sv__sim *x, uint32_t t)
     while (a->has_coming && a->coming.ready <= x->now && a->open < x->m->open && !a->held) {
         sv_node from = {x->f->num_switches + t};
         sv_sim_message message = a->coming;
-        unsigned sl = sv_route_sl(x->r, from, message.destination);
+        unsigned sl = sv_route_sl(x->r, from, message.destination), lane;
         if (x->stage != NULL) {
             SV_TRY(sv__stage_open(x, t, &message, &sl));
             if (a->held)
                 break;
         }
-        if (sl >= SV_MOST_SLS)
-            return sv_fail(x->ctx, SV_BAD_INPUT, "the service level from '%s' to '%s' is not known",
-                           sv_node_name(x->f, from),
-                           sv_node_name(x->f, x->r->node[message.destination]));
-        unsigned lane = sv_route_lanes(x->r, x->f, from, 0, x->f->port[a->channel])->of_sl[sl];
-        if (lane >= x->m->lanes)
-            return sv_fail(x->ctx, SV_BAD_INPUT, "'%s' has no lane for service level %u",
-                           sv_node_name(x->f, from), sl);
         uint32_t i = opened_new(x);
         if (i == SV_NONE)
             return SV_NO_MEMORY;
-        x->opened[i] = (sv__open){.message = message, .next = SV_NONE, .sl = (uint8_t)sl};
-        sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
-        if (box->first == SV_NONE)
-            box->first = i;
-        else
-            x->opened[box->last].next = i;
-        box->last = i;
-        a->lanes |= (uint64_t)1 << lane;
+        x->opened[i] = (sv__open){.message = message, .sl = (uint8_t)sl};
+        SV_TRY(x->policy != NULL ? sv__policy_open(x, t, i, &lane)
+                                 : sv__adapter_lane(x, t, message.destination, sl, &lane));
+        join(x, t, lane, i);
         a->open++;
         a->has_coming = false;
         x->result->messages++;
@@ -137,9 +168,10 @@ static uint32_t payload_of(const sv__sim *x, const sv__open *open)
 }
 
 /* Makes the next packet of an open message. SV_NONE: no memory. */
-static uint32_t make_packet(sv__sim *x, uint32_t t, sv__open *open)
+static uint32_t make_packet(sv__sim *x, uint32_t t, uint32_t i)
 {
     sv__adapter *a = &x->adapters[t];
+    sv__open *open = &x->opened[i];
     uint32_t payload = payload_of(x, open), p = sv__packet_new(x);
     if (p == SV_NONE)
         return SV_NONE;
@@ -147,7 +179,7 @@ static uint32_t make_packet(sv__sim *x, uint32_t t, sv__open *open)
     open->sent += payload;
     x->packets[p] = (sv__packet){.destination = open->message.destination,
                                  .from = t,
-                                 .length = (uint16_t)(payload + x->m->header_bytes),
+                                 .length = (uint16_t)(payload + x->header),
                                  .sl = open->sl,
                                  .last = open->sent == open->message.bytes};
     x->cargo[p] = (sv__cargo){.ready = open->message.ready,
@@ -156,45 +188,79 @@ static uint32_t make_packet(sv__sim *x, uint32_t t, sv__open *open)
                               .bytes = open->message.bytes,
                               .number = (uint32_t)x->injected++,
                               .serial = a->serial++};
-    sv__audit_injected(x, &x->packets[p], &x->cargo[p]);
+    if (x->policy != NULL)
+        sv__policy_injected(x, p, i);
+    else
+        sv__audit_injected(x, t, x->cargo[p].serial);
     return p;
 }
 
-static sv_status inject(sv__sim *x, uint32_t t, uint32_t channel, unsigned lane, uint64_t lanes)
+void sv__take_link(sv__sim *x, uint32_t channel, unsigned lane, uint32_t length)
 {
-    sv__adapter *a = &x->adapters[t];
-    sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
     sv__output *o = &x->outputs[channel];
-    uint32_t p = make_packet(x, t, &x->opened[box->first]);
-    if (p == SV_NONE)
-        return SV_NO_MEMORY;
-    const sv__packet *packet = &x->packets[p];
-    uint32_t blocks = sv__blocks(packet->length);
-    if (packet->last) {
-        uint32_t done = box->first;
-        box->first = x->opened[done].next;
-        x->opened[done].next = x->free_opened;
-        x->free_opened = done;
-        a->open--;
-        if (box->first == SV_NONE)
-            a->lanes &= ~((uint64_t)1 << lane);
-    }
+    uint32_t blocks = sv__blocks(length);
     sv__credits *c = sv__credits_of(x, channel, lane);
     c->there -= blocks;
     c->need = 0;
-    sv__take_lane(x, channel, lane, lanes, blocks);
-    o->link_free = x->now + (uint64_t)(packet->length + x->m->inband_bytes) * o->byte;
-    o->entry_free = x->now + packet->length * x->m->inject;
+    o->link_free = x->now + (uint64_t)(length + x->m->inband_bytes) * o->byte;
+    o->entry_free = x->now + length * x->m->inject;
     x->least = blocks < x->least ? blocks : x->least;
     if (x->now >= x->result->from && x->now < x->result->until) {
         sv_sim_channel *of = &x->result->channels[channel];
         of->packets++;
-        of->bytes += packet->length;
-        x->result->terminals[t].sent_bytes += packet->length - x->m->header_bytes;
+        of->bytes += length;
     }
+}
+
+/* The way of the next packet of a message that has begun is chosen anew (rule 28). */
+static sv_status choose_again(sv__sim *x, uint32_t t, uint32_t i, unsigned lane)
+{
+    unsigned other;
+    SV_TRY(sv__policy_choose(x, t, i, &other));
+    if (other != lane)
+        join(x, t, other, leave(x, t, lane));
+    return SV_OK;
+}
+
+static sv_status inject(sv__sim *x, uint32_t t, uint32_t channel, unsigned lane, uint64_t lanes)
+{
+    uint32_t i = x->outboxes[(size_t)t * x->m->lanes + lane].first, p = make_packet(x, t, i);
+    if (p == SV_NONE)
+        return SV_NO_MEMORY;
+    const sv__packet *packet = &x->packets[p];
+    bool again = !packet->last && x->policy != NULL && sv__policy_by_packet(x);
+    if (packet->last) {
+        leave(x, t, lane);
+        x->opened[i].next = x->free_opened;
+        x->free_opened = i;
+        x->adapters[t].open--;
+        x->pending--;
+    }
+    sv__take_lane(x, channel, lane, lanes, sv__blocks(packet->length));
+    sv__take_link(x, channel, lane, packet->length);
+    if (x->now >= x->result->from && x->now < x->result->until)
+        x->result->terminals[t].sent_bytes += packet->length - x->header;
     if (x->watch->injected != NULL)
         x->watch->injected(x->watch->user, x->cargo[p].number, t, x->cargo[p].tag, x->now);
-    return sv__send(x, p, channel, lane, x->now, false);
+    SV_TRY(sv__send(x, p, channel, lane, x->now, false));
+    return again ? choose_again(x, t, i, lane) : SV_OK;
+}
+
+/* The lanes whose first packet may be injected; else when to look again. */
+static uint64_t injectable(sv__sim *x, uint32_t t, uint32_t channel, uint64_t *next)
+{
+    uint64_t lanes = 0;
+    for (uint64_t left = x->adapters[t].lanes; left != 0; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        const sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
+        uint32_t payload = payload_of(x, &x->opened[box->first]);
+        uint64_t when;
+        if (sv__credits_there(x, channel, lane, sv__blocks(payload + x->header), &when))
+            lanes |= (uint64_t)1 << lane;
+        else
+            *next = when < *next ? when : *next;
+    }
+    return lanes;
 }
 
 sv_status sv__look_adapter(sv__sim *x, uint32_t channel)
@@ -203,27 +269,28 @@ sv_status sv__look_adapter(sv__sim *x, uint32_t channel)
     uint32_t t = x->f->tail[channel].i - x->f->num_switches;
     sv__adapter *a = &x->adapters[t];
     uint64_t free = sv__max(o->link_free, o->entry_free), next = SV_NEVER, lanes = 0;
+    bool sent = false;
     if (free > x->now) {
         sv__events_plan(x, channel, free);
         return SV_OK;
     }
-    SV_TRY(open_messages(x, t));
-    for (uint64_t left = a->lanes; left != 0; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        const sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
-        uint32_t payload = payload_of(x, &x->opened[box->first]);
-        uint64_t when;
-        if (sv__credits_there(x, channel, lane, sv__blocks(payload + x->m->header_bytes), &when))
-            lanes |= (uint64_t)1 << lane;
-        else
-            next = when < next ? when : next;
+    if (x->policy != NULL)
+        SV_TRY(sv__control_inject(x, t, channel, &sent, &next));
+    if (!sent) {
+        SV_TRY(open_messages(x, t));
+        lanes = injectable(x, t, channel, &next);
     }
-    if (lanes != 0) {
+    if (lanes != 0)
         SV_TRY(inject(x, t, channel, sv__choose_lane(x, channel, lanes), lanes));
-        next = a->lanes != 0 ? sv__max(o->link_free, o->entry_free) : SV_NEVER;
+    free = sv__max(o->link_free, o->entry_free);
+    if (sent || lanes != 0) {
+        next = a->lanes != 0 ? free : SV_NEVER;
+        uint64_t control = x->policy != NULL ? sv__control_ready(x, t) : SV_NEVER;
+        if (control < SV_NEVER)
+            next = sv__max(control, free) < next ? sv__max(control, free) : next;
     }
     if (a->has_coming && a->open < x->m->open) {
-        uint64_t time = sv__max(a->coming.ready, sv__max(o->link_free, o->entry_free));
+        uint64_t time = sv__max(a->coming.ready, free);
         next = time < next && !a->held ? time : next;
     }
     sv__events_plan(x, channel, next);
@@ -248,9 +315,7 @@ sv_status sv__adapters_begin(sv__sim *x)
 
 /* ---- draining ---- */
 
-/* A message is there: the source hears of it, and may have something to send now. */
-static sv_status arrive(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo, uint32_t to,
-                        uint64_t time)
+sv_status sv__arrive(sv__sim *x, uint32_t from, const sv__cargo *cargo, uint32_t to, uint64_t time)
 {
     sv__adapter *a = &x->adapters[to];
     if (x->source->arrived == NULL)
@@ -258,7 +323,7 @@ static sv_status arrive(sv__sim *x, const sv__packet *packet, const sv__cargo *c
     const sv_sim_arrival arrival = {.ready = cargo->ready,
                                     .injected = cargo->injected,
                                     .time = time,
-                                    .from = packet->from,
+                                    .from = from,
                                     .to = to,
                                     .bytes = cargo->bytes,
                                     .tag = cargo->tag};
@@ -286,18 +351,20 @@ sv_status sv__drain(sv__sim *x, uint32_t p, uint32_t channel)
     uint64_t from = sv__max(x->adapters[to].drained, ready);
     uint64_t end = sv__drained_at(x->m, from, (uint64_t)packet->length * drain);
     x->adapters[to].drained = end;
-    x->arrived++;
-    x->last_arrival = sv__max(x->last_arrival, end);
     SV_TRY(sv__credits_back(x, channel, packet->lane,
                             (sv__ramp){.from = from, .rate = drain, .length = packet->length}));
+    if (x->policy != NULL)
+        return sv__policy_drained(x, p, to, end);
+    x->arrived++;
+    x->last_arrival = sv__max(x->last_arrival, end);
     SV_TRY(x->stage != NULL ? sv__stage_arrived(x, p, to, end)
                             : sv__audit_arrived(x, packet, cargo));
-    const sv__late arrival = {end, *cargo, to, packet->length, packet->last};
+    const sv__late arrival = {end, *cargo, to, packet->length, true, packet->last};
     SV_TRY(sv__count_arrival(x, &arrival));
     if (x->watch->arrived != NULL)
         x->watch->arrived(x->watch->user, cargo->number, end);
     if (packet->last)
-        SV_TRY(arrive(x, packet, cargo, to, end));
+        SV_TRY(sv__arrive(x, packet->from, cargo, to, end));
     sv__packet_free(x, p);
     return SV_OK;
 }

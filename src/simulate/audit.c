@@ -7,7 +7,8 @@
  * Order: the last packet of a flow that arrived is remembered in a table with one place for flows
  * of the same hash; a flow whose place another took in between is not judged there (the tests
  * compare every packet with the slow simulator). Where tables change, packets overtake each other,
- * and get lost: those who were dropped are added like those who arrived.
+ * and get lost: those who were dropped are added like those who arrived. With a policy it is data
+ * packets that are added up, by their pair and their number there, and reorder.c keeps the order.
  *
  * Cost: O(1) a packet.
  */
@@ -22,9 +23,9 @@ static uint64_t mix(uint64_t a)
     return a ^ (a >> 31);
 }
 
-static uint64_t identity(const sv__packet *packet, const sv__cargo *cargo)
+static uint64_t identity(uint32_t from, uint32_t serial)
 {
-    return mix(((uint64_t)packet->from << 32 | cargo->serial) + 1);
+    return mix(((uint64_t)from << 32 | serial) + 1);
 }
 
 sv_status sv__audit_init(sv__sim *x)
@@ -33,14 +34,14 @@ sv_status sv__audit_init(sv__sim *x)
     return x->seen == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
-void sv__audit_injected(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo)
+void sv__audit_injected(sv__sim *x, uint32_t from, uint32_t serial)
 {
-    x->sum_in += identity(packet, cargo);
+    x->sum_in += identity(from, serial);
 }
 
-void sv__audit_gone(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo)
+void sv__audit_gone(sv__sim *x, uint32_t from, uint32_t serial)
 {
-    x->sum_out += identity(packet, cargo);
+    x->sum_out += identity(from, serial);
 }
 
 sv_status sv__audit_arrived(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo)
@@ -48,7 +49,7 @@ sv_status sv__audit_arrived(sv__sim *x, const sv__packet *packet, const sv__carg
     uint64_t hash = mix((uint64_t)packet->from << 32 | packet->destination);
     sv__flow *place = &x->seen[hash & (PLACES - 1)];
     int32_t later = (int32_t)(cargo->serial - place->serial);
-    x->sum_out += identity(packet, cargo);
+    x->sum_out += identity(packet->from, cargo->serial);
     /* Numbers go round: who was silent for thousands of millions of packets is not judged. */
     if (place->used && place->from == packet->from && place->destination == packet->destination &&
         later <= 0 && later > -(1 << 30))
@@ -62,8 +63,9 @@ sv_status sv__audit_end(const sv__team *team)
 {
     uint64_t injected = 0, gone = 0, in = 0, out = 0;
     for (uint32_t i = 0; i < team->count; i++) {
-        injected += team->parts[i].injected;
-        gone += team->parts[i].arrived + team->parts[i].dropped;
+        const sv__sim *x = &team->parts[i];
+        injected += x->injected - x->control_injected;
+        gone += x->arrived - x->control_arrived + x->dropped;
         in += team->parts[i].sum_in;
         out += team->parts[i].sum_out;
     }

@@ -6,7 +6,11 @@
  * nobody can be acquitted any more is a deadlock. Whoever is acquitted makes room in one buffer: so
  * queues whose first suspect waits for that buffer are tried again, and no others.
  *
- * Cost: O(queues + packets in them).
+ * With adaptive lanes (rule 27) a packet wants several buffers, and is acquitted if one of them has
+ * room; it waits for the channel then, whatever the lane, so whoever makes room there has all that
+ * wait for the channel tried again.
+ *
+ * Cost: O(queues + packets in them); with adaptive lanes, O(queues + packets × queues of a switch).
  */
 #include <string.h>
 
@@ -16,12 +20,33 @@ struct trial {
     const sv__team *team;
     sv__sim *x; /* the first part: what all share */
     sv_arena arena;
-    uint32_t *held;    /* [channels × lanes]: blocks of suspects in each buffer */
-    uint32_t *front;   /* [queues]: the first suspect */
-    uint32_t *waiting; /* [channels × lanes]: queues whose front waits for that buffer */
-    uint32_t *next;    /* [queues]: in that list */
-    uint32_t *channel; /* [queues]: it comes in by */
+    uint32_t *held;          /* [channels × lanes]: blocks of suspects in each buffer */
+    uint32_t *front;         /* [queues]: the first suspect */
+    uint32_t *waiting;       /* [channels × lanes]: queues whose front waits for that buffer */
+    uint32_t *next;          /* [queues]: in that list */
+    uint32_t *channel;       /* [queues]: it comes in by */
+    uint32_t first_adaptive; /* lane */
 };
+
+/* Whether the next buffer of a packet has no room for it beside the suspects. */
+static bool is_full(const struct trial *t, const sv__packet *packet)
+{
+    const sv__sim *x = t->x;
+    uint32_t n = sv__blocks(packet->length);
+    const uint32_t *held = t->held + (size_t)packet->out * x->m->lanes;
+    if (!sv__is_switch(x, x->outputs[packet->out].head))
+        return false;
+    bool full = x->m->input - held[packet->out_lane] < n;
+    for (uint32_t i = 0; i < x->adaptive && full; i++) /* the lanes after those of all segments */
+        full = x->m->input - held[t->first_adaptive + i] < n;
+    return full;
+}
+
+/* Which list of those that wait a lane of a channel belongs to. */
+static size_t list_of(const struct trial *t, uint32_t channel, unsigned lane)
+{
+    return (size_t)channel * t->x->m->lanes + (t->x->adaptive > 0 ? 0 : lane);
+}
 
 /* The packets at the end of a channel. */
 static const sv__packet *packets_at(const struct trial *t, uint32_t channel)
@@ -44,16 +69,15 @@ static void acquit(struct trial *t, uint32_t first)
             continue;
         }
         const sv__packet *packet = &packets_at(t, t->channel[q])[p];
-        uint32_t n = sv__blocks(packet->length);
-        size_t wants = (size_t)packet->out * x->m->lanes + packet->out_lane;
-        if (sv__is_switch(x, x->outputs[packet->out].head) && x->m->input - t->held[wants] < n) {
+        size_t wants = list_of(t, packet->out, packet->out_lane);
+        if (is_full(t, packet)) {
             stack = t->next[q];
             t->next[q] = t->waiting[wants];
             t->waiting[wants] = q;
             continue;
         }
-        size_t in = (size_t)t->channel[q] * x->m->lanes + packet->lane;
-        t->held[in] -= n;
+        size_t in = list_of(t, t->channel[q], packet->lane);
+        t->held[(size_t)t->channel[q] * x->m->lanes + packet->lane] -= sv__blocks(packet->length);
         t->front[q] = packet->next;
         while (t->waiting[in] != SV_NONE) { /* tried again, after this one */
             uint32_t other = t->waiting[in];
@@ -81,18 +105,20 @@ static sv_status note(struct trial *t, uint32_t queues)
         const sv__packet *packets = packets_at(t, t->channel[q]);
         for (uint32_t p = t->front[q]; p != SV_NONE; p = packets[p].next) {
             const sv__packet *packet = &packets[p];
-            r->stuck[r->num_stuck++] = (sv_sim_stuck){.in = {t->channel[q]},
+            sv_channel in = {t->channel[q] < x->f->num_channels ? t->channel[q] : SV_NONE};
+            uint32_t destination =
+                x->policy != NULL ? x->heads[p].destination : packet->destination;
+            r->stuck[r->num_stuck++] = (sv_sim_stuck){.in = in,
                                                       .out = {packet->out},
                                                       .lane = packet->lane,
                                                       .out_lane = packet->out_lane,
                                                       .behind = p != t->front[q],
                                                       .from = packet->from,
-                                                      .destination = packet->destination,
+                                                      .destination = destination,
                                                       .since = packet->start};
             r->stuck_since = sv__max(r->stuck_since, packet->start);
             if (x->watch->stuck != NULL)
-                x->watch->stuck(x->watch->user, x->cargo[p].number, (sv_channel){t->channel[q]},
-                                packet->lane);
+                x->watch->stuck(x->watch->user, x->cargo[p].number, in, packet->lane);
         }
     }
     return SV_OK;
@@ -101,8 +127,8 @@ static sv_status note(struct trial *t, uint32_t queues)
 static sv_status try_all(struct trial *t)
 {
     sv__sim *x = t->x;
-    uint32_t queues = x->first_queue[x->f->num_channels];
-    size_t buffers = (size_t)x->f->num_channels * x->m->lanes;
+    uint32_t queues = x->first_queue[x->num_inputs];
+    size_t buffers = (size_t)x->num_inputs * x->m->lanes;
     t->held = SV_ARENA_NEW(&t->arena, uint32_t, buffers);
     t->waiting = SV_ARENA_NEW(&t->arena, uint32_t, buffers);
     t->front = SV_ARENA_NEW(&t->arena, uint32_t, queues);
@@ -112,7 +138,7 @@ static sv_status try_all(struct trial *t)
         t->channel == NULL)
         return SV_NO_MEMORY;
     memset(t->waiting, 0xff, buffers * sizeof *t->waiting);
-    for (uint32_t c = 0; c < x->f->num_channels; c++)
+    for (uint32_t c = 0; c < x->num_inputs; c++)
         for (uint32_t q = x->first_queue[c]; q < x->first_queue[c + 1]; q++) {
             t->channel[q] = c;
             const sv__packet *packets = packets_at(t, c);
@@ -129,6 +155,8 @@ static sv_status try_all(struct trial *t)
 sv_status sv__find_stuck(const sv__team *team)
 {
     struct trial t = {.team = team, .x = &team->parts[0]};
+    if (t.x->policy != NULL)
+        t.first_adaptive = sv__policy_first_adaptive(t.x);
     sv_arena_init(&t.arena, t.x->ctx);
     sv_status status = try_all(&t);
     sv_arena_release(&t.arena);

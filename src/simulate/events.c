@@ -2,7 +2,9 @@
  * events.c: which output is looked at next: by time, then by number.
  *
  * Channels are numbered by node, then by port, switches first, so that equal times come in the
- * order that the rules ask for.
+ * order that the rules ask for. With a policy, terminals stand before channels: packets arrive
+ * before anything else happens in their tick (rule 33). A slot is a terminal, or a channel after
+ * base of them; without a policy base is 0, and slots are channels.
  *
  * Time is cut into buckets. The present bucket (and what comes late for it) is sorted; those that
  * follow are lists, as far as there are buckets; what is later still is in a heap. Buckets are so
@@ -22,8 +24,9 @@ static const uint32_t IN_LIST = 0x80000000, IN_FAR = 0x40000000, IN_NEAR = 0;
 sv_status sv__events_init(sv__sim *x)
 {
     sv__events *e = &x->events;
-    uint32_t n = x->f->num_channels;
-    uint64_t packet = (uint64_t)(x->m->mtu_bytes + x->m->header_bytes) * 450;
+    e->base = x->policy != NULL ? x->f->num_terminals : 0;
+    uint32_t n = x->f->num_channels + e->base;
+    uint64_t packet = (uint64_t)(x->m->mtu_bytes + x->header) * 450;
     e->buckets = 1024;
     while (e->buckets < 2 * n && e->buckets < 1u << 20)
         e->buckets *= 2;
@@ -202,9 +205,8 @@ static void list_cut(sv__events *e, uint32_t channel)
         e->used[b / 64] &= ~((uint64_t)1 << (b & 63));
 }
 
-void sv__events_plan(sv__sim *x, uint32_t channel, uint64_t time)
+static inline void plan(sv__events *e, uint32_t channel, uint64_t time)
 {
-    sv__events *e = &x->events;
     uint32_t place = e->place[channel];
     if (time == SV_NEVER)
         return;
@@ -226,6 +228,16 @@ void sv__events_plan(sv__sim *x, uint32_t channel, uint64_t time)
         list_add(e, (uint32_t)(b & (e->buckets - 1)), channel);
     else
         rise(e, e->far.length++, (sv__event){time, channel});
+}
+
+void sv__events_plan(sv__sim *x, uint32_t channel, uint64_t time)
+{
+    plan(&x->events, channel + x->events.base, time);
+}
+
+void sv__events_arrival(sv__sim *x, uint32_t terminal, uint64_t time)
+{
+    plan(&x->events, terminal, time);
 }
 
 /* The first bucket after the present one with something in it; UINT64_MAX: none. */
@@ -270,7 +282,8 @@ static bool advance(sv__sim *x)
         e->used[slot / 64] &= ~((uint64_t)1 << (slot & 63));
     }
     for (; channel != SV_NONE; channel = e->next[channel]) {
-        __builtin_prefetch(&x->outputs[channel]);
+        if (channel >= e->base)
+            __builtin_prefetch(&x->outputs[channel - e->base]);
         e->near.at[e->near.length++] = (sv__event){e->when[channel], channel};
         e->place[channel] = IN_NEAR;
     }
@@ -297,7 +310,8 @@ uint32_t sv__events_next(sv__sim *x)
     sv__event event = e->near.at[e->near_first++];
     e->place[event.channel] = SV_NONE;
     x->now = event.when;
-    if (e->near_first < e->near.length) /* what the next look will need, while this one works */
-        __builtin_prefetch(x->outputs[e->near.at[e->near_first].channel].wants);
+    if (e->near_first < e->near.length && e->near.at[e->near_first].channel >= e->base)
+        /* what the next look will need, while this one works */
+        __builtin_prefetch(x->outputs[e->near.at[e->near_first].channel - e->base].wants);
     return event.channel;
 }

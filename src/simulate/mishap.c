@@ -102,7 +102,7 @@ sv_status sv__stage_drop(sv__sim *x, uint32_t p, uint32_t channel)
                            .rate = x->outputs[channel].byte,
                            .length = packet->length};
     x->dropped++;
-    sv__audit_gone(x, packet, &x->cargo[p]);
+    sv__audit_gone(x, packet->from, x->cargo[p].serial);
     SV_TRY(sv__credits_back(x, channel, packet->lane, ramp));
     sv__packet_free(x, p);
     return SV_OK;
@@ -162,7 +162,7 @@ sv_status sv__stage_arrived(sv__sim *x, uint32_t p, uint32_t to, uint64_t time)
     const sv__cargo *cargo = &x->cargo[p];
     uint64_t pair = (uint64_t)packet->from << 32 | to;
     uint32_t latest;
-    sv__audit_gone(x, packet, cargo);
+    sv__audit_gone(x, packet->from, cargo->serial);
     SV_TRY(sv_map_add(&stage->latest, pair, cargo->serial, &latest));
     int32_t later = (int32_t)(cargo->serial - latest); /* numbers go round */
     if (later > 0)

@@ -162,6 +162,8 @@ sv_status sv__run_until(sv__team *team, uint64_t time)
 {
     if (team->parts[0].stage != NULL)
         return sv__stage_run(&team->parts[0], time);
+    if (team->parts[0].policy != NULL)
+        return sv__policy_run(&team->parts[0], time);
     if (team->count == 1)
         return run_part(&team->parts[0], time);
     struct meeting m = {.team = team, .until = time};

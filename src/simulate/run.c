@@ -50,6 +50,8 @@ static bool all_arrived(const sv__team *team)
 {
     const sv__sim *x = &team->parts[0];
     uint64_t injected = 0, gone = 0;
+    if (x->policy != NULL)
+        return sv__policy_done(x);
     for (uint32_t i = 0; i < team->count; i++) {
         injected += team->parts[i].injected;
         gone += team->parts[i].arrived + team->parts[i].dropped;
@@ -73,16 +75,20 @@ static uint64_t next_move(const sv__team *team)
 
 static uint64_t next_event(const sv__team *team)
 {
+    if (team->parts[0].policy != NULL)
+        return sv__policy_next(&team->parts[0]);
     uint64_t move = next_move(team);
     uint64_t act = team->parts[0].stage != NULL ? sv__stage_next(&team->parts[0]) : SV_NEVER;
     return move < act ? move : act;
 }
 
-/* Whether packets are under way and nothing happens any more but that a director acts, who cannot
- * free them. */
+/* Whether packets are under way and nothing happens any more but that a director acts, or a timer
+ * of a policy is called, who cannot free them. */
 static bool hopeless(const sv__team *team)
 {
     sv__sim *x = &team->parts[0];
+    if (x->policy != NULL)
+        return sv__policy_hopeless(x);
     return x->stage != NULL && !x->k->ignore_stuck && x->injected != x->arrived + x->dropped &&
            sv__events_peek(x) == SV_NEVER;
 }
@@ -142,7 +148,7 @@ static sv_status look_around(sv__team *team, struct watchman *w, uint64_t now, b
         SV_TRY(sv__find_stuck(team));
         if (r->num_stuck > 0)
             return SV_OK;
-        w->next_deadlock = hops + sv__max(4096, x->first_queue[x->f->num_channels] + packets);
+        w->next_deadlock = hops + sv__max(4096, x->first_queue[x->num_inputs] + packets);
     }
     *end = false;
     return SV_OK;
@@ -154,7 +160,7 @@ static uint64_t step_of(const sv__sim *x)
     uint64_t step = (uint64_t)1 << 24, byte = UINT32_MAX, usual = 2048 * 450;
     for (uint32_t c = 0; c < x->f->num_channels; c++)
         byte = x->outputs[c].byte < byte ? x->outputs[c].byte : byte;
-    uint64_t packet = byte * (x->m->mtu_bytes + x->m->header_bytes);
+    uint64_t packet = byte * (x->m->mtu_bytes + x->header);
     for (; packet < usual && step > 1 << 14; usual /= 2)
         step /= 2;
     for (uint32_t t = 4096; t < x->f->num_terminals && step > 1 << 14; t *= 2)
@@ -198,6 +204,8 @@ static sv_status run(sv__team *team)
             sv__count_until(&team->parts[i], until);
         }
         SV_TRY(sv__run_until(team, until));
+        if (x->policy != NULL && sv__policy_next(x) == SV_NEVER)
+            continue;
         SV_TRY(look_around(team, &w, until, &end));
         if (end) {
             x->result->time = until;
@@ -214,13 +222,13 @@ static sv_status run(sv__team *team)
 /* ---- setting up ---- */
 
 /* How many parts are worth while. */
-static uint32_t parts_for(const sv__sim *x)
+static uint32_t parts_for(const sv__sim *x, const sv_sim_setup *setup)
 {
     const sv_sim_model *m = x->m;
     bool watched = x->watch->injected != NULL || x->watch->granted != NULL ||
                    x->watch->arrived != NULL || x->watch->stuck != NULL;
-    if (watched || x->director != NULL || !x->source->threads || m->inband_bytes > 0 ||
-        x->f->num_terminals < 64)
+    if (watched || setup->director != NULL || setup->policy != NULL || !x->source->threads ||
+        m->inband_bytes > 0 || x->f->num_terminals < 64)
         return 1;
     if (m->cable + m->switch_delay < 10 * SV_TICKS_A_NS || m->credit < 10 * SV_TICKS_A_NS)
         return 1;
@@ -281,6 +289,8 @@ static sv_status simulate(sv__team *team)
 {
     sv__sim *x = &team->parts[0];
     SV_TRY(result_new(x));
+    if (team->chooses != NULL)
+        SV_TRY(sv__policy_init(x, team->chooses));
     SV_TRY(sv__sim_init(x));
     SV_TRY(sv__statistics_init(x));
     if (x->director != NULL)
@@ -316,6 +326,7 @@ static void release(sv__team *team, sv_ctx *ctx)
         sv_release(ctx, x->opened);
         sv_release(ctx, x->late);
         sv__stage_release(x);
+        sv__policy_release(x);
         x->arena.ctx = ctx;
         sv_arena_release(&x->arena);
     }
@@ -336,7 +347,12 @@ sv_status sv_simulate(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *rou
     static const sv_sim_watch nobody;
     const sv_sim_watch *watch = setup->watch != NULL ? setup->watch : &nobody;
     const sv_sim_model *m = &setup->model;
-    SV_TRY(sv__check_model(ctx, m));
+    uint32_t header = m->header_bytes;
+    if (setup->policy != NULL) {
+        SV_TRY(sv__policy_check(ctx, setup));
+        header += setup->policy->header_bytes;
+    }
+    SV_TRY(sv__check_model(ctx, m, header));
     sv__sim first = {.ctx = ctx,
                      .f = fabric,
                      .r = routes,
@@ -345,9 +361,11 @@ sv_status sv_simulate(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *rou
                      .source = setup->source,
                      .watch = watch,
                      .director = setup->director,
+                     .num_inputs = fabric->num_channels,
+                     .header = header,
                      .plain = watch->granted == NULL && setup->control.interval == 0};
-    uint32_t parts = parts_for(&first);
-    sv__team team = {.ctx = ctx, .count = parts};
+    uint32_t parts = parts_for(&first, setup);
+    sv__team team = {.ctx = ctx, .count = parts, .chooses = setup->policy};
     team.parts = sv_alloc(ctx, parts, sizeof *team.parts);
     if (team.parts == NULL)
         return SV_NO_MEMORY;

@@ -8,13 +8,12 @@
 
 #include "simulate/state.h"
 
-sv_status sv__check_model(sv_ctx *ctx, const sv_sim_model *m)
+sv_status sv__check_model(sv_ctx *ctx, const sv_sim_model *m, uint32_t header)
 {
-    if (m->mtu_bytes == 0 || m->header_bytes == 0 ||
-        (uint64_t)m->mtu_bytes + m->header_bytes > UINT16_MAX)
+    if (m->mtu_bytes == 0 || m->header_bytes == 0 || (uint64_t)m->mtu_bytes + header > UINT16_MAX)
         return sv_fail(ctx, SV_BAD_INPUT,
                        "MTU and header are 1 byte or more each, and not over 65,535 together");
-    uint32_t blocks = sv__blocks(m->mtu_bytes + m->header_bytes);
+    uint32_t blocks = sv__blocks(m->mtu_bytes + header);
     if (m->lanes == 0 || m->lanes > SV_MOST_LANES || m->ways == 0 || m->ways > 255 ||
         m->speedup < 100)
         return sv_fail(ctx, SV_BAD_INPUT,
@@ -86,6 +85,8 @@ static sv_status init_turns(sv__sim *x)
 static void init_outputs(sv__sim *x)
 {
     const sv_fabric *f = x->f;
+    for (uint32_t i = f->num_channels; i < x->num_inputs; i++) /* port 0 of a switch */
+        x->outputs[i] = (sv__output){.head = i - f->num_channels};
     for (uint32_t c = 0; c < f->num_channels; c++) {
         const sv_link *link = sv_link_of(f, (sv_channel){c});
         uint64_t byte = sv_sim_byte_ticks(link);
@@ -148,9 +149,16 @@ static sv_status init_queues(sv__sim *x)
             queues +=
                 (uint64_t)x->m->lanes * (x->m->voq ? x->first_port[s + 1] - x->first_port[s] : 1);
         if (queues >= UINT32_MAX)
-            return sv_fail(x->ctx, SV_INFEASIBLE, "more than 2^32 queues: fewer lanes, or no VOQ");
+            break;
     }
-    x->first_queue[f->num_channels] = (uint32_t)queues;
+    for (uint32_t i = f->num_channels; i < x->num_inputs; i++) { /* port 0 of switches: one lane */
+        uint32_t s = i - f->num_channels;
+        x->first_queue[i] = (uint32_t)queues;
+        queues += x->m->voq ? x->first_port[s + 1] - x->first_port[s] : 1;
+    }
+    if (queues >= UINT32_MAX)
+        return sv_fail(x->ctx, SV_INFEASIBLE, "more than 2^32 queues: fewer lanes, or no VOQ");
+    x->first_queue[x->num_inputs] = (uint32_t)queues;
     x->queues = sv_arena_raw(&x->arena, queues, sizeof *x->queues);
     if (x->queues == NULL)
         return SV_NO_MEMORY;
@@ -161,12 +169,12 @@ static sv_status init_queues(sv__sim *x)
 sv_status sv__sim_init(sv__sim *x)
 {
     const sv_fabric *f = x->f;
-    size_t n = f->num_channels, lanes = x->m->lanes;
-    x->outputs = SV_ARENA_NEW(&x->arena, sv__output, n);
-    x->credits = SV_ARENA_NEW(&x->arena, sv__credits, n * lanes);
+    size_t n = f->num_channels, inputs = x->num_inputs, lanes = x->m->lanes;
+    x->outputs = SV_ARENA_NEW(&x->arena, sv__output, inputs);
+    x->credits = SV_ARENA_NEW(&x->arena, sv__credits, inputs * lanes);
     x->last_pair = SV_ARENA_NEW(&x->arena, uint32_t, n * lanes);
-    x->first_queue = SV_ARENA_NEW(&x->arena, uint32_t, n + 1);
-    x->ways = SV_ARENA_NEW(&x->arena, uint64_t, n * x->m->ways);
+    x->first_queue = SV_ARENA_NEW(&x->arena, uint32_t, inputs + 1);
+    x->ways = SV_ARENA_NEW(&x->arena, uint64_t, inputs * x->m->ways);
     x->first_port = SV_ARENA_NEW(&x->arena, uint32_t, (size_t)f->num_switches + 1);
     x->port_base = SV_ARENA_NEW(&x->arena, uint32_t, (size_t)f->num_switches + 1);
     if (x->outputs == NULL || x->credits == NULL || x->last_pair == NULL ||
@@ -183,7 +191,7 @@ sv_status sv__sim_init(sv__sim *x)
     if (x->adapters == NULL || x->outboxes == NULL)
         return SV_NO_MEMORY;
     memset(x->outboxes, 0xff, f->num_terminals * lanes * sizeof *x->outboxes);
-    x->least = sv__blocks(x->m->mtu_bytes + x->m->header_bytes);
+    x->least = sv__blocks(x->m->mtu_bytes + x->header);
     x->most_hops = (uint16_t)(f->num_switches < UINT16_MAX ? f->num_switches : UINT16_MAX - 1);
     x->free_packet = x->free_opened = SV_NONE;
     init_outputs(x);

@@ -139,9 +139,9 @@ sv_status sv__stage_open(sv__sim *x, uint32_t t, sv_sim_message *message, unsign
 
 static sv_status may_change(const sv__sim *x, const sv_routes *with)
 {
-    const sv_routes *r = x->stage->r;
-    if (!x->stage->acting)
+    if (x->stage == NULL || !x->stage->acting)
         return sv_fail(x->ctx, SV_BAD_INPUT, "tables change at the beginning of a tick only");
+    const sv_routes *r = x->stage->r;
     if (with->num_switches != r->num_switches || with->num_terminals != r->num_terminals ||
         with->num_destinations != r->num_destinations)
         return sv_fail(x->ctx, SV_BAD_INPUT, "tables of different fabrics");
@@ -188,17 +188,20 @@ void sv_sim_wake(sv_sim_stage *x, uint32_t terminal)
 
 void sv_sim_call(sv_sim_stage *x, uint64_t time)
 {
-    sv__stage *stage = x->stage;
     time = sv__max(time, x->now + 1);
-    if (x->director->act != NULL && time < stage->next)
-        stage->next = time;
+    if (x->policy != NULL)
+        sv__policy_call(x, time);
+    else if (x->director->act != NULL && time < x->stage->next)
+        x->stage->next = time;
 }
 
 uint64_t sv_sim_under_way(const sv_sim_stage *x)
 {
     const sv__stage *stage = x->stage;
     uint64_t still = 0; /* drained, as far as is known, but not yet */
-    if (stage->acting)  /* what was before is settled */
+    if (stage == NULL)
+        return x->injected - x->arrived;
+    if (stage->acting) /* what was before is settled */
         still = stage->coming.length;
     else
         for (size_t i = 0; i < stage->coming.length; i++)

@@ -25,22 +25,26 @@ enum { SV__BLOCK = 64 };
 typedef struct sv__packet {
     uint64_t start;       /* of the link into the buffer it is in */
     uint32_t next;        /* in its queue */
-    uint32_t destination; /* of the tables */
+    uint32_t destination; /* of the tables; with a policy: of its segment */
     uint32_t out;         /* channel it goes on by; SV_NONE: it is dropped */
-    uint32_t from;        /* terminal */
+    uint32_t from;        /* terminal; of a switch's control packets: see policy.c */
     uint16_t length;      /* bytes on the wire */
     uint8_t sl, lane;     /* lane of the link it came by */
-    uint8_t out_lane;     /* of the link it goes on by */
-    bool last;            /* of its message */
-    uint16_t hops;        /* switches so far (with a director: 1 after the first) */
+    uint8_t out_lane;     /* of the link it goes on by; with a policy: the escape lane there */
+    bool last : 1;        /* of its message */
+    bool control : 1;     /* of a policy: of no message */
+    uint8_t segment : 2;  /* 0 without a policy */
+    uint16_t hops;        /* switches so far in its segment (with a director: 1 after the first) */
 } sv__packet;
+
+_Static_assert(sizeof(sv__packet) == 32, "two packets a cache line");
 
 /* What matters when it arrives. */
 typedef struct sv__cargo {
     uint64_t ready, injected; /* its message; its message's first packet */
     uint32_t tag, bytes;      /* of its message */
     uint32_t number;          /* of the packet in all */
-    uint32_t serial;          /* of the packet among those of its terminal */
+    uint32_t serial; /* of the packet among those of its terminal; with a policy: its pair */
 } sv__cargo;
 
 /* Blocks that become free one after the other: block k at from + e(k) × rate, pauses aside. */
@@ -65,7 +69,8 @@ typedef struct sv__want {
     uint32_t queue, in, packet;
     uint32_t pair; /* input port and lane it came by, in the order of rule 16 */
     uint16_t blocks;
-    uint8_t lane; /* of the link it goes on by */
+    uint8_t lane;   /* of the link it goes on by: the one it stands for */
+    uint8_t escape; /* with adaptive lanes: its escape lane */
 } sv__want;
 
 /* The output side of a channel. */
@@ -141,6 +146,7 @@ typedef struct sv__events {
     uint32_t *bucket;                /* [buckets]: lists */
     uint64_t *used;                  /* [buckets / 64]: bits */
     uint32_t buckets;
+    uint32_t base; /* what stands before channels: see events.c */
     unsigned shift;
     uint64_t floor; /* the present bucket, whose channels are in near */
     sv__heap near;  /* sorted, from near_first on */
@@ -166,7 +172,7 @@ typedef struct sv__late {
     sv__cargo cargo;
     uint32_t to;
     uint16_t length;
-    bool last;
+    bool drained, last; /* its bytes are there; its message is */
 } sv__late;
 
 /* What one part tells another: a packet sent over a channel, credits that come back on one. */
@@ -200,33 +206,40 @@ typedef struct sv__sim {
     const sv_sim_source *source;
     const sv_sim_watch *watch; /* never NULL */
     const sv_sim_director *director;
-    struct sv__stage *stage; /* NULL without a director */
+    struct sv__stage *stage;   /* NULL without a director */
+    struct sv__policy *policy; /* NULL without one */
     sv_sim_result *result;
     uint64_t now;
     uint32_t me;            /* this part */
     const uint8_t *part_of; /* [nodes]; NULL: there is one part */
     sv__box *boxes;         /* [parts]: to each */
-    bool
-        plain; /* nothing but counting at a grant: no watch, no timeline, no flow control in band */
+    bool plain;             /* nothing but counting at a grant: no watch, no timeline */
+    bool listens;           /* a policy hears of packets: what they waited is summed up */
 
-    sv__output *outputs;   /* [channels] */
-    sv__credits *credits;  /* [channels × lanes] */
+    sv__output *outputs;   /* [inputs] */
+    sv__credits *credits;  /* [inputs × lanes] */
     uint32_t *last_pair;   /* [channels × lanes]: granted last on each; SV_NONE: none yet */
     sv__turn *turns;       /* [channels], or NULL */
     sv__line *lines;       /* [channels], or NULL */
-    uint64_t *ways;        /* [channels × ways]: when each way of an input is free */
+    uint64_t *ways;        /* [inputs × ways]: when each way of an input is free */
     sv__queue *queues;     /* see queue_of */
-    uint32_t *first_queue; /* [channels + 1] */
+    uint32_t *first_queue; /* [inputs + 1] */
     uint32_t *first_port;  /* [switches + 1]: first channel that leaves it */
     uint32_t *port_base;   /* [switches + 1]: of by_port */
     uint32_t *by_port;     /* channels by switch and port; SV_NONE: no cable */
-    uint32_t least;        /* blocks of the smallest packet so far */
-    uint16_t most_hops;    /* more are a loop */
-    uint8_t *could;        /* [could_room]: which wants may be granted, at a look */
+    uint32_t num_inputs;   /* channels, and with a policy port 0 of each switch after them */
+    uint32_t header;       /* bytes of a data packet besides its payload */
+    uint32_t lane_step;    /* lanes of a segment; 0 without a policy */
+    uint32_t adaptive;     /* lanes, after those of all segments */
+    uint64_t *load;     /* [channels]: bytes that wait for each, where a policy may ask; or NULL */
+    uint32_t least;     /* blocks of the smallest packet so far */
+    uint16_t most_hops; /* more are a loop */
+    uint8_t *could;     /* [could_room]: which wants may be granted, at a look */
     uint32_t could_room;
 
     sv__packet *packets;
     sv__cargo *cargo;
+    sv_sim_head *heads; /* as packets; with a policy only */
     uint32_t num_packets, packets_room, free_packet;
 
     sv__adapter *adapters; /* [terminals] */
@@ -235,7 +248,9 @@ typedef struct sv__sim {
     uint32_t num_opened, opened_room, free_opened;
 
     sv__events events;
-    uint64_t injected, arrived; /* packets */
+    uint64_t injected, arrived;                 /* packets */
+    uint64_t control_injected, control_arrived; /* of them, control packets */
+    uint64_t pending;                           /* messages that are known and not injected */
     uint64_t dropped;
     uint64_t sum_in, sum_out; /* of what was injected and what arrived: the same at the end */
     sv__flow *seen;           /* order of flows: see audit.c */
@@ -302,7 +317,8 @@ static inline bool sv__elsewhere(const sv__sim *x, uint32_t node)
 /* ---- setup.c ---- */
 
 sv_status sv__sim_init(sv__sim *x);
-sv_status sv__check_model(sv_ctx *ctx, const sv_sim_model *m);
+/* header: bytes of a data packet besides its payload. */
+sv_status sv__check_model(sv_ctx *ctx, const sv_sim_model *m, uint32_t header);
 
 /* ---- credits.c ---- */
 
@@ -330,6 +346,9 @@ sv_status sv__send(sv__sim *x, uint32_t packet, uint32_t channel, unsigned lane,
                    bool has_way);
 /* Puts a packet that its channel has started into the queue at its end. */
 sv_status sv__receive(sv__sim *x, uint32_t packet, uint32_t channel);
+/* Puts a packet whose way is known into its queue at the end of a channel; drops it if it has none.
+ */
+sv_status sv__enqueue(sv__sim *x, uint32_t packet, uint32_t channel);
 
 /* ---- arbitrate.c ---- */
 
@@ -349,17 +368,32 @@ sv_status sv__adapters_begin(sv__sim *x);
 sv_status sv__look_adapter(sv__sim *x, uint32_t channel);
 /* A packet comes in at an adapter: it is drained, and that is all. */
 sv_status sv__drain(sv__sim *x, uint32_t packet, uint32_t channel);
+/* Takes what an injection takes of an adapter's link and credits, and counts it. */
+void sv__take_link(sv__sim *x, uint32_t channel, unsigned lane, uint32_t length);
+/* The lane of an SL at an adapter, for packets to a destination. */
+sv_status sv__adapter_lane(sv__sim *x, uint32_t terminal, uint32_t destination, unsigned sl,
+                           unsigned *lane);
+/* A message is there: the source hears of it, and may have something to send now. */
+sv_status sv__arrive(sv__sim *x, uint32_t from, const sv__cargo *cargo, uint32_t to, uint64_t time);
 
 /* ---- events.c ---- */
 
 sv_status sv__events_init(sv__sim *x);
 /* Looks at an output at a time, or earlier if that is planned already. SV_NEVER: no. */
 void sv__events_plan(sv__sim *x, uint32_t channel, uint64_t time);
-/* The next output; SV_NONE: none. x->now becomes its time. */
+/* The next output; SV_NONE: none. x->now becomes its time. With a policy: a slot, which is a
+ * terminal below x->events.base, and a channel from there on. */
 uint32_t sv__events_next(sv__sim *x);
+/* With a policy: something arrives at a terminal at a time. */
+void sv__events_arrival(sv__sim *x, uint32_t terminal, uint64_t time);
 
 /* When it is; SV_NEVER: none. */
 uint64_t sv__events_peek(sv__sim *x);
+/* Whether it is an arrival; there is one. */
+static inline bool sv__events_arrives(const sv__sim *x)
+{
+    return x->events.near.at[x->events.near_first].channel < x->events.base;
+}
 
 /* ---- parts.c ---- */
 
@@ -370,6 +404,7 @@ typedef struct sv__team {
     uint64_t lookahead; /* ticks after which, at the earliest, a part feels another */
     struct sv_pool *pool;
     sv_ctx *ctx;
+    const sv_sim_policy *chooses; /* or NULL */
 } sv__team;
 
 /* Runs everything that happens before a time. */
@@ -405,6 +440,62 @@ sv_status sv__stage_arrived(sv__sim *x, uint32_t packet, uint32_t to, uint64_t t
 /* Packets that arrive before a time have: what happened to them is told, in order. */
 void sv__stage_settle(sv__sim *x, uint64_t time);
 
+/* ---- policy.c and its neighbours: with a policy only ---- */
+
+/* Refuses what does not go together. */
+sv_status sv__policy_check(sv_ctx *ctx, const sv_sim_setup *setup);
+/* Before sv__sim_init: how many lanes and inputs there are follows from it. */
+sv_status sv__policy_init(sv__sim *x, const sv_sim_policy *policy);
+void sv__policy_release(sv__sim *x);
+uint64_t sv__policy_bytes(const sv__sim *x);
+/* Whether all data has arrived or will have at a time that is known (x->last_arrival), and nothing
+ * is to be sent. */
+bool sv__policy_done(const sv__sim *x);
+/* When something happens next; SV_NEVER: nothing does, or all is done. */
+uint64_t sv__policy_next(sv__sim *x);
+/* Whether there is data and nothing moves any more, whatever the timer does. */
+bool sv__policy_hopeless(sv__sim *x);
+/* The timer is called at a time, or earlier if that is planned already. */
+void sv__policy_call(sv__sim *x, uint64_t time);
+/* Runs everything that happens before a time; less if all is done. */
+sv_status sv__policy_run(sv__sim *x, uint64_t until);
+
+/* Room beside packets, and beside open messages, for so many. */
+sv_status sv__policy_room(sv__sim *x, uint32_t packets);
+sv_status sv__policy_open_room(sv__sim *x, uint32_t opened);
+/* Asks for the way of a message that is opened, or of the rest of one; *lane: that of its packets.
+ */
+sv_status sv__policy_open(sv__sim *x, uint32_t terminal, uint32_t open, unsigned *lane);
+sv_status sv__policy_choose(sv__sim *x, uint32_t terminal, uint32_t open, unsigned *lane);
+bool sv__policy_by_packet(const sv__sim *x);
+uint32_t sv__policy_first_adaptive(const sv__sim *x);
+/* A packet of an open message was made. */
+void sv__policy_injected(sv__sim *x, uint32_t packet, uint32_t open);
+/* A packet is at the via of its segment: the next one begins. */
+sv_status sv__policy_turn(sv__sim *x, uint32_t packet, sv_node at);
+/* The first lane of those a packet may take at an output that has credits, as w->lane; false: none,
+ * and *next is not after one of them has. */
+bool sv__stand_for(sv__sim *x, uint32_t channel, sv__want *w, uint64_t *lacking, uint64_t *next);
+/* A packet has left a switch after it waited. */
+sv_status sv__policy_granted(sv__sim *x, uint32_t packet, uint32_t out, uint64_t waited);
+
+/* ---- control.c ---- */
+
+/* Injects a terminal's first control packet, if it may be. *next: when that may be, if not. */
+sv_status sv__control_inject(sv__sim *x, uint32_t terminal, uint32_t channel, bool *sent,
+                             uint64_t *next);
+/* When the first control packet of a terminal is ready. */
+uint64_t sv__control_ready(const sv__sim *x, uint32_t terminal);
+
+/* ---- reorder.c ---- */
+
+/* The number of a pair of terminals. */
+sv_status sv__pair_of(sv__sim *x, uint32_t from, uint32_t to, uint32_t *pair);
+/* A packet is drained at a time that is now or later. */
+sv_status sv__policy_drained(sv__sim *x, uint32_t packet, uint32_t to, uint64_t time);
+/* The first packet that is drained at a terminal has arrived, now. */
+sv_status sv__policy_arrived(sv__sim *x, uint32_t to);
+
 /* ---- deadlock.c ---- */
 
 /* Finds packets that can never move; they are put into the result of the first part. */
@@ -428,9 +519,9 @@ void sv__statistics_end(const sv__team *team);
 /* ---- audit.c ---- */
 
 sv_status sv__audit_init(sv__sim *x);
-void sv__audit_injected(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo);
+void sv__audit_injected(sv__sim *x, uint32_t from, uint32_t serial);
 /* It has arrived, or was dropped. */
-void sv__audit_gone(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo);
+void sv__audit_gone(sv__sim *x, uint32_t from, uint32_t serial);
 /* The same; UNSUPPORTED if a packet overtook another of its flow: a bug of ours. */
 sv_status sv__audit_arrived(sv__sim *x, const sv__packet *packet, const sv__cargo *cargo);
 /* The same at the end: nothing lost, nothing twice. */

@@ -117,17 +117,18 @@ static void count(sv__sim *x, const sv__late *arrival)
 {
     sv_sim_result *r = x->result;
     uint64_t time = arrival->time;
-    uint32_t payload = arrival->length - x->m->header_bytes, to = arrival->to;
-    r->arrived_packets++;
+    uint32_t payload = arrival->drained ? arrival->length - x->header : 0, to = arrival->to;
+    r->arrived_packets += arrival->drained;
     r->arrived_messages += arrival->last;
-    if (x->series != NULL)
+    if (x->series != NULL && arrival->drained)
         observe(x, to, payload, time);
     if (time < r->from || time >= r->until)
         return;
     sv_sim_terminal *terminal = &r->terminals[to];
     bool counts = x->source->counts == NULL || x->source->counts(x->source->user, to);
     terminal->received_bytes += payload;
-    terminal->last = sv__max(terminal->last, time);
+    if (arrival->drained)
+        terminal->last = sv__max(terminal->last, time);
     r->payload_bytes += counts ? payload : 0;
     if (!arrival->last)
         return;
@@ -251,7 +252,8 @@ static uint64_t state_of(const sv__sim *x)
     return x->arena.taken + x->late_room * sizeof *x->late +
            x->packets_room * (sizeof *x->packets + sizeof *x->cargo) +
            x->opened_room * sizeof *x->opened + SV_SIM_BINS * sizeof(uint64_t) +
-           (x->stage != NULL ? sv__stage_bytes(x) : 0);
+           (x->stage != NULL ? sv__stage_bytes(x) : 0) +
+           (x->policy != NULL ? sv__policy_bytes(x) : 0);
 }
 
 void sv__statistics_end(const sv__team *team)

@@ -35,6 +35,16 @@ static uint64_t *way_of(const sv__sim *x, uint32_t in)
     return way;
 }
 
+/* When a packet that came in by a channel may be granted, as far as it goes itself (rule 11; at
+ * port 0, rule 29). */
+static inline uint64_t ready_of(const sv__sim *x, const sv__packet *p, uint32_t in, uint32_t out)
+{
+    if (in >= x->f->num_channels)
+        return p->start;
+    return p->start + x->m->switch_delay +
+           sv__ready_after(x, p->length, x->outputs[in].byte, x->outputs[out].cross);
+}
+
 /* The first packet of a queue is a new one, from a time on: its output hears of it. */
 static sv_status want(sv__sim *x, uint32_t q, uint32_t in, uint64_t since)
 {
@@ -57,16 +67,15 @@ static sv_status want(sv__sim *x, uint32_t q, uint32_t in, uint64_t since)
                 return SV_NO_MEMORY;
         }
     }
-    uint64_t ready =
-        p->start + x->m->switch_delay + sv__ready_after(x, p->length, from->byte, o->cross);
     sv__want *w = &o->wants[o->num_wants++];
-    *w = (sv__want){.ready = sv__max(ready, since),
+    *w = (sv__want){.ready = sv__max(ready_of(x, p, in, p->out), since),
                     .queue = q,
                     .in = in,
                     .packet = x->queues[q].first,
                     .pair = from->in_port * x->m->lanes + p->lane,
                     .blocks = (uint16_t)sv__blocks(p->length),
-                    .lane = p->out_lane};
+                    .lane = p->out_lane,
+                    .escape = p->out_lane};
     sv__events_plan(x, p->out, sv__max(w->ready, o->entry_free));
     return SV_OK;
 }
@@ -82,6 +91,8 @@ static sv_status find_way(sv__sim *x, uint32_t p, uint32_t over)
     unsigned port = sv_route_port(x->r, at, packet->destination);
     uint32_t base = x->port_base[at.i];
     uint32_t out = base + port < x->port_base[at.i + 1] ? x->by_port[base + port] : SV_NONE;
+    if (out == SV_NONE && port == 0 && x->policy != NULL)
+        return sv__policy_turn(x, p, at);
     if (out == SV_NONE)
         return sv_fail(x->ctx, SV_BAD_INPUT, "switch '%s' has no way for a packet to '%s'",
                        sv_node_name(x->f, at), sv_node_name(x->f, x->r->node[packet->destination]));
@@ -95,16 +106,17 @@ static sv_status find_way(sv__sim *x, uint32_t p, uint32_t over)
         return sv_fail(x->ctx, SV_BAD_INPUT,
                        "switch '%s' has no lane for service level %u from port %u to port %u",
                        sv_node_name(x->f, at), packet->sl, o->in_port, port);
+    packet->out_lane += (uint8_t)(packet->segment * x->lane_step);
     return SV_OK;
 }
 
-/* Puts a packet whose way is known into its queue at the end of a channel; drops it if it has none.
- */
-static sv_status enqueue(sv__sim *x, uint32_t p, uint32_t channel)
+sv_status sv__enqueue(sv__sim *x, uint32_t p, uint32_t channel)
 {
     sv__packet *packet = &x->packets[p];
     if (packet->out == SV_NONE)
         return sv__stage_drop(x, p, channel);
+    if (x->load != NULL)
+        x->load[packet->out] += packet->length;
     packet->next = SV_NONE;
     uint32_t q = queue_of(x, channel, packet->lane, packet->out);
     sv__queue *queue = &x->queues[q];
@@ -127,7 +139,7 @@ sv_status sv__send(sv__sim *x, uint32_t p, uint32_t channel, unsigned lane, uint
         SV_TRY(sv__line_add(x, channel, start,
                             start + (uint64_t)packet->length * x->outputs[channel].byte));
     if (has_way)
-        return enqueue(x, p, channel);
+        return sv__enqueue(x, p, channel);
     if (sv__elsewhere(x, x->outputs[channel].head))
         return sv__post_packet(x, p, channel);
     return sv__receive(x, p, channel);
@@ -138,18 +150,16 @@ sv_status sv__receive(sv__sim *x, uint32_t p, uint32_t channel)
     if (!sv__is_switch(x, x->outputs[channel].head))
         return sv__drain(x, p, channel);
     SV_TRY(find_way(x, p, channel));
-    return enqueue(x, p, channel);
+    return sv__enqueue(x, p, channel);
 }
 
 /* ---- granting ---- */
 
-/* Statistics of a grant, and whoever watches. */
-static void count(sv__sim *x, const sv__packet *packet, uint32_t p, uint32_t in, uint32_t out,
-                  unsigned lane, uint64_t start)
+/* Statistics of a grant, and whoever watches. How long it waited. */
+static uint64_t count(sv__sim *x, const sv__packet *packet, uint32_t p, uint32_t in, uint32_t out,
+                      unsigned lane, uint64_t start)
 {
-    const sv__output *o = &x->outputs[out];
-    uint64_t ready = packet->start + x->m->switch_delay +
-                     sv__ready_after(x, packet->length, x->outputs[in].byte, o->cross);
+    uint64_t ready = ready_of(x, packet, in, out);
     uint64_t waited = x->now > ready ? x->now - ready : 0;
     if (start >= x->result->from && start < x->result->until) {
         sv_sim_channel *of = &x->result->channels[out];
@@ -159,11 +169,12 @@ static void count(sv__sim *x, const sv__packet *packet, uint32_t p, uint32_t in,
     }
     x->result->packet_hops++;
     if (x->plain)
-        return;
+        return waited;
     if (x->k->interval > 0)
         sv__count_cell(x, x->f->tail[out].i, packet->length, waited);
     if (x->watch->granted != NULL)
         x->watch->granted(x->watch->user, x->cargo[p].number, (sv_channel){out}, lane, x->now);
+    return waited;
 }
 
 static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes)
@@ -190,7 +201,9 @@ static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes
     c->there -= w.blocks;
     c->need = 0;
     SV_TRY(sv__room_take(x, o, start, packet.length));
-    count(x, &packet, p, w.in, out, w.lane, start);
+    uint64_t waited = count(x, &packet, p, w.in, out, w.lane, start);
+    if (x->load != NULL)
+        x->load[out] -= packet.length;
     if (queue->first != SV_NONE)
         SV_TRY(want(x, w.queue, w.in, x->now + 1));
     if (here) {
@@ -202,9 +215,11 @@ static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes
         }
     }
     const sv__ramp ramp = {.from = x->now, .rate = o->cross, .length = packet.length};
-    SV_TRY((sv__elsewhere(x, x->f->tail[w.in].i) ? sv__post_credits
-                                                 : sv__credits_back)(x, w.in, packet.lane, ramp));
-    return sv__send(x, p, out, w.lane, start, here);
+    if (w.in < x->f->num_channels)
+        SV_TRY((sv__elsewhere(x, x->f->tail[w.in].i) ? sv__post_credits : sv__credits_back)(
+            x, w.in, packet.lane, ramp));
+    SV_TRY(sv__send(x, p, out, w.lane, start, here));
+    return x->listens ? sv__policy_granted(x, p, out, waited) : SV_OK;
 }
 
 /* Which of the wants that an output could grant now comes first in its lane (rule 16). */
@@ -232,13 +247,18 @@ static uint64_t grantable(sv__sim *x, uint32_t channel, uint64_t *next)
     sv__output *o = &x->outputs[channel];
     uint64_t lanes = 0, lacking = 0;
     for (uint32_t i = 0; i < o->num_wants; i++) {
-        const sv__want *w = &o->wants[i];
+        sv__want *w = &o->wants[i];
         __builtin_prefetch(&x->packets[w->packet]);
         __builtin_prefetch(&x->queues[w->queue]);
         uint64_t time = w->ready > x->now ? w->ready : *way_of(x, w->in);
         x->could[i] = 0;
         if (time <= x->now && o->buffer_free < w->blocks)
             time = sv__room(x, o, w->blocks);
+        if (time <= x->now && x->adaptive > 0) {
+            x->could[i] = sv__stand_for(x, channel, w, &lacking, next);
+            lanes |= (uint64_t)x->could[i] << w->lane;
+            continue;
+        }
         if (time <= x->now) {
             if (lacking >> w->lane & 1) /* and somebody has planned for it */
                 continue;

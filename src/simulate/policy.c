@@ -1,0 +1,399 @@
+/*
+ * policy.c: packets that choose their way (rules 25 to 28, 30, 31, 33): the policy's hooks,
+ * segments and lanes. control.c has the packets it sends itself, reorder.c what happens where
+ * packets arrive.
+ *
+ * Idea: packet->destination is the target of the packet's segment, so that whoever looks a way up
+ * need not know of vias; that a packet is at its via shows when the tables have port 0 for it. What
+ * a packet carries for the policy alone is in an array beside the others, which is touched where
+ * packets begin and end, and at a grant if there is a hook that hears what they waited.
+ *
+ * Port 0 of switch s is an input like those of channels: number channels + s.
+ *
+ * Invariants: a run with a policy is of one part. In a tick, packets arrive first, then comes the
+ * timer, then outputs are looked at. A hook may send control packets, and so move x->packets and
+ * x->heads: it gets a copy of the head, and nobody keeps pointers into them across it.
+ *
+ * Cost: O(1) for each packet and hop, and for each choice one look-up of the pair a message.
+ */
+#include "simulate/policy.h"
+
+/* ---- setting up ---- */
+
+sv_status sv__policy_check(sv_ctx *ctx, const sv_sim_setup *setup)
+{
+    const sv_sim_policy *p = setup->policy;
+    if (setup->director != NULL)
+        return sv_fail(ctx, SV_BAD_INPUT, "a policy and a director exclude each other");
+    if (p->segments < 1 || p->segments > SV_SIM_MOST_SEGMENTS)
+        return sv_fail(ctx, SV_BAD_INPUT, "a policy has 1 to %d segments, not %u",
+                       SV_SIM_MOST_SEGMENTS, p->segments);
+    if (p->header_bytes > UINT16_MAX)
+        return sv_fail(ctx, SV_BAD_INPUT, "a policy's header of %u bytes is too long",
+                       p->header_bytes);
+    return SV_OK;
+}
+
+static unsigned most_of(const sv_routes *r, const sv_lanes *lanes, unsigned most)
+{
+    for (unsigned sl = 0; sl < r->num_sls; sl++)
+        if (lanes->of_sl[sl] != SV_NO_LANE && lanes->of_sl[sl] >= most)
+            most = lanes->of_sl[sl] + 1u;
+    return most;
+}
+
+unsigned sv_sim_table_lanes(const sv_fabric *f, const sv_routes *r)
+{
+    unsigned most = 0;
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
+        if (v >= f->num_switches || r->lanes_by_ports[v] == NULL) {
+            most = most_of(r, &r->lane_tables[r->lanes_of[v]], most);
+            continue;
+        }
+        for (unsigned in = 0; in <= f->switches[v].ports; in++)
+            for (unsigned out = 1; out <= f->switches[v].ports; out++)
+                most = most_of(r, sv_route_lanes(r, f, (sv_node){v}, in, out), most);
+    }
+    return most;
+}
+
+static sv_status check_lanes(sv__sim *x, const sv_sim_policy *p)
+{
+    unsigned lanes = sv_sim_table_lanes(x->f, x->r);
+    if (x->m->weighted && (x->r->vlarb[SV_VLARB_CA].given || x->r->vlarb[SV_VLARB_SWE].given))
+        return sv_fail(x->ctx, SV_BAD_INPUT, "a policy and lanes by weights exclude each other");
+    if ((uint64_t)p->segments * lanes + p->adaptive > x->m->lanes)
+        return sv_fail(x->ctx, SV_INFEASIBLE,
+                       "%u segments of %u lanes and %u adaptive ones are more than %u lanes",
+                       p->segments, lanes, p->adaptive, x->m->lanes);
+    x->lane_step = lanes;
+    x->adaptive = p->adaptive;
+    x->policy->first_adaptive = p->segments * lanes;
+    return SV_OK;
+}
+
+sv_status sv__policy_init(sv__sim *x, const sv_sim_policy *p)
+{
+    sv__policy *k = SV_ARENA_NEW(&x->arena, sv__policy, 1);
+    if (k == NULL)
+        return SV_NO_MEMORY;
+    k->hooks = p;
+    k->next = p->timer != NULL ? p->first : SV_NEVER;
+    k->free_control = SV_NONE;
+    k->queued = x->listens = p->deliver != NULL || p->depart != NULL;
+    sv_map_init(&k->pair_of, x->ctx);
+    x->policy = k;
+    x->num_inputs = x->f->num_channels + x->f->num_switches;
+    SV_TRY(check_lanes(x, p));
+    size_t terminals = x->f->num_terminals;
+    k->inboxes = SV_ARENA_NEW(&x->arena, sv__queue, terminals);
+    k->outboxes = SV_ARENA_NEW(&x->arena, sv__queue, terminals);
+    k->early = SV_ARENA_NEW(&x->arena, uint64_t, terminals);
+    if (k->inboxes == NULL || k->outboxes == NULL || k->early == NULL)
+        return SV_NO_MEMORY;
+    for (size_t t = 0; t < terminals; t++)
+        k->inboxes[t].first = k->outboxes[t].first = SV_NONE;
+    if (x->listens || p->choose != NULL || p->timer != NULL) {
+        x->load = SV_ARENA_NEW(&x->arena, uint64_t, x->f->num_channels);
+        if (x->load == NULL)
+            return SV_NO_MEMORY;
+    }
+    return SV_OK;
+}
+
+void sv__policy_release(sv__sim *x)
+{
+    sv__policy *k = x->policy;
+    if (k == NULL)
+        return;
+    sv_map_release(&k->pair_of);
+    sv_array_release(x->ctx, &k->pairs);
+    sv_array_release(x->ctx, &k->controls);
+    sv_release(x->ctx, k->plans);
+    sv_release(x->ctx, x->heads);
+}
+
+uint64_t sv__policy_bytes(const sv__sim *x)
+{
+    const sv__policy *k = x->policy;
+    return k->heads_room * sizeof *x->heads + k->plans_room * sizeof *k->plans +
+           k->pairs.room * sizeof *k->pairs.at + k->controls.room * sizeof *k->controls.at +
+           k->pair_of.size * (sizeof(uint64_t) + 2 * sizeof(uint32_t));
+}
+
+sv_status sv__policy_room(sv__sim *x, uint32_t packets)
+{
+    sv_sim_head *heads = sv_resize(x->ctx, x->heads, packets, sizeof *heads);
+    if (heads == NULL)
+        return SV_NO_MEMORY;
+    x->heads = heads;
+    x->policy->heads_room = packets;
+    return SV_OK;
+}
+
+sv_status sv__policy_open_room(sv__sim *x, uint32_t opened)
+{
+    sv__plan *plans = sv_resize(x->ctx, x->policy->plans, opened, sizeof *plans);
+    if (plans == NULL)
+        return SV_NO_MEMORY;
+    x->policy->plans = plans;
+    x->policy->plans_room = opened;
+    return SV_OK;
+}
+
+/* ---- running ---- */
+
+bool sv__policy_done(const sv__sim *x)
+{
+    return x->pending == 0 && x->injected - x->control_injected == x->arrived - x->control_arrived;
+}
+
+uint64_t sv__policy_next(sv__sim *x)
+{
+    const sv__policy *k = x->policy;
+    uint64_t event = sv__events_peek(x), next = event < k->next ? event : k->next;
+    if (!sv__policy_done(x) || next < x->last_arrival)
+        return next;
+    bool arrives = event == x->last_arrival && sv__events_arrives(x);
+    return arrives ? next : SV_NEVER;
+}
+
+bool sv__policy_hopeless(sv__sim *x)
+{
+    return !sv__policy_done(x) && sv__events_peek(x) == SV_NEVER;
+}
+
+void sv__policy_call(sv__sim *x, uint64_t time)
+{
+    sv__policy *k = x->policy;
+    if (k->hooks->timer != NULL && time < k->next)
+        k->next = time;
+}
+
+static sv_status call(sv__sim *x)
+{
+    sv__policy *k = x->policy;
+    uint64_t again = SV_NEVER;
+    x->now = k->next;
+    k->next = SV_NEVER;
+    SV_TRY(k->hooks->timer(k->hooks->user, x, x->now, &again));
+    if (again <= x->now)
+        return sv_fail(x->ctx, SV_BAD_INPUT,
+                       "a policy wants to be called again at tick %llu of %llu",
+                       (unsigned long long)again, (unsigned long long)x->now);
+    k->next = again < k->next ? again : k->next;
+    return SV_OK;
+}
+
+sv_status sv__policy_run(sv__sim *x, uint64_t until)
+{
+    const sv__policy *k = x->policy;
+    uint32_t base = x->events.base;
+    while (sv__policy_next(x) < until) {
+        uint64_t event = sv__events_peek(x);
+        if (k->next < event || (k->next == event && !sv__events_arrives(x))) {
+            SV_TRY(call(x));
+            continue;
+        }
+        uint32_t slot = sv__events_next(x), c = slot - base;
+        if (slot < base) {
+            SV_TRY(sv__policy_arrived(x, slot));
+            continue;
+        }
+        x->result->looks++;
+        SV_TRY(sv__is_switch(x, x->f->tail[c].i) ? sv__look(x, c) : sv__look_adapter(x, c));
+    }
+    return SV_OK;
+}
+
+/* ---- ways ---- */
+
+static sv_status check_way(const sv__sim *x, const sv_sim_way *way)
+{
+    unsigned most = x->policy->hooks->segments - 1;
+    if (way->vias > most)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "a way by %u switches is not one of %u segments",
+                       way->vias, most + 1);
+    for (unsigned i = 0; i < way->vias; i++)
+        if (way->via[i] >= x->r->num_destinations || !sv__is_switch(x, x->r->node[way->via[i]].i))
+            return sv_fail(x->ctx, SV_BAD_INPUT,
+                           "a way leads by destination %u, which is no switch", way->via[i]);
+    return SV_OK;
+}
+
+/* The target of a way's segment. */
+static uint32_t target_of(const sv_sim_way *way, uint32_t destination, unsigned segment)
+{
+    return segment < way->vias ? way->via[segment] : destination;
+}
+
+sv_status sv__policy_choose(sv__sim *x, uint32_t t, uint32_t i, unsigned *lane)
+{
+    sv__policy *k = x->policy;
+    const sv_sim_message message = x->opened[i].message;
+    sv_sim_way way = {0};
+    if (k->hooks->choose != NULL) {
+        k->turns = t + 1;
+        sv_status status =
+            k->hooks->choose(k->hooks->user, x, x->now, t, &message, x->opened[i].sent, &way);
+        k->turns = 0;
+        SV_TRY(status);
+        SV_TRY(check_way(x, &way));
+    }
+    uint32_t target = target_of(&way, message.destination, 0);
+    unsigned sl = sv_route_sl(x->r, (sv_node){x->f->num_switches + t}, target);
+    k->plans[i].way = way;
+    x->opened[i].sl = (uint8_t)sl;
+    return sv__adapter_lane(x, t, target, sl, lane);
+}
+
+sv_status sv__policy_open(sv__sim *x, uint32_t t, uint32_t i, unsigned *lane)
+{
+    uint32_t to = x->r->node[x->opened[i].message.destination].i - x->f->num_switches;
+    SV_TRY(sv__pair_of(x, t, to, &x->policy->plans[i].pair));
+    return sv__policy_choose(x, t, i, lane);
+}
+
+bool sv__policy_by_packet(const sv__sim *x)
+{
+    return x->policy->hooks->by_packet && x->policy->hooks->choose != NULL;
+}
+
+void sv__policy_injected(sv__sim *x, uint32_t p, uint32_t i)
+{
+    const sv__plan *plan = &x->policy->plans[i];
+    sv__packet *packet = &x->packets[p];
+    uint32_t sequence = x->policy->pairs.at[plan->pair].sent++;
+    x->heads[p] = (sv_sim_head){.way = plan->way,
+                                .from = {x->f->num_switches + packet->from},
+                                .destination = packet->destination,
+                                .bytes = packet->length,
+                                .tag = x->cargo[p].tag,
+                                .sequence = sequence,
+                                .injected = x->now,
+                                .last = packet->last};
+    packet->destination = target_of(&plan->way, packet->destination, 0);
+    x->cargo[p].serial = plan->pair;
+    x->result->detours += plan->way.vias > 0;
+    sv__audit_injected(x, plan->pair, sequence);
+}
+
+sv_status sv__way_from(sv__sim *x, sv__packet *packet, sv_node at)
+{
+    uint32_t to = packet->destination, base = x->port_base[at.i];
+    unsigned port = sv_route_port(x->r, at, to), sl = sv_route_sl(x->r, at, to);
+    uint32_t out = base + port < x->port_base[at.i + 1] ? x->by_port[base + port] : SV_NONE;
+    if (out == SV_NONE)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "switch '%s' has no way for a packet to '%s'",
+                       sv_node_name(x->f, at), sv_node_name(x->f, x->r->node[to]));
+    if (sl >= SV_MOST_SLS)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "the service level from '%s' to '%s' is not known",
+                       sv_node_name(x->f, at), sv_node_name(x->f, x->r->node[to]));
+    unsigned lane = sv_route_lanes(x->r, x->f, at, 0, port)->of_sl[sl];
+    if (lane >= x->m->lanes)
+        return sv_fail(x->ctx, SV_BAD_INPUT,
+                       "switch '%s' has no lane for service level %u from port 0 to port %u",
+                       sv_node_name(x->f, at), sl, port);
+    packet->sl = (uint8_t)sl;
+    packet->out = out;
+    packet->out_lane = (uint8_t)(lane + packet->segment * x->lane_step);
+    packet->hops = 1;
+    return SV_OK;
+}
+
+sv_status sv__policy_turn(sv__sim *x, uint32_t p, sv_node at)
+{
+    sv__packet *packet = &x->packets[p];
+    sv_sim_head *head = &x->heads[p];
+    while (x->r->node[packet->destination].i == at.i && head->segment < head->way.vias) {
+        head->segment++;
+        packet->destination = target_of(&head->way, head->destination, head->segment);
+    }
+    packet->segment = head->segment & 3;
+    return sv__way_from(x, packet, at);
+}
+
+/* ---- lanes ---- */
+
+uint32_t sv__policy_first_adaptive(const sv__sim *x)
+{
+    return x->policy->first_adaptive;
+}
+
+/* Whether there are credits on a lane for a want. */
+static bool stands(sv__sim *x, uint32_t channel, sv__want *w, unsigned lane, uint64_t *lacking,
+                   uint64_t *next)
+{
+    uint64_t when;
+    if (*lacking >> lane & 1) /* and somebody has planned for it */
+        return false;
+    if (sv__credits_there(x, channel, lane, w->blocks, &when)) {
+        w->lane = (uint8_t)lane;
+        return true;
+    }
+    if (w->blocks == x->least)
+        *lacking |= (uint64_t)1 << lane;
+    *next = when < *next ? when : *next;
+    return false;
+}
+
+bool sv__stand_for(sv__sim *x, uint32_t channel, sv__want *w, uint64_t *lacking, uint64_t *next)
+{
+    unsigned first = x->policy->first_adaptive;
+    for (unsigned lane = first; lane < first + x->adaptive; lane++)
+        if (stands(x, channel, w, lane, lacking, next))
+            return true;
+    return stands(x, channel, w, w->escape, lacking, next);
+}
+
+/* ---- what can be heard and seen ---- */
+
+sv_status sv__policy_granted(sv__sim *x, uint32_t p, uint32_t out, uint64_t waited)
+{
+    const sv_sim_policy *hooks = x->policy->hooks;
+    x->heads[p].waited += waited;
+    if (hooks->depart == NULL || waited <= hooks->patience)
+        return SV_OK;
+    sv_sim_head head = x->heads[p];
+    SV_TRY(hooks->depart(hooks->user, x, x->now, (sv_channel){out}, waited, &head));
+    x->heads[p].note = head.note;
+    return SV_OK;
+}
+
+uint64_t sv_sim_backlog(const sv_sim_stage *x, sv_channel c)
+{
+    const sv__output *o = &x->outputs[c.i];
+    uint64_t waits = x->load != NULL ? x->load[c.i] : 0;
+    return waits + (o->link_free > x->now ? (o->link_free - x->now) / o->byte : 0);
+}
+
+/* Adds the packets of a queue that wait for a channel. */
+static uint32_t add_waiting(const sv__sim *x, uint32_t q, uint32_t out, sv_sim_waiting *waiting,
+                            uint32_t count, uint32_t most)
+{
+    uint32_t p = x->queues[q].first;
+    for (; p != SV_NONE && count < most; p = x->packets[p].next) {
+        const sv__packet *packet = &x->packets[p];
+        if (packet->control || packet->out != out)
+            continue;
+        uint32_t to = x->r->node[x->heads[p].destination].i - x->f->num_switches;
+        waiting[count++] = (sv_sim_waiting){packet->from, to, packet->length, packet->start};
+    }
+    return count;
+}
+
+uint32_t sv_sim_waiting_for(const sv_sim_stage *x, sv_channel c, sv_sim_waiting *waiting,
+                            uint32_t most)
+{
+    uint32_t s = x->f->tail[c.i].i, count = 0;
+    if (!sv__is_switch(x, s) || x->policy == NULL)
+        return 0;
+    uint32_t first = x->first_port[s], ports = x->first_port[s + 1] - first;
+    for (uint32_t out = first; out < first + ports; out++) {
+        uint32_t in = x->f->reverse[out].i, q = x->first_queue[in];
+        for (uint32_t lane = 0; lane < x->m->lanes; lane++)
+            count = add_waiting(x, x->m->voq ? q + lane * ports + (c.i - first) : q + lane, c.i,
+                                waiting, count, most);
+    }
+    return count;
+}

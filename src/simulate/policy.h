@@ -1,0 +1,56 @@
+/*
+ * policy.h: what a run has in addition when somebody chooses ways in it, for policy.c, control.c
+ * and reorder.c.
+ */
+#ifndef SV_SIMULATE_POLICY_H
+#define SV_SIMULATE_POLICY_H
+
+#include "base/array.h"
+#include "base/map.h"
+#include "simulate/state.h"
+
+/* Two terminals, one of which sends to the other. */
+typedef struct sv__pair {
+    uint32_t sent, due;   /* numbers of the packet injected next, and of the one delivered next */
+    uint32_t first, last; /* packets that are early, by their numbers; SV_NONE: none */
+} sv__pair;
+
+/* What an open message has besides. */
+typedef struct sv__plan {
+    sv_sim_way way; /* of its next packet */
+    uint32_t pair;
+} sv__plan;
+
+/* A control packet that waits at a terminal. */
+typedef struct sv__control {
+    uint64_t ready;
+    uint32_t next;
+    uint32_t destination, mark, note;
+    uint16_t length;
+    uint8_t sl, lane;
+} sv__control;
+
+typedef struct sv__policy {
+    const sv_sim_policy *hooks;
+    uint64_t next;           /* the timer is called; SV_NEVER: not unless somebody asks for it */
+    uint32_t first_adaptive; /* lane */
+    uint32_t turns;          /* terminals that have had their turn in this tick, in choose */
+    bool queued;             /* arrivals wait for their tick */
+
+    sv_map pair_of; /* from, to: the place in pairs */
+    SV_ARRAY(sv__pair) pairs;
+    sv__plan *plans; /* as x->opened */
+    uint32_t plans_room, heads_room;
+    sv__queue *inboxes; /* [terminals]: packets being drained, in order */
+    uint64_t *early;    /* [terminals]: bytes of packets that are early */
+
+    SV_ARRAY(sv__control) controls;
+    uint32_t free_control;
+    sv__queue *outboxes; /* [terminals]: control packets in the order of rule 29 */
+} sv__policy;
+
+/* Where a packet goes on from a switch that it begins a segment at: as if the switch had sent it
+ * (rule 26). */
+sv_status sv__way_from(sv__sim *x, sv__packet *packet, sv_node at);
+
+#endif
