@@ -92,8 +92,8 @@ static sv_status ask(sv__sim *x, uint32_t t)
     return SV_OK;
 }
 
-sv_status sv__adapter_lane(sv__sim *x, uint32_t t, uint32_t destination, unsigned sl,
-                           unsigned *lane)
+static inline sv_status lane_of(sv__sim *x, uint32_t t, uint32_t destination, unsigned sl,
+                                unsigned *lane)
 {
     sv_node from = {x->f->num_switches + t};
     if (sl >= SV_MOST_SLS)
@@ -106,8 +106,14 @@ sv_status sv__adapter_lane(sv__sim *x, uint32_t t, uint32_t destination, unsigne
     return SV_OK;
 }
 
+sv_status sv__adapter_lane(sv__sim *x, uint32_t t, uint32_t destination, unsigned sl,
+                           unsigned *lane)
+{
+    return lane_of(x, t, destination, sl, lane);
+}
+
 /* Puts an open message at the end of a lane's queue. */
-static void join(sv__sim *x, uint32_t t, unsigned lane, uint32_t i)
+static inline void join(sv__sim *x, uint32_t t, unsigned lane, uint32_t i)
 {
     sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
     x->opened[i].next = SV_NONE;
@@ -120,7 +126,7 @@ static void join(sv__sim *x, uint32_t t, unsigned lane, uint32_t i)
 }
 
 /* Takes the first message out of a lane's queue. */
-static uint32_t leave(sv__sim *x, uint32_t t, unsigned lane)
+static inline uint32_t leave(sv__sim *x, uint32_t t, unsigned lane)
 {
     sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
     uint32_t i = box->first;
@@ -149,7 +155,7 @@ static sv_status open_messages(sv__sim *x, uint32_t t)
             return SV_NO_MEMORY;
         x->opened[i] = (sv__open){.message = message, .sl = (uint8_t)sl};
         SV_TRY(x->policy != NULL ? sv__policy_open(x, t, i, &lane)
-                                 : sv__adapter_lane(x, t, message.destination, sl, &lane));
+                                 : lane_of(x, t, message.destination, sl, &lane));
         join(x, t, lane, i);
         a->open++;
         a->has_coming = false;
@@ -195,7 +201,7 @@ static uint32_t make_packet(sv__sim *x, uint32_t t, uint32_t i)
     return p;
 }
 
-void sv__take_link(sv__sim *x, uint32_t channel, unsigned lane, uint32_t length)
+static inline void take_link(sv__sim *x, uint32_t channel, unsigned lane, uint32_t length)
 {
     sv__output *o = &x->outputs[channel];
     uint32_t blocks = sv__blocks(length);
@@ -210,6 +216,11 @@ void sv__take_link(sv__sim *x, uint32_t channel, unsigned lane, uint32_t length)
         of->packets++;
         of->bytes += length;
     }
+}
+
+void sv__take_link(sv__sim *x, uint32_t channel, unsigned lane, uint32_t length)
+{
+    take_link(x, channel, lane, length);
 }
 
 /* The way of the next packet of a message that has begun is chosen anew (rule 28). */
@@ -237,7 +248,7 @@ static sv_status inject(sv__sim *x, uint32_t t, uint32_t channel, unsigned lane,
         x->pending--;
     }
     sv__take_lane(x, channel, lane, lanes, sv__blocks(packet->length));
-    sv__take_link(x, channel, lane, packet->length);
+    take_link(x, channel, lane, packet->length);
     if (x->now >= x->result->from && x->now < x->result->until)
         x->result->terminals[t].sent_bytes += packet->length - x->header;
     if (x->watch->injected != NULL)
@@ -363,7 +374,7 @@ sv_status sv__drain(sv__sim *x, uint32_t p, uint32_t channel)
     SV_TRY(sv__count_arrival(x, &arrival));
     if (x->watch->arrived != NULL)
         x->watch->arrived(x->watch->user, cargo->number, end);
-    if (packet->last)
+    if (packet->last && x->source->arrived != NULL)
         SV_TRY(sv__arrive(x, packet->from, cargo, to, end));
     sv__packet_free(x, p);
     return SV_OK;

@@ -3,9 +3,10 @@
  *
  * At a terminal they wait in a list by the times at which they are ready, then by the calls, and go
  * before packets of messages. At a switch they are in the queue of port 0 from the call on: an
- * input without credits. The sender of a packet is a terminal, counted from 0; of a switch's packet
- * it is the switch's number less the number of switches, so that adding that gives the node for
- * all.
+ * input without credits, over a link that takes no time; its start is such that rule 11 comes to
+ * the time at which the packet is ready (modulo 2^64). The sender of a packet is a terminal,
+ * counted from 0; of a switch's packet it is the switch's number less the number of switches, so
+ * that adding that gives the node for all.
  *
  * Cost: O(1) for each packet; where terminals' packets are not sent in the order in which they are
  * ready, O(packets that wait there).
@@ -45,7 +46,7 @@ static uint32_t make(sv__sim *x, sv_node from, const sv__control *c)
     if (p == SV_NONE)
         return SV_NONE;
     uint64_t injected = sv__max(c->ready, x->now);
-    x->packets[p] = (sv__packet){.start = injected,
+    x->packets[p] = (sv__packet){.start = injected - x->m->switch_delay - x->m->cable,
                                  .destination = c->destination,
                                  .from = from.i - x->f->num_switches,
                                  .length = c->length,

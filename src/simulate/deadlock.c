@@ -106,6 +106,9 @@ static sv_status note(struct trial *t, uint32_t queues)
         for (uint32_t p = t->front[q]; p != SV_NONE; p = packets[p].next) {
             const sv__packet *packet = &packets[p];
             sv_channel in = {t->channel[q] < x->f->num_channels ? t->channel[q] : SV_NONE};
+            uint64_t since = packet->start; /* at port 0: it was ready */
+            if (in.i == SV_NONE)
+                since += x->m->switch_delay + x->m->cable;
             uint32_t destination =
                 x->policy != NULL ? x->heads[p].destination : packet->destination;
             r->stuck[r->num_stuck++] = (sv_sim_stuck){.in = in,
@@ -115,8 +118,8 @@ static sv_status note(struct trial *t, uint32_t queues)
                                                       .behind = p != t->front[q],
                                                       .from = packet->from,
                                                       .destination = destination,
-                                                      .since = packet->start};
-            r->stuck_since = sv__max(r->stuck_since, packet->start);
+                                                      .since = since};
+            r->stuck_since = sv__max(r->stuck_since, since);
             if (x->watch->stuck != NULL)
                 x->watch->stuck(x->watch->user, x->cargo[p].number, in, packet->lane);
         }

@@ -25,6 +25,7 @@ sv_status sv__events_init(sv__sim *x)
 {
     sv__events *e = &x->events;
     e->base = x->policy != NULL ? x->f->num_terminals : 0;
+    e->slots = x->outputs - e->base; /* see sv__sim_init */
     uint32_t n = x->f->num_channels + e->base;
     uint64_t packet = (uint64_t)(x->m->mtu_bytes + x->header) * 450;
     e->buckets = 1024;
@@ -205,8 +206,10 @@ static void list_cut(sv__events *e, uint32_t channel)
         e->used[b / 64] &= ~((uint64_t)1 << (b & 63));
 }
 
-static inline void plan(sv__events *e, uint32_t channel, uint64_t time)
+void sv__events_plan(sv__sim *x, uint32_t channel, uint64_t time)
 {
+    sv__events *e = &x->events;
+    channel += e->base;
     uint32_t place = e->place[channel];
     if (time == SV_NEVER)
         return;
@@ -230,14 +233,9 @@ static inline void plan(sv__events *e, uint32_t channel, uint64_t time)
         rise(e, e->far.length++, (sv__event){time, channel});
 }
 
-void sv__events_plan(sv__sim *x, uint32_t channel, uint64_t time)
-{
-    plan(&x->events, channel + x->events.base, time);
-}
-
 void sv__events_arrival(sv__sim *x, uint32_t terminal, uint64_t time)
 {
-    plan(&x->events, terminal, time);
+    sv__events_plan(x, terminal - x->events.base, time); /* modulo 2^32 */
 }
 
 /* The first bucket after the present one with something in it; UINT64_MAX: none. */
@@ -282,8 +280,7 @@ static bool advance(sv__sim *x)
         e->used[slot / 64] &= ~((uint64_t)1 << (slot & 63));
     }
     for (; channel != SV_NONE; channel = e->next[channel]) {
-        if (channel >= e->base)
-            __builtin_prefetch(&x->outputs[channel - e->base]);
+        __builtin_prefetch(&e->slots[channel]);
         e->near.at[e->near.length++] = (sv__event){e->when[channel], channel};
         e->place[channel] = IN_NEAR;
     }
@@ -310,8 +307,7 @@ uint32_t sv__events_next(sv__sim *x)
     sv__event event = e->near.at[e->near_first++];
     e->place[event.channel] = SV_NONE;
     x->now = event.when;
-    if (e->near_first < e->near.length && e->near.at[e->near_first].channel >= e->base)
-        /* what the next look will need, while this one works */
-        __builtin_prefetch(x->outputs[e->near.at[e->near_first].channel - e->base].wants);
+    if (e->near_first < e->near.length) /* what the next look will need, while this one works */
+        __builtin_prefetch(e->slots[e->near.at[e->near_first].channel].wants);
     return event.channel;
 }

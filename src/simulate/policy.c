@@ -189,11 +189,15 @@ sv_status sv__policy_run(sv__sim *x, uint64_t until)
 {
     const sv__policy *k = x->policy;
     uint32_t base = x->events.base;
-    while (sv__policy_next(x) < until) {
+    for (;;) {
         uint64_t event = sv__events_peek(x);
-        if (k->next < event || (k->next == event && !sv__events_arrives(x))) {
-            SV_TRY(call(x));
-            continue;
+        if (event >= until || event >= k->next || sv__policy_done(x)) {
+            if (sv__policy_next(x) >= until)
+                return SV_OK;
+            if (k->next < event || (k->next == event && !sv__events_arrives(x))) {
+                SV_TRY(call(x));
+                continue;
+            }
         }
         uint32_t slot = sv__events_next(x), c = slot - base;
         if (slot < base) {
@@ -203,7 +207,6 @@ sv_status sv__policy_run(sv__sim *x, uint64_t until)
         x->result->looks++;
         SV_TRY(sv__is_switch(x, x->f->tail[c].i) ? sv__look(x, c) : sv__look_adapter(x, c));
     }
-    return SV_OK;
 }
 
 /* ---- ways ---- */

@@ -170,7 +170,8 @@ sv_status sv__sim_init(sv__sim *x)
 {
     const sv_fabric *f = x->f;
     size_t n = f->num_channels, inputs = x->num_inputs, lanes = x->m->lanes;
-    x->outputs = SV_ARENA_NEW(&x->arena, sv__output, inputs);
+    size_t before = x->policy != NULL ? f->num_terminals : 0; /* slots of events.c: never used */
+    x->outputs = SV_ARENA_NEW(&x->arena, sv__output, before + inputs);
     x->credits = SV_ARENA_NEW(&x->arena, sv__credits, inputs * lanes);
     x->last_pair = SV_ARENA_NEW(&x->arena, uint32_t, n * lanes);
     x->first_queue = SV_ARENA_NEW(&x->arena, uint32_t, inputs + 1);
@@ -180,6 +181,7 @@ sv_status sv__sim_init(sv__sim *x)
     if (x->outputs == NULL || x->credits == NULL || x->last_pair == NULL ||
         x->first_queue == NULL || x->ways == NULL || x->first_port == NULL || x->port_base == NULL)
         return SV_NO_MEMORY;
+    x->outputs += before;
     memset(x->last_pair, 0xff, n * lanes * sizeof *x->last_pair);
     if (x->m->inband_bytes > 0) {
         x->lines = SV_ARENA_NEW(&x->arena, sv__line, n);

@@ -146,7 +146,8 @@ typedef struct sv__events {
     uint32_t *bucket;                /* [buckets]: lists */
     uint64_t *used;                  /* [buckets / 64]: bits */
     uint32_t buckets;
-    uint32_t base; /* what stands before channels: see events.c */
+    uint32_t base;           /* what stands before channels: see events.c */
+    const sv__output *slots; /* [base + channels] */
     unsigned shift;
     uint64_t floor; /* the present bucket, whose channels are in near */
     sv__heap near;  /* sorted, from near_first on */

@@ -35,16 +35,6 @@ static uint64_t *way_of(const sv__sim *x, uint32_t in)
     return way;
 }
 
-/* When a packet that came in by a channel may be granted, as far as it goes itself (rule 11; at
- * port 0, rule 29). */
-static inline uint64_t ready_of(const sv__sim *x, const sv__packet *p, uint32_t in, uint32_t out)
-{
-    if (in >= x->f->num_channels)
-        return p->start;
-    return p->start + x->m->switch_delay +
-           sv__ready_after(x, p->length, x->outputs[in].byte, x->outputs[out].cross);
-}
-
 /* The first packet of a queue is a new one, from a time on: its output hears of it. */
 static sv_status want(sv__sim *x, uint32_t q, uint32_t in, uint64_t since)
 {
@@ -67,8 +57,10 @@ static sv_status want(sv__sim *x, uint32_t q, uint32_t in, uint64_t since)
                 return SV_NO_MEMORY;
         }
     }
+    uint64_t ready =
+        p->start + x->m->switch_delay + sv__ready_after(x, p->length, from->byte, o->cross);
     sv__want *w = &o->wants[o->num_wants++];
-    *w = (sv__want){.ready = sv__max(ready_of(x, p, in, p->out), since),
+    *w = (sv__want){.ready = sv__max(ready, since),
                     .queue = q,
                     .in = in,
                     .packet = x->queues[q].first,
@@ -106,7 +98,8 @@ static sv_status find_way(sv__sim *x, uint32_t p, uint32_t over)
         return sv_fail(x->ctx, SV_BAD_INPUT,
                        "switch '%s' has no lane for service level %u from port %u to port %u",
                        sv_node_name(x->f, at), packet->sl, o->in_port, port);
-    packet->out_lane += (uint8_t)(packet->segment * x->lane_step);
+    if (packet->segment > 0)
+        packet->out_lane += (uint8_t)(packet->segment * x->lane_step);
     return SV_OK;
 }
 
@@ -159,7 +152,9 @@ sv_status sv__receive(sv__sim *x, uint32_t p, uint32_t channel)
 static uint64_t count(sv__sim *x, const sv__packet *packet, uint32_t p, uint32_t in, uint32_t out,
                       unsigned lane, uint64_t start)
 {
-    uint64_t ready = ready_of(x, packet, in, out);
+    const sv__output *o = &x->outputs[out];
+    uint64_t ready = packet->start + x->m->switch_delay +
+                     sv__ready_after(x, packet->length, x->outputs[in].byte, o->cross);
     uint64_t waited = x->now > ready ? x->now - ready : 0;
     if (start >= x->result->from && start < x->result->until) {
         sv_sim_channel *of = &x->result->channels[out];
@@ -175,6 +170,19 @@ static uint64_t count(sv__sim *x, const sv__packet *packet, uint32_t p, uint32_t
     if (x->watch->granted != NULL)
         x->watch->granted(x->watch->user, x->cargo[p].number, (sv_channel){out}, lane, x->now);
     return waited;
+}
+
+/* The end of a grant with a policy: what the packet came by gets its credits, unless it is port 0,
+ * and whoever listens hears of it. */
+static sv_status go_on(sv__sim *x, const sv__want *w, uint32_t out, uint64_t start, unsigned lane,
+                       sv__ramp ramp, uint64_t waited)
+{
+    if (x->load != NULL)
+        x->load[out] -= ramp.length;
+    if (w->in < x->f->num_channels)
+        SV_TRY(sv__credits_back(x, w->in, lane, ramp));
+    SV_TRY(sv__send(x, w->packet, out, w->lane, start, sv__is_switch(x, x->outputs[out].head)));
+    return x->listens ? sv__policy_granted(x, w->packet, out, waited) : SV_OK;
 }
 
 static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes)
@@ -202,8 +210,6 @@ static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes
     c->need = 0;
     SV_TRY(sv__room_take(x, o, start, packet.length));
     uint64_t waited = count(x, &packet, p, w.in, out, w.lane, start);
-    if (x->load != NULL)
-        x->load[out] -= packet.length;
     if (queue->first != SV_NONE)
         SV_TRY(want(x, w.queue, w.in, x->now + 1));
     if (here) {
@@ -215,11 +221,11 @@ static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes
         }
     }
     const sv__ramp ramp = {.from = x->now, .rate = o->cross, .length = packet.length};
-    if (w.in < x->f->num_channels)
-        SV_TRY((sv__elsewhere(x, x->f->tail[w.in].i) ? sv__post_credits : sv__credits_back)(
-            x, w.in, packet.lane, ramp));
-    SV_TRY(sv__send(x, p, out, w.lane, start, here));
-    return x->listens ? sv__policy_granted(x, p, out, waited) : SV_OK;
+    if (x->policy != NULL)
+        return go_on(x, &w, out, start, packet.lane, ramp, waited);
+    SV_TRY((sv__elsewhere(x, x->f->tail[w.in].i) ? sv__post_credits
+                                                 : sv__credits_back)(x, w.in, packet.lane, ramp));
+    return sv__send(x, p, out, w.lane, start, here);
 }
 
 /* Which of the wants that an output could grant now comes first in its lane (rule 16). */
@@ -247,18 +253,13 @@ static uint64_t grantable(sv__sim *x, uint32_t channel, uint64_t *next)
     sv__output *o = &x->outputs[channel];
     uint64_t lanes = 0, lacking = 0;
     for (uint32_t i = 0; i < o->num_wants; i++) {
-        sv__want *w = &o->wants[i];
+        const sv__want *w = &o->wants[i];
         __builtin_prefetch(&x->packets[w->packet]);
         __builtin_prefetch(&x->queues[w->queue]);
         uint64_t time = w->ready > x->now ? w->ready : *way_of(x, w->in);
         x->could[i] = 0;
         if (time <= x->now && o->buffer_free < w->blocks)
             time = sv__room(x, o, w->blocks);
-        if (time <= x->now && x->adaptive > 0) {
-            x->could[i] = sv__stand_for(x, channel, w, &lacking, next);
-            lanes |= (uint64_t)x->could[i] << w->lane;
-            continue;
-        }
         if (time <= x->now) {
             if (lacking >> w->lane & 1) /* and somebody has planned for it */
                 continue;
@@ -275,6 +276,26 @@ static uint64_t grantable(sv__sim *x, uint32_t channel, uint64_t *next)
     return lanes;
 }
 
+/* The same where there are adaptive lanes: which lane each of them stands for is found out now
+ * (rule 27). */
+static uint64_t grantable_adaptive(sv__sim *x, uint32_t channel, uint64_t *next)
+{
+    sv__output *o = &x->outputs[channel];
+    uint64_t lanes = 0, lacking = 0;
+    for (uint32_t i = 0; i < o->num_wants; i++) {
+        sv__want *w = &o->wants[i];
+        uint64_t time = w->ready > x->now ? w->ready : *way_of(x, w->in);
+        if (time <= x->now && o->buffer_free < w->blocks)
+            time = sv__room(x, o, w->blocks);
+        x->could[i] = time <= x->now && sv__stand_for(x, channel, w, &lacking, next);
+        if (x->could[i])
+            lanes |= (uint64_t)1 << w->lane;
+        else if (time > x->now)
+            *next = time < *next ? time : *next;
+    }
+    return lanes;
+}
+
 sv_status sv__look(sv__sim *x, uint32_t channel)
 {
     sv__output *o = &x->outputs[channel];
@@ -286,7 +307,8 @@ sv_status sv__look(sv__sim *x, uint32_t channel)
         sv__events_plan(x, channel, sv__max(o->entry_free, room));
         return SV_OK;
     }
-    uint64_t lanes = grantable(x, channel, &next);
+    uint64_t lanes =
+        x->adaptive > 0 ? grantable_adaptive(x, channel, &next) : grantable(x, channel, &next);
     if (lanes == 0) {
         sv__events_plan(x, channel, next);
         return SV_OK;
