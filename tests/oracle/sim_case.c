@@ -334,7 +334,7 @@ static const char *const engines[] = {"minhop", "sssp", "updn", "weave", "dfsssp
 static void draw_routes(sim_case *c, sv_rng *rng, const struct style *style, uint64_t seed)
 {
     const sv_route_request request = {
-        .vls = c->model.lanes, .seed = seed, .lmc = c->changing && one_in(rng, 3)};
+        .vls = c->model.lanes, .seed = seed, .lmc = (c->changing || c->choosing) && one_in(rng, 3)};
     const char *engine = engines[style->ring ? 0 : sv_rng_below(rng, 5)];
     if (sv_route(c->ctx, c->f, engine, &request, &c->r, NULL) != SV_OK)
         OK(c->ctx, sv_route(c->ctx, c->f, "minhop", &request, &c->r, NULL));
@@ -366,6 +366,116 @@ sim_case sim_case_draw(sv_ctx *ctx, uint64_t seed, bool changing)
     draw_messages(&c, &rng, &style);
     if (changing)
         sim_changes_draw(&c, &rng, style.round ? GRAIN : 1);
+    return c;
+}
+
+/* ---- for policies ---- */
+
+/* Whether the tables carry packets from everywhere to everywhere. */
+static bool all_to_all(const sim_case *c)
+{
+    for (uint32_t v = 0; v < sv_num_nodes(c->f); v++)
+        for (uint32_t d = 0; d < c->r->num_destinations; d++) {
+            sv_hop_taken taken[32];
+            sv_node at, from = {v};
+            uint32_t count = 0;
+            unsigned sl = sv_route_sl(c->r, from, d);
+            if (c->r->node[d].i != v &&
+                (sl == SV_NO_SL || sv_routes_trace(c->f, c->r, from, d, sl, taken, 32, &count,
+                                                   &at) != SV_TRACE_ARRIVED))
+                return false;
+        }
+    return true;
+}
+
+/* SLs in one of the smaller forms. */
+static void draw_sls(const sim_case *c, sv_rng *rng)
+{
+    static const sv_sl_form forms[] = {SV_SL_CONSTANT, SV_SL_BY_DESTINATION, SV_SL_BY_SWITCH};
+    sv_sl_form form = forms[sv_rng_below(rng, 3)];
+    OK(c->ctx, sv_routes_set_sl_form(c->ctx, c->r, form));
+    if (form == SV_SL_CONSTANT) {
+        c->r->sl = (uint8_t)sv_rng_below(rng, 16);
+        return;
+    }
+    bool one_row = form == SV_SL_BY_DESTINATION;
+    uint32_t columns = one_row ? c->r->num_destinations : c->f->num_switches;
+    for (uint32_t d = 0; d < (one_row ? 1 : c->r->num_destinations); d++)
+        for (uint32_t i = 0; i < columns; i++)
+            sv_routes_sl_row(c->ctx, c->r, d)[i] = (uint8_t)sv_rng_below(rng, 16);
+}
+
+/* A lane that one SL has between two ports of a switch, and perhaps nobody ever takes. */
+static void draw_odd_lane(const sim_case *c, sv_rng *rng)
+{
+    uint32_t s = (uint32_t)sv_rng_below(rng, c->f->num_switches), ports = c->f->switches[s].ports;
+    unsigned in = one_in(rng, 2) ? 0 : from_to(rng, 1, ports), out = from_to(rng, 1, ports);
+    sv_lanes lane = *sv_route_lanes(c->r, c->f, (sv_node){s}, in, out);
+    lane.of_sl[sv_rng_below(rng, 16)] = (uint8_t)c->model.lanes;
+    OK(c->ctx, sv_routes_set_lanes(c->ctx, c->f, c->r, (sv_node){s}, in, out,
+                                   sv_routes_lane_table(c->ctx, c->r, &lane)));
+}
+
+/* One more than the largest lane of the tables, whether somebody has that SL or not. */
+static uint32_t count_lanes(const sim_case *c)
+{
+    uint32_t most = 0;
+    for (uint32_t v = 0; v < sv_num_nodes(c->f); v++) {
+        unsigned ports = v < c->f->num_switches ? c->f->switches[v].ports : 1;
+        for (unsigned in = 0; in <= ports; in++)
+            for (unsigned out = 1; out <= ports; out++)
+                for (unsigned sl = 0; sl < c->r->num_sls; sl++) {
+                    uint8_t lane = sv_route_lanes(c->r, c->f, (sv_node){v}, in, out)->of_sl[sl];
+                    most = lane != SV_NO_LANE && lane > most ? lane : most;
+                }
+    }
+    return most + 1;
+}
+
+/* Some of a packet's header is the policy's. */
+static void split_header(sim_case *c, sv_rng *rng)
+{
+    uint32_t whole = c->model.header_bytes;
+    c->policy_bytes = (uint32_t)sv_rng_below(rng, whole);
+    c->model.header_bytes = whole - c->policy_bytes;
+}
+
+sim_case sim_case_draw_choosing(sv_ctx *ctx, uint64_t seed)
+{
+    sim_case c = {.ctx = ctx, .limit = SV_NEVER, .choosing = true};
+    sv_rng rng;
+    sv_rng_init(&rng, seed ^ 0x9e3779b97f4a7c15);
+    struct style style = draw_style(&rng);
+    style.tables = style.crowd = false;
+    style.wide = !one_in(&rng, 8);
+    c.f = draw_fabric(ctx, &rng, &style);
+    if (one_in(&rng, 8))
+        mask_cable(&c, &rng);
+    c.model.lanes = from_to(&rng, 1, 3);
+    draw_routes(&c, &rng, &style, seed);
+    if (!all_to_all(&c))
+        sim_lanes_draw(&c, c.r, &rng, 0);
+    if (!all_to_all(&c) && c.whole) { /* that cable was needed */
+        sv_routes_free(c.r);
+        sv_fabric_free(c.f);
+        c.f = c.whole;
+        c.whole = NULL;
+        draw_routes(&c, &rng, &style, seed);
+        sim_lanes_draw(&c, c.r, &rng, 0);
+    }
+    if (one_in(&rng, 3))
+        draw_sls(&c, &rng);
+    if (one_in(&rng, 4))
+        draw_odd_lane(&c, &rng);
+    assert_true(all_to_all(&c));
+    c.segments = from_to(&rng, 1, 3);
+    c.adaptive = (unsigned)sv_rng_below(&rng, 3);
+    c.table_lanes = count_lanes(&c);
+    c.model = draw_model(&rng, &style);
+    c.model.lanes = c.segments * c.table_lanes + c.adaptive + (one_in(&rng, 4) ? 1 : 0);
+    draw_messages(&c, &rng, &style);
+    split_header(&c, &rng);
+    c.patient = one_in(&rng, 2);
     return c;
 }
 

@@ -57,10 +57,16 @@ typedef struct sim_case {
     bool asks;    /* the director wants to know of messages that are opened */
     bool patient; /* nobody looks for deadlocks while the director has something to do */
     bool calls;   /* the director is called by sv_sim_call, not by *again */
+
+    bool choosing; /* there is a policy; what it says is sim_policy.c's */
+    unsigned segments, adaptive;
+    uint32_t policy_bytes, table_lanes; /* its header's; L of rule 25 */
 } sim_case;
 
 /* The case of a seed, always the same; to be released. */
 sim_case sim_case_draw(sv_ctx *ctx, uint64_t seed, bool changing);
+/* One for a policy: lanes for segments, and adaptive ones; all nodes send to all. */
+sim_case sim_case_draw_choosing(sv_ctx *ctx, uint64_t seed);
 void sim_case_release(sim_case *c);
 
 /* ---- what changes (sim_changes.c) ---- */

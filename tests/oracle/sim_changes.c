@@ -38,7 +38,7 @@ void sim_lanes_draw(const sim_case *c, sv_routes *r, sv_rng *rng, uint32_t disca
     for (uint32_t v = 0; v < sv_num_nodes(c->f); v++)
         r->lanes_of[v] = (uint16_t)tables[sv_rng_below(rng, 4)];
     for (uint32_t s = 0; s < c->f->num_switches; s++)
-        for (unsigned in = 1; in <= c->f->switches[s].ports; in++)
+        for (unsigned in = c->choosing ? 0 : 1; in <= c->f->switches[s].ports; in++)
             for (unsigned out = 1; out <= c->f->switches[s].ports; out++)
                 OK(c->ctx, sv_routes_set_lanes(c->ctx, c->f, r, (sv_node){s}, in, out,
                                                lossy[sv_rng_below(rng, 4)]));

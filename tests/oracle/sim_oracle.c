@@ -463,6 +463,19 @@ static uint32_t pick_from(const sim *s, const port *out, const port *in, uint32_
     return NONE;
 }
 
+/* Whether anybody at the switch waits for a lane of this port: most often nobody does. */
+static bool wanted(const sim *s, const port *out, uint32_t lane)
+{
+    for (uint32_t i = s->base[out->node]; i < s->base[out->node + 1]; i++)
+        for (uint32_t k = 0; k < s->ports[i].inside.count; k++) {
+            uint32_t p = s->ports[i].inside.items[k];
+            if (s->packets[p].ready && out_of(s, p, s->packets[p].next) == out &&
+                lane_now(s, out, p) == lane)
+                return true;
+        }
+    return false;
+}
+
 /* The first pair in turn for a lane. */
 static uint32_t find_candidate(const sim *s, const port *out, uint32_t lane)
 {
@@ -483,7 +496,7 @@ static void try_grant(sim *s, port *out)
     if (!out->peer || out->entry_busy)
         return;
     for (uint32_t lane = 0; lane < s->params->lanes; lane++)
-        out->candidate[lane] = find_candidate(s, out, lane);
+        out->candidate[lane] = wanted(s, out, lane) ? find_candidate(s, out, lane) : NONE;
     uint32_t p = choose(s, out);
     if (p != NONE)
         grant(s, out, p);
