@@ -264,7 +264,9 @@ void sim_timer(const sim_world *w, uint64_t now, uint64_t *again)
     look_around(w, &rng);
     uint32_t nodes = sv_num_nodes(w->c->f);
     send_some(w, &rng, now, SIM_TIMER, (uint32_t)sv_rng_below(&rng, nodes), 0, 0);
-    call_some(w, &rng, now);
-    if (now < w->mind->until && !one_in(&rng, 5))
-        *again = now + 1 + draw_delay(w, &rng);
+    if (one_in(&rng, 4))
+        call_some(w, &rng, now);
+    uint64_t step = w->mind->grain * (1 + sv_rng_below(&rng, w->mind->span));
+    if (now < w->mind->until && !one_in(&rng, 8))
+        *again = now + (one_in(&rng, 4) ? 1 : step);
 }
