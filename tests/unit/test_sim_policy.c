@@ -1,13 +1,11 @@
 /*
- * test_sim_policy.c: packets that choose their way (rules 25 to 33 of docs/simulator.md): times
- * that can be written down, what hooks see, what is refused, and that a policy that does nothing
- * changes nothing. tests/oracle has the cases for which there is no formula.
+ * test_sim_policy.c: a policy in the simulator that does nothing changes nothing; how runs with one
+ * end; what is refused; and that the same policy does the same again. test_sim_policy_ways.c has
+ * what ways do.
  */
-#include "support/simulating.h"
+#include "policy_bed.h"
 
 TEST_CONTEXT
-
-#define LENGTH(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /* ---- a policy that does nothing ---- */
 
@@ -165,504 +163,6 @@ static void a_policy_that_does_nothing_changes_nothing(void **state)
     assert_true(calls[0] > 2000 && calls[1] > 2000 && calls[2] > 5000);
 }
 
-/* ---- a policy that follows a list ---- */
-
-/* A control packet that is sent at a call of the timer. */
-struct order {
-    uint64_t at, ready;
-    uint32_t from, to, bytes, mark; /* from: a node, to: a terminal */
-};
-
-struct heard {
-    uint64_t time, waited;
-    uint32_t at; /* terminal, or channel */
-    sv_sim_head head;
-};
-
-enum { MOST_HEARD = 64 };
-
-struct script {
-    const sim_case *c;
-    sv_sim_way ways[8]; /* of packets, in the order in which it is asked */
-    uint32_t num_ways, asked;
-    uint32_t offsets[8];
-    uint64_t asked_at[8];
-    const struct order *orders; /* by at */
-    uint32_t num_orders, ordered;
-    struct heard delivered[MOST_HEARD], departed[MOST_HEARD];
-    uint32_t num_delivered, num_departed;
-    uint32_t waiting; /* in depart: how many wait for the channel */
-    sv_sim_waiting who[4];
-    uint64_t backlog;    /* in depart: of the channel … */
-    sv_status fail_with; /* … and what it says then */
-};
-
-static sv_status choose_listed(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
-                               const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
-{
-    struct script *s = user;
-    (void)stage;
-    (void)terminal;
-    (void)message;
-    assert_true(s->asked < LENGTH(s->ways));
-    s->offsets[s->asked] = offset;
-    s->asked_at[s->asked] = now;
-    if (s->num_ways > 0)
-        *way = s->ways[s->asked % s->num_ways];
-    s->asked++;
-    return SV_OK;
-}
-
-static sv_status depart_listed(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
-                               uint64_t waited, sv_sim_head *head)
-{
-    struct script *s = user;
-    assert_true(s->num_departed < MOST_HEARD);
-    s->departed[s->num_departed++] = (struct heard){now, waited, out.i, *head};
-    s->waiting = sv_sim_waiting_for(stage, out, s->who, LENGTH(s->who));
-    s->backlog = sv_sim_backlog(stage, out);
-    head->note++;
-    head->tag = head->destination = head->bytes = 12345; /* nobody minds */
-    return s->fail_with;
-}
-
-static sv_status deliver_listed(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
-                                sv_sim_head *head)
-{
-    struct script *s = user;
-    (void)stage;
-    assert_true(s->num_delivered < MOST_HEARD);
-    s->delivered[s->num_delivered++] = (struct heard){now, head->waited, terminal, *head};
-    return SV_OK;
-}
-
-static sv_status timer_listed(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
-{
-    struct script *s = user;
-    while (s->ordered < s->num_orders && s->orders[s->ordered].at <= now) {
-        const struct order *o = &s->orders[s->ordered++];
-        sv_status status = sv_sim_send(stage, (sv_node){o->from}, sim_destination(s->c, o->to),
-                                       o->bytes, o->ready, o->mark, o->mark + 1);
-        if (status != SV_OK)
-            return status;
-    }
-    *again = s->ordered < s->num_orders ? s->orders[s->ordered].at : SV_NEVER;
-    return SV_OK;
-}
-
-static sv_sim_policy scripted(struct script *s, unsigned segments)
-{
-    return (sv_sim_policy){.user = s,
-                           .segments = segments,
-                           .first = s->num_orders > 0 ? s->orders[0].at : SV_NEVER,
-                           .choose = choose_listed,
-                           .depart = depart_listed,
-                           .deliver = deliver_listed,
-                           .timer = timer_listed};
-}
-
-/* Runs a list with a script. */
-static const sv_sim_result *run_script(sim_case *c, struct script *s, const sv_sim_policy *policy,
-                                       const sim_send *sends, uint32_t count)
-{
-    s->c = c;
-    s->asked = s->ordered = s->num_delivered = s->num_departed = 0;
-    c->policy = policy;
-    return sim_run(ctx, c, sends, count, 1);
-}
-
-/* Four switches in a ring, with a host each. */
-static sim_case ring(void)
-{
-    static const sim_cable cables[] = {{0, 1, SV_SPEED_QDR, 4},
-                                       {1, 2, SV_SPEED_QDR, 4},
-                                       {2, 3, SV_SPEED_QDR, 4},
-                                       {3, 0, SV_SPEED_QDR, 4},
-                                       {0, SIM_HOST, SV_SPEED_QDR, 4},
-                                       {1, SIM_HOST + 1, SV_SPEED_QDR, 4},
-                                       {2, SIM_HOST + 2, SV_SPEED_QDR, 4},
-                                       {3, SIM_HOST + 3, SV_SPEED_QDR, 4}};
-    sim_case c = sim_begin(ctx, sim_fabric(ctx, 4, 4, cables, LENGTH(cables)));
-    c.model.drain = QDR;
-    return c;
-}
-
-/* What a packet of a block or more takes from its injection to its arrival (test_simulate.c). */
-static uint64_t alone(uint32_t hops, uint32_t bytes)
-{
-    const uint64_t block = 64 * QDR, hop = 7001 + block + 180007 + block;
-    return hops * hop + 7001 + block + (uint64_t)bytes * QDR;
-}
-
-/* ---- rules 25, 26 ---- */
-
-/*
- * From host 0 to host 1, which are neighbours: each hop takes what it takes without a policy, so
- * the tick follows from the number of switches; the lane on each link is that of the segment.
- */
-static void a_way_leads_by_its_vias(void **state)
-{
-    (void)state;
-    static const struct {
-        uint8_t vias, via[2], segments, hops;
-        uint8_t lane[5]; /* of each link after the first, in lanes of the tables */
-    } ways[] = {
-        {0, {0, 0}, 1, 2, {0, 0}},       {0, {0, 0}, 3, 2, {0, 0}}, {1, {3, 0}, 2, 4, {0, 1, 1, 1}},
-        {1, {0, 0}, 2, 2, {1, 1}},       {1, {1, 0}, 3, 2, {0, 1}}, {2, {3, 2}, 3, 4, {0, 1, 2, 2}},
-        {2, {3, 3}, 3, 4, {0, 2, 2, 2}}, {2, {0, 1}, 3, 2, {1, 2}}, {2, {0, 0}, 3, 2, {2, 2}}};
-    sim_case c = ring();
-    unsigned lanes = sv_sim_table_lanes(c.f, c.r);
-    const sim_send send = {0, 1, 2048, 123456};
-    c.model.lanes = 3 * lanes;
-    for (uint32_t i = 0; i < LENGTH(ways); i++) {
-        struct script s = {.num_ways = 1};
-        for (uint32_t k = 0; k < ways[i].vias; k++)
-            s.ways[0].via[k] = c.r->first[ways[i].via[k]];
-        s.ways[0].vias = ways[i].vias;
-        s.ways[0].mark = 77;
-        sv_sim_policy policy = scripted(&s, ways[i].segments);
-        policy.header_bytes = 12;
-        const sv_sim_result *r = run_script(&c, &s, &policy, &send, 1);
-        assert_int_equal(r->end, SV_SIM_COMPLETED);
-        assert_int_equal(r->time, 123456 + alone(ways[i].hops, 2048 + 26 + 12));
-        assert_int_equal(r->detours, ways[i].vias > 0);
-        assert_int_equal(r->payload_bytes, 2048);
-        assert_int_equal(c.num_events, 1 + ways[i].hops);
-        for (uint32_t k = 0; k < ways[i].hops; k++)
-            assert_int_equal(c.events[1 + k].lane, ways[i].lane[k] * lanes);
-        assert_int_equal(s.asked, 1);
-        assert_int_equal(s.asked_at[0], 123456);
-        assert_int_equal(s.num_departed, 0);
-        assert_int_equal(s.num_delivered, 1);
-        const sv_sim_head *head = &s.delivered[0].head;
-        assert_int_equal(s.delivered[0].time, r->time);
-        assert_int_equal(s.delivered[0].at, 1);
-        assert_int_equal(head->way.mark, 77);
-        assert_int_equal(head->segment, ways[i].vias);
-        assert_int_equal(head->from.i, 4);
-        assert_int_equal(head->destination, sim_destination(&c, 1));
-        assert_int_equal(head->bytes, 2048 + 26 + 12);
-        assert_int_equal(head->injected, 123456);
-        assert_int_equal(head->waited, 0);
-        assert_true(head->last && !head->control);
-    }
-    sim_finish(&c);
-}
-
-/* The SL of a segment is that of the tables from where it begins, at port 0. */
-static void a_segment_has_the_service_level_of_its_switch(void **state)
-{
-    (void)state;
-    sim_case c = ring();
-    const uint8_t sender[] = {3, 0, 0, 0};
-    const sim_send send = {0, 1, 100, 0};
-    struct script s = {.num_ways = 1, .ways = {{.vias = 1, .via = {c.r->first[3]}}}};
-    const sv_sim_policy policy = scripted(&s, 2);
-    sim_lanes_by_sender(ctx, &c, sender);
-    sv_routes_sl_row(ctx, c.r, sim_destination(&c, 1))[3] = 5; /* from switch 3 */
-    unsigned lanes = sv_sim_table_lanes(c.f, c.r);
-    assert_int_equal(lanes, c.r->num_sls);
-    c.model.lanes = 2 * lanes;
-    sv_routes_sl_row(ctx, c.r, c.r->first[3])[4] = 2; /* from host 0 to switch 3 */
-    run_script(&c, &s, &policy, &send, 1);
-    assert_int_equal(c.events[1].lane, 2);
-    assert_int_equal(c.events[2].lane, lanes + 5);
-    assert_int_equal(c.events[4].lane, lanes + 5);
-    /* With a table of its own from port 0, that table's lane begins the segment. */
-    sv_lanes other;
-    memset(&other, 1, sizeof other);
-    uint32_t table = sv_routes_lane_table(ctx, c.r, &other);
-    for (unsigned out = 1; out <= 3; out++)
-        OK(ctx, sv_routes_set_lanes(ctx, c.f, c.r, (sv_node){3}, 0, out, table));
-    run_script(&c, &s, &policy, &send, 1);
-    assert_int_equal(c.events[1].lane, 2);
-    assert_int_equal(c.events[2].lane, lanes + 1);
-    assert_int_equal(c.events[3].lane, lanes + 5);
-    sim_finish(&c);
-}
-
-/* ---- rules 28, 32 ---- */
-
-/* Three packets, the first by a detour of two more switches: the others are there before it. */
-static void order_is_restored_where_packets_end(void **state)
-{
-    (void)state;
-    sim_case c = ring();
-    const sim_send send = {0, 1, 3 * 2048, 0};
-    const uint64_t packet = 2074 * QDR, slow = alone(4, 2074), fast = alone(2, 2074);
-    struct script s = {.num_ways = 3, .ways = {{.vias = 1, .via = {c.r->first[3]}}}};
-    sv_sim_policy policy = scripted(&s, 2);
-    policy.by_packet = true;
-    c.model.lanes = 2 * sv_sim_table_lanes(c.f, c.r);
-    /* Injected one after the other; the detour is longer than one packet takes, not than two:
-     * the second is there before the first, and the third comes right after it. */
-    c.model.switch_delay = 500000;
-    const uint64_t more = 2 * (500000 - 180007);
-    const sv_sim_result *r = run_script(&c, &s, &policy, &send, 1);
-    const uint64_t second = packet + fast + more, first = slow + 2 * more;
-    assert_true(second < first && first < 2 * packet + fast + more);
-    assert_int_equal(s.asked, 3);
-    assert_int_equal(s.offsets[0], 0);
-    assert_int_equal(s.offsets[1], 2048);
-    assert_int_equal(s.offsets[2], 4096);
-    assert_int_equal(s.asked_at[1], 0);
-    assert_int_equal(s.asked_at[2], packet);
-    assert_int_equal(s.num_delivered, 3);
-    assert_int_equal(s.delivered[0].head.sequence, 1);
-    assert_int_equal(s.delivered[0].time, second);
-    assert_int_equal(s.delivered[1].head.sequence, 0);
-    assert_int_equal(s.delivered[2].head.sequence, 2);
-    assert_int_equal(s.delivered[1].time, first > second + packet ? first : second + packet);
-    assert_int_equal(r->early, 1);
-    assert_int_equal(r->early_most, 2048);
-    assert_int_equal(r->early_wait, s.delivered[1].time - second);
-    assert_int_equal(r->detours, 1);
-    assert_int_equal(c.num_arrivals, 1);
-    assert_int_equal(c.arrivals[0].time, s.delivered[2].time);
-    assert_int_equal(r->time, s.delivered[2].time);
-    sim_finish(&c);
-}
-
-/* The last packet of a message may wait for one of the message before, and two of them at once. */
-static void messages_arrive_in_order(void **state)
-{
-    (void)state;
-    sim_case c = ring();
-    const sim_send sends[] = {{0, 1, 100, 0}, {0, 1, 100, 0}, {0, 1, 200, 0}, {2, 1, 300, 0}};
-    struct script s = {.num_ways = 4, .ways = {{.vias = 2, .via = {c.r->first[3], c.r->first[2]}}}};
-    sv_sim_policy policy = scripted(&s, 3);
-    c.model.lanes = 3 * sv_sim_table_lanes(c.f, c.r);
-    policy.deliver = NULL; /* with and without somebody who hears of packets */
-    policy.depart = NULL;
-    for (int again = 0; again < 2; again++) {
-        const sv_sim_result *r = run_script(&c, &s, &policy, sends, LENGTH(sends));
-        assert_int_equal(r->early, 2);
-        assert_int_equal(r->early_most, 300);
-        assert_int_equal(r->arrived_messages, 4);
-        assert_int_equal(c.num_arrivals, 4);
-        assert_int_equal(c.arrivals[0].from, 2);
-        for (uint32_t i = 1; i < 4; i++) {
-            assert_int_equal(c.arrivals[i].tag, i - 1);
-            assert_int_equal(c.arrivals[i].time, alone(4, 126));
-        }
-        assert_int_equal(r->early_wait, 2 * alone(4, 126) - c.packet_time[2] - c.packet_time[3]);
-        assert_int_equal(r->time, alone(4, 126));
-        assert_int_equal(r->terminals[1].received_bytes, 700);
-        policy.deliver = deliver_listed;
-    }
-    assert_int_equal(s.num_delivered, 4);
-    sim_finish(&c);
-}
-
-/* A packet whose lane is another one than before goes to the end of that lane's queue: by lane, the
- * turns are 0, 1, then 0 again. */
-static void a_message_changes_lanes(void **state)
-{
-    (void)state;
-    sim_case c = ring();
-    const sim_send sends[] = {{0, 1, 3 * 2048, 0}, {0, 2, 2048, 0}};
-    static const uint8_t none[4];
-    sim_lanes_by_sender(ctx, &c, none);
-    sv_routes_sl_row(ctx, c.r, c.r->first[3])[4] = 1; /* host 0 to switch 3 goes on lane 1 */
-    c.model.lanes = 2 * sv_sim_table_lanes(c.f, c.r);
-    /* Asked: message 0, message 1 (opened at once), then for packets 1 and 2 of message 0. */
-    struct script s = {.num_ways = 4, .ways = {[2] = {.vias = 1, .via = {c.r->first[3]}}}};
-    sv_sim_policy policy = scripted(&s, 2);
-    policy.by_packet = true;
-    run_script(&c, &s, &policy, sends, LENGTH(sends));
-    assert_int_equal(s.asked, 4);
-    /* Packet 1 of message 0 is on lane 1, and has its turn after lane 0; then lane 0's first is
-     * message 1, and message 0 is behind it. */
-    static const uint32_t tags[] = {0, 0, 1, 0};
-    uint32_t seen = 0;
-    for (uint32_t i = 0; i < c.num_events; i++)
-        if (c.events[i].hop == 0)
-            assert_int_equal(c.events[i].tag, tags[seen++]);
-    assert_int_equal(seen, 4);
-    sim_finish(&c);
-}
-
-/* ---- rules 30, 31 ---- */
-
-/*
- * Three hosts send to a fourth at once. All are ready at r = cable + 64 tau + switch; the ports of
- * the switch are asked in order, and the port's entry is taken for W chi each time: the second
- * waits for W chi, the third for twice that.
- */
-static void waiting_is_summed_up_and_seen(void **state)
-{
-    (void)state;
-    sim_case c = sim_begin(ctx, sim_star(ctx, 4, SV_SPEED_QDR));
-    const sim_send sends[] = {{0, 3, 2048, 0}, {1, 3, 2048, 0}, {2, 3, 2048, 0}};
-    const uint64_t packet = 2074 * QDR, ready = 7001 + 64 * QDR + 180007;
-    struct script s = {0};
-    sv_sim_policy policy = scripted(&s, 1);
-    c.model.drain = QDR;
-    run_script(&c, &s, &policy, sends, 3);
-    assert_int_equal(s.num_departed, 2);
-    assert_int_equal(s.departed[0].waited, packet);
-    assert_int_equal(s.departed[0].time, ready + packet);
-    assert_int_equal(s.departed[0].head.from.i, 2);
-    assert_int_equal(s.departed[1].waited, 2 * packet);
-    assert_int_equal(s.departed[1].head.waited, 2 * packet);
-    assert_int_equal(s.departed[1].head.note, 0);
-    assert_int_equal(s.num_delivered, 3);
-    for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(s.delivered[i].head.waited, i * packet);
-        assert_int_equal(s.delivered[i].head.note, i > 0);
-        assert_int_equal(s.delivered[i].head.bytes, 2074);
-    }
-    /* At the second grant the third waits: 2,074 bytes; the link, which started the first packet 64
-     * tau after its grant, sends the second up to 64 + W bytes from now. */
-    policy.patience = packet - 1;
-    s.fail_with = SV_CANCELLED; /* looked at no later */
-    s.num_departed = s.asked = s.num_delivered = 0;
-    assert_int_equal(sim_try(ctx, &c), SV_CANCELLED);
-    assert_int_equal(s.num_departed, 1);
-    assert_int_equal(s.waiting, 1);
-    assert_int_equal(s.who[0].from, 2);
-    assert_int_equal(s.who[0].to, 3);
-    assert_int_equal(s.who[0].bytes, 2074);
-    assert_int_equal(s.who[0].since, 0);
-    assert_int_equal(s.backlog, 2074 + 64 + 2074);
-    s.fail_with = SV_OK;
-    policy.patience = packet;
-    run_script(&c, &s, &policy, sends, 3);
-    assert_int_equal(s.num_departed, 1);
-    assert_int_equal(s.departed[0].waited, 2 * packet);
-    policy.patience = 2 * packet;
-    run_script(&c, &s, &policy, sends, 3);
-    assert_int_equal(s.num_departed, 0);
-    sim_finish(&c);
-}
-
-/* ---- rule 29 ---- */
-
-/* A control packet of a host takes what a packet takes; one of a switch is granted when it is
- * ready, and has a link less to go. The run ends with the last message. */
-static void control_packets_travel(void **state)
-{
-    (void)state;
-    sim_case c = ring();
-    const sim_send late = {3, 2, 64, 50000000};
-    const struct order orders[] = {{5, 5000, 4, 1, 90, 7}, {5, 20000, 2, 0, 90, 9}};
-    struct script s = {.orders = orders, .num_orders = 2};
-    const sv_sim_policy policy = scripted(&s, 1);
-    const sv_sim_result *r = run_script(&c, &s, &policy, &late, 1);
-    assert_int_equal(r->end, SV_SIM_COMPLETED);
-    assert_int_equal(r->time, 50000000 + alone(2, 90));
-    assert_int_equal(r->packets, 3);
-    assert_int_equal(r->arrived_packets, 3);
-    assert_int_equal(r->messages, 1);
-    assert_int_equal(r->arrived_messages, 1);
-    assert_int_equal(r->latencies, 1);
-    assert_int_equal(r->control_packets, 2);
-    assert_int_equal(r->control_bytes, 180);
-    assert_int_equal(r->packet_hops, 2 + 3 + 2);
-    assert_int_equal(r->payload_bytes, 64);
-    assert_int_equal(s.num_delivered, 3);
-    const struct heard *host = &s.delivered[0], *router = &s.delivered[1];
-    assert_int_equal(host->time, 5000 + alone(2, 90));
-    assert_int_equal(host->at, 1);
-    assert_true(host->head.control && !host->head.last);
-    assert_int_equal(host->head.way.mark, 7);
-    assert_int_equal(host->head.note, 8);
-    assert_int_equal(host->head.from.i, 4);
-    assert_int_equal(host->head.injected, 5000);
-    assert_int_equal(host->head.bytes, 90);
-    /* Ready at 20,000 where others are after a cable, a block and the switch. */
-    assert_int_equal(router->time, 20000 + alone(3, 90) - 7001 - 64 * QDR - 180007);
-    assert_int_equal(router->at, 0);
-    assert_int_equal(router->head.from.i, 2);
-    assert_int_equal(router->head.way.mark, 9);
-    assert_int_equal(router->head.injected, 20000);
-    assert_int_equal(router->head.waited, 0);
-    sim_finish(&c);
-}
-
-/* Of a host: before packets of messages, by the times at which they are ready. */
-static void control_packets_go_first(void **state)
-{
-    (void)state;
-    sim_case c = ring();
-    const sim_send sends[] = {{0, 1, 4096, 1000}, {3, 2, 64, 50000000}};
-    const struct order orders[] = {{0, 3000, 4, 1, 100, 1},
-                                   {0, 1000, 4, 1, 200, 2},
-                                   {1000, 1000, 4, 1, 300, 3},
-                                   {1000, 40000000, 4, 1, 400, 4}};
-    struct script s = {.orders = orders, .num_orders = 4};
-    const sv_sim_policy policy = scripted(&s, 1);
-    run_script(&c, &s, &policy, sends, 2);
-    static const struct {
-        uint32_t tag;
-        uint64_t time;
-    } wanted[] = {{2, 1000},
-                  {3, 1000 + 200 * QDR},
-                  {1, 1000 + 500 * QDR},
-                  {0, 1000 + 600 * QDR},
-                  {0, 1000 + 2674 * QDR},
-                  {4, 40000000}};
-    for (uint32_t i = 0; i < LENGTH(wanted); i++) {
-        assert_int_equal(sim_injection(&c, 0, i), wanted[i].time);
-        assert_int_equal(c.tag_of[i], wanted[i].tag);
-    }
-    assert_int_equal(s.asked_at[0], 1000 + 600 * QDR); /* no message is opened before */
-    sim_finish(&c);
-}
-
-/* Of a switch: in the order of calls, though the first of them is ready last. */
-static void control_packets_of_a_switch_queue(void **state)
-{
-    (void)state;
-    sim_case c = ring();
-    const sim_send late = {3, 2, 64, 50000000};
-    const struct order orders[] = {
-        {0, 900000, 2, 2, 200, 1}, {0, 10, 2, 2, 100, 2}, {0, 20, 2, 1, 50, 3}};
-    struct script s = {.orders = orders, .num_orders = 3};
-    const sv_sim_policy policy = scripted(&s, 1);
-    run_script(&c, &s, &policy, &late, 1);
-    /* One queue: the second is granted when the entry is free, the third, which goes elsewhere,
-     * one tick after the second, if the input's one way is free: when that has crossed. */
-    assert_int_equal(c.events[0].time, 900000);
-    assert_int_equal(c.events[1].time, 900000 + 200 * QDR);
-    assert_int_equal(c.events[2].time, 900000 + 300 * QDR);
-    assert_int_equal(s.delivered[2].head.waited, 900000 + 300 * QDR - 20);
-    c.model.voq = true;
-    run_script(&c, &s, &policy, &late, 1);
-    assert_int_equal(c.events[0].time, 20); /* the third */
-    assert_int_equal(c.events[0].packet, 2);
-    sim_finish(&c);
-}
-
-/* ---- rule 27 ---- */
-
-/*
- * Buffers of one packet, and two adaptive lanes beside an escape lane: of four packets of one
- * message the first three take the adaptive lanes and then the escape lane, the fourth the first
- * lane that has credits again: when the first packet, drained slowly, has left.
- */
-static void packets_take_what_lane_has_credits(void **state)
-{
-    (void)state;
-    sim_case c = sim_begin(ctx, sim_star(ctx, 2, SV_SPEED_QDR));
-    const sim_send send = {0, 1, 4 * 2048, 0};
-    unsigned lanes = sv_sim_table_lanes(c.f, c.r);
-    const sv_sim_policy policy = {.segments = 1, .adaptive = 2};
-    c.model.lanes = lanes + 2;
-    c.model.input = 33;
-    c.model.drain = 10 * QDR;
-    c.policy = &policy;
-    sim_run(ctx, &c, &send, 1, 1);
-    uint32_t grants = 0;
-    const unsigned wanted[] = {lanes, lanes + 1, 0, lanes};
-    for (uint32_t i = 0; i < c.num_events; i++)
-        if (c.events[i].hop == 1)
-            assert_int_equal(c.events[i].lane, wanted[grants++]);
-    assert_int_equal(grants, 4);
-    assert_int_equal(c.result->end, SV_SIM_COMPLETED);
-    sim_finish(&c);
-}
-
 /* ---- rules 20, 33 ---- */
 
 static sv_status tick(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
@@ -710,7 +210,7 @@ static void deadlocks_are_found(void **state)
 static void a_run_ends_with_its_data(void **state)
 {
     (void)state;
-    sim_case c = ring();
+    sim_case c = ring(ctx);
     const sim_send send = {0, 1, 2048, 0};
     const uint64_t end = alone(2, 2074);
     /* One that arrives at host 2 in the same tick, one a tick later, and one granted then. */
@@ -720,7 +220,7 @@ static void a_run_ends_with_its_data(void **state)
                                    {end, end + 1, 2, 3, 90, 4}};
     struct script s = {.orders = orders, .num_orders = 4};
     const sv_sim_policy policy = scripted(&s, 1);
-    const sv_sim_result *r = run_script(&c, &s, &policy, &send, 1);
+    const sv_sim_result *r = run_script(ctx, &c, &s, &policy, &send, 1);
     assert_int_equal(r->end, SV_SIM_COMPLETED);
     assert_int_equal(r->time, end);
     assert_int_equal(s.ordered, 3);
@@ -733,22 +233,303 @@ static void a_run_ends_with_its_data(void **state)
     sim_finish(&c);
 }
 
+/* ---- what is refused ---- */
+
+static sv_sim_policy changed(struct script *s, unsigned segments, unsigned adaptive,
+                             uint32_t header)
+{
+    sv_sim_policy policy = scripted(s, segments);
+    policy.adaptive = adaptive;
+    policy.header_bytes = header;
+    return policy;
+}
+
+static void policies_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned segments, adaptive, header;
+        sv_status status;
+        const char *says;
+    } wrong[] = {
+        {0, 0, 0, SV_BAD_INPUT, "a policy has 1 to 3 segments, not 0"},
+        {4, 0, 0, SV_BAD_INPUT, "a policy has 1 to 3 segments, not 4"},
+        {1, 0, 100000, SV_BAD_INPUT, "header of 100000 bytes is too long"},
+        {1, 0, 65000, SV_BAD_INPUT, "not over 65,535 together"},
+        {1, 0, 2000, SV_INFEASIBLE, "a packet of 64 blocks does not fit"},
+        {3, 0, 0, SV_INFEASIBLE, "3 segments of 1 lanes and 0 adaptive ones are more than 2"},
+        {1, 2, 0, SV_INFEASIBLE, "1 segments of 1 lanes and 2 adaptive ones are more than 2"},
+        {1, UINT32_MAX, 0, SV_INFEASIBLE, "adaptive ones are more than 2 lanes"}};
+    sim_case c = ring(ctx);
+    const sim_send send = {0, 1, 100, 0};
+    struct script s = {0};
+    c.sends = &send;
+    c.count = 1;
+    c.model.lanes = 2;
+    c.model.input = 40;
+    assert_int_equal(sv_sim_table_lanes(c.f, c.r), 1);
+    for (uint32_t i = 0; i < LENGTH(wrong); i++) {
+        sv_sim_policy policy = changed(&s, wrong[i].segments, wrong[i].adaptive, wrong[i].header);
+        c.policy = &policy;
+        FAILS(ctx, sim_try(ctx, &c), wrong[i].status, wrong[i].says);
+    }
+    sv_sim_policy policy = scripted(&s, 2);
+    const sv_sim_director director = {.first = SV_NEVER};
+    const sv_sim_source source = {.user = &c, .next = sim_next};
+    const sv_sim_setup both = {.model = c.model,
+                               .control = c.control,
+                               .source = &source,
+                               .director = &director,
+                               .policy = &policy};
+    sv_sim_result *result = NULL;
+    FAILS(ctx, sv_simulate(ctx, c.f, c.r, &both, &result), SV_BAD_INPUT,
+          "a policy and a director exclude each other");
+    assert_null(result);
+    /* Weights count where the tables have some. */
+    c.policy = &policy;
+    c.model.weighted = true;
+    s.c = &c;
+    OK(ctx, sim_try(ctx, &c));
+    c.r->vlarb[SV_VLARB_CA].given = true;
+    FAILS(ctx, sim_try(ctx, &c), SV_BAD_INPUT, "a policy and lanes by weights exclude each other");
+    sim_finish(&c);
+}
+
+static void ways_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    sim_case c = ring(ctx);
+    const sim_send send = {0, 1, 100, 0};
+    const struct {
+        sv_sim_way way;
+        const char *says;
+    } wrong[] = {
+        {{.vias = 2}, "a way by 2 switches is not one of 2 segments"},
+        {{.vias = 200}, "a way by 200 switches is not one of 2 segments"},
+        {{.vias = 1, .via = {sim_destination(&c, 2)}}, "which is no switch"},
+        {{.vias = 1, .via = {c.r->num_destinations}}, "which is no switch"},
+    };
+    c.model.lanes = 2;
+    for (uint32_t i = 0; i < LENGTH(wrong); i++) {
+        struct script s = {.num_ways = 1, .ways = {wrong[i].way}};
+        const sv_sim_policy policy = scripted(&s, 2);
+        c.policy = &policy;
+        c.sends = &send;
+        c.count = 1;
+        FAILS(ctx, sim_try(ctx, &c), SV_BAD_INPUT, wrong[i].says);
+    }
+    /* Tables that have no way to the via, or none on from it. */
+    struct script s = {.num_ways = 1, .ways = {{.vias = 1, .via = {c.r->first[3]}}}};
+    const sv_sim_policy policy = scripted(&s, 2);
+    c.policy = &policy;
+    sv_routes_row(ctx, c.r, sim_destination(&c, 1))[3] = SV_NO_PORT;
+    FAILS(ctx, sim_try(ctx, &c), SV_BAD_INPUT, "switch 's' has no way for a packet to 'h");
+    s.asked = 0;
+    sv_routes_row(ctx, c.r, c.r->first[3])[0] = SV_NO_PORT;
+    FAILS(ctx, sim_try(ctx, &c), SV_BAD_INPUT, "switch 's' has no way for a packet to 's'");
+    sim_finish(&c);
+}
+
+/* A timer that asks for the past, or changes tables. */
+static sv_status never_later(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+{
+    (void)user;
+    (void)stage;
+    *again = now;
+    return SV_OK;
+}
+
+static sv_status changes_tables(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+{
+    (void)now;
+    (void)again;
+    return sv_sim_set_block(stage, (sv_node){0}, 0, user);
+}
+
+static void control_packets_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        struct order order;
+        sv_status status;
+        const char *says;
+    } wrong[] = {
+        {{9, 9, 4, 0, 90, 0}, SV_BAD_INPUT, "has a control packet for no other host"},
+        {{9, 10, 0, UINT32_MAX - 3, 90, 0}, SV_BAD_INPUT, "control packet for no other host"},
+        {{9, 8, 4, 1, 90, 0}, SV_BAD_INPUT, "is ready in the past"},
+        {{9, 9, 0, 1, 90, 0}, SV_BAD_INPUT, "is ready in the past"},
+        {{9, 9, 8, 1, 90, 0}, SV_BAD_INPUT, "node 8 sends a control packet"},
+        {{9, 9, 4, 1, 0, 0}, SV_BAD_INPUT, "has 1 to 65,535 bytes, not 0"},
+        {{9, 9, 4, 1, 65536, 0}, SV_BAD_INPUT, "has 1 to 65,535 bytes, not 65536"},
+        {{9, 9, 4, 1, 40 * 64 + 1, 0}, SV_INFEASIBLE, "of 41 blocks does not fit"}};
+    sim_case c = ring(ctx);
+    const sim_send send = {0, 1, 100, 100};
+    c.sends = &send;
+    c.count = 1;
+    c.model.output = 40;
+    for (uint32_t i = 0; i < LENGTH(wrong); i++) {
+        struct script s = {.c = &c, .orders = &wrong[i].order, .num_orders = 1};
+        const sv_sim_policy policy = scripted(&s, 1);
+        c.policy = &policy;
+        FAILS(ctx, sim_try(ctx, &c), wrong[i].status, wrong[i].says);
+    }
+    sv_sim_policy policy = {.user = c.r, .segments = 1, .first = 9, .timer = never_later};
+    c.policy = &policy;
+    FAILS(ctx, sim_try(ctx, &c), SV_BAD_INPUT, "a policy wants to be called again at tick 9 of 9");
+    policy.timer = changes_tables;
+    FAILS(ctx, sim_try(ctx, &c), SV_BAD_INPUT, "tables change at the beginning of a tick only");
+    sim_finish(&c);
+}
+
+/* ---- the same again ---- */
+
+/* A policy that does at random what can be done, and adds up what it hears. */
+struct chance {
+    const sim_case *c;
+    sv_rng rng;
+    unsigned segments;
+    uint64_t sum, heard, early;
+    uint32_t *next; /* [terminals × terminals]: number of the packet that comes next, if in order */
+};
+
+static void add(struct chance *a, uint64_t what)
+{
+    a->sum = (a->sum ^ what) * UINT64_C(0x9e3779b97f4a7c15);
+    a->heard++;
+}
+
+static sv_status choose_at_random(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+                                  const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
+{
+    struct chance *a = user;
+    const sv_fabric *f = a->c->f;
+    add(a, now ^ terminal ^ offset);
+    way->vias = (uint8_t)sv_rng_below(&a->rng, a->segments);
+    for (uint32_t i = 0; i < way->vias; i++)
+        way->via[i] = a->c->r->first[sv_rng_below(&a->rng, f->num_switches)];
+    add(a, sv_sim_backlog(stage, (sv_channel){(uint32_t)sv_rng_below(&a->rng, f->num_channels)}));
+    if (sv_rng_below(&a->rng, 8) > 0)
+        return SV_OK;
+    return sv_sim_send(stage, (sv_node){f->num_switches + terminal}, message->destination, 70, now,
+                       0, 0);
+}
+
+static sv_status depart_at_random(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
+                                  uint64_t waited, sv_sim_head *head)
+{
+    struct chance *a = user;
+    sv_sim_waiting waiting[64];
+    uint64_t bytes = 0;
+    uint32_t count = sv_sim_waiting_for(stage, out, waiting, LENGTH(waiting));
+    for (uint32_t i = 0; i < count; i++)
+        bytes += waiting[i].bytes;
+    assert_true(sv_sim_backlog(stage, out) >= bytes);
+    add(a, now ^ waited ^ head->sequence ^ bytes);
+    sv_sim_call(stage, now + sv_rng_below(&a->rng, 1000));
+    if (head->control || sv_rng_below(&a->rng, 8) > 0)
+        return SV_OK;
+    return sv_sim_send(stage, a->c->f->tail[out.i], a->c->r->first[head->from.i], 90,
+                       now + 1 + sv_rng_below(&a->rng, 100000), 0, 0);
+}
+
+static sv_status deliver_at_random(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+                                   sv_sim_head *head)
+{
+    struct chance *a = user;
+    const sv_fabric *f = a->c->f;
+    add(a, now ^ terminal ^ head->waited ^ head->injected);
+    if (head->control)
+        return SV_OK;
+    uint32_t from = head->from.i - f->num_switches;
+    uint32_t *next = &a->next[from * f->num_terminals + terminal];
+    a->early += head->sequence != *next;
+    while (head->sequence == *next) /* what was early before is not followed: an upper bound */
+        ++*next;
+    if (!head->last)
+        return SV_OK;
+    return sv_sim_send(stage, (sv_node){f->num_switches + terminal}, a->c->r->first[head->from.i],
+                       64, now + sv_rng_below(&a->rng, 2) * 5000, 0, 0);
+}
+
+static sv_status timer_at_random(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+{
+    struct chance *a = user;
+    (void)stage;
+    add(a, now);
+    *again = now + 1 + sv_rng_below(&a->rng, 500000);
+    return SV_OK;
+}
+
+static uint64_t run_at_random(sim_case *c, uint64_t seed, unsigned segments, unsigned adaptive)
+{
+    struct chance a = {.c = c, .segments = segments};
+    sv_rng_init(&a.rng, seed);
+    a.next = calloc((size_t)c->f->num_terminals * c->f->num_terminals, sizeof *a.next);
+    const sv_sim_policy policy = {.user = &a,
+                                  .segments = segments,
+                                  .adaptive = adaptive,
+                                  .header_bytes = 8,
+                                  .by_packet = seed % 2 == 0,
+                                  .patience = 100000,
+                                  .choose = choose_at_random,
+                                  .depart = depart_at_random,
+                                  .deliver = deliver_at_random,
+                                  .timer = timer_at_random};
+    c->policy = &policy;
+    OK(ctx, sim_try(ctx, c));
+    assert_true(a.heard > 1000);
+    assert_true(c->result->early <= a.early);
+    c->policy = NULL;
+    free(a.next);
+    return a.sum;
+}
+
+static void the_same_policy_does_the_same_again(void **state)
+{
+    (void)state;
+    uint64_t early = 0, control = 0, completed = 0;
+    for (uint32_t k = 0; k < 12; k++) {
+        sim_send sends[SENDS];
+        sim_case c =
+            sim_begin(ctx, test_fabric(ctx, k % 3 == 0 ? "mesh:4x4,hosts=2" : "torus:4x4,hosts=2"));
+        draw(sends, c.f->num_terminals, 1 + k);
+        c.sends = sends;
+        c.count = SENDS;
+        c.model.input = 100;
+        c.model.output = 50;
+        c.model.voq = k % 2 == 0;
+        c.model.inband_bytes = k % 4 == 0 ? 8 : 0;
+        c.model.drain = QDR;
+        c.model.ways = 1 + k % 3;
+        c.model.lanes = 3 * sv_sim_table_lanes(c.f, c.r) + 2;
+        uint64_t sum = run_at_random(&c, k, 1 + k % 3, k % 2);
+        const uint64_t time = c.result->time, hops = c.result->packet_hops;
+        early += c.result->early;
+        control += c.result->control_packets;
+        if (c.result->end == SV_SIM_COMPLETED) {
+            completed++;
+            assert_int_equal(c.result->arrived_messages, SENDS);
+            assert_int_equal(c.num_arrivals, SENDS);
+            assert_true(c.result->arrived_packets >= c.result->packets - c.result->control_packets);
+        }
+        assert_int_equal(run_at_random(&c, k, 1 + k % 3, k % 2), sum);
+        assert_int_equal(c.result->time, time);
+        assert_int_equal(c.result->packet_hops, hops);
+        sim_finish(&c);
+    }
+    assert_true(early > 100 && control > 5000 && completed > 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_policy_that_does_nothing_changes_nothing),
-        cmocka_unit_test(a_way_leads_by_its_vias),
-        cmocka_unit_test(a_segment_has_the_service_level_of_its_switch),
-        cmocka_unit_test(order_is_restored_where_packets_end),
-        cmocka_unit_test(messages_arrive_in_order),
-        cmocka_unit_test(a_message_changes_lanes),
-        cmocka_unit_test(waiting_is_summed_up_and_seen),
-        cmocka_unit_test(control_packets_travel),
-        cmocka_unit_test(control_packets_go_first),
-        cmocka_unit_test(control_packets_of_a_switch_queue),
-        cmocka_unit_test(packets_take_what_lane_has_credits),
         cmocka_unit_test(deadlocks_are_found),
         cmocka_unit_test(a_run_ends_with_its_data),
+        cmocka_unit_test(policies_that_are_none_are_refused),
+        cmocka_unit_test(ways_that_are_none_are_refused),
+        cmocka_unit_test(control_packets_that_are_none_are_refused),
+        cmocka_unit_test(the_same_policy_does_the_same_again),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
