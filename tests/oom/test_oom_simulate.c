@@ -1,7 +1,7 @@
 /*
  * test_oom_simulate.c: simulating with the 1st, 2nd, 3rd … allocation failing: to the end with all
- * that can be asked for, into a deadlock, with so much under way that room has to grow, and with
- * tables that change. A file of its own because test_oom.c is long.
+ * that can be asked for, into a deadlock, with so much under way that room has to grow, with
+ * tables that change, and with a policy. A file of its own because test_oom.c is long.
  */
 #include "support/testing.h"
 
@@ -18,6 +18,7 @@ struct simulation {
     uint32_t messages;     /* of each terminal, before answers */
     sv_sim_end end;        /* that it comes to */
     const sv_routes *then; /* to change to; NULL: no */
+    bool chooses;          /* there is a policy */
     uint32_t sent[TERMINALS], left[TERMINALS];
 };
 
@@ -52,6 +53,38 @@ static sv_status change(void *user, sv_sim_stage *stage, uint64_t now, uint64_t 
     return status;
 }
 
+/* Every other packet goes by way of a switch; terminals acknowledge, and switches, too. */
+static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+                        const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
+{
+    const struct simulation *s = user;
+    (void)stage, (void)now, (void)message;
+    way->vias = offset == 0;
+    way->via[0] = s->r->first[(terminal + 4) % TERMINALS];
+    return SV_OK;
+}
+
+static sv_status depart(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
+                        uint64_t waited, sv_sim_head *head)
+{
+    const struct simulation *s = user;
+    (void)waited;
+    if (head->control)
+        return SV_OK;
+    return sv_sim_send(stage, s->f->tail[out.i], s->r->first[head->from.i], 64, now + 1000000, 0,
+                       0);
+}
+
+static sv_status deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+                         sv_sim_head *head)
+{
+    const struct simulation *s = user;
+    if (head->control)
+        return SV_OK;
+    return sv_sim_send(stage, (sv_node){s->f->num_switches + terminal}, s->r->first[head->from.i],
+                       64, now + 10000000, 0, 0);
+}
+
 static sv_status simulate_it(sv_ctx *ctx, void *arg)
 {
     struct simulation *s = arg;
@@ -59,8 +92,18 @@ static sv_status simulate_it(sv_ctx *ctx, void *arg)
     const sv_sim_source source = {
         .user = s, .next = next_message, .arrived = s->answers ? one_more : NULL};
     const sv_sim_director director = {.user = s, .act = change};
-    const sv_sim_setup setup = {s->model, s->control, &source, NULL,
-                                s->then != NULL ? &director : NULL};
+    const sv_sim_policy policy = {.user = s,
+                                  .segments = 2,
+                                  .adaptive = 1,
+                                  .by_packet = true,
+                                  .choose = choose,
+                                  .depart = depart,
+                                  .deliver = deliver};
+    const sv_sim_setup setup = {.model = s->model,
+                                .control = s->control,
+                                .source = &source,
+                                .director = s->then != NULL ? &director : NULL,
+                                .policy = s->chooses ? &policy : NULL};
     for (uint32_t t = 0; t < TERMINALS; t++) {
         s->sent[t] = 0;
         s->left[t] = s->messages;
@@ -129,6 +172,16 @@ static void simulating(void **state)
     s.then = other;
     s.messages = 120;
     test_out_of_memory("simulate with tables that change", simulate_it, &s);
+    s.then = NULL;
+    s.chooses = true;
+    s.model.lanes = 2 * sv_sim_table_lanes(f, two_lanes) + 1;
+    test_out_of_memory("simulate with a policy", simulate_it, &s);
+    s.model.input = 33;
+    s.model.output = 33;
+    s.r = one_lane;
+    s.messages = 12;
+    s.end = SV_SIM_DEADLOCK;
+    test_out_of_memory("simulate with a policy into a deadlock", simulate_it, &s);
     sv_routes_free(other);
     sv_routes_free(one_lane);
     sv_routes_free(two_lanes);
