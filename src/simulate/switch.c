@@ -284,8 +284,8 @@ static uint64_t grantable_adaptive(sv__sim *x, uint32_t channel, uint64_t *next)
     uint64_t lanes = 0, lacking = 0;
     for (uint32_t i = 0; i < o->num_wants; i++) {
         sv__want *w = &o->wants[i];
-        uint64_t time = w->ready > x->now ? w->ready : *way_of(x, w->in);
-        if (time <= x->now && o->buffer_free < w->blocks)
+        uint64_t time = sv__max(w->ready, *way_of(x, w->in));
+        if (time <= x->now)
             time = sv__room(x, o, w->blocks);
         x->could[i] = time <= x->now && sv__stand_for(x, channel, w, &lacking, next);
         if (x->could[i])

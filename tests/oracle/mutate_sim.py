@@ -153,26 +153,26 @@ MUTATIONS = [
     Mutation("adapter.c", 17, "messages are opened before they are ready",
              "while (a->has_coming && a->coming.ready <= x->now &&", "while (a->has_coming &&"),
     Mutation("adapter.c", 17, "the message opened last goes first",
-             "            x->opened[box->last].next = i;\n        box->last = i;",
-             "        {\n            x->opened[i].next = box->first;\n"
-             "            box->first = i;\n        }\n        if (x->opened[i].next == SV_NONE)\n"
-             "            box->last = i;"),
+             "        x->opened[box->last].next = i;\n    box->last = i;",
+             "    {\n        x->opened[i].next = box->first;\n"
+             "        box->first = i;\n    }\n    if (x->opened[i].next == SV_NONE)\n"
+             "        box->last = i;"),
     Mutation("adapter.c", 17, "a message is not open any more when its first packet is sent",
-             "        a->open--;\n", "    }\n    if (x->cargo[p].injected == x->now)\n"
-             "        a->open--;\n    if (packet->last) {\n"),
+             "        x->adapters[t].open--;\n", "    }\n    if (x->cargo[p].injected == x->now)\n"
+             "        x->adapters[t].open--;\n    if (packet->last) {\n"),
     Mutation("adapter.c", 2, "a message of full packets has an empty one at its end",
              ".last = open->sent == open->message.bytes", ".last = payload < x->m->mtu_bytes"),
     Mutation("adapter.c", 2, "a packet's payload makes its credits",
-             "sv__blocks(payload + x->m->header_bytes), &when", "sv__blocks(payload), &when"),
+             "sv__blocks(payload + x->header), &when", "sv__blocks(payload), &when"),
     Mutation("adapter.c", 17, "an adapter waits for credits of a full packet",
-             "sv__blocks(payload + x->m->header_bytes), &when",
-             "sv__blocks(x->m->mtu_bytes + x->m->header_bytes), &when"),
+             "sv__blocks(payload + x->header), &when",
+             "sv__blocks(x->m->mtu_bytes + x->header), &when"),
     Mutation("adapter.c", 4, "an adapter's link leaves no time for flow control",
-             "o->link_free = x->now + (uint64_t)(packet->length + x->m->inband_bytes) * o->byte;",
-             "o->link_free = x->now + (uint64_t)packet->length * o->byte;"),
+             "o->link_free = x->now + (uint64_t)(length + x->m->inband_bytes) * o->byte;",
+             "o->link_free = x->now + (uint64_t)length * o->byte;"),
     Mutation("adapter.c", 17, "headers come to the adapter for nothing",
-             "o->entry_free = x->now + packet->length * x->m->inject;",
-             "o->entry_free = x->now + (packet->length - x->m->header_bytes) * x->m->inject;"),
+             "o->entry_free = x->now + length * x->m->inject;",
+             "o->entry_free = x->now + (length - x->header) * x->m->inject;"),
     Mutation("adapter.c", 17, "injecting takes no longer than the link",
              "free = sv__max(o->link_free, o->entry_free), next", "free = o->link_free, next"),
     Mutation("adapter.c", 16, "adapters inject the smallest lane",
@@ -258,10 +258,9 @@ MUTATIONS = [
              "    e->bucket[b] = next;\n", "    e->bucket[b] = SV_NONE;\n"),
     # ---- deadlock.c ----
     Mutation("deadlock.c", 20, "a packet that just fits does not",
-             "x->m->input - t->held[wants] < n", "x->m->input - t->held[wants] <= n"),
+             "x->m->input - held[packet->out_lane] < n", "x->m->input - held[packet->out_lane] <= n"),
     Mutation("deadlock.c", 20, "the lane of the next buffer is that of this one",
-             "packet->out * x->m->lanes + packet->out_lane",
-             "packet->out * x->m->lanes + packet->lane"),
+             "x->m->input - held[packet->out_lane] < n", "x->m->input - held[packet->lane] < n"),
     Mutation("deadlock.c", 20, "with the first of a queue all are free",
              "t->front[q] = packet->next;", "t->front[q] = SV_NONE;"),
     Mutation("deadlock.c", 20, "room that is made is not looked at again",
@@ -330,7 +329,7 @@ MUTATIONS = [
              "x->adapters[terminal].channel, x->now);",
              "x->adapters[terminal].channel, x->now + 1);"),
     Mutation("stage.c", 21, "a call that is asked for is not made",
-             "        stage->next = time;\n", "        (void)time;\n"),
+             "        x->stage->next = time;\n", "        (void)time;\n"),
     Mutation("stage.c", 21, "a call that is asked for in a call is not made",
              "stage->next = again < stage->next ? again : stage->next;", "stage->next = again;"),
     Mutation("stage.c", 22, "who is drained is not under way any more",
@@ -388,7 +387,7 @@ MUTATIONS = [
              "    c->there -= w.blocks;\n    c->need = 0;", "    c->there -= w.blocks;",
              same="looks that find nothing to do are all that follows"),
     Mutation("deadlock.c", 20, "an adapter's buffer is looked at like a switch's",
-             "sv__is_switch(x, x->outputs[packet->out].head) && x->m->input", "x->m->input",
+             "if (!sv__is_switch(x, x->outputs[packet->out].head))\n        return false;", "",
              same="packets never stand in queues there, so nothing is held and all fits"),
     Mutation("credits.c", 8, "a packet that starts as a credit goes is one it waits for",
              "sent->from <= time && time < sent->until", "sent->from < time && time < sent->until",
@@ -405,7 +404,7 @@ def affected(name):
     """The files to be compiled when one has changed."""
     if name.endswith(".c"):
         return [name]
-    names = {name, "stage.h"} if name == "state.h" else {name}  # the one includes the other
+    names = {name, "stage.h", "policy.h"} if name == "state.h" else {name}  # they include it
     return [file for file in sorted(os.listdir(ROOM)) if file.endswith(".c") and
             any('#include "simulate/%s"' % each in text_of(file) for each in names)]
 
