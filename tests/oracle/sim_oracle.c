@@ -102,6 +102,9 @@ static void start_link(sim *s, uint32_t p, uint32_t hop)
         oracle_push(s, s->now + end_of(s, p, k) * out->tau, LEFT, p, hop, k);
     out->free_at = out->sent + params->inband * out->tau;
     oracle_push(s, out->free_at, FREE, p, hop, 0);
+    if (params->policy)
+        params->policy->started(params->policy->user, &s->packets[p].head, out->node, out->number,
+                                s->packets[p].waited);
     if (s->given[p].dropped && hop + 1 == s->given[p].num_hops) {
         for (uint32_t k = 1; k <= s->packets[p].blocks; k++)
             oracle_push(s, s->now + end_of(s, p, k) * out->tau + params->cable, GONE, p, hop + 1,

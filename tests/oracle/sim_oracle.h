@@ -85,7 +85,7 @@ typedef struct oracle_stuck {
 } oracle_stuck;
 
 typedef struct oracle_counts {
-    uint64_t control_packets, control_bytes, detours, early, early_wait, early_most;
+    uint64_t packets, control_packets, control_bytes, detours, early, early_wait, early_most;
     uint64_t time; /* of the last delivery */
 } oracle_counts;
 
@@ -114,10 +114,13 @@ typedef struct oracle_policy {
                     oracle_head *head);
     void (*timer)(void *user, oracle_stage *stage, uint64_t now, uint64_t *again);
 
-    /* What happens. heard: the last packet of a message is delivered. */
+    /* What happens. started: by a link, for which it waited before it was granted. heard: the last
+     * packet of a message is delivered. */
     void (*injected)(void *user, const oracle_head *head, uint64_t now);
     void (*granted)(void *user, const oracle_head *head, uint32_t node, uint32_t out_port,
-                    uint32_t lane, uint64_t now);
+                    uint32_t lane, uint64_t now, uint64_t waited);
+    void (*started)(void *user, const oracle_head *head, uint32_t node, uint32_t out_port,
+                    uint64_t waited);
     void (*heard)(void *user, uint32_t message, uint64_t now);
     void (*stuck)(void *user, const oracle_stuck *stuck);
 } oracle_policy;

@@ -82,6 +82,7 @@ typedef struct packet {
     oracle_head head;
     uint64_t started;  /* its last link did that */
     uint64_t ready_at; /* rule 11's r, where it waits */
+    uint64_t waited;   /* before it was granted last */
     uint64_t wanted;   /* of control packets: when they are to be ready */
     uint8_t sl;        /* in its segment */
     bool delivered;

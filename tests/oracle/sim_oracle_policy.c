@@ -236,9 +236,10 @@ void oracle_policy_granted(sim *s, const port *out, uint32_t p)
 {
     const oracle_policy *policy = s->params->policy;
     uint64_t ready = s->packets[p].ready_at, waited = s->now > ready ? s->now - ready : 0;
+    s->packets[p].waited = waited;
     s->packets[p].head.waited += waited;
     policy->granted(policy->user, &s->packets[p].head, out->node, out->number,
-                    lane_of(s, p, s->packets[p].next - 1), s->now);
+                    lane_of(s, p, s->packets[p].next - 1), s->now, waited);
     if (waited <= policy->patience)
         return;
     oracle_head head = s->packets[p].head;
@@ -465,5 +466,6 @@ void oracle_policy_end(sim *s, oracle_packet *packets, uint32_t num_packets)
     }
     free(s->given);
     s->given = packets;
+    s->counts.packets = s->next_number;
     *s->params->counts = s->counts;
 }

@@ -33,11 +33,12 @@ struct trial {
     uint32_t room_arrived;
 
     oracle_counts counts;
+    sv_sim_channel *channels; /* as the fast one counts */
+    uint64_t *waited;         /* [channels]: of packets that were granted */
     sim_log expected;
     uint32_t told; /* of those the fast one has done */
     oracle_stuck *stuck;
     uint32_t num_stuck;
-    uint64_t *number_of; /* [stuck]: packet */
     uint64_t limit_of_timers;
 };
 
@@ -202,12 +203,23 @@ static void slow_injected(void *user, const oracle_head *head, uint64_t now)
 }
 
 static void slow_granted(void *user, const oracle_head *head, uint32_t node, uint32_t out_port,
-                         uint32_t lane, uint64_t now)
+                         uint32_t lane, uint64_t now, uint64_t waited)
 {
     struct trial *t = user;
+    t->waited[channel_of(t, node, out_port)] += waited;
     const sim_record record = {SIM_GRANTED,
                                {head->number, channel_of(t, node, out_port), lane, now}};
     sim_log_add(&t->expected, &record);
+}
+
+static void slow_started(void *user, const oracle_head *head, uint32_t node, uint32_t out_port,
+                         uint64_t waited)
+{
+    struct trial *t = user;
+    sv_sim_channel *c = &t->channels[channel_of(t, node, out_port)];
+    c->waited += waited;
+    c->packets++;
+    c->bytes += head->bytes;
 }
 
 static sim_record hearing(const struct trial *t, uint32_t message, uint64_t now, uint64_t injected)
@@ -245,6 +257,8 @@ static void make_packets(struct trial *t)
         room += t->c.messages[i].bytes / m->mtu_bytes + 1;
     t->packets = calloc(room + 1, sizeof *t->packets);
     t->hops = calloc(room + 1, sizeof *t->hops);
+    t->channels = calloc(t->c.f->num_channels, sizeof *t->channels);
+    t->waited = calloc(t->c.f->num_channels, sizeof *t->waited);
     t->first_packet = calloc(t->c.num_messages, sizeof *t->first_packet);
     t->heard_at = calloc(t->c.num_messages, sizeof *t->heard_at);
     t->after = calloc(t->c.num_messages, sizeof *t->after);
@@ -321,6 +335,7 @@ static oracle_policy policy_of(struct trial *t)
                            .timer = slow_timer,
                            .injected = slow_injected,
                            .granted = slow_granted,
+                           .started = slow_started,
                            .heard = slow_heard,
                            .stuck = slow_stuck};
 }
@@ -362,6 +377,8 @@ static void forget(struct trial *t)
     }
     for (uint32_t i = 0; i < t->room_arrived; i++)
         t->arrived[i] = SV_NEVER;
+    memset(t->channels, 0, t->c.f->num_channels * sizeof *t->channels);
+    memset(t->waited, 0, t->c.f->num_channels * sizeof *t->waited);
     t->expected.count = t->num_stuck = 0;
 }
 
@@ -514,6 +531,14 @@ static void stuck(void *user, uint32_t packet, sv_channel in, unsigned lane)
 
 /* ---- comparing ---- */
 
+#define SAME(t, a, b)                                                                              \
+    do {                                                                                           \
+        uint64_t is = (uint64_t)(a), right = (uint64_t)(b);                                        \
+        if (is != right)                                                                           \
+            fail_msg("seed %llu: " #a " is %llu, should be %llu", (unsigned long long)(t)->seed,   \
+                     (unsigned long long)is, (unsigned long long)right);                           \
+    } while (0)
+
 static bool same_stuck(const struct trial *t, const oracle_stuck *o, const sv_sim_stuck *s)
 {
     uint32_t in = o->in_port == 0 ? SV_NONE : channel_of(t, o->in_node, o->in_port);
@@ -525,7 +550,12 @@ static bool same_stuck(const struct trial *t, const oracle_stuck *o, const sv_si
 
 static void compare_stuck(struct trial *t, const sv_sim_result *r)
 {
-    assert_int_equal(r->num_stuck, t->num_stuck);
+    uint64_t since = 0;
+    for (uint32_t i = 0; i < t->num_stuck; i++)
+        since = t->stuck[i].since > since ? t->stuck[i].since : since;
+    SAME(t, r->num_stuck, t->num_stuck);
+    if (t->num_stuck > 0)
+        SAME(t, r->stuck_since, since);
     for (uint32_t i = 0; i < r->num_stuck; i++) {
         uint32_t k = i;
         while (k < t->num_stuck && !same_stuck(t, &t->stuck[k], &r->stuck[i]))
@@ -538,19 +568,10 @@ static void compare_stuck(struct trial *t, const sv_sim_result *r)
     }
 }
 
-#define SAME(t, a, b)                                                                              \
-    do {                                                                                           \
-        uint64_t is = (uint64_t)(a), right = (uint64_t)(b);                                        \
-        if (is != right)                                                                           \
-            fail_msg("seed %llu: " #a " is %llu, should be %llu", (unsigned long long)(t)->seed,   \
-                     (unsigned long long)is, (unsigned long long)right);                           \
-    } while (0)
-
 static void compare_totals(const struct trial *t, const sv_sim_result *r)
 {
-    uint64_t packets = 0, hops = 0, arrived = 0, bytes = 0, messages = 0, latency = 0, total = 0;
+    uint64_t hops = 0, arrived = 0, bytes = 0, messages = 0, latency = 0, total = 0;
     for (uint32_t i = 0; i < t->expected.count; i++) {
-        packets += t->expected.all[i].what == SIM_INJECTED;
         hops += t->expected.all[i].what == SIM_GRANTED;
         arrived += t->expected.all[i].what == SIM_DELIVER;
     }
@@ -562,7 +583,7 @@ static void compare_totals(const struct trial *t, const sv_sim_result *r)
             latency += t->heard_at[i] - t->packets[t->first_packet[i]].granted[0];
             total += t->heard_at[i] - t->c.messages[i].ready;
         }
-    (void)packets;
+    SAME(t, r->packets, t->counts.packets);
     SAME(t, r->packet_hops, hops);
     SAME(t, r->arrived_packets, arrived);
     SAME(t, r->payload_bytes, bytes);
@@ -577,6 +598,40 @@ static void compare_totals(const struct trial *t, const sv_sim_result *r)
     SAME(t, r->early_most, t->counts.early_most);
     if (r->end == SV_SIM_COMPLETED)
         SAME(t, r->time, t->counts.time);
+}
+
+/* What channels have carried, and terminals sent and received. */
+static void compare_parts(const struct trial *t, const sv_sim_result *r)
+{
+    sv_sim_terminal *all = calloc(t->c.f->num_terminals, sizeof *all);
+    for (uint32_t c = 0; c < t->c.f->num_channels; c++) {
+        if (r->end == SV_SIM_DEADLOCK) /* it may be seen before links have started all */
+            continue;
+        /* That of packets whose links start after the end may count, as they are granted. */
+        assert_in_range(r->channels[c].waited, t->channels[c].waited, t->waited[c]);
+        SAME(t, r->channels[c].packets, t->channels[c].packets);
+        SAME(t, r->channels[c].bytes, t->channels[c].bytes);
+    }
+    for (uint32_t p = 0; p < t->num_packets; p++) {
+        const oracle_packet *o = &t->packets[p];
+        sv_sim_terminal *to = &all[t->c.r->node[o->destination].i - t->c.f->num_switches];
+        if (o->granted[0] != SV_NEVER)
+            all[t->c.messages[o->message].from].sent_bytes += o->payload;
+        if (o->arrived == SV_NEVER)
+            continue;
+        to->received_bytes += o->payload;
+        to->last = o->arrived > to->last ? o->arrived : to->last;
+    }
+    for (uint32_t i = 0; i < t->c.num_messages; i++)
+        all[t->c.r->node[t->c.messages[i].destination].i - t->c.f->num_switches].messages +=
+            t->heard_at[i] != SV_NEVER;
+    for (uint32_t i = 0; i < t->c.f->num_terminals; i++) {
+        SAME(t, r->terminals[i].sent_bytes, all[i].sent_bytes);
+        SAME(t, r->terminals[i].received_bytes, all[i].received_bytes);
+        SAME(t, r->terminals[i].messages, all[i].messages);
+        SAME(t, r->terminals[i].last, all[i].last);
+    }
+    free(all);
 }
 
 /* All arrivals that the oracle knows have been told. */
@@ -604,6 +659,8 @@ static void release(struct trial *t)
     free(t->heard);
     free(t->arrived);
     free(t->seen);
+    free(t->channels);
+    free(t->waited);
     free(t->expected.all);
     free(t->stuck);
     sim_case_release(&t->c);
@@ -673,6 +730,7 @@ static void one(uint64_t number, struct tally *tally)
     SAME(&t, result->end, ends[end]);
     compare_arrivals(&t);
     compare_totals(&t, result);
+    compare_parts(&t, result);
     compare_stuck(&t, result);
     tally->ends[end]++;
     for (uint32_t i = 0; i < t.expected.count; i++)

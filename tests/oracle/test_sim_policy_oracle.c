@@ -166,12 +166,23 @@ static void injected(void *user, const oracle_head *head, uint64_t now)
 }
 
 static void granted(void *user, const oracle_head *head, uint32_t node, uint32_t out_port,
-                    uint32_t lane, uint64_t now)
+                    uint32_t lane, uint64_t now, uint64_t waited)
 {
+    (void)waited;
     (void)user;
     if (!n.quiet)
         note("%llu grant %u.%u lane %u%s\n", T(now), node, out_port, lane,
              head->control ? " control" : "");
+}
+
+static void started(void *user, const oracle_head *head, uint32_t node, uint32_t out_port,
+                    uint64_t waited)
+{
+    (void)user;
+    (void)head;
+    (void)node;
+    (void)out_port;
+    (void)waited;
 }
 
 static void heard(void *user, uint32_t message, uint64_t now)
@@ -219,6 +230,7 @@ static void fresh(void)
                                .timer = timer,
                                .injected = injected,
                                .granted = granted,
+                               .started = started,
                                .heard = heard,
                                .stuck = stuck};
     const oracle_cable cables[] = {{0, 2, 1, 3, 2}, {1, 2, 2, 3, 2}, {2, 2, 0, 3, 2},
