@@ -118,9 +118,10 @@ static void stuck(sv_text *out, const struct sim *sim)
                        "since_us\n");
     for (uint32_t i = 0; i < sim->result->num_stuck; i++) {
         const sv_sim_stuck *s = &sim->result->stuck[i];
-        node(out, sim, f->head[s->in.i]);
-        sv_text_print(out, ",%u,%u,%u,%u,%s,", f->port[f->reverse[s->in.i].i], s->lane,
-                      f->port[s->out.i], s->out_lane, s->behind ? "yes" : "no");
+        unsigned in = s->in.i == SV_NONE ? 0 : f->port[f->reverse[s->in.i].i];
+        node(out, sim, f->tail[s->out.i]);
+        sv_text_print(out, ",%u,%u,%u,%u,%s,", in, s->lane, f->port[s->out.i], s->out_lane,
+                      s->behind ? "yes" : "no");
         app_csv_field(out, sv_node_name(f, (sv_node){f->num_switches + s->from}));
         sv_text_add(out, ",", 1);
         app_csv_field(out, sv_node_name(f, sim->r->node[s->destination]));
