@@ -70,6 +70,13 @@ typedef struct sv_sim_source {
     bool (*counts)(void *user, uint32_t terminal);
     uint64_t messages; /* in all, for progress; 0: endless or not known */
     bool threads;      /* calls for different terminals may come from different threads at once */
+    /*
+     * Something has arrived at a terminal before the message that next told last is ready: that
+     * message, which was not opened, goes back, and next is asked again for what comes first now
+     * (not before the arrival). NULL: what was told stays. For sources whose answers to what
+     * arrives may be ready before what they had to send anyway.
+     */
+    void (*back)(void *user, uint32_t terminal, const sv_sim_message *message);
 } sv_sim_source;
 
 /* ---- running ---- */

@@ -339,8 +339,13 @@ sv_status sv__arrive(sv__sim *x, uint32_t from, const sv__cargo *cargo, uint32_t
                                     .bytes = cargo->bytes,
                                     .tag = cargo->tag};
     x->source->arrived(x->source->user, &arrival);
-    if (!a->idle)
+    if (a->has_coming && a->coming.ready > time && x->source->back != NULL) {
+        x->source->back(x->source->user, to, &a->coming);
+        a->has_coming = false;
+        a->coming.ready = time;
+    } else if (!a->idle) {
         return SV_OK;
+    }
     a->idle = false;
     SV_TRY(ask(x, to));
     if (a->has_coming)
