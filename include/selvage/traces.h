@@ -62,7 +62,8 @@ typedef struct sv_mpi_event {
     uint64_t amount;    /* bytes; of COMPUTE nanoseconds */
     uint32_t peer;      /* world rank; of collectives with a root, that */
     uint32_t tag;       /* of messages; of COLLECTIVE the call's number is enough: 0 */
-    uint32_t request;   /* of ISEND, IRECV, WAIT: a number of this rank's, free again after WAIT */
+    uint32_t request;   /* of ISEND, IRECV, WAIT: a number below that of the rank's events,
+                         free again after WAIT */
     uint16_t group;     /* of messages and collectives: which group of ranks (communicator) */
     uint8_t kind, call; /* sv_mpi_kind, sv_mpi_call; of COLLECTIVE call tells which */
 } sv_mpi_event;
@@ -213,6 +214,7 @@ SV_API void sv_mpi_replay_free(sv_mpi_replay *replay);
 SV_API const sv_sim_source *sv_mpi_replay_source(const sv_mpi_replay *replay);
 
 typedef struct sv_mpi_replay_result {
+    sv_status status;    /* NO_MEMORY: it ran out, and sent nothing more; else OK */
     bool done;           /* all ranks came to their end */
     uint64_t time;       /* ticks, when the last did */
     uint64_t waiting;    /* ticks that ranks waited for others, sum */

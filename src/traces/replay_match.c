@@ -1,0 +1,347 @@
+/*
+ * replay_match.c: messages on their way, and which receive gets which (as MPI has it).
+ *
+ * Idea: a message that arrives takes the receive that was posted first among those that want it; a
+ * receive takes the message that arrived first among those it wants. Between two ranks in a group
+ * there is a lane with both lists (at most one of them has something for a tag); receives from
+ * anybody are in a list of their rank. Order numbers tell who was first.
+ *
+ * Who gets what depends on the order of arrivals and on that of receives, but not on how both are
+ * mixed: the first receive gets the first message it wants in any case, and so on. So a rank may
+ * run ahead of what has arrived, and its times are still right: what it waits for is done at the
+ * later of both times.
+ *
+ * Messages above the eager limit go in three legs: ask, answer, data. The parcel is the same one.
+ *
+ * Invariants: a parcel is in one outbox, in one list, or with the simulator. Cost: O(1) a message,
+ * but for different tags between two ranks, and O(partners) for receives from anybody.
+ */
+#include "traces/replay.h"
+
+static bool fits(uint32_t wanted, uint32_t tag)
+{
+    return wanted == SV_MPI_ANY || wanted == tag;
+}
+
+static void *no_memory(sv_mpi_replay *p)
+{
+    p->status = SV_NO_MEMORY;
+    return NULL;
+}
+
+/* ---- outboxes ---- */
+
+static bool before(const sv_mpi_replay *p, uint32_t a, uint32_t b)
+{
+    const sv__parcel *x = &p->parcels.at[a], *y = &p->parcels.at[b];
+    return x->ready != y->ready ? x->ready < y->ready : x->order < y->order;
+}
+
+void sv__replay_push(sv_mpi_replay *p, uint32_t terminal, uint32_t parcel)
+{
+    sv__outbox *box = &p->outboxes[terminal];
+    if (sv_array_push(p->ctx, &box->heap, parcel) != SV_OK) {
+        no_memory(p);
+        return;
+    }
+    uint32_t *heap = box->heap.at;
+    size_t i = box->heap.length - 1;
+    for (; i > 0 && before(p, parcel, heap[(i - 1) / 2]); i = (i - 1) / 2)
+        heap[i] = heap[(i - 1) / 2];
+    heap[i] = parcel;
+}
+
+uint32_t sv__replay_pop(sv_mpi_replay *p, uint32_t terminal)
+{
+    sv__outbox *box = &p->outboxes[terminal];
+    uint32_t *heap = box->heap.at;
+    if (box->heap.length == 0)
+        return SV_NONE;
+    uint32_t first = heap[0], last = heap[--box->heap.length];
+    size_t i = 0, length = box->heap.length;
+    for (size_t child = 1; child < length; child = 2 * i + 1) {
+        if (child + 1 < length && before(p, heap[child + 1], heap[child]))
+            child++;
+        if (!before(p, heap[child], last))
+            break;
+        heap[i] = heap[child];
+        i = child;
+    }
+    if (length > 0)
+        heap[i] = last;
+    return first;
+}
+
+/* ---- parcels, posts, lanes ---- */
+
+static sv__parcel *parcel_new(sv_mpi_replay *p, uint32_t *number)
+{
+    if (p->free_parcel != SV_NONE) {
+        *number = p->free_parcel;
+        p->free_parcel = p->parcels.at[*number].next;
+    } else {
+        *number = (uint32_t)p->parcels.length;
+        if (sv_array_push(p->ctx, &p->parcels, (sv__parcel){0}) != SV_OK)
+            return no_memory(p);
+    }
+    return &p->parcels.at[*number];
+}
+
+static void parcel_free(sv_mpi_replay *p, uint32_t number)
+{
+    p->parcels.at[number].next = p->free_parcel;
+    p->free_parcel = number;
+}
+
+static sv__lane *lane_between(sv_mpi_replay *p, uint32_t from, uint32_t to, uint32_t group)
+{
+    uint64_t key = ((uint64_t)to << 20 | from) << 17 | group;
+    uint32_t number = sv_map_get(&p->lane_of, key);
+    if (number != SV_ABSENT)
+        return &p->lanes.at[number];
+    const sv__list none = {SV_NONE, SV_NONE};
+    number = (uint32_t)p->lanes.length;
+    if (sv_array_push(p->ctx, &p->lanes, (sv__lane){none, none, group, p->actors[to].lanes}) !=
+            SV_OK ||
+        sv_map_add(&p->lane_of, key, number, &number) != SV_OK)
+        return no_memory(p);
+    p->actors[to].lanes = number;
+    return &p->lanes.at[number];
+}
+
+/* ---- lists ---- */
+
+static void append_parcel(sv_mpi_replay *p, sv__list *list, uint32_t number)
+{
+    p->parcels.at[number].next = SV_NONE;
+    if (list->first == SV_NONE)
+        list->first = number;
+    else
+        p->parcels.at[list->last].next = number;
+    list->last = number;
+}
+
+/* The first message of a list with a tag; *behind: the one before it. */
+static uint32_t find_parcel(const sv_mpi_replay *p, const sv__list *list, uint32_t tag,
+                            uint32_t *behind)
+{
+    *behind = SV_NONE;
+    uint32_t i = list->first;
+    while (i != SV_NONE && !fits(tag, p->parcels.at[i].tag)) {
+        *behind = i;
+        i = p->parcels.at[i].next;
+    }
+    return i;
+}
+
+static void take_parcel(sv_mpi_replay *p, sv__list *list, uint32_t i, uint32_t behind)
+{
+    uint32_t next = p->parcels.at[i].next;
+    if (behind == SV_NONE)
+        list->first = next;
+    else
+        p->parcels.at[behind].next = next;
+    if (list->last == i)
+        list->last = behind;
+}
+
+static uint32_t find_post(const sv_mpi_replay *p, const sv__list *list, uint32_t tag,
+                          uint32_t group, uint32_t *behind)
+{
+    *behind = SV_NONE;
+    uint32_t i = list->first;
+    while (i != SV_NONE && (p->posts.at[i].group != group || !fits(p->posts.at[i].tag, tag))) {
+        *behind = i;
+        i = p->posts.at[i].next;
+    }
+    return i;
+}
+
+/* Takes it out of its list; it is free. */
+static sv__post take_post(sv_mpi_replay *p, sv__list *list, uint32_t i, uint32_t behind)
+{
+    sv__post post = p->posts.at[i];
+    if (behind == SV_NONE)
+        list->first = post.next;
+    else
+        p->posts.at[behind].next = post.next;
+    if (list->last == i)
+        list->last = behind;
+    p->posts.at[i].next = p->free_post;
+    p->free_post = i;
+    return post;
+}
+
+static void append_post(sv_mpi_replay *p, sv__list *list, const sv__post *post)
+{
+    uint32_t number = p->free_post;
+    if (number != SV_NONE) {
+        p->free_post = p->posts.at[number].next;
+        p->posts.at[number] = *post;
+    } else {
+        number = (uint32_t)p->posts.length;
+        if (sv_array_push(p->ctx, &p->posts, *post) != SV_OK) {
+            no_memory(p);
+            return;
+        }
+    }
+    p->posts.at[number].next = SV_NONE;
+    if (list->first == SV_NONE)
+        list->first = number;
+    else
+        p->posts.at[list->last].next = number;
+    list->last = number;
+}
+
+/* ---- on the way ---- */
+
+/* From one rank to the other, at a time. */
+static void under_way(sv_mpi_replay *p, uint32_t number, uint32_t from, uint32_t to, uint64_t ready)
+{
+    sv__parcel *parcel = &p->parcels.at[number];
+    uint32_t terminal = p->actors[from].terminal;
+    parcel->ready = ready;
+    parcel->order = p->orders++;
+    parcel->pauses = false;
+    if (terminal == p->actors[to].terminal)
+        sv__replay_deliver(p, number, ready);
+    else
+        sv__replay_push(p, terminal, number);
+}
+
+/* A message and its receive have found each other, at a time. */
+static void matched(sv_mpi_replay *p, uint32_t number, uint32_t slot, uint64_t time)
+{
+    sv__parcel *parcel = &p->parcels.at[number];
+    uint32_t to = parcel->to;
+    if (parcel->leg == SV__WHOLE) {
+        parcel_free(p, number);
+        sv__replay_done(p, to, slot, time);
+        return;
+    }
+    parcel->leg = SV__ANSWER;
+    parcel->receive_slot = slot;
+    under_way(p, number, to, parcel->from, time);
+}
+
+/* Something has come to its receiver, who may want it. */
+static void offer(sv_mpi_replay *p, uint32_t number, uint64_t time)
+{
+    sv__parcel *parcel = &p->parcels.at[number];
+    sv__lane *lane = lane_between(p, parcel->from, parcel->to, parcel->group);
+    if (lane == NULL)
+        return;
+    sv__list *posted = &lane->posted, *any = &p->actors[parcel->to].any;
+    uint32_t behind, behind_any;
+    uint32_t i = find_post(p, posted, parcel->tag, parcel->group, &behind);
+    uint32_t k = find_post(p, any, parcel->tag, parcel->group, &behind_any);
+    if (i == SV_NONE && k == SV_NONE) {
+        parcel->arrived = time;
+        parcel->order = p->orders++;
+        append_parcel(p, &lane->early, number);
+        return;
+    }
+    bool named = k == SV_NONE || (i != SV_NONE && p->posts.at[i].order < p->posts.at[k].order);
+    sv__post post = named ? take_post(p, posted, i, behind) : take_post(p, any, k, behind_any);
+    matched(p, number, post.slot, post.time > time ? post.time : time);
+}
+
+void sv__replay_deliver(sv_mpi_replay *p, uint32_t number, uint64_t time)
+{
+    sv__parcel *parcel = &p->parcels.at[number];
+    uint32_t from = parcel->from, to = parcel->to;
+    switch ((sv__leg)parcel->leg) {
+    case SV__WHOLE:
+    case SV__ASK:
+        offer(p, number, time);
+        return;
+    case SV__ANSWER:
+        parcel->leg = SV__DATA;
+        sv__replay_done(p, from, parcel->send_slot, time);
+        under_way(p, number, from, to, time);
+        return;
+    case SV__DATA:
+        sv__replay_done(p, to, parcel->receive_slot, time);
+        parcel_free(p, number);
+        return;
+    }
+}
+
+/* ---- ranks ---- */
+
+void sv__replay_send(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *what, uint32_t group,
+                     uint32_t slot, bool *told)
+{
+    uint32_t number;
+    sv__parcel *parcel = parcel_new(p, &number);
+    if (parcel == NULL)
+        return;
+    uint64_t now = p->actors[rank].time;
+    bool asks = p->eager > 0 && what->amount > p->eager;
+    *parcel = (sv__parcel){.from = rank,
+                           .to = what->peer,
+                           .tag = what->tag,
+                           .bytes = (uint32_t)what->amount,
+                           .group = group,
+                           .send_slot = slot,
+                           .leg = asks ? SV__ASK : SV__WHOLE};
+    p->actors[rank].slots[slot].done = asks ? SV_NEVER : now;
+    *told = p->actors[rank].terminal != p->actors[what->peer].terminal;
+    under_way(p, number, rank, what->peer, now);
+    if (*told)
+        p->parcels.at[number].pauses = true;
+}
+
+/* The message that a receive from anybody takes: the first of all lanes. */
+static uint32_t find_any(sv_mpi_replay *p, const sv__post *post, uint32_t rank, sv__list **list,
+                         uint32_t *behind)
+{
+    uint32_t best = SV_NONE;
+    for (uint32_t l = p->actors[rank].lanes; l != SV_NONE; l = p->lanes.at[l].next) {
+        uint32_t last;
+        sv__list *early = &p->lanes.at[l].early;
+        if (p->lanes.at[l].group != post->group)
+            continue;
+        uint32_t i = find_parcel(p, early, post->tag, &last);
+        if (i == SV_NONE || (best != SV_NONE && p->parcels.at[best].order < p->parcels.at[i].order))
+            continue;
+        best = i;
+        *list = early;
+        *behind = last;
+    }
+    return best;
+}
+
+void sv__replay_receive(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *what, uint32_t group,
+                        uint32_t slot)
+{
+    sv__actor *actor = &p->actors[rank];
+    const sv__post post = {.time = actor->time,
+                           .order = p->orders++,
+                           .from = what->peer,
+                           .tag = what->tag,
+                           .group = group,
+                           .slot = slot};
+    sv__list *list = NULL;
+    uint32_t behind = SV_NONE, i;
+    bool any = what->peer == SV_MPI_ANY;
+    actor->slots[slot].done = SV_NEVER;
+    if (any) {
+        i = find_any(p, &post, rank, &list, &behind);
+    } else {
+        sv__lane *lane = lane_between(p, what->peer, rank, group);
+        if (lane == NULL)
+            return;
+        list = &lane->early;
+        i = find_parcel(p, list, post.tag, &behind);
+        if (i == SV_NONE)
+            list = &lane->posted;
+    }
+    if (i == SV_NONE) {
+        append_post(p, any ? &actor->any : list, &post);
+        return;
+    }
+    take_parcel(p, list, i, behind);
+    uint64_t arrived = p->parcels.at[i].arrived;
+    matched(p, i, slot, arrived > post.time ? arrived : post.time);
+}

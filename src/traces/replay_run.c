@@ -1,0 +1,189 @@
+/*
+ * replay_run.c: ranks run through their events, each by its own clock.
+ *
+ * Idea: a rank goes on until it has to wait, or until it has something for the wire; then it pauses
+ * until the simulator has asked for that, so that a rank which only sends does not fill the memory.
+ * Waiting is for slots: one a request, one for a SEND and one for a RECV of its own (a step of a
+ * collective waits for both). A slot knows when it was done, which may be before or after the
+ * rank's clock: it goes on at the later of both.
+ *
+ * Invariant: a rank that is neither done nor blocked nor paused is in the list of those that run,
+ * or is running.
+ * Cost: O(1) an event or a step of a collective (O(log size)).
+ */
+#include "traces/replay.h"
+
+static uint64_t plus(uint64_t time, uint64_t ticks)
+{
+    const uint64_t most = SV_NEVER / 4;
+    return ticks < most - time ? time + ticks : most;
+}
+
+static uint64_t ticks_of(const sv_mpi_replay *p, uint64_t ns)
+{
+    if (p->compute == 1)
+        return ns < SV_NEVER / SV_TICKS_A_NS / 4 ? ns * SV_TICKS_A_NS : SV_NEVER / 4;
+    double ticks = (double)ns * SV_TICKS_A_NS * p->compute + 0.5;
+    return ticks < (double)(SV_NEVER / 4) ? (uint64_t)ticks : SV_NEVER / 4;
+}
+
+void sv__replay_go_on(sv_mpi_replay *p, uint32_t rank)
+{
+    sv__actor *actor = &p->actors[rank];
+    if (actor->runnable || actor->done)
+        return;
+    actor->runnable = true;
+    actor->blocked = false;
+    p->runnable.at[p->runnable.length++] = rank; /* there is room for all */
+}
+
+void sv__replay_done(sv_mpi_replay *p, uint32_t rank, uint32_t slot, uint64_t time)
+{
+    sv__actor *actor = &p->actors[rank];
+    actor->slots[slot].done = time;
+    if (actor->blocked)
+        sv__replay_go_on(p, rank);
+}
+
+/* Whether a slot is done; then the rank's clock is not before it. */
+static bool passed(sv_mpi_replay *p, sv__actor *actor, uint64_t slot)
+{
+    uint64_t done = actor->slots[slot].done;
+    if (done == SV_NEVER)
+        return false;
+    if (done > actor->time) {
+        p->waiting += done - actor->time;
+        actor->time = done;
+    }
+    return true;
+}
+
+/* ---- events ---- */
+
+/* Of a step of a collective: the receive is there before the message goes, as in MPI_Sendrecv. */
+static void begin_step(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e,
+                       const sv__coll_step *step, bool *told)
+{
+    sv__actor *actor = &p->actors[rank];
+    const uint32_t *ranks = p->trace->groups[e->group].ranks;
+    uint32_t group = 2 * (uint32_t)e->group + 1, own = (uint32_t)actor->requests;
+    actor->slots[own].done = actor->slots[own + 1].done = 0;
+    if (step->from != SV_NONE)
+        sv__replay_receive(p, rank, &(sv_mpi_event){.peer = ranks[step->from]}, group, own + 1);
+    if (step->to != SV_NONE)
+        sv__replay_send(p, rank, &(sv_mpi_event){.peer = ranks[step->to], .amount = step->to_bytes},
+                        group, own, told);
+}
+
+/* A collective goes on: false: it waits. */
+static bool collective(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e, bool *told)
+{
+    sv__actor *actor = &p->actors[rank];
+    const sv__coll coll = {.call = e->call,
+                           .size = p->trace->groups[e->group].size,
+                           .me = sv__place_in(p, e->group, rank),
+                           .root = sv__place_in(p, e->group, e->peer),
+                           .bytes = e->amount};
+    for (;;) {
+        sv__coll_step step;
+        if (actor->begun) {
+            if (!passed(p, actor, actor->requests) || !passed(p, actor, actor->requests + 1))
+                return false;
+            actor->step++;
+            actor->begun = false;
+        }
+        if (!sv__coll_step_at(&coll, actor->step, &step)) {
+            actor->step = 0;
+            return true;
+        }
+        actor->begun = true;
+        begin_step(p, rank, e, &step, told);
+        if (*told)
+            return false;
+    }
+}
+
+static void begin(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e, bool *told)
+{
+    sv__actor *actor = &p->actors[rank];
+    uint32_t group = 2 * (uint32_t)e->group, own = (uint32_t)actor->requests;
+    switch ((sv_mpi_kind)e->kind) {
+    case SV_MPI_COMPUTE:
+        actor->time = plus(actor->time, ticks_of(p, e->amount));
+        break;
+    case SV_MPI_SEND:
+    case SV_MPI_ISEND:
+        sv__replay_send(p, rank, e, group, e->kind == SV_MPI_SEND ? own : e->request, told);
+        break;
+    case SV_MPI_RECV:
+    case SV_MPI_IRECV:
+        sv__replay_receive(p, rank, e, group, e->kind == SV_MPI_RECV ? own + 1 : e->request);
+        break;
+    case SV_MPI_WAIT:
+    case SV_MPI_COLLECTIVE:
+    case SV_MPI_KINDS:
+        break;
+    }
+}
+
+/* The slot that an event waits for; SV_NEVER: none. */
+static uint64_t waits_for(const sv__actor *actor, const sv_mpi_event *e)
+{
+    return e->kind == SV_MPI_SEND   ? actor->requests
+           : e->kind == SV_MPI_RECV ? actor->requests + 1
+           : e->kind == SV_MPI_WAIT ? e->request
+                                    : SV_NEVER;
+}
+
+/* One event, or the rest of one. False: it is not over yet. */
+static bool advance(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e, bool *told)
+{
+    sv__actor *actor = &p->actors[rank];
+    if (e->kind == SV_MPI_COLLECTIVE)
+        return collective(p, rank, e, told);
+    if (!actor->begun) {
+        begin(p, rank, e, told);
+        actor->begun = true;
+        if (*told)
+            return false;
+    }
+    uint64_t slot = waits_for(actor, e);
+    if (slot != SV_NEVER && !passed(p, actor, slot))
+        return false;
+    actor->begun = false;
+    return true;
+}
+
+static void run(sv_mpi_replay *p, uint32_t rank)
+{
+    sv__actor *actor = &p->actors[rank];
+    const sv_mpi_rank *of = &p->trace->ranks[rank];
+    while (p->status == SV_OK) {
+        bool told = false;
+        if (actor->at == of->length) {
+            actor->at = 0;
+            if (++actor->round >= p->rounds || of->length == 0) {
+                actor->done = true;
+                p->left--;
+                p->last = actor->time > p->last ? actor->time : p->last;
+                return;
+            }
+        }
+        if (advance(p, rank, &of->events[actor->at], &told)) {
+            actor->at++;
+        } else {
+            actor->paused = told;
+            actor->blocked = !told;
+            return;
+        }
+    }
+}
+
+void sv__replay_run(sv_mpi_replay *p)
+{
+    while (p->runnable.length > 0) {
+        uint32_t rank = p->runnable.at[--p->runnable.length];
+        p->actors[rank].runnable = false;
+        run(p, rank);
+    }
+}
