@@ -1,0 +1,180 @@
+/*
+ * messages.c: events of messages and collectives.
+ *
+ * Idea: a collective with one size for all is one event. Where ranks have different sizes, which no
+ * rank knows of all others, each writes down the messages it takes part in, as MPI libraries send
+ * them: by pairs, or around a ring. They have a tag of their own, which no program can use.
+ *
+ * Invariant: what one rank writes as sent the other writes as received: both know the bytes of a
+ * pair, so both leave out messages of none. Blocking ones wait pair by pair; those that were begun
+ * are all under way at once.
+ *
+ * Cost: O(size of the communicator).
+ */
+#include <stdlib.h>
+
+#include "record.h"
+
+#define COLLECTIVE_TAG 0x80000000u /* beyond what an int can be */
+
+sv_mpi_event rec_message(unsigned kind, const rec_comm *comm, uint32_t peer, int tag,
+                         uint64_t bytes)
+{
+    return (sv_mpi_event){.kind = (uint8_t)kind,
+                          .call = (uint8_t)rec_take_call(),
+                          .peer = peer,
+                          .tag = tag == MPI_ANY_TAG ? SV_MPI_ANY : (uint32_t)tag,
+                          .group = rec_group_number(comm->group),
+                          .amount = bytes};
+}
+
+void rec_wait(uint32_t number)
+{
+    sv_mpi_event event = {.kind = SV_MPI_WAIT, .call = (uint8_t)rec_take_call(), .request = number};
+    rec_event(&event);
+    rec_number_free(number);
+}
+
+/* ---- collectives of one size ---- */
+
+static sv_mpi_event whole(unsigned call, const rec_comm *comm, int root, uint64_t bytes)
+{
+    uint32_t peer = 0;
+    if (root >= 0)
+        rec_peer(comm, root, &peer);
+    return (sv_mpi_event){.kind = SV_MPI_COLLECTIVE,
+                          .call = (uint8_t)call,
+                          .peer = peer,
+                          .group = rec_group_number(comm->group),
+                          .amount = bytes};
+}
+
+void rec_happen(rec_group *group, const rec_pending *last)
+{
+    while (group->first != NULL) {
+        rec_pending *p = group->first;
+        group->first = p->next;
+        if (group->first == NULL)
+            group->last = NULL;
+        p->done = true;
+        rec_event(&p->event);
+        if (p == last)
+            break;
+    }
+}
+
+/* Whether a call can be a collective of its communicator; says so if not. */
+static bool can_be_whole(unsigned call, const rec_comm *comm)
+{
+    if (comm == NULL)
+        return false;
+    if (comm->inter && call != SV_CALL_BARRIER)
+        rec_cannot("collectives of intercommunicators other than MPI_Barrier");
+    return !comm->inter || call == SV_CALL_BARRIER;
+}
+
+void rec_collective(unsigned call, const rec_comm *comm, int root, uint64_t bytes)
+{
+    if (!can_be_whole(call, comm))
+        return;
+    sv_mpi_event event = whole(call, comm, root, bytes);
+    rec_happen(comm->group, NULL);
+    rec_event(&event);
+}
+
+void rec_begin_collective(unsigned call, const rec_comm *comm, int root, uint64_t bytes,
+                          const MPI_Request *address)
+{
+    rec_request *request = rec_request_new(address);
+    if (request == NULL || !can_be_whole(call, comm))
+        return; /* nothing */
+    rec_pending *p = rec_alloc(sizeof *p);
+    if (p == NULL)
+        return;
+    p->event = whole(call, comm, root, bytes);
+    p->group = comm->group;
+    if (comm->group->last != NULL)
+        comm->group->last->next = p;
+    else
+        comm->group->first = p;
+    comm->group->last = p;
+    request->kind = REC_COLLECTIVE;
+    request->pending = p;
+}
+
+/* ---- collectives as messages ---- */
+
+/* One that is waited for later; its number. */
+static uint32_t begin(unsigned kind, const rec_comm *comm, uint32_t peer, uint64_t bytes)
+{
+    sv_mpi_event event = rec_message(kind, comm, peer, 0, bytes);
+    event.tag = COLLECTIVE_TAG;
+    event.request = rec_number();
+    rec_event(&event);
+    return event.request;
+}
+
+/* Both directions of a step, as far as there is something to send. Returns how many. */
+static uint32_t step(const rec_comm *comm, uint32_t to, uint64_t out, uint32_t from, uint64_t in,
+                     uint32_t *numbers)
+{
+    const uint32_t *ranks = comm->peers->ranks;
+    uint32_t count = 0;
+    if (out > 0)
+        numbers[count++] = begin(SV_MPI_ISEND, comm, ranks[to], out);
+    if (in > 0)
+        numbers[count++] = begin(SV_MPI_IRECV, comm, ranks[from], in);
+    return count;
+}
+
+/* Whether messages can be written; a request that was begun is then known, as nothing. */
+static bool can_be_messages(const rec_comm *comm, const MPI_Request *begun, rec_request **request)
+{
+    *request = begun != NULL ? rec_request_new(begun) : NULL;
+    if (comm != NULL && comm->inter)
+        rec_cannot("collectives of intercommunicators other than MPI_Barrier");
+    return comm != NULL && !comm->inter && (begun == NULL || *request != NULL);
+}
+
+void rec_exchange_all(const rec_comm *comm, const rec_exchange *x)
+{
+    rec_request *request;
+    uint32_t count = 0, pair[2];
+    if (!can_be_messages(comm, x->begun, &request))
+        return;
+    uint32_t size = comm->peers->size, me = (uint32_t)comm->me;
+    uint32_t *all = request != NULL ? rec_alloc(2 * (size_t)size * sizeof *all) : NULL;
+    if (request != NULL && all == NULL)
+        return;
+    rec_call(x->call);
+    for (uint32_t i = 1; i < size; i++) {
+        uint32_t to = (me + i) % size, from = (me + size - i) % size;
+        uint32_t n = step(comm, to, x->out != NULL ? x->out[to] : 0, from,
+                          x->in != NULL ? x->in[from] : 0, all != NULL ? all + count : pair);
+        for (uint32_t k = 0; k < n && all == NULL; k++)
+            rec_wait(pair[k]);
+        count += n;
+    }
+    if (request != NULL) {
+        request->kind = REC_MESSAGES;
+        request->numbers = all;
+        request->num_numbers = count;
+    }
+}
+
+void rec_ring(const rec_comm *comm, const uint64_t *sizes, unsigned call)
+{
+    rec_request *request;
+    uint32_t pair[2];
+    if (!can_be_messages(comm, NULL, &request))
+        return;
+    uint32_t size = comm->peers->size, me = (uint32_t)comm->me;
+    rec_call(call);
+    for (uint32_t i = 0; i + 1 < size; i++) {
+        uint32_t mine = (me + size - i) % size, next = (me + 2 * size - i - 1) % size;
+        uint32_t n =
+            step(comm, (me + 1) % size, sizes[mine], (me + size - 1) % size, sizes[next], pair);
+        for (uint32_t k = 0; k < n; k++)
+            rec_wait(pair[k]);
+    }
+}
