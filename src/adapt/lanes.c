@@ -1,0 +1,102 @@
+/*
+ * lanes.c: how many lanes a policy needs, and whether packets that go by way of switches can wait
+ * for each other for ever.
+ *
+ * Each segment of a way has lanes of its own, as many as the tables use; adaptive ones come on top
+ * (rule 25). A segment is what a node, terminal or switch, sends by the tables; so where all of
+ * that together has no cycle of dependencies (sv_verify, all pairs of nodes), a segment has none,
+ * and from one segment packets only go on to the next. The dependencies that adaptive lanes add
+ * lead from a channel's escape lane to that of a later channel of the same way, and so close no
+ * cycle either (decision 28; tests/oracle/test_adapt_proof.c builds the whole graph).
+ *
+ * Packets that only go as the tables say are not judged: they do what they would do without a
+ * policy.
+ *
+ * Cost: that of sv_verify.
+ */
+#include <selvage/verify.h>
+
+#include "adapt/adapt.h"
+
+/* One more than the largest lane of a table, at least least. */
+static unsigned lanes_of(const sv_lanes *table, unsigned least)
+{
+    for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
+        if (table->of_sl[sl] != SV_NO_LANE && table->of_sl[sl] >= least)
+            least = table->of_sl[sl] + 1u;
+    return least;
+}
+
+unsigned sv__tables_lanes(const sv_fabric *f, const sv_routes *r)
+{
+    unsigned lanes = 1;
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
+        if (v >= f->num_switches || r->lanes_by_ports[v] == NULL) {
+            lanes = lanes_of(&r->lane_tables[r->lanes_of[v]], lanes);
+            continue;
+        }
+        size_t ports = f->switches[v].ports + 1u;
+        for (size_t i = 0; i < ports * ports; i++)
+            lanes = lanes_of(&r->lane_tables[r->lanes_by_ports[v][i]], lanes);
+    }
+    return lanes;
+}
+
+/* What one step of a cycle is, for a message. */
+static sv_status fail_cycle(const sv_adapt *a, const sv_verification *found, unsigned most)
+{
+    sv_channel c = found->cycle[0].channel;
+    return sv_fail(a->ctx, SV_INFEASIBLE,
+                   "policy '%s' sends packets by way of switches, and with these tables such "
+                   "packets could wait for each other for ever: %zu channels, '%s' to '%s' on "
+                   "lane %u among them; tables for all pairs of nodes (engine nue with %u lanes, "
+                   "or updn) would do",
+                   a->kind->about.name, found->cycle_length, sv_node_name(a->f, a->f->tail[c.i]),
+                   sv_node_name(a->f, a->f->head[c.i]), found->cycle[0].lane, most);
+}
+
+static sv_status prove(sv_adapt *a, unsigned most)
+{
+    sv_verification *found = NULL;
+    SV_TRY(sv_verify(a->ctx, a->f, a->r, NULL, &found));
+    sv_verdict verdict = found->deadlock_free[SV_TRAFFIC_ALL];
+    sv_status status = SV_OK;
+    if (verdict == SV_VERDICT_NO && found->cycle_length > 0)
+        status = fail_cycle(a, found, most);
+    else if (verdict != SV_VERDICT_YES)
+        status = sv_fail(a->ctx, SV_INFEASIBLE,
+                         "policy '%s' sends packets by way of switches, and whether such packets "
+                         "could wait for each other for ever is not known: these tables do not "
+                         "tell all %s",
+                         a->kind->about.name,
+                         found->sl_unknown ? "service levels" : "lanes of service levels");
+    sv_verification_free(found);
+    return status;
+}
+
+sv_status sv__lanes_find(sv_adapt *a, const sv_adapt_request *request, unsigned *lanes)
+{
+    unsigned most = request->most_lanes > 0 ? request->most_lanes : SV_HARDWARE_LANES;
+    unsigned own = sv__tables_lanes(a->f, a->r), adaptive = a->set.adaptive;
+    unsigned segments = a->kind->segments <= a->set.vias ? a->kind->segments : a->set.vias + 1;
+    unsigned needed = segments * own + adaptive;
+    unsigned could = most > adaptive ? (most - adaptive) / segments : 0;
+    if (most > SV_MOST_LANES)
+        most = SV_MOST_LANES;
+    if (needed > most && could == 0)
+        return sv_fail(a->ctx, SV_INFEASIBLE,
+                       "policy '%s' needs a lane for each of %u segments and %u adaptive ones, and "
+                       "switches have %u",
+                       a->kind->about.name, segments, adaptive, most);
+    if (needed > most)
+        return sv_fail(a->ctx, SV_INFEASIBLE,
+                       "policy '%s' needs %u lanes (%u segments × %u of the tables + %u adaptive), "
+                       "and switches have %u: tables with %u lanes or fewer would do",
+                       a->kind->about.name, needed, segments, own, adaptive, most, could);
+    if (!request->unproven && (segments > 1 || (a->kind->routers_send && a->set.by_router)))
+        SV_TRY(prove(a, could));
+    a->policy.segments = segments;
+    a->policy.adaptive = adaptive;
+    *lanes = needed;
+    return SV_OK;
+}

@@ -1,0 +1,59 @@
+/*
+ * pathsets.c: for policies that spread packets over some fixed ways of a pair of terminals: those
+ * ways, found when the pair first sends.
+ *
+ * Cost: that of sv__ways_find once a pair, then a look-up. Memory: linear in pairs that talk.
+ */
+#include "adapt/pathsets.h"
+
+sv_status sv__pathsets_make(sv_adapt *a)
+{
+    sv__pathsets *p = SV_ARENA_NEW(&a->arena, sv__pathsets, 1);
+    if (p == NULL)
+        return SV_NO_MEMORY;
+    sv_map_init(&p->index, a->ctx);
+    a->state = p;
+    p->scratch = SV_ARENA_NEW(&a->arena, sv__path, a->set.paths);
+    return p->scratch != NULL ? SV_OK : SV_NO_MEMORY;
+}
+
+void sv__pathsets_release(sv_adapt *a)
+{
+    sv__pathsets *p = a->state;
+    if (p == NULL)
+        return;
+    sv_map_release(&p->index);
+    sv_array_release(a->ctx, &p->sets);
+    sv_array_release(a->ctx, &p->ways);
+}
+
+static sv_status add(sv_adapt *a, uint32_t from, uint32_t destination, uint64_t key)
+{
+    sv__pathsets *p = a->state;
+    uint32_t count, held;
+    SV_TRY(sv__ways_find(a, from, destination, a->set.paths, p->scratch, &count));
+    SV_TRY(sv_array_reserve(a->ctx, &p->ways, p->ways.length + count));
+    SV_TRY(sv_array_push(a->ctx, &p->sets, (sv__pathset){.first = p->ways.length, .count = count}));
+    SV_TRY(sv_map_add(&p->index, key, (uint32_t)p->sets.length - 1, &held));
+    for (uint32_t i = 0; i < count; i++)
+        p->ways.at[p->ways.length++] = p->scratch[i].way;
+    a->report.pairs += count > 1;
+    if (count > a->report.most_paths)
+        a->report.most_paths = count;
+    return SV_OK;
+}
+
+sv_status sv__pathsets_of(sv_adapt *a, uint32_t from, uint32_t destination, sv__pathset **set,
+                          const sv_sim_way **ways)
+{
+    sv__pathsets *p = a->state;
+    uint64_t key = (uint64_t)from << 32 | destination;
+    uint32_t i = sv_map_get(&p->index, key);
+    if (i == SV_ABSENT) {
+        SV_TRY(add(a, from, destination, key));
+        i = (uint32_t)p->sets.length - 1;
+    }
+    *set = &p->sets.at[i];
+    *ways = p->ways.at + (*set)->first;
+    return SV_OK;
+}
