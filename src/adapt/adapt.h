@@ -157,7 +157,8 @@ typedef struct sv__kind {
     sv_status (*save)(const sv_adapt *a, const sv_sink *sink); /* or NULL */
 } sv__kind;
 
-extern const sv__kind sv__deterministic, sv__random, sv__cyclic, sv__valiant, sv__ugal_l,
-    sv__ugal_g, sv__drb, sv__fr_drb, sv__pr_drb, sv__pr_fr_drb;
+extern const sv__kind sv__policy_deterministic, sv__policy_random, sv__policy_cyclic,
+    sv__policy_valiant, sv__policy_ugal_l, sv__policy_ugal_g, sv__policy_drb, sv__policy_fr_drb,
+    sv__policy_pr_drb, sv__policy_pr_fr_drb;
 
 #endif

@@ -30,7 +30,7 @@ static const sv_adapt_key *const keys[] = {
     SV__KEY(PATHS),    SV__KEY(VIAS), SV__KEY(REACH), SV__KEY(STRETCH), SV__KEY(BY),
     SV__KEY(ADAPTIVE), NULL};
 
-const sv__kind sv__random = {
+const sv__kind sv__policy_random = {
     .about = {.name = "random",
               .summary = "path 0 and other ways of a pair, each as likely",
               .source = "thesis of Nunez Castillo (2013), chapter 4: what DRB is compared with",

@@ -16,7 +16,8 @@
 #include "adapt/adapt.h"
 
 static const sv__kind *const kinds[] = {
-    &sv__deterministic, &sv__random, &sv__cyclic, &sv__valiant, &sv__ugal_l, &sv__ugal_g,
+    &sv__policy_deterministic, &sv__policy_random, &sv__policy_cyclic,
+    &sv__policy_valiant,       &sv__policy_ugal_l, &sv__policy_ugal_g,
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };

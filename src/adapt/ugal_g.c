@@ -60,7 +60,7 @@ static sv_status make(sv_adapt *a)
 static const sv_adapt_key *const keys[] = {SV__KEY(VIA), SV__KEY(BIAS_SUM), SV__KEY(BY_PACKET),
                                            SV__KEY(ADAPTIVE), NULL};
 
-const sv__kind sv__ugal_g = {
+const sv__kind sv__policy_ugal_g = {
     .about = {.name = "ugal-g",
               .summary = "by way of a random switch if all channels there wait less",
               .source = "Kim et al., ISCA 2008",

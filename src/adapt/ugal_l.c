@@ -54,7 +54,7 @@ static sv_status make(sv_adapt *a)
 static const sv_adapt_key *const keys[] = {SV__KEY(VIA), SV__KEY(BIAS), SV__KEY(BY_PACKET),
                                            SV__KEY(ADAPTIVE), NULL};
 
-const sv__kind sv__ugal_l = {
+const sv__kind sv__policy_ugal_l = {
     .about = {.name = "ugal-l",
               .summary = "by way of a random switch if the first channel there waits less",
               .source = "Singh 2005; on dragonflies Kim et al., ISCA 2008",

@@ -33,7 +33,7 @@ static sv_status make(sv_adapt *a)
 static const sv_adapt_key *const keys[] = {SV__KEY(VIA), SV__KEY(BY_PACKET), SV__KEY(ADAPTIVE),
                                            NULL};
 
-const sv__kind sv__valiant = {
+const sv__kind sv__policy_valiant = {
     .about = {.name = "valiant",
               .summary = "by way of a random switch, always",
               .source = "Valiant 1982; on dragonflies as Kim et al., ISCA 2008",
