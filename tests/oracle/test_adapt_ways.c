@@ -190,9 +190,25 @@ static void compare(const adapt_case *c, sv_adapt *a, uint32_t from, uint32_t de
     free(ways);
 }
 
+/* Some pairs of ports discard everything, most often what a switch itself would send. */
+static void discard(adapt_case *c, sv_rng *rng)
+{
+    sv_lanes none;
+    memset(none.of_sl, SV_NO_LANE, sizeof none.of_sl);
+    uint32_t table = sv_routes_lane_table(ctx, c->r, &none);
+    for (uint64_t i = sv_rng_below(rng, 10); i > 0; i--) {
+        uint32_t s = (uint32_t)sv_rng_below(rng, c->f->num_switches);
+        unsigned ports = c->f->switches[s].ports;
+        unsigned in = sv_rng_below(rng, 3) > 0 ? 0 : (unsigned)sv_rng_below(rng, ports + 1);
+        OK(ctx, sv_routes_set_lanes(ctx, c->f, c->r, (sv_node){s}, in,
+                                    1 + (unsigned)sv_rng_below(rng, ports), table));
+    }
+}
+
 /* Takes some entries out, or turns them to another port. */
 static void spoil(adapt_case *c, sv_rng *rng)
 {
+    discard(c, rng);
     for (uint64_t i = sv_rng_below(rng, 6); i > 0; i--) {
         uint32_t d = (uint32_t)sv_rng_below(rng, c->r->num_destinations);
         uint32_t s = (uint32_t)sv_rng_below(rng, c->f->num_switches);

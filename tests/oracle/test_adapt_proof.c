@@ -1,0 +1,212 @@
+/*
+ * test_adapt_proof.c: whether packets of policies can wait for each other for ever, from the whole
+ * graph of dependencies, built by hand: all pairs of terminals, by way of all switches and all
+ * pairs of switches, each followed hop by hop; what switches send themselves; an escape lane a
+ * segment (rule 25); and, where there are adaptive lanes, Duato's indirect dependencies: from an
+ * escape lane through any stretch of adaptive ones to a later escape lane of the same packet.
+ *
+ *     oracle_test_adapt_proof [TRIALS [SEED]]
+ *
+ * Whenever sv_adapt_new says yes the graph has no cycle; so where it has one, it says INFEASIBLE.
+ */
+#include "adapt_case.h"
+
+enum { MOST_HOPS = 200 };
+
+static sv_ctx *ctx;
+static uint32_t trials = 150;
+static uint64_t seed = 1;
+
+/* Channels and lanes, and who waits for whom. */
+typedef struct graph {
+    const adapt_case *c;
+    uint32_t lanes, own, segments, adaptive, size;
+    bool *waits; /* [size × size] */
+    uint8_t *colour;
+} graph;
+
+/* A packet's escape lanes, channel by channel. */
+typedef struct trip {
+    uint32_t at[3 * MOST_HOPS], length;
+} trip;
+
+/* Rule 25. */
+static uint32_t lanes_of_tables(const adapt_case *c)
+{
+    uint32_t most = 0;
+    for (uint32_t v = 0; v < sv_num_nodes(c->f); v++) {
+        unsigned ports = v < c->f->num_switches ? c->f->switches[v].ports : 1;
+        for (unsigned in = 0; in <= ports; in++)
+            for (unsigned out = 0; out <= ports; out++) {
+                const sv_lanes *t = sv_route_lanes(c->r, c->f, (sv_node){v}, in, out);
+                for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
+                    if (t->of_sl[sl] != SV_NO_LANE && t->of_sl[sl] > most)
+                        most = t->of_sl[sl];
+            }
+    }
+    return most + 1;
+}
+
+static bool segment(const graph *g, sv_node from, uint32_t destination, uint32_t number, trip *t)
+{
+    sv_hop_taken hops[MOST_HOPS];
+    uint32_t count;
+    sv_node at;
+    if (sv_routes_trace(g->c->f, g->c->r, from, destination,
+                        sv_route_sl(g->c->r, from, destination), hops, MOST_HOPS, &count,
+                        &at) != SV_TRACE_ARRIVED)
+        return false;
+    assert_true(count < MOST_HOPS);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(hops[i].lane < g->own);
+        t->at[t->length++] = hops[i].channel.i * g->lanes + number * g->own + hops[i].lane;
+    }
+    return true;
+}
+
+/* A packet by way of some switches, then to a destination. */
+static void add_trip(graph *g, sv_node from, const uint32_t *vias, uint32_t num_vias,
+                     uint32_t destination)
+{
+    trip t = {.length = 0};
+    for (uint32_t i = 0; i <= num_vias; i++) {
+        if (!segment(g, from, i < num_vias ? g->c->r->first[vias[i]] : destination, i, &t))
+            return;
+        from = i < num_vias ? (sv_node){vias[i]} : from;
+    }
+    for (uint32_t i = 0; i + 1 < t.length; i++)
+        for (uint32_t k = i + 1; k < t.length && (k == i + 1 || g->adaptive > 0); k++)
+            g->waits[(size_t)t.at[i] * g->size + t.at[k]] = true;
+}
+
+static void add_pair(graph *g, sv_node from, uint32_t destination)
+{
+    uint32_t n = g->c->f->num_switches;
+    add_trip(g, from, NULL, 0, destination);
+    if (from.i < n) /* a control packet of a switch */
+        return;
+    for (uint32_t v = 0; v < n && g->segments > 1; v++) {
+        add_trip(g, from, &v, 1, destination);
+        for (uint32_t u = 0; u < n && g->segments > 2; u++)
+            add_trip(g, from, (uint32_t[]){v, u}, 2, destination);
+    }
+}
+
+static bool has_cycle(graph *g, uint32_t v)
+{
+    if (g->colour[v] != 0)
+        return g->colour[v] == 1;
+    g->colour[v] = 1;
+    for (uint32_t u = 0; u < g->size; u++)
+        if (g->waits[(size_t)v * g->size + u] && has_cycle(g, u))
+            return true;
+    g->colour[v] = 2;
+    return false;
+}
+
+/* Whether anything can wait for itself. */
+static bool can_deadlock(const adapt_case *c, uint32_t own, uint32_t segments, uint32_t adaptive)
+{
+    graph g = {.c = c,
+               .lanes = segments * own,
+               .own = own,
+               .segments = segments,
+               .adaptive = adaptive,
+               .size = c->f->num_channels * segments * own};
+    bool found = false;
+    g.waits = calloc((size_t)g.size * g.size, sizeof *g.waits);
+    g.colour = calloc(g.size, sizeof *g.colour);
+    for (uint32_t v = 0; v < sv_num_nodes(c->f); v++)
+        for (uint32_t d = c->r->first[c->f->num_switches]; d < c->r->num_destinations; d++)
+            if (sv_node_alive(c->f, (sv_node){v}) && sv_node_alive(c->f, c->r->node[d]) &&
+                c->r->node[d].i != v)
+                add_pair(&g, (sv_node){v}, d);
+    for (uint32_t v = 0; v < g.size && !found; v++)
+        found = has_cycle(&g, v);
+    free(g.waits);
+    free(g.colour);
+    return found;
+}
+
+/* What was said, and what is so. */
+struct tally {
+    uint32_t yes, no_cycle, no_careful, many_lanes;
+};
+
+static void one_trial(struct tally *tally)
+{
+    static const struct {
+        const char *name;
+        uint32_t segments;
+    } policies[] = {{"random:vias=2,adaptive=", 3},
+                    {"cyclic:vias=1,adaptive=", 2},
+                    {"valiant:adaptive=", 2},
+                    {"ugal-l:via=all,adaptive=", 2}};
+    sv_rng rng;
+    sv_adapt *a = NULL;
+    unsigned lanes = 0;
+    char spec[64];
+    const sv_sim_model model = {.speedup = 100};
+    sv_rng_init(&rng, seed);
+    adapt_case c = adapt_draw(ctx, &rng, true);
+    uint32_t p = (uint32_t)sv_rng_below(&rng, 4), adaptive = (uint32_t)sv_rng_below(&rng, 3);
+    uint32_t own = lanes_of_tables(&c), needed = policies[p].segments * own + adaptive;
+    sv_adapt_request request = {
+        .spec = spec, .model = &model, .seed = seed, .most_lanes = needed - (seed % 16 == 0)};
+    snprintf(spec, sizeof spec, "%s%u", policies[p].name, adaptive);
+    sv_status status = sv_adapt_new(ctx, c.f, c.r, &request, &a, &lanes);
+    if (request.most_lanes < needed) {
+        assert_int_equal(status, SV_INFEASIBLE);
+        assert_non_null(strstr(sv_ctx_message(ctx), "lane"));
+        tally->many_lanes++;
+        adapt_free(&c);
+        return;
+    }
+    assert_true(status == SV_OK || status == SV_INFEASIBLE);
+    bool cycle = can_deadlock(&c, own, policies[p].segments, adaptive);
+    if (status == SV_OK) {
+        assert_int_equal(lanes, needed);
+        assert_int_equal(sv_adapt_policy(a)->segments, policies[p].segments);
+        assert_int_equal(sv_adapt_policy(a)->adaptive, adaptive);
+        assert_false(cycle);
+        tally->yes++;
+    } else {
+        assert_non_null(strstr(sv_ctx_message(ctx), "wait for each other"));
+        *(cycle ? &tally->no_cycle : &tally->no_careful) += 1;
+        request.unproven = true;
+        OK(ctx, sv_adapt_new(ctx, c.f, c.r, &request, &a, &lanes));
+        assert_int_equal(lanes, needed);
+    }
+    sv_adapt_free(a);
+    adapt_free(&c);
+}
+
+static void yes_is_safe(void **state)
+{
+    struct tally t = {0};
+    uint64_t first = seed;
+    (void)state;
+    for (uint32_t i = 0; i < trials; i++) {
+        seed = first + i;
+        one_trial(&t);
+    }
+    seed = first;
+    print_message("%u times yes, %u times no with a cycle, %u without, %u times too many lanes\n",
+                  t.yes, t.no_cycle, t.no_careful, t.many_lanes);
+    assert_true(trials < 100 || (t.yes > trials / 3 && t.no_cycle > trials / 20));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        trials = (uint32_t)strtoul(argv[1], NULL, 10);
+    if (argc > 2)
+        seed = strtoull(argv[2], NULL, 10);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(yes_is_safe)};
+    ctx = sv_ctx_new(NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (failed > 0) /* seed is still that of the trial */
+        print_error("oracle_test_adapt_proof 1 %llu shows it\n", (unsigned long long)seed);
+    sv_ctx_free(ctx);
+    return failed;
+}
