@@ -122,8 +122,6 @@ uint32_t sv__ways_length(const sv_adapt *a, uint32_t s, uint32_t destination);
 
 /* ---- lanes (lanes.c) ---- */
 
-/* How many lanes the tables use (rule 25). Time: O(ports²) a switch. */
-unsigned sv__tables_lanes(const sv_fabric *f, const sv_routes *r);
 /* INFEASIBLE: too many lanes, or it could deadlock. Fills in a->policy.segments and adaptive. */
 sv_status sv__lanes_find(sv_adapt *a, const sv_adapt_request *request, unsigned *lanes);
 

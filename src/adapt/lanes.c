@@ -18,30 +18,6 @@
 
 #include "adapt/adapt.h"
 
-/* One more than the largest lane of a table, at least least. */
-static unsigned lanes_of(const sv_lanes *table, unsigned least)
-{
-    for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
-        if (table->of_sl[sl] != SV_NO_LANE && table->of_sl[sl] >= least)
-            least = table->of_sl[sl] + 1u;
-    return least;
-}
-
-unsigned sv__tables_lanes(const sv_fabric *f, const sv_routes *r)
-{
-    unsigned lanes = 1;
-    for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
-        if (v >= f->num_switches || r->lanes_by_ports[v] == NULL) {
-            lanes = lanes_of(&r->lane_tables[r->lanes_of[v]], lanes);
-            continue;
-        }
-        size_t ports = f->switches[v].ports + 1u;
-        for (size_t i = 0; i < ports * ports; i++)
-            lanes = lanes_of(&r->lane_tables[r->lanes_by_ports[v][i]], lanes);
-    }
-    return lanes;
-}
-
 /* What one step of a cycle is, for a message. */
 static sv_status fail_cycle(const sv_adapt *a, const sv_verification *found, unsigned most)
 {
@@ -77,7 +53,7 @@ static sv_status prove(sv_adapt *a, unsigned most)
 sv_status sv__lanes_find(sv_adapt *a, const sv_adapt_request *request, unsigned *lanes)
 {
     unsigned most = request->most_lanes > 0 ? request->most_lanes : SV_HARDWARE_LANES;
-    unsigned own = sv__tables_lanes(a->f, a->r), adaptive = a->set.adaptive;
+    unsigned own = sv_sim_table_lanes(a->f, a->r), adaptive = a->set.adaptive;
     unsigned segments = a->kind->segments <= a->set.vias ? a->kind->segments : a->set.vias + 1;
     unsigned needed = segments * own + adaptive;
     unsigned could = most > adaptive ? (most - adaptive) / segments : 0;
@@ -91,7 +67,7 @@ sv_status sv__lanes_find(sv_adapt *a, const sv_adapt_request *request, unsigned 
     if (needed > most)
         return sv_fail(a->ctx, SV_INFEASIBLE,
                        "policy '%s' needs %u lanes (%u segments × %u of the tables + %u adaptive), "
-                       "and switches have %u: tables with %u lanes or fewer would do",
+                       "and switches have %u: tables with %u or fewer would do",
                        a->kind->about.name, needed, segments, own, adaptive, most, could);
     if (!request->unproven && (segments > 1 || (a->kind->routers_send && a->set.by_router)))
         SV_TRY(prove(a, could));
