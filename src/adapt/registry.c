@@ -16,8 +16,9 @@
 #include "adapt/adapt.h"
 
 static const sv__kind *const kinds[] = {
-    &sv__policy_deterministic, &sv__policy_random, &sv__policy_cyclic,
-    &sv__policy_valiant,       &sv__policy_ugal_l, &sv__policy_ugal_g,
+    &sv__policy_deterministic, &sv__policy_random,    &sv__policy_cyclic, &sv__policy_valiant,
+    &sv__policy_ugal_l,        &sv__policy_ugal_g,    &sv__policy_drb,    &sv__policy_fr_drb,
+    &sv__policy_pr_drb,        &sv__policy_pr_fr_drb,
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };

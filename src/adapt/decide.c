@@ -1,0 +1,301 @@
+/*
+ * decide.c: what a source does when it hears of its paths: zones, opening and closing, solutions
+ * applied and kept (points 3 to 6, 9, 13 to 15).
+ *
+ * An acknowledgement changes the latency of its path. While a path that was opened has not been
+ * heard of, or a solution is on trial, that is all: one thing is tried at a time, and judged by
+ * what it did. Otherwise the zone is found anew, and
+ *
+ *     other to high   solution that is alike, or a path is opened
+ *     high to other   flows and paths are kept
+ *     high            a path is opened
+ *     low             the path opened last is closed, flows are forgotten
+ *
+ * An episode is the time from going high to leaving it. Its flows are those known when it begins
+ * (or the first that come in it): what the source knows at the same point next time.
+ *
+ * Invariants: path 0 is open; paths opened minus closed is what is open beside it; a solution's
+ * paths are known to its pair.
+ *
+ * Cost: O(paths), and O(solutions × flows) when a zone goes high or leaves it. Source: thesis
+ * 3.2.3 to 3.2.8, A.2; the trend is ours (5.2).
+ */
+#include "adapt/balance.h"
+
+static void tell(const sv__balance *b, sv__saw_kind kind, const sv__pair *p, uint64_t now,
+                 uint32_t path, const sv__solution *s)
+{
+    sv__tell(b, &(sv__saw){.kind = kind, .time = now, .pair = p, .path = path, .solution = s});
+}
+
+static void changed(sv__balance *b, sv__pair *p)
+{
+    sv_adapt_report *report = &b->a->report;
+    if (p->trend != NULL)
+        sv__trend_forget(p->trend);
+    if (p->meta.count > report->most_paths)
+        report->most_paths = p->meta.count;
+}
+
+static double empty_of(const sv__balance *b, const sv__pair *p, uint32_t path)
+{
+    return (double)sv__ways_empty(b->a, p->from, p->paths[path].channels, b->full);
+}
+
+/* The next candidate that is not open, if there may be more. */
+static sv_status open_next(sv__balance *b, sv__pair *p, uint64_t now)
+{
+    bool first = !p->searched;
+    SV_TRY(sv__pairs_search(b, p));
+    if (p->meta.count >= b->a->set.paths)
+        return SV_OK;
+    for (uint32_t i = 0; i < p->num_order; i++) {
+        uint32_t path = p->order[i];
+        if (sv__metapath_find(&p->meta, path) != UINT32_MAX)
+            continue;
+        sv__metapath_open(&p->meta, path, empty_of(b, p, path), 0);
+        p->probe = path;
+        b->a->report.opened++;
+        b->a->report.pairs += first;
+        changed(b, p);
+        tell(b, SV__SAW_OPENED, p, now, path, NULL);
+        return SV_OK;
+    }
+    return SV_OK;
+}
+
+static void close_last(sv__balance *b, sv__pair *p, uint64_t now)
+{
+    if (p->meta.count < 2)
+        return;
+    uint32_t path = sv__metapath_close(&p->meta);
+    b->a->report.closed++;
+    changed(b, p);
+    tell(b, SV__SAW_CLOSED, p, now, path, NULL);
+}
+
+/* ---- solutions ---- */
+
+static sv_adapt_router *router_of(sv__balance *b, const sv__solution *s)
+{
+    return s->flows.router != SV_NONE ? &b->a->routers[s->flows.router] : NULL;
+}
+
+static void count_applied(sv__balance *b, sv__solution *s)
+{
+    sv_adapt_report *report = &b->a->report;
+    sv_adapt_router *router = router_of(b, s);
+    s->applied++;
+    report->applied++;
+    report->repeated += s->applied == 1;
+    if (s->applied > report->most_applied)
+        report->most_applied = s->applied;
+    if (router != NULL) {
+        router->applied++;
+        router->repeated += s->applied == 1;
+    }
+}
+
+/* Its paths are the metapath; those that are open keep what is known of them. */
+static sv_status apply(sv__balance *b, sv__pair *p, uint64_t now, sv__solution *s)
+{
+    bool first = !p->searched;
+    SV_TRY(sv__pairs_search(b, p));
+    tell(b, SV__SAW_APPLIED, p, now, SV__NO_PATH, s);
+    sv__metapath made = {b->scratch, 0};
+    made.at[made.count++] = p->meta.at[0];
+    for (uint32_t i = 0; i < s->num_paths && made.count < b->a->set.paths; i++) {
+        uint32_t path = s->paths[i].path, at = sv__metapath_find(&p->meta, path);
+        if (path == 0)
+            continue;
+        if (at != UINT32_MAX) {
+            made.at[made.count++] = p->meta.at[at];
+            continue;
+        }
+        sv__metapath_open(&made, path, empty_of(b, p, path), s->paths[i].waited);
+        b->a->report.opened++;
+        tell(b, SV__SAW_OPENED, p, now, path, NULL);
+    }
+    for (uint32_t i = 0; i < p->meta.count; i++)
+        if (sv__metapath_find(&made, p->meta.at[i].path) == UINT32_MAX) {
+            b->a->report.closed++;
+            tell(b, SV__SAW_CLOSED, p, now, p->meta.at[i].path, NULL);
+        }
+    for (uint32_t i = 0; i < made.count; i++)
+        p->meta.at[i] = made.at[i];
+    p->meta.count = made.count;
+    p->probe = SV__NO_PATH;
+    p->trial = b->a->set.trial;
+    p->applied = s;
+    b->a->report.pairs += first;
+    count_applied(b, s);
+    changed(b, p);
+    return SV_OK;
+}
+
+/* The solution for the flows of this episode, if it would change anything. */
+static sv_status try_solution(sv__balance *b, sv__pair *p, uint64_t now, bool *applied)
+{
+    *applied = false;
+    sv__solution *s = sv__store_find(&p->store, &p->episode, b->a->set.similar);
+    if (s == NULL)
+        return SV_OK;
+    if (sv__solution_covered(s, &p->meta)) {
+        s->failed = true;
+        return SV_OK;
+    }
+    *applied = true;
+    return apply(b, p, now, s);
+}
+
+sv_status sv__decide_keep(sv__balance *b, sv__pair *p, uint64_t now, const sv__flows *flows,
+                          double latency)
+{
+    if (flows->count == 0 || p->meta.count < 2)
+        return SV_OK;
+    sv_adapt_report *report = &b->a->report;
+    sv__solution *s = sv__store_find(&p->store, flows, b->a->set.similar);
+    bool added = s == NULL;
+    if (!added && latency >= s->latency && !s->failed)
+        return SV_OK;
+    if (added && (s = sv__store_add(&p->store, &b->shelf)) == NULL)
+        return SV_NO_MEMORY;
+    sv__solution_fill(s, flows, &p->meta, latency, b->shelf.most_paths);
+    report->patterns += added;
+    report->improved += !added;
+    if (added && router_of(b, s) != NULL)
+        router_of(b, s)->patterns++;
+    tell(b, added ? SV__SAW_KEPT : SV__SAW_IMPROVED, p, now, SV__NO_PATH, s);
+    return SV_OK;
+}
+
+/* ---- zones ---- */
+
+/* It is high, and nothing is being tried. */
+static sv_status high(sv__balance *b, sv__pair *p, uint64_t now)
+{
+    bool begins = p->zone != SV__HIGH, applied = false;
+    p->zone = SV__HIGH;
+    if (begins)
+        p->episode.count = 0;
+    if (b->predictive && p->episode.count == 0 && p->newest.count > 0) {
+        sv__flows_copy(&p->episode, &p->newest);
+        SV_TRY(try_solution(b, p, now, &applied));
+    }
+    return applied ? SV_OK : open_next(b, p, now);
+}
+
+static sv_status not_high(sv__balance *b, sv__pair *p, uint64_t now, sv__zone zone, double latency)
+{
+    if (p->zone == SV__HIGH)
+        SV_TRY(sv__decide_keep(b, p, now, &p->episode, latency));
+    p->zone = zone;
+    if (zone == SV__LOW) {
+        p->newest.count = 0;
+        close_last(b, p, now);
+    }
+    return SV_OK;
+}
+
+/* Whether the trend crosses the threshold soon. */
+static sv_status foresee(sv__balance *b, sv__pair *p, uint64_t now, double latency, double high_at,
+                         bool *soon)
+{
+    const sv__settings *set = &b->a->set;
+    *soon = false;
+    if (set->trend == 0)
+        return SV_OK;
+    if (p->trend == NULL) {
+        p->trend =
+            sv_arena_alloc(&b->a->arena, 1, sizeof *p->trend + set->trend * sizeof p->trend->at[0]);
+        if (p->trend == NULL)
+            return SV_NO_MEMORY;
+        p->trend->room = set->trend;
+    }
+    sv__trend_add(p->trend, now, latency);
+    *soon = sv__trend_at(p->trend, now + (uint64_t)(set->ahead * (double)p->round)) > high_at;
+    return SV_OK;
+}
+
+static sv_status judge(sv__balance *b, sv__pair *p, uint64_t now)
+{
+    const sv__settings *set = &b->a->set;
+    double latency = sv__metapath_latency(&p->meta), high_at = set->high * p->base;
+    sv__zone zone = sv__metapath_zone(latency, set->low * p->base, high_at);
+    bool soon;
+    SV_TRY(foresee(b, p, now, latency, high_at, &soon));
+    sv__tell(b, &(sv__saw){.kind = SV__SAW_ZONE, .time = now, .pair = p, .latency = latency});
+    if (soon && zone != SV__HIGH) {
+        zone = SV__HIGH;
+        b->a->report.foreseen++;
+        tell(b, SV__SAW_FORESEEN, p, now, SV__NO_PATH, NULL);
+    }
+    return zone == SV__HIGH ? high(b, p, now) : not_high(b, p, now, zone, latency);
+}
+
+/* A solution has been tried for long enough: whether it failed. */
+static void end_trial(sv__balance *b, sv__pair *p, uint64_t now)
+{
+    double latency = sv__metapath_latency(&p->meta);
+    if (latency > b->a->set.high * p->base) {
+        p->applied->failed = true;
+        b->a->report.failed++;
+        tell(b, SV__SAW_FAILED, p, now, SV__NO_PATH, p->applied);
+    }
+    p->applied = NULL;
+}
+
+static sv_status learn(sv__balance *b, sv__pair *p, const sv__flows *flows)
+{
+    if (!b->predictive || flows->count == 0)
+        return SV_OK;
+    SV_TRY(sv__pairs_learn(b, p));
+    sv__flows_copy(&p->newest, flows);
+    b->a->report.notices++;
+    return SV_OK;
+}
+
+sv_status sv__decide_ack(sv__balance *b, sv__pair *p, uint64_t now, uint32_t path, uint64_t waited,
+                         const sv__flows *flows)
+{
+    sv__tell(b, &(sv__saw){.kind = SV__SAW_ACK,
+                           .time = now,
+                           .pair = p,
+                           .path = path,
+                           .waited = waited,
+                           .flows = flows});
+    SV_TRY(learn(b, p, flows));
+    if (!sv__metapath_hear(&p->meta, path, (double)waited, b->a->set.smooth))
+        return SV_OK; /* closed by now */
+    if (p->probe == path)
+        p->probe = SV__NO_PATH;
+    if (p->trial > 0) {
+        if (--p->trial > 0)
+            return SV_OK;
+        end_trial(b, p, now);
+    } else if (p->probe != SV__NO_PATH) {
+        return SV_OK;
+    }
+    return judge(b, p, now);
+}
+
+sv_status sv__decide_notice(sv__balance *b, sv__pair *p, uint64_t now, const sv__flows *flows)
+{
+    sv__tell(b, &(sv__saw){.kind = SV__SAW_NOTICE, .time = now, .pair = p, .flows = flows});
+    SV_TRY(learn(b, p, flows));
+    bool known = p->zone == SV__HIGH && p->episode.count > 0;
+    if (p->trial > 0 || known)
+        return SV_OK;
+    sv__solution *s = sv__store_find(&p->store, &p->newest, b->a->set.similar);
+    if (s == NULL || sv__solution_covered(s, &p->meta))
+        return SV_OK;
+    p->zone = SV__HIGH;
+    sv__flows_copy(&p->episode, &p->newest);
+    return apply(b, p, now, s);
+}
+
+sv_status sv__decide_late(sv__balance *b, sv__pair *p, uint64_t now)
+{
+    tell(b, SV__SAW_LATE, p, now, SV__NO_PATH, NULL);
+    return p->trial > 0 ? SV_OK : high(b, p, now);
+}
