@@ -21,16 +21,20 @@ struct writer {
     const sv_adapt *a;
     sv_index *index;
     sv_text out;
+    bool begins; /* a line */
 };
 
-/* Text in quotes where it needs them. */
-static void write_word(sv_text *out, const char *word)
+/* Text behind a blank, in quotes where it needs them. */
+static void write_word(struct writer *w, const char *word)
 {
+    sv_text *out = &w->out;
+    sv_text_print(out, "%s", w->begins ? "" : " ");
+    w->begins = false;
     if (strpbrk(word, " \t\"\\#") == NULL && strcmp(word, "-") != 0) {
-        sv_text_print(out, " %s", word);
+        sv_text_print(out, "%s", word);
         return;
     }
-    sv_text_add(out, " \"", 2);
+    sv_text_add(out, "\"", 1);
     for (const char *c = word; *c != 0; c++) {
         if (*c == '"' || *c == '\\')
             sv_text_add(out, "\\", 1);
@@ -56,14 +60,14 @@ static void write_node(struct writer *w, sv_node node)
     const sv_fabric *f = w->a->f;
     char word[300];
     if (finds(w, sv_node_name(f, node), node)) {
-        write_word(&w->out, sv_node_name(f, node));
+        write_word(w, sv_node_name(f, node));
         return;
     }
     if (!sv_is_switch(f, node)) {
         snprintf(word, sizeof word, "%.250s/%u", sv_node_name(f, node),
                  sv_terminal_of(f, node)->port);
         if (finds(w, word, node)) {
-            write_word(&w->out, word);
+            write_word(w, word);
             return;
         }
     }
@@ -71,7 +75,7 @@ static void write_node(struct writer *w, sv_node node)
     if (!finds(w, word, node))
         snprintf(word, sizeof word, "lid %u",
                  sv_is_switch(f, node) ? f->switches[node.i].lid : sv_terminal_of(f, node)->lid);
-    write_word(&w->out, word);
+    write_word(w, word);
 }
 
 static void write_terminal(struct writer *w, uint32_t terminal)
@@ -82,6 +86,7 @@ static void write_terminal(struct writer *w, uint32_t terminal)
 static void write_solution(struct writer *w, const sv__pair *p, const sv__solution *s)
 {
     sv_text *out = &w->out;
+    w->begins = true;
     write_terminal(w, p->from);
     write_terminal(w, p->to);
     sv_text_print(out, " latency %.6f", s->latency / SV_TICKS_A_NS);
