@@ -39,7 +39,7 @@ typedef struct sv__settings {
 } sv__settings;
 
 /* Switches that detours of Valiant and UGAL go by. */
-typedef enum sv__via { SV__VIA_FAR, SV__VIA_TERMINALS, SV__VIA_ALL } sv__via;
+typedef enum sv__via { SV__VIA_TERMINALS, SV__VIA_FAR, SV__VIA_ALL } sv__via;
 
 typedef enum sv__key_id {
     SV__KEY_PATHS,
@@ -63,6 +63,7 @@ typedef enum sv__key_id {
     SV__KEY_BY,
     SV__KEY_BY_PACKET, /* the same with another default, for policies that are published so */
     SV__KEY_VIA,
+    SV__KEY_VIA_FAR,
     SV__KEY_BIAS,
     SV__KEY_BIAS_SUM,
     SV__KEY_ADAPTIVE,

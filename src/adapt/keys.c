@@ -16,6 +16,14 @@
 enum { COUNT, REAL, TIME, WORD, CHOICE }; /* CHOICE: of two, a bool */
 
 #define AT(field) offsetof(sv__settings, field)
+#define VIA_MEANING                                                                                \
+    "switches that detours go by: terminals (any that has some), far (of a dragonfly those of "    \
+    "groups that are neither end's, or, inside a group, of that; else as terminals), or all "      \
+    "(those without terminals, too)"
+#define VIA_WORDS                                                                                  \
+    {                                                                                              \
+        "terminals", "far", "all"                                                                  \
+    }
 
 const sv__key sv__keys[SV__KEYS] = {
     [SV__KEY_PATHS] = {{"paths", "open at a time, the tables' own among them", "4", true},
@@ -141,17 +149,8 @@ const sv__key sv__keys[SV__KEYS] = {
                            0,
                            0,
                            {"message", "packet"}},
-    [SV__KEY_VIA] =
-        {{"via",
-          "switches that detours go by: far (those with terminals; of a dragonfly those "
-          "of other groups than both ends', or of their own if they share it), "
-          "terminals (those with terminals), or all",
-          "far", true},
-         WORD,
-         AT(via),
-         0,
-         0,
-         {"far", "terminals", "all"}},
+    [SV__KEY_VIA] = {{"via", VIA_MEANING, "terminals", true}, WORD, AT(via), 0, 0, VIA_WORDS},
+    [SV__KEY_VIA_FAR] = {{"via", VIA_MEANING, "far", true}, WORD, AT(via), 0, 0, VIA_WORDS},
     [SV__KEY_BIAS] = {{"bias", "for the tables' own path: bytes × channels", "0", false},
                       REAL,
                       AT(bias),

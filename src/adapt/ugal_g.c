@@ -57,7 +57,7 @@ static sv_status make(sv_adapt *a)
     return SV_OK;
 }
 
-static const sv_adapt_key *const keys[] = {SV__KEY(VIA), SV__KEY(BIAS_SUM), SV__KEY(BY_PACKET),
+static const sv_adapt_key *const keys[] = {SV__KEY(VIA_FAR), SV__KEY(BIAS_SUM), SV__KEY(BY_PACKET),
                                            SV__KEY(ADAPTIVE), NULL};
 
 const sv__kind sv__policy_ugal_g = {

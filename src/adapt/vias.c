@@ -6,8 +6,9 @@
  * the list; so a number below what is left, moved on over those stretches, draws each of the others
  * as likely. Without groups all switches are one group each that has its number.
  *
- * On a dragonfly (via=far) packets between two groups go by a switch of a third, as Valiant's
- * routing is done there (Kim et al. 2008); inside a group by another switch of the group.
+ * On a dragonfly (via=far) packets between two groups go by a switch of a third (Kim et al. 2008),
+ * so that no detour is in the way of packets that take the only cable between the two; inside a
+ * group they go by another switch of the group.
  *
  * Cost: that of finding groups; then O(1) a draw.
  */

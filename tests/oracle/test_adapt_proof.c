@@ -37,9 +37,9 @@ static uint32_t lanes_of_tables(const adapt_case *c)
     for (uint32_t v = 0; v < sv_num_nodes(c->f); v++) {
         unsigned ports = v < c->f->num_switches ? c->f->switches[v].ports : 1;
         for (unsigned in = 0; in <= ports; in++)
-            for (unsigned out = 0; out <= ports; out++) {
+            for (unsigned out = 1; out <= ports; out++) {
                 const sv_lanes *t = sv_route_lanes(c->r, c->f, (sv_node){v}, in, out);
-                for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
+                for (unsigned sl = 0; sl < c->r->num_sls; sl++)
                     if (t->of_sl[sl] != SV_NO_LANE && t->of_sl[sl] > most)
                         most = t->of_sl[sl];
             }

@@ -46,7 +46,7 @@ static void specs_are_refused(void **state)
         {"random:paths=2.5", "paths=2.5 is not a whole number"},
         {"random:paths=-1", "paths=-1 is not"},
         {"random:by=flow", "by=flow is not one of message, packet"},
-        {"valiant:via=none", "via=none is not one of far, terminals, all"},
+        {"valiant:via=none", "via=none is not one of terminals, far, all"},
         {"ugal-l:bias=x", "bias=x is not a number"},
     };
     sv_fabric *f = test_fabric(ctx, "mesh:2x2,hosts=1");

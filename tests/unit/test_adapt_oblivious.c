@@ -1,0 +1,371 @@
+/*
+ * test_adapt_oblivious.c: policies that choose by lot or in turn, and UGAL: which ways, how often;
+ * in the simulator everything arrives by them, and on a dragonfly they have the shapes that are
+ * known of them (Kim et al., ISCA 2008): where all of a group sends to the next, shortest paths
+ * have one cable to share, Valiant about half of the bandwidth, UGAL nearly that or more; where
+ * traffic is uniform, shortest paths and UGAL are far above Valiant.
+ */
+#include "adapt/vias.h"
+#include "support/simulating.h"
+
+#include <selvage/profiles.h>
+#include <selvage/traffic.h>
+
+TEST_CONTEXT
+
+typedef struct bed {
+    sv_fabric *f;
+    sv_routes *r;
+    sv_adapt *a;
+    unsigned lanes;
+} bed;
+
+static const sv_sim_model plain = {.speedup = 100};
+
+static void give_policy(bed *b, const char *spec, const sv_sim_model *model, uint64_t seed)
+{
+    const sv_adapt_request request = {.spec = spec, .model = model, .seed = seed};
+    sv_adapt_free(b->a);
+    b->a = NULL;
+    OK(ctx, sv_adapt_new(ctx, b->f, b->r, &request, &b->a, &b->lanes));
+}
+
+static bed make_bed(const char *fabric, const char *engine, unsigned vls)
+{
+    bed b = {.f = test_fabric(ctx, fabric)};
+    const sv_route_request request = {.vls = vls};
+    OK(ctx, sv_route(ctx, b.f, engine, &request, &b.r, NULL));
+    return b;
+}
+
+static void free_bed(bed *b)
+{
+    sv_adapt_free(b->a);
+    sv_routes_free(b->r);
+    sv_fabric_free(b->f);
+}
+
+static sv_sim_way choose(const bed *b, uint32_t from, uint32_t to)
+{
+    const sv_sim_policy *p = sv_adapt_policy(b->a);
+    const sv_sim_message message = {.destination = b->r->first[b->f->num_switches + to]};
+    sv_sim_way way = {0};
+    OK(ctx, p->choose(p->user, NULL, 0, from, &message, 0, &way));
+    return way;
+}
+
+/* ---- choices ---- */
+
+static void cyclic_takes_turns(void **state)
+{
+    bed b = make_bed("kary:k=4,n=2,hosts=4", "dmodk", 1);
+    (void)state;
+    give_policy(&b, "cyclic:paths=3,stretch=0", &plain, 1);
+    for (uint32_t i = 0; i < 30; i++) { /* pairs do not disturb each other */
+        assert_int_equal(choose(&b, 0, 5).mark, i % 3);
+        assert_int_equal(choose(&b, 5, 0).mark, i % 3);
+        assert_int_equal(choose(&b, 0, 1).mark, 0);
+    }
+    sv_adapt_report report = sv_adapt_end(b.a);
+    assert_int_equal(report.choices, 90);
+    assert_int_equal(report.detours, 40);
+    assert_int_equal(report.pairs, 2);
+    assert_int_equal(report.most_paths, 3);
+    free_bed(&b);
+}
+
+static void random_is_even(void **state)
+{
+    enum { N = 40000 };
+    uint32_t seen[4] = {0}, same = 0;
+    bed b = make_bed("kary:k=4,n=2,hosts=4", "dmodk", 1);
+    bed c = make_bed("kary:k=4,n=2,hosts=4", "dmodk", 1);
+    (void)state;
+    give_policy(&b, "random", &plain, 1);
+    give_policy(&c, "random", &plain, 1);
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t mark = choose(&b, 0, 5).mark;
+        assert_true(mark < 4);
+        seen[mark]++;
+        assert_int_equal(choose(&c, 0, 5).mark, mark); /* same seed, same choices */
+    }
+    for (int i = 0; i < 4; i++) /* five standard deviations */
+        assert_true(fabs(seen[i] - N / 4.0) < 5 * sqrt(N * 0.25 * 0.75));
+    give_policy(&c, "random", &plain, 2);
+    for (uint32_t i = 0; i < 100; i++)
+        same += choose(&c, 0, 5).mark == choose(&b, 0, 5).mark;
+    assert_true(same < 60);
+    free_bed(&b);
+    free_bed(&c);
+}
+
+/* How often each switch is the via of a pair. */
+static void count_vias(const bed *b, uint32_t from, uint32_t to, uint32_t *seen, uint32_t draws)
+{
+    memset(seen, 0, b->f->num_switches * sizeof *seen);
+    for (uint32_t i = 0; i < draws; i++) {
+        sv_sim_way way = choose(b, from, to);
+        assert_int_equal(way.vias, 1);
+        seen[b->r->node[way.via[0]].i]++;
+    }
+}
+
+static void assert_even(const uint32_t *seen, uint32_t n, const bool *may, uint32_t draws)
+{
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < n; s++)
+        count += may[s];
+    double p = 1.0 / count;
+    for (uint32_t s = 0; s < n; s++) {
+        if (!may[s])
+            assert_int_equal(seen[s], 0);
+        else
+            assert_true(fabs(seen[s] - draws * p) < 5 * sqrt(draws * p * (1 - p)));
+    }
+}
+
+static void valiant_is_even(void **state)
+{
+    enum { N = 60000 };
+    uint32_t seen[64];
+    bool may[64];
+    bed b = make_bed("kary:k=4,n=2,hosts=4", "dmodk", 1); /* 8 switches, 4 of them leaves */
+    (void)state;
+    give_policy(&b, "valiant", &plain, 1);
+    for (uint32_t s = 0; s < 8; s++) {
+        may[s] = false;
+        SV_FOR_HOPS (b.f, (sv_node){s}, hop)
+            may[s] |= hop->to.i >= 8;
+    }
+    uint32_t from = sv_switch_of(b.f, (sv_node){8}).i, to = sv_switch_of(b.f, (sv_node){8 + 5}).i;
+    may[from] = may[to] = false;
+    count_vias(&b, 0, 5, seen, N);
+    assert_even(seen, 8, may, N);
+    give_policy(&b, "valiant:via=all", &plain, 1);
+    for (uint32_t s = 0; s < 8; s++)
+        may[s] = s != from && s != to;
+    count_vias(&b, 0, 5, seen, N);
+    assert_even(seen, 8, may, N);
+    assert_int_equal(choose(&b, 0, 1).vias, 0); /* on one switch */
+    free_bed(&b);
+}
+
+/* Of a dragonfly, other groups than both, or the one that both are in. */
+static void far_is_another_group(void **state)
+{
+    enum { N = 60000, A = 4, G = 5, SWITCHES = A * G };
+    static const uint32_t pairs[][2] = {{0, 4}, {0, 19}, {7, 9}, {0, 1}, {17, 18}, {12, 3}};
+    uint32_t seen[SWITCHES];
+    bool may[SWITCHES];
+    bed b = make_bed("dragonfly:a=4,p=1,h=1,g=5", "dla", 2);
+    (void)state;
+    give_policy(&b, "valiant:via=far", &plain, 1);
+    for (uint32_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        uint32_t s = sv_switch_of(b.f, (sv_node){SWITCHES + pairs[i][0]}).i;
+        uint32_t d = sv_switch_of(b.f, (sv_node){SWITCHES + pairs[i][1]}).i;
+        for (uint32_t v = 0; v < SWITCHES; v++)
+            may[v] = s / A == d / A ? v / A == s / A && v != s && v != d
+                                    : v / A != s / A && v / A != d / A;
+        count_vias(&b, pairs[i][0], pairs[i][1], seen, N);
+        assert_even(seen, SWITCHES, may, N);
+    }
+    give_policy(&b, "valiant", &plain, 1); /* anywhere */
+    for (uint32_t v = 0; v < SWITCHES; v++)
+        may[v] = v != sv_switch_of(b.f, (sv_node){SWITCHES}).i &&
+                 v != sv_switch_of(b.f, (sv_node){SWITCHES + 4}).i;
+    count_vias(&b, 0, 4, seen, N);
+    assert_even(seen, SWITCHES, may, N);
+    free_bed(&b);
+}
+
+/* Switches that nobody can reach any more are no vias. */
+static void vias_lead_on(void **state)
+{
+    bed b = make_bed("mesh:1x4,hosts=1", "dor", 1);
+    (void)state;
+    sv_mask *mask = sv_mask_new(ctx, b.f);
+    sv_fabric *left = NULL;
+    SV_FOR_HOPS (b.f, (sv_node){2}, hop)
+        if (hop->to.i == 3)
+            sv_mask_cable(mask, b.f, hop->channel);
+    OK(ctx, sv_fabric_mask(ctx, b.f, mask, &left));
+    sv_mask_free(mask);
+    sv_fabric_free(b.f);
+    sv_routes_free(b.r);
+    b.f = left;
+    OK(ctx, sv_route(ctx, b.f, "updn", NULL, &b.r, NULL));
+    give_policy(&b, "valiant", &plain, 1);
+    for (uint32_t i = 0; i < 200; i++) {
+        sv_sim_way way = choose(&b, 0, 1);
+        assert_true(way.vias == 0 || b.r->node[way.via[0]].i == 2);
+    }
+    assert_true(sv_adapt_end(b.a).detours > 150);
+    free_bed(&b);
+}
+
+/* ---- in the simulator ---- */
+
+/* Traffic for so long after as long a time; the share of what terminals can inject. */
+static double share(bed *b, const char *policy, const char *traffic, double load, double us,
+                    double *latency_us)
+{
+    sv_sim_model model;
+    sv_sim_traffic *made = NULL;
+    sv_sim_result *result = NULL;
+    OK(ctx, sv_profile_model(ctx, "qdr", &model));
+    give_policy(b, policy, &model, 7);
+    model.lanes = b->lanes;
+    const sv_sim_traffic_request request = {
+        .spec = traffic, .model = &model, .load = load, .seed = 5};
+    OK(ctx, sv_sim_traffic_new(ctx, b->f, b->r, &request, &made));
+    uint64_t window = (uint64_t)(us * 1000 * SV_TICKS_A_NS);
+    const sv_sim_setup setup = {.model = model,
+                                .control = {.limit = SV_NEVER, .warm_up = window, .sample = window},
+                                .source = sv_sim_traffic_source(made),
+                                .policy = sv_adapt_policy(b->a)};
+    OK(ctx, sv_simulate(ctx, b->f, b->r, &setup, &result));
+    assert_int_equal(result->end, SV_SIM_STEADY);
+    double full = b->f->num_terminals * 1e9 * SV_TICKS_A_NS / QDR * 2048 / 2074;
+    double found = result->throughput / full;
+    if (latency_us != NULL)
+        *latency_us = (double)(result->latency_sum / result->latencies) / (1000.0 * SV_TICKS_A_NS);
+    sv_sim_free(result);
+    sv_sim_traffic_free(made);
+    return found;
+}
+
+/* All of a group to the next: 8 hosts share one cable; others can be had. */
+static void shapes_where_groups_collide(void **state)
+{
+    bed b = make_bed("dragonfly:a=4,p=2,h=2,g=9", "dla", 2);
+    (void)state;
+    double minimal = share(&b, "deterministic", "shift:by=8", 0, 200, NULL);
+    double valiant = share(&b, "valiant", "shift:by=8", 0, 200, NULL);
+    double local = share(&b, "ugal-l", "shift:by=8", 0, 200, NULL);
+    double global = share(&b, "ugal-g", "shift:by=8", 0, 200, NULL);
+    print_message("shift by a group: minimal %.3f, valiant %.3f, ugal-l %.3f, ugal-g %.3f\n",
+                  minimal, valiant, local, global);
+    assert_true(minimal > 0.122 && minimal <= 0.1251); /* 1 / 8 */
+    assert_true(valiant > 0.40 && valiant < 0.52);
+    assert_true(local > 0.85 * valiant && local < 0.60);
+    assert_true(global > 0.98 * local && global > valiant);
+    free_bed(&b);
+}
+
+static void shapes_where_traffic_is_even(void **state)
+{
+    bed b = make_bed("dragonfly:a=4,p=2,h=2,g=9", "dla", 2);
+    double calm[4];
+    (void)state;
+    double minimal = share(&b, "deterministic", "uniform", 0, 200, NULL);
+    double valiant = share(&b, "valiant", "uniform", 0, 200, NULL);
+    double local = share(&b, "ugal-l", "uniform", 0, 200, NULL);
+    double global = share(&b, "ugal-g", "uniform", 0, 200, NULL);
+    print_message("uniform: minimal %.3f, valiant %.3f, ugal-l %.3f, ugal-g %.3f\n", minimal,
+                  valiant, local, global);
+    assert_true(minimal > 0.70);
+    assert_true(valiant < 0.55 && valiant > 0.38);
+    assert_true(local > 0.95 * minimal && global > 0.97 * minimal);
+    share(&b, "deterministic", "uniform", 0.1, 100, &calm[0]);
+    share(&b, "valiant", "uniform", 0.1, 100, &calm[1]);
+    share(&b, "ugal-l", "uniform", 0.1, 100, &calm[2]);
+    share(&b, "ugal-g", "uniform", 0.1, 100, &calm[3]);
+    print_message("at a load of 0.1: %.2f, %.2f, %.2f, %.2f us\n", calm[0], calm[1], calm[2],
+                  calm[3]);
+    assert_true(calm[1] > 1.3 * calm[0] && calm[2] < 1.15 * calm[0] && calm[3] < 1.15 * calm[0]);
+    free_bed(&b);
+}
+
+/* With a large bias nobody leaves the tables' own path, and all is as without a policy. */
+static void bias_keeps_packets_home(void **state)
+{
+    bed b = make_bed("dragonfly:a=4,p=2,h=2,g=9", "dla", 2);
+    (void)state;
+    double minimal = share(&b, "deterministic", "shift:by=8", 0, 50, NULL);
+    double local = share(&b, "ugal-l:bias=1000000000", "shift:by=8", 0, 50, NULL);
+    assert_int_equal(sv_adapt_end(b.a).detours, 0);
+    assert_true(sv_adapt_end(b.a).choices > 1000);
+    assert_true(local == minimal);
+    double global = share(&b, "ugal-g:bias=1000000000", "shift:by=8", 0, 50, NULL);
+    assert_int_equal(sv_adapt_end(b.a).detours, 0);
+    assert_true(global == minimal);
+    free_bed(&b);
+}
+
+/* Twenty messages of some packets from everybody. *report: what the policy did. */
+static sv_sim_result *run_all(bed *b, const char *policy, sv_adapt_report *report)
+{
+    sv_sim_model model = sim_model();
+    sv_sim_traffic *made = NULL;
+    sv_sim_result *result = NULL;
+    model.input = 70;
+    give_policy(b, policy, &model, 3);
+    model.lanes = b->lanes;
+    const sv_sim_traffic_request request = {
+        .spec = "uniform", .model = &model, .seed = 5, .bytes = 7000, .messages = 20};
+    OK(ctx, sv_sim_traffic_new(ctx, b->f, b->r, &request, &made));
+    const sv_sim_setup setup = {.model = model,
+                                .control = {.limit = SV_NEVER},
+                                .source = sv_sim_traffic_source(made),
+                                .policy = sv_adapt_policy(b->a)};
+    OK(ctx, sv_simulate(ctx, b->f, b->r, &setup, &result));
+    assert_int_equal(result->end, SV_SIM_COMPLETED);
+    assert_int_equal(result->arrived_messages, 20 * b->f->num_terminals);
+    assert_int_equal(result->payload_bytes, 20ull * 7000 * b->f->num_terminals);
+    sv_sim_traffic_free(made);
+    *report = sv_adapt_end(b->a);
+    return result;
+}
+
+/* By whatever way, everything arrives; and a second run does the same. */
+static void all_arrives(void **state)
+{
+    static const struct {
+        const char *spec;
+        bool asked, by_packet, oblivious;
+    } policies[] = {{"deterministic:adaptive=1", false, false, false},
+                    {"random:by=packet", true, true, true},
+                    {"cyclic:adaptive=2", true, false, true},
+                    {"valiant:via=all", true, true, true},
+                    {"ugal-l:by=message", true, false, false},
+                    {"ugal-g:adaptive=1", true, true, false}};
+    static const char *const fabrics[][2] = {{"torus:4x4,hosts=2", "nue"},
+                                             {"kary:k=4,n=2,hosts=4", "dmodk"},
+                                             {"dragonfly:a=4,p=1,h=1,g=5", "dla"}};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        bed b = make_bed(fabrics[i][0], fabrics[i][1], 2);
+        for (size_t k = 0; k < sizeof policies / sizeof policies[0]; k++) {
+            sv_adapt_report first, second;
+            sv_sim_result *once = run_all(&b, policies[k].spec, &first);
+            sv_sim_result *twice = run_all(&b, policies[k].spec, &second);
+            assert_int_equal(once->time, twice->time);
+            assert_int_equal(once->latency_sum, twice->latency_sum);
+            assert_memory_equal(&first, &second, sizeof first);
+            uint64_t choices = policies[k].by_packet ? once->packets : once->messages;
+            assert_int_equal(first.choices, policies[k].asked ? choices : 0);
+            assert_true(!policies[k].oblivious || once->detours > once->packets / 3);
+            assert_true(policies[k].asked || once->detours == 0);
+            assert_true(!policies[k].by_packet || once->detours == first.detours);
+            sv_sim_free(once);
+            sv_sim_free(twice);
+        }
+        free_bed(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cyclic_takes_turns),
+        cmocka_unit_test(random_is_even),
+        cmocka_unit_test(valiant_is_even),
+        cmocka_unit_test(far_is_another_group),
+        cmocka_unit_test(vias_lead_on),
+        cmocka_unit_test(shapes_where_groups_collide),
+        cmocka_unit_test(shapes_where_traffic_is_even),
+        cmocka_unit_test(bias_keeps_packets_home),
+        cmocka_unit_test(all_arrives),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
