@@ -184,7 +184,6 @@ const sv__skeleton sv__skeleton_pop = {
              .summary = "Parallel Ocean Program: halos, and a solver with small halos and sums",
              .source = "POP 2; PR-DRB thesis Table 2.1 and Fig. 2.13",
              .keys = "ranks=64, steps=50, iterations=101 (of the solver, a step), sums=2 (an "
-                     "iteration), diagnostics=160 (all-reduces a step), nx=320, ny=384, levels=40, "
-                     "north=tripole (or closed), "
-                     "speed=1000 (Mflop/s of a core)"},
+                     "iteration), diagnostics=4 × levels (all-reduces a step), nx=320, ny=384, "
+                     "levels=40, north=tripole (or closed), speed=1000 (Mflop/s of a core)"},
     .write = pop_write};
