@@ -85,9 +85,11 @@ static sv_status deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t
         SV_TRY(hear_switch(b, now, terminal, n));
     } else {
         sv__pair *p = b->pairs.at[n->pair];
+        const sv__note *told = n->told != 0 ? sv__notes_at(&b->notes, n->told) : n;
         if (b->fast && n->last)
             sv__watchdog_heard(p, n->mark >> 8);
-        SV_TRY(sv__decide_ack(b, p, now, n->mark & 0xff, n->waited, &n->flows));
+        SV_TRY(sv__decide_ack(b, p, now, n->mark & 0xff, n->waited, &told->flows));
+        sv__notes_drop(&b->notes, n->told);
     }
     sv__notes_drop(&b->notes, head->note);
     head->note = 0;
@@ -105,12 +107,13 @@ static sv_status make_predictive(sv__balance *b)
                        "'%s' tells terminals apart by 16 bits; there are %u, and %u switches",
                        a->kind->about.name, a->f->num_terminals, a->f->num_switches);
     b->looked = SV_ARENA_NEW(&a->arena, uint64_t, a->f->num_channels);
+    b->told = SV_ARENA_NEW(&a->arena, uint32_t, a->f->num_channels);
     b->waiting = SV_ARENA_NEW(&a->arena, sv_sim_waiting, SV__MOST_WAITING);
     b->tallies = SV_ARENA_NEW(&a->arena, sv__tallies, 1);
     b->found.at = SV_ARENA_NEW(&a->arena, uint32_t, a->set.flows);
     a->routers = SV_ARENA_NEW(&a->arena, sv_adapt_router, a->f->num_switches);
-    if (b->looked == NULL || b->waiting == NULL || b->tallies == NULL || b->found.at == NULL ||
-        a->routers == NULL)
+    if (b->looked == NULL || b->told == NULL || b->waiting == NULL || b->tallies == NULL ||
+        b->found.at == NULL || a->routers == NULL)
         return SV_NO_MEMORY;
     a->policy.depart = sv__monitor_depart;
     a->policy.patience = a->set.contention;

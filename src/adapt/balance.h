@@ -22,14 +22,16 @@ enum { SV__MOST_KNOWN = 256 }; /* paths of a pair: a mark has eight bits for the
 
 /* ---- what packets carry (notes.c) ---- */
 
-/* A note: what a data packet was told by a switch, or an acknowledgement tells a source. */
+/* A note: contending flows that a switch has found; or what an acknowledgement tells, and the note
+ * of the flows that it brings. */
 typedef struct sv__note {
     uint32_t next; /* of those that are free */
-    uint32_t uses; /* packets that carry it */
-    uint32_t pair; /* whose acknowledgement it is; SV_NONE: a switch tells */
+    uint32_t uses; /* by packets, and by who keeps it */
+    uint32_t pair; /* whose acknowledgement it is; SV_NONE: of flows */
     uint32_t mark; /* of the packet that is acknowledged */
+    uint32_t told; /* flows, or 0 */
+    bool last;     /* of its message */
     uint64_t waited;
-    bool last; /* of its message */
     sv__flows flows;
 } sv__note;
 
@@ -86,7 +88,7 @@ typedef struct sv__pair {
 
     uint32_t serial; /* of the next message */
     sv__outstanding sent;
-    uint32_t carried; /* at the destination: a note that is to go with the next acknowledgement */
+    uint32_t carried; /* at the destination: flows that are to go with the next acknowledgement */
 } sv__pair;
 
 /* ---- who watches (tests) ---- */
@@ -155,7 +157,8 @@ typedef struct sv__balance {
     sv__notes notes;
     SV_ARRAY(sv__alarm) alarms; /* a heap by time, then pair */
 
-    uint64_t *looked; /* [channels]: when that output may be looked at again */
+    uint64_t *looked; /* [channels]: when that output may be looked at again … */
+    uint32_t *told;   /* … and the note of what was seen, 0: nobody contends */
     sv_sim_waiting *waiting;
     sv__tallies *tallies;
     sv__flows found;

@@ -6,8 +6,9 @@
  * them to the packet, which carries them to its destination, whose next acknowledgement brings them
  * to the source; or (notify=router) to all sources among them at once.
  *
- * Looks are what costs, so an output is looked at only now and then. Sums are in a table of hashes
- * that is never cleared: an entry of an earlier look is none.
+ * Looks are what costs, so an output is looked at only now and then, and what was seen is told
+ * until the next look. Sums are in a table of hashes that is never cleared: an entry of an earlier
+ * look is none.
  *
  * Cost: a look O(packets that wait + flows²), a packet that arrives O(1). Source: thesis 3.2.2,
  * 3.2.7, 3.4.1, A.1, A.4.
@@ -82,36 +83,49 @@ void sv__monitor_pick(sv__tallies *tallies, const sv_sim_waiting *waiting, uint3
 
 /* ---- switches ---- */
 
-/* Tells every source among the flows, once. */
-static sv_status tell_sources(sv__balance *b, sv_sim_stage *stage, uint64_t now, sv_node s)
+/* Tells every source among the flows of a note, once. */
+static sv_status tell_sources(sv__balance *b, sv_sim_stage *stage, uint64_t now, sv_node s,
+                              uint32_t note)
 {
     sv_adapt *a = b->a;
-    uint32_t note = sv__notes_take(a->ctx, &b->notes);
-    if (note == 0)
-        return SV_NO_MEMORY;
     sv__note *n = sv__notes_at(&b->notes, note);
-    sv__flows_copy(&n->flows, &b->found);
-    uint32_t bytes = SV__WIRE_HEADER + sv__wire_predictive_bytes(b->found.count);
-    for (uint32_t i = 0; i < b->found.count; i++) {
-        uint32_t source = sv__flow_from(b->found.at[i]);
-        if (i > 0 && sv__flow_from(b->found.at[i - 1]) == source)
+    uint32_t bytes = SV__WIRE_HEADER + sv__wire_predictive_bytes(n->flows.count);
+    for (uint32_t i = 0; i < n->flows.count; i++) {
+        uint32_t source = sv__flow_from(n->flows.at[i]);
+        if (i > 0 && sv__flow_from(n->flows.at[i - 1]) == source)
             continue;
         n->uses++;
         SV_TRY(sv_sim_send(stage, s, a->r->first[a->f->num_switches + source], bytes, now + 1, 0,
                            note));
         a->report.predictive_acks++;
     }
-    sv__notes_drop(&b->notes, note);
     return SV_OK;
 }
 
-static sv_status tell_packet(sv__balance *b, sv_sim_head *head)
+/* Looks at an output; what is seen is in its note. */
+static sv_status look(sv__balance *b, sv_sim_stage *stage, uint64_t now, sv_channel out,
+                      const sv_sim_head *head)
 {
-    head->note = sv__notes_take(b->a->ctx, &b->notes);
-    if (head->note == 0)
+    sv_adapt *a = b->a;
+    sv_sim_waiting granted = {.from = head->from.i - a->f->num_switches,
+                              .to = a->r->node[head->destination].i - a->f->num_switches,
+                              .bytes = head->bytes};
+    uint32_t count = sv_sim_waiting_for(stage, out, b->waiting, SV__MOST_WAITING - 1);
+    sv__notes_drop(&b->notes, b->told[out.i]);
+    b->told[out.i] = 0;
+    sv__monitor_pick(b->tallies, b->waiting, count, &granted, a->set.share, a->set.flows,
+                     &b->found);
+    if (b->found.count < 2)
+        return SV_OK; /* nobody contends with anybody */
+    b->found.router = a->f->tail[out.i].i;
+    a->routers[b->found.router].notices++;
+    sv__tell(b, &(sv__saw){.kind = SV__SAW_LOOK, .time = now, .out = out, .flows = &b->found});
+    uint32_t note = sv__notes_take(a->ctx, &b->notes);
+    if (note == 0)
         return SV_NO_MEMORY;
-    sv__flows_copy(&sv__notes_at(&b->notes, head->note)->flows, &b->found);
-    return SV_OK;
+    sv__flows_copy(&sv__notes_at(&b->notes, note)->flows, &b->found);
+    b->told[out.i] = note;
+    return a->set.by_router ? tell_sources(b, stage, now, a->f->tail[out.i], note) : SV_OK;
 }
 
 sv_status sv__monitor_depart(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
@@ -119,27 +133,20 @@ sv_status sv__monitor_depart(void *user, sv_sim_stage *stage, uint64_t now, sv_c
 {
     sv_adapt *a = user;
     sv__balance *b = a->state;
-    if (head->control || now < b->looked[out.i] || (!a->set.by_router && head->note != 0))
+    (void)waited;
+    if (head->control || (!a->set.by_router && head->note != 0))
         return SV_OK;
-    b->looked[out.i] = now + a->set.look;
-    uint32_t count = sv_sim_waiting_for(stage, out, b->waiting, SV__MOST_WAITING - 1);
-    sv_sim_waiting granted = {.from = head->from.i - a->f->num_switches,
-                              .to = a->r->node[head->destination].i - a->f->num_switches,
-                              .bytes = head->bytes};
-    sv__monitor_pick(b->tallies, b->waiting, count, &granted, a->set.share, a->set.flows,
-                     &b->found);
-    if (b->found.count < 2)
-        return SV_OK; /* nobody contends with anybody */
-    b->found.router = a->f->tail[out.i].i;
-    a->routers[b->found.router].notices++;
-    sv__tell(
-        b,
-        &(sv__saw){
-            .kind = SV__SAW_LOOK, .time = now, .waited = waited, .out = out, .flows = &b->found});
+    if (now >= b->looked[out.i]) {
+        b->looked[out.i] = now + a->set.look;
+        SV_TRY(look(b, stage, now, out, head));
+    }
+    uint32_t note = b->told[out.i];
+    if (note == 0)
+        return SV_OK;
+    head->note = a->set.by_router ? TOLD : note;
     if (!a->set.by_router)
-        return tell_packet(b, head);
-    head->note = TOLD;
-    return tell_sources(b, stage, now, a->f->tail[out.i]);
+        sv__notes_at(&b->notes, note)->uses++;
+    return SV_OK;
 }
 
 /* ---- destinations ---- */
@@ -157,17 +164,18 @@ sv_status sv__monitor_arrive(sv__balance *b, sv_sim_stage *stage, uint64_t now, 
     }
     if (!head->last && !a->set.ack_packets)
         return SV_OK;
-    uint32_t note = p->carried != 0 ? p->carried : sv__notes_take(a->ctx, &b->notes);
+    uint32_t note = sv__notes_take(a->ctx, &b->notes), bytes = SV__WIRE_HEADER;
     if (note == 0)
         return SV_NO_MEMORY;
-    p->carried = 0;
     sv__note *n = sv__notes_at(&b->notes, note);
     n->pair = pair;
     n->mark = head->way.mark;
     n->waited = head->waited;
     n->last = head->last;
-    uint32_t bytes =
-        SV__WIRE_HEADER + (n->flows.count > 0 ? sv__wire_predictive_bytes(n->flows.count) : 0);
+    n->told = p->carried;
+    if (n->told != 0)
+        bytes += sv__wire_predictive_bytes(sv__notes_at(&b->notes, n->told)->flows.count);
+    p->carried = 0;
     a->report.acks++;
     return sv_sim_send(stage, (sv_node){a->f->num_switches + terminal}, a->r->first[head->from.i],
                        bytes, now, n->mark, note);
