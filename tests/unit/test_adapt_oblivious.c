@@ -354,6 +354,121 @@ static void all_arrives(void **state)
     }
 }
 
+/* ---- packets go as they are told ---- */
+
+enum { MOST_PACKETS = 4000, MOST_LENGTH = 32 };
+
+/* What a policy said, and what became of it; messages of one packet, one at a time. */
+typedef struct diary {
+    bed *b;
+    const sv_sim_policy *inner;
+    sv_sim_way said[MOST_PACKETS];
+    uint32_t destination[MOST_PACKETS], num_said;
+    uint32_t last[64]; /* [terminals]: what was said last */
+    uint32_t packet[MOST_PACKETS], terminal[MOST_PACKETS], num_packets;
+    sv_hop_taken hops[MOST_PACKETS][MOST_LENGTH];
+    uint32_t length[MOST_PACKETS];
+} diary;
+
+static sv_status choose_and_tell(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+                                 const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
+{
+    diary *l = user;
+    sv_status status = l->inner->choose(l->inner->user, stage, now, terminal, message, offset, way);
+    assert_true(l->num_said < MOST_PACKETS);
+    l->said[l->num_said] = *way;
+    l->destination[l->num_said] = message->destination;
+    l->last[terminal] = l->num_said++;
+    return status;
+}
+
+static void log_injected(void *user, uint32_t packet, uint32_t terminal, uint32_t tag,
+                         uint64_t time)
+{
+    diary *l = user;
+    (void)tag, (void)time;
+    assert_int_equal(packet, l->num_packets);
+    l->terminal[packet] = terminal;
+    l->packet[packet] = l->last[terminal];
+    l->num_packets++;
+}
+
+static void log_granted(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time)
+{
+    diary *l = user;
+    (void)time;
+    assert_true(l->length[packet] < MOST_LENGTH);
+    l->hops[packet][l->length[packet]++] = (sv_hop_taken){out, (uint8_t)lane};
+}
+
+/* Rules 25 and 26: segment after segment as if its first node had sent it. */
+static void check_packet(const diary *l, uint32_t packet)
+{
+    const bed *b = l->b;
+    const sv_sim_way *way = &l->said[l->packet[packet]];
+    uint32_t own = sv_sim_table_lanes(b->f, b->r), at = 0, count = 0;
+    sv_node from = {b->f->num_switches + l->terminal[packet]}, end;
+    sv_channel channels[MOST_LENGTH];
+    OK(ctx, sv__ways_channels(b->a, l->terminal[packet], l->destination[l->packet[packet]], way,
+                              channels, MOST_LENGTH, &count));
+    assert_int_equal(count, l->length[packet] + 1); /* the first is no grant */
+    for (uint32_t g = 0; g <= way->vias; g++) {
+        uint32_t d = g < way->vias ? way->via[g] : l->destination[l->packet[packet]];
+        sv_hop_taken hops[MOST_LENGTH];
+        assert_int_equal(sv_routes_trace(b->f, b->r, from, d, sv_route_sl(b->r, from, d), hops,
+                                         MOST_LENGTH, &count, &end),
+                         SV_TRACE_ARRIVED);
+        for (uint32_t i = g == 0; i < count; i++, at++) {
+            assert_int_equal(l->hops[packet][at].channel.i, hops[i].channel.i);
+            assert_int_equal(l->hops[packet][at].lane, g * own + hops[i].lane);
+            assert_int_equal(channels[at + 1].i, hops[i].channel.i);
+        }
+        from = b->r->node[d];
+    }
+}
+
+static void packets_go_as_told(void **state)
+{
+    static const char *const cases[][3] = {{"mesh:4x4,hosts=2", "dor", "random:paths=8"},
+                                           {"torus:4x4,hosts=2", "nue", "random:paths=8"},
+                                           {"dragonfly:a=4,p=1,h=1,g=5", "dla", "cyclic:reach=3"},
+                                           {"kary:k=2,n=3,hosts=2", "dmodk", "valiant:via=all"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bed b = make_bed(cases[i][0], cases[i][1], 3);
+        sv_sim_model model = sim_model();
+        diary *l = calloc(1, sizeof *l);
+        give_policy(&b, cases[i][2], &model, 1);
+        l->b = &b;
+        l->inner = sv_adapt_policy(b.a);
+        sv_sim_policy outer = *l->inner;
+        outer.user = l;
+        outer.choose = choose_and_tell;
+        model.lanes = b.lanes;
+        model.open = 1;
+        sv_sim_traffic *made = NULL;
+        sv_sim_result *result = NULL;
+        const sv_sim_traffic_request request = {
+            .spec = "uniform", .model = &model, .seed = 2, .messages = 60};
+        OK(ctx, sv_sim_traffic_new(ctx, b.f, b.r, &request, &made));
+        const sv_sim_watch watch = {.user = l, .injected = log_injected, .granted = log_granted};
+        const sv_sim_setup setup = {.model = model,
+                                    .control = {.limit = SV_NEVER},
+                                    .source = sv_sim_traffic_source(made),
+                                    .watch = &watch,
+                                    .policy = &outer};
+        OK(ctx, sv_simulate(ctx, b.f, b.r, &setup, &result));
+        assert_int_equal(result->packets, l->num_packets);
+        assert_int_equal(l->num_packets, 60 * b.f->num_terminals);
+        for (uint32_t p = 0; p < l->num_packets; p++)
+            check_packet(l, p);
+        sv_sim_free(result);
+        sv_sim_traffic_free(made);
+        free_bed(&b);
+        free(l);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +481,7 @@ int main(void)
         cmocka_unit_test(shapes_where_traffic_is_even),
         cmocka_unit_test(bias_keeps_packets_home),
         cmocka_unit_test(all_arrives),
+        cmocka_unit_test(packets_go_as_told),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
