@@ -144,10 +144,10 @@ SV_API SV_MUST_USE sv_status sv_mpi_skeleton_make(sv_ctx *ctx, const char *spec,
 
 /* A phase: a stretch of events that comes again (thesis 2.2.5; docs/traces.md has the rule). */
 typedef struct sv_mpi_phase {
-    uint64_t weight;   /* how often it comes */
-    uint64_t messages; /* of one time, all ranks, collectives as their messages */
+    uint64_t weight;   /* how often it comes: its first step does */
+    uint64_t messages; /* of one time (the first of each of its steps), collectives as theirs */
     uint64_t bytes;
-    uint64_t first; /* which step it is for the first time */
+    uint64_t first; /* which step its first step is for the first time, from 0 on */
     bool relevant;
     bool collective; /* nothing else is in it */
 } sv_mpi_phase;
@@ -170,17 +170,21 @@ typedef struct sv_mpi_summary {
     sv_ctx *ctx;
 } sv_mpi_summary;
 
-/* Time: linear in events, but for phases (events × log events) and the matrix (ranks²). */
+/*
+ * Everything above. BAD_INPUT: as sv_mpi_check. Time: linear in events, and the matrix (ranks²),
+ * and the messages of each different collective.
+ */
 SV_API SV_MUST_USE sv_status sv_mpi_summarise(sv_ctx *ctx, const sv_mpi_trace *trace,
                                               sv_mpi_summary **summary);
 SV_API void sv_mpi_summary_free(sv_mpi_summary *summary);
 
-/* The messages of one time of a phase, in no particular order, and how often each pair talks. */
+/* The messages of one time of a phase (the first time of each of its steps), by pairs of ranks. */
 typedef struct sv_mpi_flow {
     uint32_t from, to; /* ranks */
     uint64_t messages, bytes;
 } sv_mpi_flow;
-/* *flows: to be released by the caller (sv_release of base/ctx.h; free through the context). */
+/* *flows: in no particular order; to be released by the caller (sv_release of base/ctx.h; free
+ * through the context). BAD_INPUT: no such phase. Time: as sv_mpi_summarise without the matrix. */
 SV_API SV_MUST_USE sv_status sv_mpi_phase_flows(sv_ctx *ctx, const sv_mpi_trace *trace,
                                                 const sv_mpi_summary *summary, uint32_t phase,
                                                 sv_mpi_flow **flows, uint32_t *count);
