@@ -32,13 +32,38 @@ struct stretch {
     uint32_t from, until;
 };
 
+/* How many switches have a cable to every other group. seen: [groups], scratch. */
+static uint32_t count_central(const sv_dragonfly *d, uint32_t switches, uint32_t *seen)
+{
+    uint32_t central = 0;
+    for (uint32_t s = 0; s < switches; s++) {
+        uint32_t groups = 0;
+        for (uint32_t i = d->near_first[s]; i < d->near_first[s + 1]; i++) {
+            uint32_t g = d->group[d->near[i]];
+            if (g == d->group[s] || seen[g] == s + 1)
+                continue;
+            seen[g] = s + 1;
+            groups++;
+        }
+        central += groups + 1 == d->num_groups;
+    }
+    return central;
+}
+
+/* Where most switches are joined to all other groups (rows of a HyperX, planes of a torus, pairs of
+ * leaf and spine), it is no dragonfly, or one whose groups do not matter. */
 static sv_status find_groups(sv_adapt *a, sv__vias *v, uint32_t *num_groups)
 {
     sv_core core;
     sv_dragonfly d;
     SV_TRY(sv_core_init(&core, &a->arena, a->f));
     SV_TRY(sv_dragonfly_find(&d, &a->arena, &core, a->f, 0));
-    if (!d.found || d.num_groups < 3)
+    if (!d.found || d.num_groups < 3 || 2 * d.smallest <= d.largest) /* a ring is none */
+        return SV_OK;
+    uint32_t *seen = SV_ARENA_NEW(&a->arena, uint32_t, d.num_groups);
+    if (seen == NULL)
+        return SV_NO_MEMORY;
+    if (2 * count_central(&d, a->f->num_switches, seen) > a->f->live_switches)
         return SV_OK;
     v->group = d.group;
     *num_groups = d.num_groups;
