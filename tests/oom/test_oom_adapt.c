@@ -14,8 +14,8 @@ struct job {
 
 static const sv_sim_model small = {.cable = 7000,
                                    .credit = 1,
-                                   .input = 33,
-                                   .output = 33,
+                                   .input = 40,
+                                   .output = 40,
                                    .speedup = 100,
                                    .ways = 1,
                                    .mtu_bytes = 2048,
