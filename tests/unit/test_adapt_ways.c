@@ -99,6 +99,7 @@ static void keys_have_defaults(void **state)
     test_buffer buffer = {0};
     sv_sink sink = test_sink(&buffer);
     FAILS(ctx, sv_adapt_store_write(ctx, a, &sink), SV_UNSUPPORTED, "'random' keeps no solutions");
+    free(buffer.text);
     sv_adapt_free(a);
     sv_adapt_free(NULL);
     sv_routes_free(r);
