@@ -68,7 +68,7 @@ static uint32_t hotspot_to(const sv__play *play, uint32_t rank, uint64_t k)
 
 static double hotspot_load(const sv__play *play, uint32_t rank)
 {
-    return play->role[rank] == SENDER ? 1 : play->load;
+    return play->role[rank] == SENDER ? 1 : sv__rank_load(play, rank);
 }
 
 static bool hotspot_counts(const sv__play *play, uint32_t rank)

@@ -362,7 +362,7 @@ static sv_status sum_up(struct maker *m)
     bool known = true;
     for (uint32_t p = 0; p < t->num_plays; p++) {
         const sv__play *play = &t->plays[p];
-        known = known && !play->skips && play->rest == 0;
+        known = known && !play->skips && play->rest == 0 && play->end == SV_NEVER;
         if (play->moves->counts != NULL && t->silent == NULL) {
             t->silent = sv_bitset_new(&t->store->arena, t->num_terminals);
             if (t->silent == NULL)
@@ -370,7 +370,7 @@ static sv_status sum_up(struct maker *m)
         }
         for (uint32_t rank = 0; rank < play->size; rank++) {
             uint64_t sends = sv__play_sends(play, rank);
-            t->endless = t->endless || sends == SV_NEVER;
+            t->endless = t->endless || (sends == SV_NEVER && play->end == SV_NEVER);
             known = known && sends < SV_NEVER - t->source.messages;
             t->source.messages += known ? sends : 0;
             if (play->moves->counts != NULL && !play->moves->counts(play, rank))

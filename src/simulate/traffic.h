@@ -36,11 +36,14 @@ typedef struct sv__moves {
      * nobody, it is left out (play->skips). May draw from play->rng[rank] if draws is set; asked
      * once for each k, in order. */
     uint32_t (*to)(const sv__play *play, uint32_t rank, uint64_t k);
-    /* The load of a rank; NULL: play->load. */
+    /* The load of a rank; NULL: sv__rank_load. */
     double (*load)(const sv__play *play, uint32_t rank);
+    /* Whether a rank has no bursts though others have; NULL: none. */
+    bool (*steady)(const sv__play *play, uint32_t rank);
     /* Whether a rank's receptions count; NULL: they do. */
     bool (*counts)(const sv__play *play, uint32_t rank);
     bool draws;
+    bool by_time; /* to depends on play->time[rank]; the rank itself: not at that time */
 
     /*
      * Of patterns that wait: message g of a rank, how many receptions must be before it, and the
@@ -57,6 +60,12 @@ typedef struct sv__pattern {
     /* Takes its keys from the spec and sets play->moves, and what these need. */
     sv_status (*open)(sv__play *play, sv__spec *spec);
 } sv__pattern;
+
+/* A pattern of several that a play has in turn. */
+typedef struct sv__part {
+    const sv__moves *moves;
+    uint32_t param[3];
+} sv__part;
 
 typedef enum sv__kind { SV__PACED, SV__FAST, SV__WAITING } sv__kind;
 
@@ -87,9 +96,11 @@ struct sv__play {
 
     /* ---- of those that do not wait ---- */
     double load; /* 0: as fast as possible */
+    double rate; /* payload, bytes a tick, in place of a load; 0: none */
     bool regular;
     uint64_t on, off; /* ticks of a burst and between bursts; off 0: all is one */
     double rest;      /* load between bursts */
+    uint64_t end;     /* nothing is ready then or later (with an offset: earlier by that) */
     uint64_t *offset; /* [size]: where in its cycle each rank begins; NULL: all at 0 */
     sv_rng *rng;      /* [size] or NULL */
     uint64_t *time;   /* [size]: of the last message; SV_NEVER: none yet. NULL if fast */
@@ -111,6 +122,10 @@ struct sv__play {
     uint32_t count;      /* of at */
     const uint32_t *at;  /* hot spots, moves … */
     const uint8_t *role; /* [size] */
+    const sv__part *parts;
+    uint32_t num_parts;
+    bool shuffled; /* parts in random order */
+    double noise;  /* load of ranks that are in no flow */
 };
 
 /* ---- traffic_keys.c ---- */
@@ -125,6 +140,9 @@ void sv__pattern_keys(const sv__pattern *pattern, char *text, size_t room);
 bool sv__scan_decimal(sv_scan *scan, uint64_t most, uint64_t *whole, uint64_t *billionths);
 /* "10us": a decimal and ns (or nothing), us, ms or s, as ticks: at least one, up to 10^15 ns. */
 sv_status sv__key_time(sv__spec *spec, const char *key, uint64_t absent, uint64_t *ticks);
+/* "400Mbps": a decimal and kbps, Mbps or Gbps, as bytes a tick: more than 0. *rate is 0 when the
+ * key is not given. */
+sv_status sv__key_rate(sv__spec *spec, const char *key, double *rate);
 /* A load: more than 0, at most 1. */
 sv_status sv__key_load(sv__spec *spec, const char *key, double absent, double *load);
 /* One of some words, which end with NULL; the first when the key is not given. */
@@ -146,8 +164,13 @@ bool sv__play_next(sv__play *play, uint32_t rank, sv_sim_message *message);
 void sv__play_arrived(sv__play *play, uint32_t rank, unsigned kind, uint64_t time);
 /* ---- traffic_pace.c ---- */
 
-/* When the next message of a rank is ready. *rest: it is one between bursts. */
-uint64_t sv__pace_next(sv__play *play, uint32_t rank, bool *rest);
+/* When the next message of a rank is ready, which is play->time[rank] then. *rest: it is one
+ * between bursts. False: there is none. */
+bool sv__pace_next(sv__play *play, uint32_t rank, bool *rest);
+/* What share of its link a rank's messages take, where all have the play's load or rate. */
+double sv__rank_load(const sv__play *play, uint32_t rank);
+/* Which burst a time is in, or behind; counted from 0. */
+uint64_t sv__burst_at(const sv__play *play, uint32_t rank, uint64_t time);
 
 /* ---- traffic_file.c ---- */
 

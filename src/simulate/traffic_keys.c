@@ -13,7 +13,7 @@
 
 extern const sv__pattern sv__exchange, sv__uniform, sv__bitreverse, sv__shuffle, sv__transpose,
     sv__shift, sv__tornado, sv__stencil, sv__hotspot, sv__matching, sv__one_to_n, sv__n_to_one,
-    sv__pingpong, sv__ring, sv__allreduce, sv__allgather;
+    sv__pingpong, sv__ring, sv__allreduce, sv__allgather, sv__meshspot, sv__changing;
 
 /* Not opened as the others are, but listed with them. */
 static const sv_sim_pattern_key no_keys[] = {{NULL, NULL, NULL}};
@@ -23,9 +23,10 @@ static const sv__pattern file_pattern = {
              .keys = no_keys}};
 
 static const sv__pattern *const patterns[] = {
-    &sv__exchange, &sv__uniform, &sv__bitreverse, &sv__shuffle,   &sv__transpose, &sv__shift,
-    &sv__tornado,  &sv__stencil, &sv__hotspot,    &sv__matching,  &sv__one_to_n,  &sv__n_to_one,
-    &sv__pingpong, &sv__ring,    &sv__allreduce,  &sv__allgather, &file_pattern};
+    &sv__exchange,  &sv__uniform,  &sv__bitreverse, &sv__shuffle, &sv__transpose,
+    &sv__shift,     &sv__tornado,  &sv__stencil,    &sv__hotspot, &sv__matching,
+    &sv__one_to_n,  &sv__n_to_one, &sv__pingpong,   &sv__ring,    &sv__allreduce,
+    &sv__allgather, &sv__meshspot, &sv__changing,   &file_pattern};
 
 enum { PATTERNS = sizeof patterns / sizeof patterns[0] };
 
@@ -33,17 +34,23 @@ static const sv_sim_pattern_key common[] = {
     {"bytes", "payload of a message", "that of the request"},
     {"load", "of the bandwidth of a terminal's link, above 0, at most 1",
      "that of the request, or as fast as possible"},
+    {"rate", "payload of a terminal in place of a load: 400Mbps, 2Gbps", "none"},
     {"messages", "at most so many a terminal", "that of the request, or no limit"},
     {"arrivals", "distances of messages: poisson, or regular from a random beginning", "poisson"},
     {"on", "length of a burst (20us), in which the load is; 1 if there is none", "no bursts"},
     {"off", "time between two bursts", "as on"},
     {"phases", "of bursts: together, or random for each terminal", "together"},
     {"rest", "load of uniform random messages between bursts", "0"},
+    {"bursts", "so many, and all is over with the last", "no end"},
+    {"ranks", "so many of them take part", "all"},
+    {"place", "of those: the first, spread evenly, or random", "first"},
     {NULL, NULL, NULL}};
 
 static const sv_sim_pattern_key common_waits[] = {
     {"bytes", "payload of a message; of allreduce the vector, of allgather a rank's block",
      "that of the request"},
+    {"ranks", "so many of them take part", "all"},
+    {"place", "of those: the first, spread evenly, or random", "first"},
     {NULL, NULL, NULL}};
 
 const sv_sim_pattern *sv_sim_pattern_at(size_t i)
@@ -136,6 +143,33 @@ sv_status sv__key_time(sv__spec *spec, const char *key, uint64_t absent, uint64_
     *ticks = absent;
     if (value.at != NULL && !time_in(value, ticks))
         return sv__spec_fail(spec, "%s=%.*s is not a time (20us, say)", key, SV_SPAN(value));
+    return SV_OK;
+}
+
+/* A whole span as a rate: bytes a tick. */
+static bool rate_in(sv_span value, double *rate)
+{
+    static const char *const units[] = {"kbps", "Mbps", "Gbps"};
+    static const double bits[] = {1e3, 1e6, 1e9};
+    sv_scan scan = sv_scan_of(value);
+    uint64_t whole, billionths;
+    if (!sv__scan_decimal(&scan, 1000000000, &whole, &billionths))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (sv_span_is(sv_scan_rest(&scan), units[i])) {
+            double number = (double)whole + (double)billionths / 1e9;
+            *rate = number * bits[i] / 8 / (SV_TICKS_A_NS * 1e9);
+            return number > 0;
+        }
+    return false;
+}
+
+sv_status sv__key_rate(sv__spec *spec, const char *key, double *rate)
+{
+    sv_span value = sv__spec_text(spec, key);
+    *rate = 0;
+    if (value.at != NULL && !rate_in(value, rate))
+        return sv__spec_fail(spec, "%s=%.*s is not a rate (400Mbps, say)", key, SV_SPAN(value));
     return SV_OK;
 }
 

@@ -10,6 +10,9 @@
  * Exponential numbers are von Neumann's (1951): from comparisons of uniform ones alone, so that
  * they are exact, and the same on every machine, which a logarithm is not.
  *
+ * A rate is a load that differs from rank to rank as their links do. A rank may be without bursts
+ * (noise); the last burst is the end of it, too.
+ *
  * Invariant: times of a rank do not decrease.
  * Cost: O(1), four to five random numbers a message.
  */
@@ -79,19 +82,33 @@ static uint64_t spend(const sv__play *play, uint64_t offset, uint64_t t, double 
     return FAR;
 }
 
-uint64_t sv__pace_next(sv__play *play, uint32_t rank, bool *rest)
+double sv__rank_load(const sv__play *play, uint32_t rank)
+{
+    if (play->rate == 0)
+        return play->load;
+    return play->rate * play->byte_ticks[rank] * play->wire_bytes / play->bytes;
+}
+
+uint64_t sv__burst_at(const sv__play *play, uint32_t rank, uint64_t time)
+{
+    return (time + (play->offset == NULL ? 0 : play->offset[rank])) / (play->on + play->off);
+}
+
+bool sv__pace_next(sv__play *play, uint32_t rank, bool *rest)
 {
     bool first = play->time[rank] == SV_NEVER;
-    uint64_t t = first ? 0 : play->time[rank];
+    uint64_t t = first ? 0 : play->time[rank], offset = 0;
     double wire = play->wire_bytes * play->byte_ticks[rank];
-    double load = play->moves->load != NULL ? play->moves->load(play, rank) : play->load;
+    double load =
+        play->moves->load != NULL ? play->moves->load(play, rank) : sv__rank_load(play, rank);
     double busy = wire / load, left = distance(play, rank, first), ticks = left * busy;
     *rest = false;
-    if (play->off == 0)
+    if (play->off == 0 || (play->moves->steady != NULL && play->moves->steady(play, rank))) {
         t = later(t, ticks + 0.5);
-    else
-        t = spend(play, play->offset == NULL ? 0 : play->offset[rank], t, left, busy,
-                  play->rest > 0 ? wire / play->rest : 0, rest);
+    } else {
+        offset = play->offset == NULL ? 0 : play->offset[rank];
+        t = spend(play, offset, t, left, busy, play->rest > 0 ? wire / play->rest : 0, rest);
+    }
     play->time[rank] = t;
-    return t;
+    return t + offset < play->end;
 }

@@ -28,16 +28,22 @@ static double wire_bytes(const sv_sim_model *model, uint32_t bytes)
 static sv_status read_bursts(sv__play *play, sv__spec *spec)
 {
     static const char *const words[] = {"together", "random", NULL};
+    const uint64_t far = UINT64_MAX / 4; /* as traffic_pace.c has it */
     unsigned phases;
+    uint64_t bursts;
     SV_TRY(sv__key_time(spec, "on", 0, &play->on));
     SV_TRY(sv__key_time(spec, "off", play->on, &play->off));
     SV_TRY(sv__key_choice(spec, "phases", words, &phases));
     SV_TRY(sv__key_load(spec, "rest", 0, &play->rest));
-    if (play->on == 0 &&
-        (play->off > 0 || sv__spec_has(spec, "phases") || sv__spec_has(spec, "rest")))
-        return sv__spec_fail(spec, "off, phases and rest are of bursts: on is missing");
+    SV_TRY(sv__spec_number(spec, "bursts", 1, 1000000000, 0, &bursts));
+    if (play->on == 0 && (play->off > 0 || sv__spec_has(spec, "phases") ||
+                          sv__spec_has(spec, "rest") || sv__spec_has(spec, "bursts")))
+        return sv__spec_fail(spec, "off, phases, rest and bursts are of bursts: on is missing");
     if (play->on > 0 && play->load == 0)
         play->load = 1;
+    play->end = bursts == 0 || play->on + play->off > far / bursts
+                    ? SV_NEVER
+                    : bursts * (play->on + play->off) - play->off;
     if (phases == 0)
         return SV_OK;
     play->offset = SV_STORE_NEW(play->store, spec->ctx, uint64_t, play->size);
@@ -51,13 +57,32 @@ static sv_status read_bursts(sv__play *play, sv__spec *spec)
     return SV_OK;
 }
 
+/* A load, or a rate in place of it. */
+static sv_status read_load(sv__play *play, sv__spec *spec, double absent)
+{
+    SV_TRY(sv__key_load(spec, "load", absent, &play->load));
+    SV_TRY(sv__key_rate(spec, "rate", &play->rate));
+    if (play->rate == 0)
+        return SV_OK;
+    if (sv__spec_has(spec, "load"))
+        return sv__spec_fail(spec, "load and rate exclude each other");
+    if (play->bytes == 0)
+        return sv__spec_fail(spec, "a rate is of payload: messages of 0 bytes have none");
+    play->load = 1;
+    for (uint32_t rank = 0; rank < play->size; rank++)
+        if (sv__rank_load(play, rank) > 1)
+            return sv__spec_fail(spec, "rank %u has a link that is slower than rate, with headers",
+                                 rank);
+    return SV_OK;
+}
+
 /* What all patterns have that do not wait. */
 static sv_status read_pace(sv__play *play, sv__spec *spec, const sv_sim_traffic_request *request)
 {
     static const char *const words[] = {"poisson", "regular", NULL};
     const uint64_t most = 1000000000000000;
     unsigned arrivals;
-    SV_TRY(sv__key_load(spec, "load", request->load, &play->load));
+    SV_TRY(read_load(play, spec, request->load));
     SV_TRY(sv__spec_number(spec, "messages", 1, most,
                            request->messages == 0 ? SV_NEVER - 1 : request->messages,
                            &play->limit));
@@ -102,11 +127,40 @@ static sv_status make_waits(sv_ctx *ctx, sv__play *play)
     return play->waits == NULL || play->times == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
+/* Only some of the ranks take part, if that is asked for. */
+static sv_status choose_ranks(sv__play *play, sv__spec *spec)
+{
+    static const char *const words[] = {"first", "spread", "random", NULL};
+    uint64_t ranks;
+    unsigned place;
+    SV_TRY(sv__spec_number(spec, "ranks", 2, play->size, play->size, &ranks));
+    SV_TRY(sv__key_choice(spec, "place", words, &place));
+    if (sv__spec_has(spec, "place") && !sv__spec_has(spec, "ranks"))
+        return sv__spec_fail(spec, "place is of some ranks only: ranks is missing");
+    sv_rng rng; /* of its own: what is sent does not depend on who takes part */
+    sv_rng_init(&rng, ~play->seed);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < play->size && kept < ranks; i++) {
+        uint64_t before = (uint64_t)i * ranks / play->size,
+                 behind = ((uint64_t)i + 1) * ranks / play->size;
+        bool taken = place == 0   ? true
+                     : place == 1 ? behind > before
+                                  : sv_rng_below(&rng, play->size - i) < ranks - kept;
+        if (!taken)
+            continue;
+        play->terminal[kept] = play->terminal[i];
+        play->destination[kept] = play->destination[i];
+        play->byte_ticks[kept++] = play->byte_ticks[i];
+    }
+    play->size = kept;
+    return SV_OK;
+}
+
 sv_status sv__play_open(sv_ctx *ctx, sv__play *play, const char *text,
                         const sv_sim_traffic_request *request)
 {
     sv__spec spec;
-    char known[400];
+    char known[500];
     SV_TRY(sv__spec_parse(&spec, ctx, text));
     play->pattern = sv__pattern_find(spec.family);
     if (play->pattern == NULL) {
@@ -125,7 +179,8 @@ sv_status sv__play_open(sv_ctx *ctx, sv__play *play, const char *text,
                            &bytes));
     play->bytes = (uint32_t)bytes;
     play->wire_bytes = wire_bytes(request->model, play->bytes);
-    play->limit = SV_NEVER;
+    SV_TRY(choose_ranks(play, &spec));
+    play->limit = play->end = SV_NEVER;
     play->kind = SV__WAITING;
     if (!waits)
         SV_TRY(read_pace(play, &spec, request));
@@ -150,16 +205,24 @@ uint64_t sv__play_sends(const sv__play *play, uint32_t rank)
 static bool paced_next(sv__play *play, uint32_t rank, sv_sim_message *message)
 {
     uint64_t sends = sv__play_sends(play, rank);
-    bool rest = false;
-    if (play->sent[rank] >= sends)
-        return false;
-    message->ready = play->kind == SV__PACED ? sv__pace_next(play, rank, &rest) : 0;
-    uint32_t to = rest ? sv__other_rank(play, rank) : rank;
-    while (to == rank) {
-        if (play->sent[rank] >= sends)
+    bool rest = false, paced = play->kind == SV__PACED;
+    uint32_t to = rank;
+    do {
+        uint64_t before = paced ? play->time[rank] : 0;
+        if (play->sent[rank] >= sends || (paced && !sv__pace_next(play, rank, &rest)))
             return false;
-        to = play->moves->to(play, rank, play->sent[rank]++);
-    }
+        to = rest ? sv__other_rank(play, rank) : rank;
+        while (to == rank && play->sent[rank] < sends) {
+            to = play->moves->to(play, rank, play->sent[rank]++);
+            if (to == rank && play->moves->by_time) { /* nobody now: that was no message */
+                play->sent[rank]--;
+                break;
+            }
+        }
+        if (to == rank && (!play->moves->by_time || play->time[rank] == before))
+            return false;
+    } while (to == rank);
+    message->ready = paced ? play->time[rank] : 0;
     message->destination = play->destination[to];
     message->bytes = play->bytes;
     message->tag = play->number << SV__KIND_BITS;
