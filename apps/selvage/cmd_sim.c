@@ -3,7 +3,8 @@
  *
  * Tables come from a directory or a .svr file, or from an engine that routes a fabric first.
  * Ctrl-C while it simulates ends the run early, and what there is so far is told, marked as
- * partial; before that there is nothing to tell.
+ * partial; before that there is nothing to tell. Several runs, of policies or seeds, are
+ * sim_runs.c's.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -93,7 +94,7 @@ static void make_control(struct sim *sim)
     else if (sim->endless && (k->sample > 0 || o->steady))
         k->warm_up = ticks_of_us(WARM_UP_US);
     uint64_t interval = o->interval != NULL ? o->interval_ticks : ticks_of_us(INTERVAL_US);
-    k->interval = o->files[SIM_TIMELINE] != NULL ? interval : 0;
+    k->interval = o->files[SIM_TIMELINE] != NULL || o->picture != NULL ? interval : 0;
     if (!o->steady)
         return;
     k->steady = interval;
@@ -119,35 +120,54 @@ static void count_terminals(struct sim *sim)
     }
 }
 
-static sv_status simulate(struct app *app, struct sim *sim)
+sv_status sim_run(struct app *app, struct sim *sim)
 {
     SV_TRY(sim_fit_model(app, sim));
-    SV_TRY(sim_load_traffic(app, sim));
+    SV_TRY(sim_make_policy(app, sim));
+    SV_TRY(sim->trace != NULL ? sim_make_replay(app, sim) : sim_load_traffic(app, sim));
     make_control(sim);
     uint64_t begun = sv_now_ns(app->ctx);
     SV_TRY(sv_simulate(app->ctx, sim->f, sim->r, &sim->setup, &sim->result));
     sim->seconds = (double)(sv_now_ns(app->ctx) - begun) / 1e9;
+    if (sim->replay != NULL)
+        sim->replayed = sv_mpi_replay_end(sim->replay);
     count_terminals(sim);
     if (sim->result->end != SV_SIM_DEADLOCK)
         return SV_OK;
     return sim_find_cycle(app, sim, &sim->cycle, &sim->cycle_length);
 }
 
+void sim_end_run(struct app *app, struct sim *sim)
+{
+    sv_release(app->ctx, sim->cycle);
+    sv_sim_free(sim->result);
+    sv_mpi_replay_free(sim->replay);
+    sv_sim_traffic_free(sim->made);
+    sv_adapt_free(sim->adapt);
+    sim->cycle = NULL;
+    sim->result = NULL;
+    sim->replay = NULL;
+    sim->made = NULL;
+    sim->adapt = NULL;
+    sim->setup = (sv_sim_setup){0};
+    sim->counting = 0;
+    sim->injection = 0;
+}
+
 /* ---- telling ---- */
 
-static sv_status write_file(struct app *app, const struct sim *sim, enum sim_file which)
+sv_status sim_save(struct app *app, const char *path, sim_write_fn *write, const void *what)
 {
-    const char *path = sim->o->files[which];
     sv_file file;
     sv_text out;
     if (strcmp(path, "-") == 0) {
         SV_TRY(app_print_begin(app, &out));
-        sim_print_csv(&out, sim, which);
+        write(&out, what);
         return app_print_end(app, &out);
     }
     SV_TRY(sv_file_create(&file, app->ctx, path));
     sv_text_init(&out, app->ctx, &file.sink);
-    sim_print_csv(&out, sim, which);
+    write(&out, what);
     sv_status status = sv_text_finish(&out);
     sv_text_release(&out);
     if (status == SV_OK)
@@ -156,12 +176,39 @@ static sv_status write_file(struct app *app, const struct sim *sim, enum sim_fil
     return status;
 }
 
+struct csv {
+    const struct sim *sim;
+    enum sim_file which;
+};
+
+static void write_csv(sv_text *out, const void *what)
+{
+    const struct csv *csv = what;
+    sim_print_csv(out, csv->sim, csv->which);
+}
+
+static sv_status write_files(struct app *app, const struct sim *sim)
+{
+    for (int i = 0; i < SIM_NUM_FILES; i++) {
+        const struct csv csv = {sim, (enum sim_file)i};
+        if (sim->o->files[i] != NULL)
+            SV_TRY(sim_save(app, sim->o->files[i], write_csv, &csv));
+    }
+    SV_TRY(sim_write_store(app, sim));
+    if (sim->o->picture == NULL)
+        return SV_OK;
+    sim_contender alone = {.policy = sim->policy};
+    sv_status status = sim_take_map(app, sim, &alone);
+    if (status == SV_OK)
+        status = sim_draw_map(app, sim, &alone, 1);
+    sim_release_map(app, &alone);
+    return status;
+}
+
 static sv_status tell(struct app *app, const struct sim *sim)
 {
     sv_text out;
-    for (int i = 0; i < SIM_NUM_FILES; i++)
-        if (sim->o->files[i] != NULL)
-            SV_TRY(write_file(app, sim, (enum sim_file)i));
+    SV_TRY(write_files(app, sim));
     if (sim->o->file_on_output)
         return SV_OK;
     SV_TRY(app_print_begin(app, &out));
@@ -181,6 +228,19 @@ static int exit_of(sv_sim_end end)
     }
 }
 
+static int run_once(struct app *app, struct sim *sim)
+{
+    sim->policy = sim->o->policies.length > 0 ? sim->o->policies.at[0] : NULL;
+    sv_status status = sim_run(app, sim);
+    if (status == SV_OK) {
+        app->concluding = true;
+        status = tell(app, sim);
+    }
+    int code = status == SV_OK ? exit_of(sim->result->end) : app_exit(app, status);
+    sim_end_run(app, sim);
+    return code;
+}
+
 int cmd_sim(struct app *app, int argc, char **argv)
 {
     struct sim_options o = {.profile = "qdr",
@@ -188,23 +248,22 @@ int cmd_sim(struct app *app, int argc, char **argv)
                             .vls = SIM_NOT_GIVEN,
                             .assume_sl = SIM_NOT_GIVEN,
                             .messages = SIM_NOT_GIVEN,
-                            .wall = SIM_NOT_GIVEN};
+                            .wall = SIM_NOT_GIVEN,
+                            .repeat = SIM_NOT_GIVEN};
     struct sim sim = {.o = &o};
+    sv_mpi_trace *trace = NULL;
     int code = sim_parse(app, &o, argc, argv);
     if (code >= 0)
         return code;
     code = load(app, &sim);
-    if (code < 0) {
-        sv_status status = simulate(app, &sim);
-        if (status == SV_OK) {
-            app->concluding = true;
-            status = tell(app, &sim);
-        }
-        code = status == SV_OK ? exit_of(sim.result->end) : app_exit(app, status);
+    if (code < 0 && o.trace != NULL) {
+        sv_status status = sim_load_trace(app, o.trace, &trace);
+        code = status == SV_OK ? -1 : app_exit(app, status);
+        sim.trace = trace;
     }
-    sv_release(app->ctx, sim.cycle);
-    sv_sim_free(sim.result);
-    sv_sim_traffic_free(sim.made);
+    if (code < 0)
+        code = o.several ? sim_compare(app, &sim) : run_once(app, &sim);
+    sv_mpi_free(trace);
     sv_routes_free(sim.r);
     sv_fabric_free(sim.f);
     return code;

@@ -111,6 +111,31 @@ static void timeline(sv_text *out, const struct sim *sim)
         }
 }
 
+static void routers(sv_text *out, const struct sim *sim)
+{
+    const sv_adapt_router *found = sim->adapt != NULL ? sv_adapt_routers(sim->adapt) : NULL;
+    sv_text_print(out, "switch,guid,packets,waited_us,contention_us,notices,patterns,repeated,"
+                       "applied\n");
+    for (uint32_t s = 0; s < sim->f->num_switches; s++) {
+        uint64_t packets;
+        sv_sim_sum waited;
+        if (!sv_node_alive(sim->f, (sv_node){s}))
+            continue;
+        sim_router(sim, s, &packets, &waited);
+        node(out, sim, (sv_node){s});
+        sv_text_print(out, ",%llu,%.6f,", (unsigned long long)packets, sim_us(waited));
+        if (packets > 0)
+            sv_text_print(out, "%.6f", sim_us(waited) / (double)packets);
+        if (found == NULL)
+            sv_text_print(out, ",,,,\n");
+        else
+            sv_text_print(out, ",%llu,%llu,%llu,%llu\n", (unsigned long long)found[s].notices,
+                          (unsigned long long)found[s].patterns,
+                          (unsigned long long)found[s].repeated,
+                          (unsigned long long)found[s].applied);
+    }
+}
+
 static void stuck(sv_text *out, const struct sim *sim)
 {
     const sv_fabric *f = sim->f;
@@ -143,6 +168,9 @@ void sim_print_csv(sv_text *out, const struct sim *sim, enum sim_file file)
         break;
     case SIM_TIMELINE:
         timeline(out, sim);
+        break;
+    case SIM_ROUTERS:
+        routers(out, sim);
         break;
     case SIM_STUCK:
         stuck(out, sim);

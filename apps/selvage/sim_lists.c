@@ -1,6 +1,7 @@
 /*
  * sim_lists.c: what `selvage sim` can be asked: --profile help tells every number of every profile
- * with its unit and where it comes from, --traffic help the patterns and their keys.
+ * with its unit and where it comes from, --traffic help the patterns and their keys, --policy help
+ * the policies and theirs.
  */
 #include <stdio.h>
 #include <string.h>
@@ -145,6 +146,57 @@ static void json_traffic(sv_text *out)
 void sim_list_traffic(sv_text *out, bool json)
 {
     (json ? json_traffic : print_traffic)(out);
+}
+
+/* ---- policies ---- */
+
+static void print_policies(sv_text *out)
+{
+    const sv_adapt_about *about;
+    sv_text_print(out,
+                  "--policy NAME, or NAME:KEY=VALUE,... (in brackets: what stands for a key that "
+                  "is not given; * as published)\n");
+    for (size_t i = 0; (about = sv_adapt_at(i)) != NULL; i++) {
+        sv_text_print(out, "  %-14s %s\n", about->name, about->summary);
+        if (about->source != NULL)
+            sv_text_print(out, "                 from %s\n", about->source);
+        for (const sv_adapt_key *const *key = about->keys; key != NULL && *key != NULL; key++)
+            sv_text_print(out, "      %-10s %s (%s%s)\n", (*key)->name, (*key)->meaning,
+                          (*key)->otherwise, (*key)->published ? " *" : "");
+    }
+}
+
+static void json_policies(sv_text *out)
+{
+    sv_json j;
+    const sv_adapt_about *about;
+    sv_json_init(&j, out);
+    sv_json_begin_object(&j, NULL);
+    sv_json_begin_array(&j, "policies");
+    for (size_t i = 0; (about = sv_adapt_at(i)) != NULL; i++) {
+        sv_json_begin_object(&j, NULL);
+        sv_json_text(&j, "name", about->name);
+        sv_json_text(&j, "summary", about->summary);
+        sv_json_text(&j, "source", about->source);
+        sv_json_begin_array(&j, "keys");
+        for (const sv_adapt_key *const *key = about->keys; key != NULL && *key != NULL; key++) {
+            sv_json_begin_row(&j, NULL, '{');
+            sv_json_text(&j, "name", (*key)->name);
+            sv_json_text(&j, "meaning", (*key)->meaning);
+            sv_json_text(&j, "otherwise", (*key)->otherwise);
+            sv_json_bool(&j, "published", (*key)->published);
+            sv_json_end(&j, '}');
+        }
+        sv_json_end(&j, ']');
+        sv_json_end(&j, '}');
+    }
+    sv_json_end(&j, ']');
+    sv_json_end(&j, '}');
+}
+
+void sim_list_policies(sv_text *out, bool json)
+{
+    (json ? json_policies : print_policies)(out);
 }
 
 int sim_list(struct app *app, sim_list_fn *list, bool json)

@@ -79,8 +79,8 @@ static int check_together(struct app *app, const struct sim_options *o)
         return app_usage_error(app, "--steady and --sample exclude each other");
     if (o->precision != NULL && !o->steady)
         return app_usage_error(app, "--precision goes with --steady");
-    if (o->interval != NULL && !o->steady && o->files[SIM_TIMELINE] == NULL)
-        return app_usage_error(app, "--interval goes with --steady or --timeline");
+    if (o->interval != NULL && !o->steady && o->files[SIM_TIMELINE] == NULL && o->picture == NULL)
+        return app_usage_error(app, "--interval goes with --steady, --timeline or --latency-map");
     return -1;
 }
 
@@ -107,14 +107,14 @@ static int check_numbers(struct app *app, const struct sim_options *o)
 /* Standard input and output have one use each; -1 or an exit code. */
 static int check_streams(struct app *app, struct sim_options *o)
 {
-    const char *const inputs[] = {o->input, o->order, o->jobs, o->list};
-    const char *outputs[SIM_NUM_FILES + 1] = {o->json ? "-" : NULL};
-    for (int i = 0; i < SIM_NUM_FILES; i++) {
-        outputs[i + 1] = o->files[i];
-        o->file_on_output |= o->files[i] != NULL && strcmp(o->files[i], "-") == 0;
-    }
-    int code = app_one_stream(app, "input", inputs, 4);
-    return code >= 0 ? code : app_one_stream(app, "output", outputs, SIM_NUM_FILES + 1);
+    const char *const inputs[] = {o->input, o->order, o->jobs, o->list, o->trace, o->store};
+    const char *outputs[SIM_NUM_FILES + 3] = {o->json ? "-" : NULL, o->picture, o->store_out};
+    for (int i = 0; i < SIM_NUM_FILES; i++)
+        outputs[i + 3] = o->files[i];
+    for (int i = 1; i < SIM_NUM_FILES + 3; i++)
+        o->file_on_output |= outputs[i] != NULL && strcmp(outputs[i], "-") == 0;
+    int code = app_one_stream(app, "input", inputs, sizeof inputs / sizeof inputs[0]);
+    return code >= 0 ? code : app_one_stream(app, "output", outputs, SIM_NUM_FILES + 3);
 }
 
 int sim_parse_model(struct app *app, struct sim_options *o)
@@ -134,6 +134,8 @@ static int check(struct app *app, struct sim_options *o)
         code = check_numbers(app, o);
     if (code < 0)
         code = check_together(app, o);
+    if (code < 0)
+        code = sim_parse_policies(app, o);
     if (code < 0)
         code = check_streams(app, o);
     return code >= 0 ? code : sim_parse_model(app, o);
@@ -155,6 +157,21 @@ int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
         {"jobs", 0, OPTION_TEXT, &o->jobs, "MAP", "job map: jobs talk each for themselves"},
         {"job-traffic", 0, OPTION_LIST, &o->job_traffic, "JOB=SPEC", "of a job, instead"},
         {"file", 0, OPTION_TEXT, &o->list, "FILE", "the messages themselves, one a line"},
+        {"trace", 0, OPTION_TEXT, &o->trace, "FILE|SKELETON",
+         "replay a program (selvage trace): ranks send when what they wait for is there"},
+        {"map", 0, OPTION_TEXT, &o->map, "HOW",
+         "with --trace: ranks to hosts, linear (default), random or file:FILE (a host a line)"},
+        {"eager", 0, OPTION_TEXT, &o->eager, "BYTES",
+         "with --trace: larger messages ask first (default: none does)"},
+        {"compute", 0, OPTION_TEXT, &o->compute, "F",
+         "with --trace: computing takes so many times as long (default 1)"},
+        {"repeat", 0, OPTION_NUMBER, &o->repeat, "N", "with --trace: so often (default 1)"},
+        {"policy", 0, OPTION_LIST, &o->policies, "SPEC",
+         "packets choose their ways; several are compared with the first; help lists"},
+        {"store", 0, OPTION_TEXT, &o->store, "FILE", "with --policy pr-…: solutions to begin with"},
+        {"store-out", 0, OPTION_TEXT, &o->store_out, "FILE", "write those that were found"},
+        {"seeds", 0, OPTION_TEXT, &o->seeds, "N|A..B",
+         "so many runs from --seed on, or these: means with 95 % confidence"},
         {"profile", 'p', OPTION_TEXT, &o->profile, "NAME",
          "qdr (default), dla, drb, ndr; help lists all their numbers"},
         {"set", 0, OPTION_LIST, &o->set, "NAME=VALUE", "a number of the model instead"},
@@ -180,6 +197,10 @@ int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
         {"latencies", 0, OPTION_TEXT, &o->files[SIM_LATENCIES], "FILE", "CSV: histogram"},
         {"timeline", 0, OPTION_TEXT, &o->files[SIM_TIMELINE], "FILE",
          "CSV: each switch, interval by interval"},
+        {"routers", 0, OPTION_TEXT, &o->files[SIM_ROUTERS], "FILE",
+         "CSV: each switch: how long packets waited, what policies found there"},
+        {"latency-map", 0, OPTION_TEXT, &o->picture, "FILE.svg",
+         "picture: waits over the switches, and over time, of each policy"},
         {"stuck", 0, OPTION_TEXT, &o->files[SIM_STUCK], "FILE", "CSV: packets of a deadlock"},
         {"json", 'j', OPTION_FLAG, &o->json, NULL, "print JSON"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
@@ -187,10 +208,14 @@ int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
         "DIR|FILE.svr|FABRIC [options]",
         "Simulate traffic over forwarding tables, packet by packet: throughput, latencies, and\n"
         "whether it deadlocks (exit code 1). A fabric without tables is routed with --engine.\n"
-        "Times are in microseconds, or with a unit (5ms).",
+        "Times are in microseconds, or with a unit (5ms). With --policy packets choose among "
+        "ways;\n"
+        "several policies, or several seeds, are compared in a table.",
         "selvage sim tables\n"
         "selvage sim tables --traffic uniform --load 0.6 --profile ndr\n"
-        "selvage sim torus:4x4x3,hosts=4 --engine nue --message 20KiB --channels load.csv",
+        "selvage sim torus:4x4x3,hosts=4 --engine nue --message 20KiB --channels load.csv\n"
+        "selvage sim kary:k=4,n=3 -e dmodk -p drb --trace lu:class=A --policy deterministic "
+        "--policy pr-drb",
         options};
     int code = app_parse(app, &usage, argc, argv, &o->input, 0, 1);
     if (code >= 0)
@@ -199,6 +224,8 @@ int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
         return sim_list(app, sim_list_profiles, o->json);
     if (o->traffic != NULL && strcmp(o->traffic, "help") == 0)
         return sim_list(app, sim_list_traffic, o->json);
+    if (o->policies.length == 1 && strcmp(o->policies.at[0], "help") == 0)
+        return sim_list(app, sim_list_policies, o->json);
     if (o->input == NULL)
         return app_usage_error(app, "1 argument is missing: selvage sim %s", usage.arguments);
     return check(app, o);

@@ -9,7 +9,11 @@
 
 #include "selvage/sim_shared.h"
 
-static const char *const ends[] = {"completed", "steady", "deadlock", "limit", "cancelled"};
+const char *sim_end_name(sv_sim_end end)
+{
+    static const char *const names[] = {"completed", "steady", "deadlock", "limit", "cancelled"};
+    return names[end];
+}
 
 double sim_utilisation(const struct sim *sim, sv_channel c)
 {
@@ -47,6 +51,15 @@ static const char *plural(uint64_t count)
 static void print_traffic(sv_text *out, const struct sim *sim)
 {
     const struct sim_options *o = sim->o;
+    if (sim->trace != NULL) {
+        sv_text_print(out, "trace          %s: %u ranks, mapped %s", o->trace,
+                      sim->trace->num_ranks, o->map != NULL ? o->map : "linear");
+        if (o->several)
+            sv_text_print(out, "\n");
+        else
+            sv_text_print(out, ", seed %llu\n", (unsigned long long)o->seed);
+        return;
+    }
     sv_text_print(out, "traffic        %s%s", o->list != NULL ? "messages in " : "", sim->traffic);
     if (sim_same_bytes(sim))
         sv_text_print(out, ", messages of %u bytes", sim_message_bytes(sim));
@@ -58,19 +71,22 @@ static void print_traffic(sv_text *out, const struct sim *sim)
         sv_text_print(out, ", in each job of %s", o->jobs);
     for (size_t i = 0; i < o->job_traffic.length; i++)
         sv_text_print(out, ", %s", o->job_traffic.at[i]);
-    sv_text_print(out, ", seed %llu\n", (unsigned long long)o->seed);
+    if (o->several)
+        sv_text_print(out, "\n");
+    else
+        sv_text_print(out, ", seed %llu\n", (unsigned long long)o->seed);
 }
 
-static void print_what(sv_text *out, const struct sim *sim)
+void sim_print_what(sv_text *out, const struct sim *sim)
 {
     const struct sim_options *o = sim->o;
+    unsigned lanes = o->several ? sv_sim_lanes(sim->f, sim->r) : sim->setup.model.lanes;
     sv_text_print(out, "fabric         %s: %u switch%s, %u terminal%s\n", o->input,
                   sim->f->live_switches, sim->f->live_switches == 1 ? "" : "es",
                   sim->f->live_terminals, plural(sim->f->live_terminals));
     sv_text_print(out, "tables         %s%s, %u lane%s%s\n",
                   sim->engine != NULL ? "by " : "as they are there",
-                  sim->engine != NULL ? sim->engine : "", sim->setup.model.lanes,
-                  plural(sim->setup.model.lanes),
+                  sim->engine != NULL ? sim->engine : "", lanes, plural(lanes),
                   o->assume_sl != SIM_NOT_GIVEN ? ", one service level assumed" : "");
     print_traffic(out, sim);
     sv_text_print(out, "profile        %s", o->profile);
@@ -82,7 +98,7 @@ static void print_what(sv_text *out, const struct sim *sim)
 static void print_status(sv_text *out, const struct sim *sim)
 {
     const sv_sim_result *r = sim->result;
-    sv_text_print(out, "status         %s", ends[r->end]);
+    sv_text_print(out, "status         %s", sim_end_name(r->end));
     switch (r->end) {
     case SV_SIM_COMPLETED:
         break;
@@ -155,9 +171,10 @@ static void print_numbers(sv_text *out, const struct sim *sim)
 
 void sim_print_text(sv_text *out, const struct sim *sim)
 {
-    print_what(out, sim);
+    sim_print_what(out, sim);
     print_status(out, sim);
     print_numbers(out, sim);
+    sim_print_adapt(out, sim);
     if (sim->result->end != SV_SIM_DEADLOCK)
         return;
     sv_text_print(out, "%zu channels wait for each other%s%s%s:\n", sim->cycle_length,
@@ -193,20 +210,21 @@ static void json_profile(sv_json *j, const struct sim *sim)
     sv_json_end(j, '}');
 }
 
-static void json_what(sv_json *j, const struct sim *sim)
+void sim_json_what(sv_json *j, const struct sim *sim)
 {
     const struct sim_options *o = sim->o;
     sv_json_text(j, "fabric", o->input);
     sv_json_text(j, "engine", sim->engine);
     sv_json_number(j, "switches", sim->f->live_switches);
     sv_json_number(j, "terminals", sim->f->live_terminals);
-    sv_json_number(j, "lanes", sim->setup.model.lanes);
+    sv_json_number(j, "lanes", o->several ? sv_sim_lanes(sim->f, sim->r) : sim->setup.model.lanes);
     sv_json_text(j, "traffic", sim->traffic);
     if (sim_same_bytes(sim))
         sv_json_number(j, "message_bytes", sim_message_bytes(sim));
     if (o->load != NULL)
         sv_json_real(j, "load", o->load_share, 6);
-    sv_json_number(j, "seed", o->seed);
+    if (!o->several)
+        sv_json_number(j, "seed", o->seed);
     json_profile(j, sim);
 }
 
@@ -276,9 +294,9 @@ void sim_print_json(sv_text *out, const struct sim *sim)
     sv_json j;
     sv_json_init(&j, out);
     sv_json_begin_object(&j, NULL);
-    sv_json_text(&j, "status", ends[r->end]);
+    sv_json_text(&j, "status", sim_end_name(r->end));
     sv_json_bool(&j, "partial", r->end == SV_SIM_CANCELLED);
-    json_what(&j, sim);
+    sim_json_what(&j, sim);
     json_time(&j, "simulated_us", r->time);
     json_time(&j, "counted_from_us", r->from);
     json_time(&j, "counted_until_us", r->until);
@@ -295,6 +313,7 @@ void sim_print_json(sv_text *out, const struct sim *sim)
     if (sim->o->steady)
         sv_json_real(&j, "steady_share", r->steady_share, 6);
     json_busiest(&j, sim);
+    sim_json_adapt(&j, sim);
     sv_json_number(&j, "events", sim_events(r));
     sv_json_number(&j, "packet_hops", r->packet_hops);
     sv_json_number(&j, "state_bytes", r->state_bytes);

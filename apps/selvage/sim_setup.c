@@ -8,7 +8,7 @@
 
 /* ---- model ---- */
 
-static bool is_set(const struct sim_options *o, const char *name_and_equals)
+bool sim_is_set(const struct sim_options *o, const char *name_and_equals)
 {
     for (size_t i = 0; i < o->set.length; i++)
         if (strncmp(o->set.at[i], name_and_equals, strlen(name_and_equals)) == 0)
@@ -26,7 +26,7 @@ sv_status sim_fit_model(struct app *app, struct sim *sim)
     if (model->lanes < lanes)
         return sv_fail(app->ctx, SV_INFEASIBLE, "tables use %u lanes, the model has %u", lanes,
                        model->lanes);
-    for (uint32_t i = 0; i < sim->f->num_channels && !is_set(sim->o, "inject-gbit="); i++)
+    for (uint32_t i = 0; i < sim->f->num_channels && !sim_is_set(sim->o, "inject-gbit="); i++)
         if (!sv_is_switch(sim->f, sim->f->tail[i]) &&
             sim_byte_ticks(sim, (sv_channel){i}) < model->inject) {
             sv_warn(app->ctx,

@@ -1,6 +1,8 @@
 /*
  * sim_shared.h: what `selvage sim` is asked (sim_options.c), what can be asked (sim_lists.c), what
- * it simulated (cmd_sim.c), and who tells of it (sim_print.c, sim_csv.c).
+ * it simulated (cmd_sim.c; sim_runs.c several times), how packets choose their ways (sim_policy.c),
+ * programs that are replayed (sim_trace.c), and who tells of it (sim_print.c, sim_adapt.c,
+ * sim_csv.c, sim_compare.c, sim_map.c).
  */
 #ifndef SELVAGE_APP_SIM_SHARED_H
 #define SELVAGE_APP_SIM_SHARED_H
@@ -18,6 +20,7 @@ enum sim_file {
     SIM_CHANNELS,
     SIM_LATENCIES,
     SIM_TIMELINE,
+    SIM_ROUTERS,
     SIM_STUCK,
     SIM_NUM_FILES
 };
@@ -35,12 +38,21 @@ struct sim_options {
     const char *warm_up, *sample, *precision, *interval, *limit;
     bool steady, json;
     const char *files[SIM_NUM_FILES];
+    app_list policies;
+    const char *store, *store_out;
+    const char *trace, *map, *eager, *compute;
+    uint64_t repeat;
+    const char *seeds, *picture;
     /* What it means. */
     sv_sim_model model;
     uint64_t warm_up_ticks, sample_ticks, interval_ticks, limit_ticks; /* or SIM_NOT_GIVEN */
     uint64_t message_bytes;             /* where a message was given */
     double load_share, precision_share; /* 0: not given */
     bool file_on_output;                /* so that nothing else is printed there */
+    uint64_t eager_bytes;
+    double compute_factor;
+    uint64_t first_seed, num_seeds;
+    bool several; /* runs, which are compared */
 };
 
 /* A simulation. */
@@ -53,6 +65,11 @@ struct sim {
     sv_sim_traffic *made; /* by setup.source */
     const char *traffic;  /* its spec, or the file it is from */
     bool endless;
+    const char *policy; /* as it is asked for, or NULL */
+    sv_adapt *adapt;
+    const sv_mpi_trace *trace; /* that is replayed, or NULL */
+    sv_mpi_replay *replay;
+    sv_mpi_replay_result replayed;
     sv_sim_result *result;
     double seconds;    /* of simulating */
     uint32_t counting; /* terminals that count and took part */
@@ -77,10 +94,91 @@ sv_status sim_fit_model(struct app *app, struct sim *sim);
 /* What is sent: setup.source, which is good for one run. */
 sv_status sim_load_traffic(struct app *app, struct sim *sim);
 
-/* What --profile help and --traffic help print. Returns the exit code. */
+/* Whether a number of the model was set by name ("lanes="). */
+bool sim_is_set(const struct sim_options *options, const char *name_and_equals);
+
+/* ---- sim_policy.c, sim_trace.c ---- */
+
+/* Makes the policy that is asked for, if one is: setup.policy, and lanes for it. */
+sv_status sim_make_policy(struct app *app, struct sim *sim);
+/* Writes what it has learned into o->store_out, if that is given. */
+sv_status sim_write_store(struct app *app, const struct sim *sim);
+/* Checks the options of policies, traces and runs: -1 or an exit code. */
+int sim_parse_policies(struct app *app, struct sim_options *options);
+/* The program that is to be replayed: a file, or a skeleton. */
+sv_status sim_load_trace(struct app *app, const char *argument, sv_mpi_trace **trace);
+/* Replays it: setup.source. */
+sv_status sim_make_replay(struct app *app, struct sim *sim);
+
+/* ---- one run ---- */
+
+/* Simulates with the tables that there are; what it made is released by sim_end_run. */
+sv_status sim_run(struct app *app, struct sim *sim);
+void sim_end_run(struct app *app, struct sim *sim);
+/* Writes into a file, or to standard output. */
+typedef void sim_write_fn(sv_text *out, const void *what);
+sv_status sim_save(struct app *app, const char *path, sim_write_fn *write, const void *what);
+
+/* ---- what is compared ---- */
+
+/* Numbers of a run. Whatever cannot be told is NAN. */
+typedef struct sim_measures {
+    double latency_us, since_ready_us; /* Eq. 4.2: mean over destinations of their means */
+    double contention_us, worst_us;    /* wait of a packet at a router, and at the worst one */
+    double execution_us, throughput_gbyte_s;
+    double waiting_share; /* of ranks' time that they waited, of a trace */
+    double control_share; /* of bytes that terminals send */
+    double detour_share, early_share;
+    double early_us, early_most_bytes; /* wait of an early packet */
+    uint32_t destinations;
+    sv_node worst; /* SV_NONE: nobody waited */
+} sim_measures;
+
+sim_measures sim_measure(const struct sim *sim);
+/* Packets that a switch granted, and how long they waited there, in the time that counts. */
+void sim_router(const struct sim *sim, uint32_t s, uint64_t *packets, sv_sim_sum *waited);
+
+/* One policy in all runs. */
+typedef struct sim_contender {
+    const char *policy; /* NULL: none, the tables' ways */
+    unsigned lanes;
+    size_t runs;            /* that were completed */
+    sim_measures *measures; /* [num_seeds] */
+    sv_adapt_report *reports;
+    uint64_t ends[SV_SIM_CANCELLED + 1];
+    double seconds;
+    double *packets, *waited; /* [switches]: sums, of --latency-map */
+    double *cells;            /* [columns × switches]: mean wait in us, of the first run */
+    uint32_t columns;
+    double column_us;
+} sim_contender;
+
+/* Runs all policies with all seeds, and tells. Returns the exit code. */
+int sim_compare(struct app *app, struct sim *sim);
+/* What was found; partial: it was told to stop. */
+void sim_print_contenders(sv_text *out, const struct sim *sim, const sim_contender *all,
+                          size_t count, bool partial);
+void sim_json_contenders(sv_text *out, const struct sim *sim, const sim_contender *all,
+                         size_t count, bool partial);
+
+/* Takes what the picture needs from a run, and draws it. */
+sv_status sim_take_map(struct app *app, const struct sim *sim, sim_contender *contender);
+sv_status sim_draw_map(struct app *app, const struct sim *sim, const sim_contender *all,
+                       size_t count);
+void sim_release_map(struct app *app, sim_contender *contender);
+
+/* Lines about policy, trace, latencies and contention, and the same for programs. */
+void sim_print_what(sv_text *out, const struct sim *sim);
+void sim_json_what(sv_json *j, const struct sim *sim);
+void sim_print_adapt(sv_text *out, const struct sim *sim);
+void sim_json_adapt(sv_json *j, const struct sim *sim);
+const char *sim_end_name(sv_sim_end end);
+
+/* What --profile help, --traffic help and --policy help print. Returns the exit code. */
 typedef void sim_list_fn(sv_text *out, bool json);
 void sim_list_profiles(sv_text *out, bool json);
 void sim_list_traffic(sv_text *out, bool json);
+void sim_list_policies(sv_text *out, bool json);
 int sim_list(struct app *app, sim_list_fn *list, bool json);
 
 /* Microseconds of ticks. */
@@ -104,7 +202,7 @@ static inline uint32_t sim_message_bytes(const struct sim *sim)
 /* Whether that is what messages have: neither a file nor the spec tells. */
 static inline bool sim_same_bytes(const struct sim *sim)
 {
-    return sim->o->list == NULL && strncmp(sim->traffic, "file:", 5) != 0 &&
+    return sim->o->list == NULL && sim->trace == NULL && strncmp(sim->traffic, "file:", 5) != 0 &&
            strstr(sim->traffic, "bytes=") == NULL;
 }
 

@@ -73,6 +73,38 @@ SV_API SV_MUST_USE sv_status sv_heat_write(sv_ctx *ctx, const sv_heat *heat, con
 /* The same into a file, which appears whole or not at all. "-": standard output. */
 SV_API SV_MUST_USE sv_status sv_heat_save(sv_ctx *ctx, const sv_heat *heat, const char *path);
 
+/* ---- latency maps ---- */
+
+/* One surface over the switches of a fabric. */
+typedef struct sv_surface_panel {
+    const char *title;    /* in UTF-8; NULL: none */
+    const double *height; /* [num_switches]: at least 0; NAN: there was nothing */
+    /* Over time, or NULL: [columns × num_switches], NAN as above. */
+    const double *cells;
+    uint32_t columns;
+    double column; /* how long one is, in the unit of time */
+} sv_surface_panel;
+
+typedef struct sv_surface {
+    const sv_fabric *fabric;
+    const sv_surface_panel *panels; /* side by side, with the same scale */
+    uint32_t count;
+    const char *title, *unit, *time_unit; /* "us"; never NULL */
+} sv_surface;
+
+/*
+ * Writes latency maps (PR-DRB thesis, Figs. 4.7, 4.10, 4.20) as SVG: for each panel the heights as
+ * a surface over the switches, seen from above at an angle: meshes by coordinate, trees by level
+ * and index, what is no such grid as bars where its switches are. Below it, if cells are given,
+ * those switches that are highest as rows, time from left to right. Points, bars and cells carry
+ * <title>s with name and number. Same input, same bytes.
+ *
+ * Fails with NO_MEMORY, CANCELLED, and what the sink returns. Time: that of placing the switches,
+ * and sorting.
+ */
+SV_API SV_MUST_USE sv_status sv_surface_write(sv_ctx *ctx, const sv_surface *surface,
+                                              const sv_sink *sink);
+
 #ifdef __cplusplus
 }
 #endif

@@ -68,20 +68,6 @@ static uint64_t end_of(const drawing *d, uint32_t step)
 
 /* ---- colours ---- */
 
-/* Light blue, blue, violet, red, dark red: the lightest is still seen on white. */
-static const uint8_t ramp[][3] = {{127, 180, 224}, {84, 124, 206}, {131, 82, 184},
-                                  {186, 44, 122},  {206, 22, 46},  {112, 0, 12}};
-
-static void colour_of(uint32_t step, uint32_t steps, unsigned rgb[3])
-{
-    enum { LAST = sizeof ramp / sizeof ramp[0] - 1 };
-    /* the one colour of a picture with one is the hottest */
-    double at = steps > 1 ? (double)(step - 1) / (steps - 1) * LAST : LAST;
-    unsigned i = at >= LAST ? LAST - 1 : (unsigned)at;
-    for (int k = 0; k < 3; k++)
-        rgb[k] = (unsigned)(ramp[i][k] + (ramp[i + 1][k] - ramp[i][k]) * (at - i) + 0.5);
-}
-
 static void write_style(drawing *d)
 {
     sv_text *out = &d->out;
@@ -97,7 +83,7 @@ static void write_style(drawing *d)
                        "rect.dark{stroke:none;fill:#c4c4c4}\n");
     for (uint32_t k = 1; k <= d->steps; k++) {
         unsigned rgb[3];
-        colour_of(k, d->steps, rgb);
+        sv__svg_colour(k, d->steps, rgb);
         sv_text_print(out, ".h%u{stroke:#%02x%02x%02x}rect.h%u{stroke:none;fill:#%02x%02x%02x}\n",
                       k, rgb[0], rgb[1], rgb[2], k, rgb[0], rgb[1], rgb[2]);
     }

@@ -1,5 +1,5 @@
 /*
- * svg.c: text that may stand in SVG.
+ * svg.c: text that may stand in SVG, and colours of heat.
  *
  * XML knows five characters with a meaning, and some (control characters, U+FFFE and U+FFFF)
  * that it must not have at all, not even escaped; names in fabrics can have both.
@@ -50,4 +50,18 @@ void sv__svg_text(sv_text *out, const char *text, size_t most)
             sv_text_add(out, text, length);
         text += length > 0 ? length : 1;
     }
+}
+
+/* Light blue, blue, violet, red, dark red: the lightest is still seen on white. */
+static const uint8_t ramp[][3] = {{127, 180, 224}, {84, 124, 206}, {131, 82, 184},
+                                  {186, 44, 122},  {206, 22, 46},  {112, 0, 12}};
+
+void sv__svg_colour(uint32_t step, uint32_t steps, unsigned rgb[3])
+{
+    enum { LAST = sizeof ramp / sizeof ramp[0] - 1 };
+    /* the one colour of a picture with one is the hottest */
+    double at = steps > 1 ? (double)(step - 1) / (steps - 1) * LAST : LAST;
+    unsigned i = at >= LAST ? LAST - 1 : (unsigned)at;
+    for (int k = 0; k < 3; k++)
+        rgb[k] = (unsigned)(ramp[i][k] + (ramp[i + 1][k] - ramp[i][k]) * (at - i) + 0.5);
 }

@@ -1,5 +1,5 @@
 /*
- * svg.h: text that may stand in SVG.
+ * svg.h: text that may stand in SVG, and colours of heat.
  */
 #ifndef SV_PICTURE_SVG_H
 #define SV_PICTURE_SVG_H
@@ -12,5 +12,8 @@
  * "…". 0: all of it. Time: linear.
  */
 void sv__svg_text(sv_text *out, const char *text, size_t most);
+
+/* The colour of step 1 … steps of heat, from the least to the most. Time: O(1). */
+void sv__svg_colour(uint32_t step, uint32_t steps, unsigned rgb[3]);
 
 #endif

@@ -1,0 +1,133 @@
+/*
+ * sim_policy.c: policies of a simulation: made for its tables, lanes for them, what they learned.
+ *
+ * A policy's lanes are those of its segments and adaptive ones, which may be more than the tables
+ * have; unless told, the model gets as many. Lanes take turns then, whatever the profile says
+ * (rule 25), unless arbitration was set by name: then it is refused.
+ */
+#include <string.h>
+
+#include "base/file.h"
+#include "selvage/sim_shared.h"
+#include "simulate/quantity.h"
+
+/* A factor that leaves nothing of any time; 0 itself would stand for 1. */
+#define NO_COMPUTING 1e-30
+
+sv_status sim_make_policy(struct app *app, struct sim *sim)
+{
+    const struct sim_options *o = sim->o;
+    sv_sim_model *model = &sim->setup.model;
+    sv_adapt_request request = {
+        .spec = sim->policy, .model = model, .seed = o->seed, .most_lanes = o->model.lanes};
+    unsigned lanes = 0;
+    sv_file file;
+    if (sim->policy == NULL)
+        return SV_OK;
+    if (!sim_is_set(o, "arbitration="))
+        model->weighted = false;
+    if (o->store != NULL) {
+        SV_TRY(sv_file_open(&file, app->ctx, o->store));
+        request.store = &file.source;
+    }
+    sv_status status = sv_adapt_new(app->ctx, sim->f, sim->r, &request, &sim->adapt, &lanes);
+    if (o->store != NULL)
+        sv_file_close(&file);
+    SV_TRY(status);
+    if (o->model.lanes == 0)
+        model->lanes = lanes;
+    sim->setup.policy = sv_adapt_policy(sim->adapt);
+    return SV_OK;
+}
+
+sv_status sim_write_store(struct app *app, const struct sim *sim)
+{
+    sv_file file;
+    if (sim->o->store_out == NULL)
+        return SV_OK;
+    SV_TRY(sv_file_create(&file, app->ctx, sim->o->store_out));
+    sv_status status = sv_adapt_store_write(app->ctx, sim->adapt, &file.sink);
+    if (status == SV_OK)
+        return sv_file_commit(&file);
+    sv_file_close(&file);
+    return status;
+}
+
+/* ---- options ---- */
+
+/* "5" (seeds from --seed on) or "3..7". */
+static int parse_seeds(struct app *app, struct sim_options *o)
+{
+    const uint64_t most = 10000;
+    o->first_seed = o->seed;
+    o->num_seeds = 1;
+    if (o->seeds == NULL)
+        return -1;
+    sv_scan scan = sv_scan_of(sv_span_of(o->seeds));
+    uint64_t number, last;
+    bool good = sv_scan_number(&scan, UINT64_MAX - most, &number);
+    if (good && sv_scan_char(&scan, '.')) {
+        good = sv_scan_char(&scan, '.') && sv_scan_number(&scan, UINT64_MAX - most, &last) &&
+               last >= number && last - number < most;
+        o->first_seed = number;
+        o->num_seeds = good ? last - number + 1 : 0;
+    } else {
+        o->num_seeds = number;
+        good = good && number >= 1 && number <= most;
+    }
+    if (!good || !sv_scan_done(&scan))
+        return app_usage_error(app,
+                               "--seeds: '%s' is neither a number nor FIRST..LAST (at most %u)",
+                               o->seeds, (unsigned)most);
+    return -1;
+}
+
+static int check_policies(struct app *app, const struct sim_options *o)
+{
+    if (o->policies.length == 0 && (o->store != NULL || o->store_out != NULL))
+        return app_usage_error(app, "--store and --store-out go with --policy");
+    if (o->store_out != NULL && o->several)
+        return app_usage_error(app, "--store-out goes with one policy and one seed");
+    for (int i = 0; o->several && i < SIM_NUM_FILES; i++)
+        if (o->files[i] != NULL)
+            return app_usage_error(app, "CSV files are of one run: one policy and one seed");
+    return -1;
+}
+
+static int parse_trace(struct app *app, struct sim_options *o)
+{
+    if (o->eager != NULL && !sv_span_bytes(sv_span_of(o->eager), UINT32_MAX, &o->eager_bytes))
+        return app_usage_error(app, "--eager: '%s' is no number of bytes (0, 65536, 64KiB)",
+                               o->eager);
+    if (o->compute != NULL &&
+        (!sv_span_decimal(sv_span_of(o->compute), &o->compute_factor) || o->compute_factor > 1e6))
+        return app_usage_error(app, "--compute: '%s' is no factor (0 … 1000000)", o->compute);
+    if (o->compute != NULL && o->compute_factor == 0)
+        o->compute_factor = NO_COMPUTING;
+    if (o->repeat != SIM_NOT_GIVEN && (o->repeat == 0 || o->repeat > 1000000))
+        return app_usage_error(app, "--repeat: %llu is not in 1…1000000",
+                               (unsigned long long)o->repeat);
+    return -1;
+}
+
+int sim_parse_policies(struct app *app, struct sim_options *o)
+{
+    int code = parse_seeds(app, o);
+    if (code >= 0)
+        return code;
+    o->several = o->policies.length > 1 || o->seeds != NULL;
+    if (o->trace == NULL &&
+        (o->map != NULL || o->eager != NULL || o->compute != NULL || o->repeat != SIM_NOT_GIVEN))
+        return app_usage_error(app, "--map, --eager, --compute and --repeat go with --trace");
+    if (o->trace != NULL &&
+        (o->traffic != NULL || o->list != NULL || o->jobs != NULL || o->load != NULL ||
+         o->message != NULL || o->messages != SIM_NOT_GIVEN || o->order != NULL))
+        return app_usage_error(app, "--trace tells all messages: no --traffic, --file, --jobs, "
+                                    "--message, --messages, --load or --order");
+    if (o->map != NULL && strcmp(o->map, "linear") != 0 && strcmp(o->map, "random") != 0 &&
+        strncmp(o->map, "file:", 5) != 0)
+        return app_usage_error(app, "--map: '%s' is neither linear nor random nor file:FILE",
+                               o->map);
+    code = parse_trace(app, o);
+    return code >= 0 ? code : check_policies(app, o);
+}
