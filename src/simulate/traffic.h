@@ -100,6 +100,7 @@ struct sv__play {
     bool regular;
     uint64_t on, off; /* ticks of a burst and between bursts; off 0: all is one */
     double rest;      /* load between bursts */
+    bool rest_own;    /* which has the pattern, too; else it is uniform */
     uint64_t end;     /* nothing is ready then or later (with an offset: earlier by that) */
     uint64_t *offset; /* [size]: where in its cycle each rank begins; NULL: all at 0 */
     sv_rng *rng;      /* [size] or NULL */

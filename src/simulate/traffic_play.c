@@ -29,16 +29,21 @@ static sv_status read_bursts(sv__play *play, sv__spec *spec)
 {
     static const char *const words[] = {"together", "random", NULL};
     const uint64_t far = UINT64_MAX / 4; /* as traffic_pace.c has it */
-    unsigned phases;
+    static const char *const whose[] = {"uniform", "same", NULL};
+    unsigned phases, own;
     uint64_t bursts;
     SV_TRY(sv__key_time(spec, "on", 0, &play->on));
     SV_TRY(sv__key_time(spec, "off", play->on, &play->off));
     SV_TRY(sv__key_choice(spec, "phases", words, &phases));
     SV_TRY(sv__key_load(spec, "rest", 0, &play->rest));
+    SV_TRY(sv__key_choice(spec, "resting", whose, &own));
+    play->rest_own = own == 1;
     SV_TRY(sv__spec_number(spec, "bursts", 1, 1000000000, 0, &bursts));
     if (play->on == 0 && (play->off > 0 || sv__spec_has(spec, "phases") ||
                           sv__spec_has(spec, "rest") || sv__spec_has(spec, "bursts")))
         return sv__spec_fail(spec, "off, phases, rest and bursts are of bursts: on is missing");
+    if (sv__spec_has(spec, "resting") && play->rest == 0)
+        return sv__spec_fail(spec, "resting is of messages between bursts: rest is missing");
     if (play->on > 0 && play->load == 0)
         play->load = 1;
     play->end = bursts == 0 || play->on + play->off > far / bursts
@@ -211,7 +216,7 @@ static bool paced_next(sv__play *play, uint32_t rank, sv_sim_message *message)
         uint64_t before = paced ? play->time[rank] : 0;
         if (play->sent[rank] >= sends || (paced && !sv__pace_next(play, rank, &rest)))
             return false;
-        to = rest ? sv__other_rank(play, rank) : rank;
+        to = rest && !play->rest_own ? sv__other_rank(play, rank) : rank;
         while (to == rank && play->sent[rank] < sends) {
             to = play->moves->to(play, rank, play->sent[rank]++);
             if (to == rank && play->moves->by_time) { /* nobody now: that was no message */

@@ -112,6 +112,24 @@ static void between_bursts_is_rest(void **state)
     release(&bed);
 }
 
+/* A pattern that goes on between bursts, at another load. */
+static void rest_may_be_the_same(void **state)
+{
+    (void)state;
+    struct bed bed = bed_of(ctx, 64);
+    sv_sim_message message;
+    uint32_t between = 0;
+    ask(ctx, &bed,
+        (sv_sim_traffic_request){.spec = "transpose:on=100us,rest=0.1,resting=same,bursts=200",
+                                 .load = 0.4});
+    while (next(&bed, 10, &message)) {
+        between += message.ready % (200 * US) >= 100 * US;
+        assert_int_equal(terminal_of(&bed, message.destination), partner(2, 10));
+    }
+    assert_true(fabs(between / (199 * 100.0 * US / (2074 * 450) * 0.1) - 1) < 0.05);
+    release(&bed);
+}
+
 /* ---- rates and ranks ---- */
 
 static void a_rate_is_of_payload(void **state)
