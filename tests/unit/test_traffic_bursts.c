@@ -195,6 +195,7 @@ static void nonsense_is_refused(void **state)
         {"shift:ranks=65", "ranks"},
         {"shift:place=spread", "ranks is missing"},
         {"shift:bursts=3", "on is missing"},
+        {"shift:on=1us,resting=same", "rest is missing"},
         {"changing:patterns=shuffle+ring", "'ring' cannot be the pattern of a burst"},
         {"changing:patterns=changing", "'changing' cannot be the pattern of a burst"},
         {"changing:patterns=hotspot", "'hotspot' cannot be the pattern of a burst"},
@@ -393,10 +394,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_burst_has_its_pattern), cmocka_unit_test(patterns_may_come_at_random),
-        cmocka_unit_test(between_bursts_is_rest),     cmocka_unit_test(a_rate_is_of_payload),
-        cmocka_unit_test(some_ranks_take_part),       cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(one_spot_and_a_bystander),   cmocka_unit_test(one_spot_for_several_paths),
-        cmocka_unit_test(two_spots_on_one_path),      cmocka_unit_test(noise_has_no_bursts),
+        cmocka_unit_test(between_bursts_is_rest),     cmocka_unit_test(rest_may_be_the_same),
+        cmocka_unit_test(a_rate_is_of_payload),       cmocka_unit_test(some_ranks_take_part),
+        cmocka_unit_test(nonsense_is_refused),        cmocka_unit_test(one_spot_and_a_bystander),
+        cmocka_unit_test(one_spot_for_several_paths), cmocka_unit_test(two_spots_on_one_path),
+        cmocka_unit_test(noise_has_no_bursts),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
