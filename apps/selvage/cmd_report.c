@@ -15,12 +15,16 @@ struct wanted {
     const char *database, *output, *title;
     bool text, csv, json;
     uint64_t megabytes;
+    const app_list *pictures;
 };
 
 static sv_status write_page(struct app *app, const struct wanted *w)
 {
-    sv_report_request request = {
-        .database = w->database, .title = w->title, .most_bytes = w->megabytes * 1000000};
+    sv_report_request request = {.database = w->database,
+                                 .title = w->title,
+                                 .pictures = w->pictures->at,
+                                 .num_pictures = w->pictures->length,
+                                 .most_bytes = w->megabytes * 1000000};
     sv_file file;
     SV_TRY(sv_file_create(&file, app->ctx, w->output));
     sv_status status = sv_report_write(app->ctx, &request, &file.sink);
@@ -39,6 +43,8 @@ static int run(struct app *app, const struct wanted *w)
         return app_usage_error(app, "say where the page goes (-o page.html), or --text");
     if (w->megabytes > 4000)
         return app_usage_error(app, "--megabytes: at most 4000");
+    if (forms > 0 && w->pictures->length > 0)
+        return app_usage_error(app, "--picture goes with -o");
     if (forms == 0)
         return app_exit(app, write_page(app, w));
     struct study_print_options options = {.format = w->csv    ? STUDY_CSV
@@ -53,11 +59,14 @@ int cmd_report(struct app *app, int argc, char **argv)
     const char *output = NULL, *title = NULL, *words[1];
     bool text = false, csv = false, json = false;
     uint64_t megabytes = 0;
+    app_list pictures = {0};
     const app_option options[] = {
         {"output", 'o', OPTION_TEXT, &output, "FILE", "write the page there"},
         {"title", 0, OPTION_TEXT, &title, "TEXT", "its title"},
         {"megabytes", 0, OPTION_NUMBER, &megabytes, "N",
          "how large it may become (default 10); drawings that do not fit are left out"},
+        {"picture", 0, OPTION_LIST, &pictures, "FILE.svg",
+         "a latency map (sim --latency-map) that is shown on it, too"},
         {"text", 't', OPTION_FLAG, &text, NULL, "print the tables instead"},
         {"csv", 0, OPTION_FLAG, &csv, NULL, "print them as CSV"},
         {"json", 'j', OPTION_FLAG, &json, NULL, "print them as JSON"},
@@ -67,13 +76,14 @@ int cmd_report(struct app *app, int argc, char **argv)
         "What a study found: one page that a browser opens from disk, with the recommendation and\n"
         "its evidence, charts, and the fabrics drawn with their loads; or the same tables as text.",
         "selvage report study.db -o page.html\n"
+        "selvage report study.db -o page.html --picture policies.svg\n"
         "selvage report study.db --text | less",
         options};
     int code = app_parse(app, &usage, argc, argv, words, 1, 1);
     if (code >= 0)
         return code;
 #ifdef SELVAGE_SQLITE
-    struct wanted wanted = {words[0], output, title, text, csv, json, megabytes};
+    struct wanted wanted = {words[0], output, title, text, csv, json, megabytes, &pictures};
     return run(app, &wanted);
 #else
     return app_exit(app, sv_fail(app->ctx, SV_UNSUPPORTED,

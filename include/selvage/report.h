@@ -13,10 +13,12 @@ extern "C" {
 #endif
 
 typedef struct sv_report_request {
-    const char *database; /* a file that selvage study made */
-    const char *title;    /* of the page; NULL: one that says what was studied */
-    size_t most_bytes;    /* of the page; what does not fit is left out and the page says so.
-                             0: ten million */
+    const char *database;        /* a file that selvage study made */
+    const char *title;           /* of the page; NULL: one that says what was studied */
+    const char *const *pictures; /* SVG files that are shown as they are, each under its name … */
+    size_t num_pictures;
+    size_t most_bytes; /* of the page; what does not fit is left out and the page says so.
+                          0: ten million */
 } sv_report_request;
 
 /* Whether the page is in this build (it takes Node.js to build it). Time: O(1). */

@@ -11,11 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/file.h"
 #include "report/data.h"
 #include "report/template.h"
 
 /* RESERVE: for what is written behind the drawings, and for characters that grow. */
-enum { DEFAULT_BYTES = 10 * 1000 * 1000, RESERVE = 20 * 1000 };
+enum { DEFAULT_BYTES = 10 * 1000 * 1000, RESERVE = 20 * 1000, PIECE = 65536 };
 
 /* Every column of a cell and its result; seconds are the only ones that a machine decides about. */
 static const char cells_sql[] =
@@ -26,7 +28,51 @@ static const char cells_sql[] =
     " FROM cell JOIN result ON result.cell = cell.id LEFT JOIN spent ON spent.cell = cell.id"
     " ORDER BY cell.id";
 
-static sv_status write_data(sv__report *r, const char *title)
+/* All bytes of a file, as {"name", "svg": base64}. */
+static sv_status write_picture(sv__report *r, const char *path)
+{
+    SV_ARRAY(char) bytes = {0};
+    sv_file file;
+    SV_TRY(sv_file_open(&file, r->ctx, path));
+    sv_status status = SV_OK;
+    for (int64_t got = 1; got > 0 && status == SV_OK;) {
+        status = sv_array_reserve(r->ctx, &bytes, bytes.length + PIECE);
+        if (status != SV_OK)
+            break;
+        got = file.source.read(file.source.user, bytes.at + bytes.length, PIECE);
+        if (got < 0)
+            status = sv_fail(r->ctx, SV_IO, "cannot read '%s'", path);
+        else
+            bytes.length += (size_t)got;
+        if (bytes.length > r->most)
+            status = sv_fail(r->ctx, SV_INFEASIBLE,
+                             "'%s' is larger than the page may become (--megabytes)", path);
+    }
+    sv_file_close(&file);
+    if (status == SV_OK && (bytes.length < 5 || (memcmp(bytes.at, "<?xml", 5) != 0 &&
+                                                 memcmp(bytes.at, "<svg", 4) != 0)))
+        status = sv_fail(r->ctx, SV_BAD_INPUT, "'%s' is no SVG", path);
+    if (status == SV_OK) {
+        const char *name = strrchr(path, '/');
+        sv_json_begin_row(&r->json, NULL, '{');
+        sv_json_text(&r->json, "name", name == NULL ? path : name + 1);
+        sv__pack_bytes(&r->json, "svg", bytes.at, bytes.length);
+        sv_json_end(&r->json, '}');
+    }
+    sv_array_release(r->ctx, &bytes);
+    return status;
+}
+
+static sv_status write_pictures(sv__report *r, const sv_report_request *request)
+{
+    sv_json_begin_array(&r->json, "pictures");
+    for (size_t i = 0; i < request->num_pictures; i++)
+        SV_TRY(write_picture(r, request->pictures[i]));
+    sv_json_end(&r->json, ']');
+    return r->text.status;
+}
+
+static sv_status write_data(sv__report *r, const char *title, const sv_report_request *request)
 {
     sv_json_begin_object(&r->json, NULL);
     sv_json_text(&r->json, "title", title);
@@ -40,6 +86,7 @@ static sv_status write_data(sv__report *r, const char *title)
     SV_TRY(sv__write_rows(r, "cells", cells_sql));
     SV_TRY(sv__write_rows(r, "lost", "SELECT * FROM lost ORDER BY cell, kind, failures"));
     SV_TRY(sv__write_tables(r));
+    SV_TRY(write_pictures(r, request));
     SV_TRY(sv__write_drawings(r));
     sv_json_end(&r->json, '}');
     return r->text.status;
@@ -113,7 +160,7 @@ sv_status sv_report_write(sv_ctx *ctx, const sv_report_request *request, const s
         title = own_words;
     }
     if (status == SV_OK)
-        status = write_data(&r, title);
+        status = write_data(&r, title, request);
     if (status == SV_OK)
         status = write_page(&r, title, sink);
     sv__report_close(&r);

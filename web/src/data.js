@@ -71,6 +71,7 @@ const ofCell = (list) => new Map(list.filter((x) => rowOfCell.has(x.cell)).map((
 /** By row of cells. */
 export const loads = ofCell(raw.loads);
 export const timelines = ofCell(raw.timelines);
+export const pictures = raw.pictures ?? [];
 
 export const row = (cell) => rowOfCell.get(cell);
 

@@ -1,9 +1,10 @@
-// latency.js: where and when packets waited: switches down, time across.
+// latency.js: where and when packets waited: switches down, time across; and as a surface.
 import { figure, section } from "./chart.js";
 import { choice, h, nice } from "./dom.js";
 import { leftOut, numbers, text, timelines, words } from "./data.js";
 import { fabricOf } from "./fabric.js";
 import { cellWords, picker } from "./picker.js";
+import { surface } from "./surface.js";
 import * as theme from "./theme.js";
 
 export function latency() {
@@ -18,9 +19,18 @@ export function latency() {
     const sums = new Float64Array(n);
     for (let i = 0; i < raw.length; i++) sums[i % n] += raw[i];
     const order = f.names.map((_, s) => s).sort((a, b) => sums[b] - sums[a] || a - b);
-    Object.assign(state, { row, kept, f, interval, largest, raw, n, order });
+    const means = Float64Array.from(sums, (sum) => ((sum / kept.columns) / 65535) * largest);
+    Object.assign(state, { row, kept, f, interval, largest, raw, n, order, means });
+    drawSurface();
     fig.draw({ caption: cellWords(row), label: `How long packets waited at switches over time: ${cellWords(row)}` });
   }
+  const plane = h("div", { class: "surface-box" }), planeCaption = h("figcaption", {}, "Surface");
+  function drawSurface() {
+    const top = state.order[0], most = state.means.reduce((a, b) => Math.max(a, b), 0);
+    planeCaption.textContent = `${cellWords(state.row)}: highest at ${state.f.names[state.means.indexOf(most)] ?? state.f.names[top]}, ${nice(most, 3)} µs`;
+    plane.replaceChildren(surface(state.f, state.means, most, "µs", `Mean waits as a surface over the switches: ${planeCaption.textContent}`));
+  }
+  theme.onChange(() => { if (state.row >= 0) drawSurface(); });
   const at = (s, column) => (state.raw[column * state.n + s] / 65535) * state.largest;
   const shownSwitches = () => (state.most === 0 ? state.order : state.order.slice(0, state.most));
   const time = (column) => nice(column * state.interval, 5);
@@ -55,5 +65,7 @@ export function latency() {
     "Switches from top to bottom, those with the longest waits first; time from left to right. Stripes that stay are bottlenecks of the routing, not chance.",
     picker(rows, choose),
     h("div", { class: "controls" }, choice("Switches", [[40, "the 40 with the longest waits"], [200, "the 200 with the longest waits"], [0, "all"]], 40, (v) => { state.most = v; fig.draw(); })),
-    fig.element);
+    fig.element,
+    h("figure", { id: "figure-surface" }, h("div", { class: "bar" }, planeCaption), plane,
+      h("p", { class: "note" }, "The same waits as a surface over the switches: the mean of all intervals. Rows are lines of a grid or levels of a tree; fabrics without rows have bars.")));
 }

@@ -8,6 +8,7 @@ import { latency } from "./latency.js";
 import { map } from "./map.js";
 import { ebb, lanes, lifetime, lostConnections, runtime, usability } from "./matrices.js";
 import { section } from "./chart.js";
+import { gallery } from "./surface.js";
 import * as theme from "./theme.js";
 
 const count = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -97,6 +98,7 @@ const sections = [
   ["Time to route", runtime, null],
   ["Fabric under load", map, ["the fabric under load", "study run --fabric FABRIC (loads of the first seed are kept)"]],
   ["Where packets wait", latency, ["where packets wait", "study run --fabric FABRIC (with a simulation; the first seed is kept)"]],
+  ["Latency maps", gallery, null],
 ];
 
 function start() {
