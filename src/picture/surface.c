@@ -14,6 +14,7 @@
 #include <math.h>
 #include <selvage/picture.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "picture/scene.h"
 #include "picture/svg.h"
@@ -126,7 +127,9 @@ static sv_status make_plane(sv_arena *arena, struct drawing *d)
         places[i] = (struct place){d->scene.layout.x[i], d->scene.layout.y[i], i};
     qsort(places, count, sizeof *places, by_row);
     d->columns = 1;
-    d->rows = count_rows(places, count);
+    if (strcmp(d->scene.layout.kind, "groups") != 0 &&
+        strcmp(d->scene.layout.kind, "distance") != 0)
+        d->rows = count_rows(places, count);
     if (d->rows > 0)
         put_on_grid(d, places, count);
     else

@@ -1,0 +1,257 @@
+"""selvage sim with policies, traces and several seeds from outside: what is told, in text and JSON, files, what is
+refused, and how it ends. What policies do: tests/unit/test_adapt*.c; ways and rules: tests/oracle.
+"""
+import csv
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support.command import SELVAGE, ok, selvage  # noqa: E402
+
+MESH = ("mesh:8x8", "-e", "dor", "-p", "drb")
+SPOT = ("--traffic", "meshspot:which=2,rate=600Mbps,noise=0.05,on=200us,off=200us,bursts=3")
+TREE = ("kary:k=4,n=3,hosts=4", "-e", "updn", "-p", "drb")
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="selvage-policy-")
+        self.addCleanup(shutil.rmtree, self.directory)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+        return self.path(name)
+
+    def rows(self, name):
+        with open(self.path(name), newline="") as file:
+            return list(csv.DictReader(file))
+
+    def json(self, *arguments, code=0):
+        result = selvage("sim", *arguments, "--json")
+        self.assertEqual(result.code, code, result.err)
+        return result.json
+
+    def expect(self, code, message, *arguments):
+        result = selvage("sim", *arguments)
+        self.assertEqual(result.code, code, result.err)
+        self.assertIn(message, result.err)
+        self.assertEqual(len(result.err.strip().split("\n")), 1, result.err)
+        self.assertEqual(result.out, "")
+
+
+class Listing(Case):
+    def test_policies_and_keys(self):
+        text = ok("sim", "--policy", "help").out
+        found = json.loads(ok("sim", "--policy", "help", "--json").out)
+        names = [p["name"] for p in found["policies"]]
+        for name in ("deterministic", "random", "cyclic", "valiant", "ugal-l", "ugal-g", "drb", "fr-drb", "pr-drb",
+                     "pr-fr-drb"):
+            self.assertIn(name, names)
+            self.assertRegex(text, r"(?m)^  %s +\S" % re.escape(name))
+        keys = {k["name"]: k for p in found["policies"] if p["name"] == "pr-drb" for k in p["keys"]}
+        self.assertEqual(keys["similar"]["otherwise"], "0.8")
+        self.assertTrue(keys["similar"]["published"])
+        self.assertTrue(all(k["meaning"] for k in keys.values()))
+
+    def test_patterns_are_listed(self):
+        text = ok("sim", "--traffic", "help").out
+        for word in ("changing", "meshspot", "rate", "ranks", "resting", "bursts"):
+            self.assertRegex(text, r"(?m)^ +%s +\S" % word)
+
+
+class OneRun(Case):
+    def test_numbers_agree_with_files(self):
+        found = self.json(*MESH, *SPOT, "--policy", "drb", "--routers", self.path("routers.csv"), "--terminals",
+                          self.path("terminals.csv"))
+        received = [r for r in self.rows("terminals.csv") if int(r["messages"]) > 0]
+        means = [float(r["latency_avg_us"]) for r in received]
+        self.assertEqual(found["destinations"], len(received))
+        self.assertAlmostEqual(found["global_latency_us"], sum(means) / len(means), places=4)
+        ready = [float(r["since_ready_avg_us"]) for r in received]
+        self.assertAlmostEqual(found["global_since_ready_us"], sum(ready) / len(ready), places=4)
+        routers = self.rows("routers.csv")
+        self.assertEqual(len(routers), 64)
+        worst = max((r for r in routers if r["contention_us"]), key=lambda r: float(r["contention_us"]))
+        self.assertEqual(found["worst_router"]["name"], worst["switch"])
+        self.assertAlmostEqual(found["worst_router"]["contention_us"], float(worst["contention_us"]), places=5)
+        packets, waited = (sum(float(r[key]) for r in routers) for key in ("packets", "waited_us"))
+        self.assertAlmostEqual(found["contention_us"], waited / packets, places=4)
+        self.assertEqual(found["arrived_messages"], found["messages"])
+
+    def test_what_a_policy_tells(self):
+        found = self.json(*MESH, *SPOT, "--policy", "drb")
+        policy = found["policy"]
+        self.assertEqual(policy["spec"], "drb")
+        self.assertEqual(found["lanes"], 3)
+        self.assertGreater(policy["opened"], 0)
+        self.assertGreater(policy["detours"], 0)
+        self.assertGreaterEqual(policy["acks"], found["messages"])
+        self.assertGreater(policy["control_bytes"], policy["control_packets"])
+        self.assertTrue(0 < policy["control_share"] < 0.2)
+        self.assertTrue(1 < policy["most_paths"] <= 4)
+        plain = self.json(*MESH, *SPOT)
+        self.assertIsNone(plain["policy"])
+        self.assertLess(found["contention_us"], plain["contention_us"] / 4)
+        text = ok("sim", *MESH, *SPOT, "--policy", "drb").out
+        for word in ("global latency", "contention ", "policy  ", "  control ", "  order ", "  paths "):
+            self.assertIn("\n" + word, text)
+        self.assertNotIn("policy", ok("sim", *MESH, *SPOT).out)
+
+    def test_deterministic_is_what_tables_do(self):
+        keys = ("simulated_us", "global_latency_us", "contention_us", "packet_hops", "messages", "payload_bytes")
+        plain, policy = self.json(*MESH, *SPOT), self.json(*MESH, *SPOT, "--policy", "deterministic")
+        self.assertEqual([plain[k] for k in keys], [policy[k] for k in keys])
+
+    def test_same_seed_same_run(self):
+        first, again, other = (self.json(*MESH, *SPOT, "--policy", "pr-fr-drb", "--seed", seed)
+                               for seed in ("3", "3", "4"))
+        for found in (first, again, other):
+            del found["wall_seconds"]
+        self.assertEqual(first, again)
+        self.assertNotEqual(first["global_latency_us"], other["global_latency_us"])
+
+    def test_a_store_is_written_and_read(self):
+        spec = "pr-drb:notify=router,low=0.9"
+        first = self.json(*MESH, *SPOT, "--policy", spec, "--store-out", self.path("store"))
+        self.assertGreater(first["policy"]["patterns"], 0)
+        self.assertEqual(first["policy"]["seeded"], 0)
+        second = self.json(*MESH, *SPOT, "--policy", spec, "--store", self.path("store"), "--store-out",
+                           self.path("store"))
+        self.assertEqual(second["policy"]["seeded"], first["policy"]["patterns"])
+        self.assertGreater(second["policy"]["applied"], 0)
+        self.expect(4, "", *MESH, *SPOT, "--policy", "drb", "--store-out", self.path("none"))
+        self.assertFalse(os.path.exists(self.path("none")))
+
+    def test_a_window_has_no_share_of_control(self):
+        found = self.json(*MESH, "--traffic", "uniform:load=0.2", "--policy", "drb", "--warm-up", "50", "--sample", "100")
+        self.assertIsNone(found["policy"]["control_share"])
+        self.assertGreater(found["policy"]["control_packets"], 0)
+
+
+class Several(Case):
+    def test_means_and_changes(self):
+        """Means, halves and changes are those of single runs."""
+        single = {(p, s): self.json(*MESH, *SPOT, "--policy", p, "--seed", str(s)) for p in ("deterministic", "drb")
+                  for s in (2, 3, 4)}
+        found = self.json(*MESH, *SPOT, "--policy", "deterministic", "--policy", "drb", "--seeds", "2..4")
+        self.assertEqual(found["first_seed"], 2)
+        self.assertEqual(found["seeds"], 3)
+        for entry in found["policies"]:
+            self.assertEqual(entry["ends"]["completed"], 3)
+            for key, one in (("global_latency_us", "global_latency_us"), ("execution_us", "simulated_us"),
+                             ("contention_us", "contention_us"), ("throughput_gbyte_s", "throughput_gbyte_s")):
+                values = [single[entry["policy"], s][one] for s in (2, 3, 4)]
+                mean = sum(values) / 3
+                half = 4.302653 * math.sqrt(sum((v - mean) ** 2 for v in values) / 2 / 3)
+                self.assertAlmostEqual(entry[key]["mean"], mean, delta=1e-5 * mean)
+                self.assertAlmostEqual(entry[key]["half"], half, delta=1e-3 * half + 1e-5)
+        changes = [100 * (single["drb", s]["global_latency_us"] / single["deterministic", s]["global_latency_us"] - 1)
+                   for s in (2, 3, 4)]
+        drb = found["policies"][1]["global_latency_us"]
+        self.assertAlmostEqual(drb["change_percent"], sum(changes) / 3, places=3)
+        self.assertIsNone(found["policies"][0]["global_latency_us"]["change_percent"])
+        self.assertLess(drb["change_percent"], -20)
+
+    def test_text(self):
+        text = ok("sim", *MESH, *SPOT, "--policy", "deterministic", "--policy", "drb", "--seeds", "2").out
+        self.assertRegex(text, r"(?m)^drb +[\d.]+ ± [\d.]+ +-[\d.]+ ± [\d.]+ ")
+        self.assertRegex(text, r"(?m)^deterministic +[\d.]+ ± [\d.]+ +- ")
+        self.assertIn("2 completed", text)
+        self.assertIn("95 % confidence", text)
+        self.assertNotIn("seed 1", text)
+        text = ok("sim", *MESH, *SPOT, "--seeds", "3").out
+        self.assertRegex(text, r"(?m)^\(tables\) +[\d.]+ ± [\d.]+")
+        self.assertNotIn("change", text.split("\n\n")[2])
+
+    def test_one_seed_has_no_interval(self):
+        found = self.json(*MESH, *SPOT, "--policy", "random", "--policy", "cyclic")
+        self.assertIsNone(found["policies"][0]["global_latency_us"]["half"])
+        self.assertIsNotNone(found["policies"][1]["global_latency_us"]["change_percent"])
+
+    def test_ctrl_c_tells_what_there_is(self):
+        command = [SELVAGE, "sim", *MESH, *SPOT, "--policy", "deterministic", "--policy", "drb", "--seeds", "10000",
+                   "--json"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130, err)
+        found = json.loads(out)
+        self.assertTrue(found["partial"])
+        runs = [p["runs"] for p in found["policies"]]
+        self.assertTrue(0 < runs[1] <= runs[0] <= runs[1] + 1 < 10000, runs)
+
+
+class Maps(Case):
+    def drawn(self, *arguments):
+        ok("sim", *arguments, "--latency-map", self.path("map.svg"))
+        root = xml.etree.ElementTree.parse(self.path("map.svg")).getroot()
+        return root, lambda name: root.findall(".//{http://www.w3.org/2000/svg}" + name)
+
+    def test_a_surface_for_each_policy(self):
+        root, find = self.drawn(*MESH, *SPOT, "--policy", "deterministic", "--policy", "drb")
+        panels = [g for g in find("g") if g.get("class") == "panel"]
+        self.assertEqual(len(panels), 2)
+        for panel in panels:
+            svg = "{http://www.w3.org/2000/svg}"
+            patches = [p for p in panel.findall(".//%spolygon" % svg) if p.get("class") != "floor"]
+            self.assertEqual(len(patches), 49)
+            self.assertEqual(len(panel.findall(".//%scircle" % svg)), 64)
+            self.assertGreater(len(panel.findall(".//%srect" % svg)), 24 * 20)
+        titles = [t.text for t in panels[0].iter("{http://www.w3.org/2000/svg}title")]
+        self.assertTrue(any(re.match(r"sw6-3: \d+(\.\d+)? us$", t) for t in titles))
+
+    def test_trees_by_level_and_others_as_bars(self):
+        _, find = self.drawn(*TREE, "--traffic", "uniform:load=0.5", "--warm-up", "0", "--sample", "100")
+        self.assertEqual(len([p for p in find("polygon") if p.get("class") != "floor"]), 2 * 15)
+        _, find = self.drawn("dragonfly:a=4,p=2,h=2,g=9", "-e", "minhop", "--traffic", "uniform:load=0.5", "--warm-up", "0",
+                             "--sample", "100")
+        self.assertEqual(len([p for p in find("path") if p.get("class", "").startswith("bar")]), 36)
+
+    def test_the_map_alone_on_standard_output(self):
+        result = ok("sim", *MESH, *SPOT, "--latency-map", "-")
+        self.assertTrue(result.out.startswith("<?xml"))
+        self.assertTrue(result.out.rstrip().endswith("</svg>"))
+
+
+class Refused(Case):
+    def test_usage(self):
+        for message, options in (
+                ("--store and --store-out go with --policy", ("--store", "x")),
+                ("one policy and one seed", ("--policy", "drb", "--seeds", "2", "--store-out", "x")),
+                ("CSV files are of one run", ("--seeds", "2", "--routers", "x")),
+                ("--seeds: 'x' is neither", ("--seeds", "x")),
+                ("--seeds: '5..3' is neither", ("--seeds", "5..3")),
+                ("--seeds: '0' is neither", ("--seeds", "0")),
+                ("go with --trace", ("--map", "random")),
+                ("go with --trace", ("--repeat", "2")),
+                ("--trace tells all messages", ("--trace", "x", "--load", "0.5")),
+                ("neither linear nor random", ("--trace", "x", "--map", "round")),
+                ("--eager: 'much'", ("--trace", "x", "--eager", "much")),
+                ("--compute: '-1'", ("--trace", "x", "--compute", "-1"))):
+            with self.subTest(options):
+                self.expect(2, message, *MESH, *options)
+
+    def test_specs(self):
+        self.expect(3, "nonsense", *MESH, "--policy", "nonsense")
+        self.expect(3, "nonsense", *MESH, "--policy", "drb:nonsense=1")
+        self.expect(4, "switches have 2", *MESH, *SPOT, "--policy", "drb", "--set", "lanes=2")
+        self.expect(5, "none", *MESH, *SPOT, "--policy", "pr-drb", "--store", self.path("none"))
+
+
+if __name__ == "__main__":
+    unittest.main()
