@@ -1,4 +1,4 @@
-/* Pictures of fabrics: places of switches, and heat maps. */
+/* Pictures of fabrics: places of switches, and heat maps. (Surfaces: test_surface.c.) */
 #include <math.h>
 
 #include "picture/scene.h"
