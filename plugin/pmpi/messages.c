@@ -162,6 +162,40 @@ void rec_exchange_all(const rec_comm *comm, const rec_exchange *x)
     }
 }
 
+/* Those of one direction; returns how many. */
+static uint32_t begin_some(unsigned kind, const rec_comm *comm, const rec_some *some,
+                           uint32_t *numbers)
+{
+    uint32_t count = 0, peer;
+    for (uint32_t i = 0; i < some->count; i++)
+        if (some->sizes[i] > 0 && rec_peer(comm, some->ranks[i], &peer))
+            numbers[count++] = begin(kind, comm, peer, some->sizes[i]);
+    return count;
+}
+
+void rec_exchange_some(const rec_comm *comm, const rec_some *out, const rec_some *in, unsigned call,
+                       const MPI_Request *begun)
+{
+    rec_request *request;
+    if (!can_be_messages(comm, begun, &request))
+        return;
+    uint32_t *numbers = rec_alloc((out->count + in->count) * sizeof *numbers);
+    if (numbers == NULL)
+        return;
+    rec_call(call);
+    uint32_t count = begin_some(SV_MPI_ISEND, comm, out, numbers);
+    count += begin_some(SV_MPI_IRECV, comm, in, numbers + count);
+    if (request != NULL) {
+        request->kind = REC_MESSAGES;
+        request->numbers = numbers;
+        request->num_numbers = count;
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        rec_wait(numbers[i]);
+    free(numbers);
+}
+
 void rec_ring(const rec_comm *comm, const uint64_t *sizes, unsigned call)
 {
     rec_request *request;

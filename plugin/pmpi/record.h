@@ -184,6 +184,15 @@ typedef struct rec_exchange {
     unsigned call;
 } rec_exchange;
 void rec_exchange_all(const rec_comm *comm, const rec_exchange *exchange);
+
+/* Messages to some ranks of a communicator, and from some, all under way at once. */
+typedef struct rec_some {
+    const int *ranks;
+    uint64_t *sizes;
+    uint32_t count;
+} rec_some;
+void rec_exchange_some(const rec_comm *comm, const rec_some *out, const rec_some *in, unsigned call,
+                       const MPI_Request *begun);
 /* Around the ring, sizes of all known to all. */
 void rec_ring(const rec_comm *comm, const uint64_t *sizes, unsigned call);
 

@@ -1,0 +1,234 @@
+"""The recorder (plugin/pmpi) under real MPI programs: what a trace has is what the program says it did; the program sees nothing of it.
+
+Traces are read by support/svt.py, which knows only the format. Programs are in tests/mpi: each says by itself which events there must be.
+"""
+import collections
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support import svt  # noqa: E402
+
+BUILD = os.environ.get("SELVAGE_BUILD", "build/check")
+RECORDER = os.path.join(BUILD, "libselvage_trace.so")
+PROGRAM = os.path.join(BUILD, "tests", "mpi_program")
+INSIDE = os.path.join(BUILD, "tests", "mpi_inside")  # with the recorder in it, and sanitizers
+FORTRAN = os.path.join(BUILD, "tests", "mpi_fortran")
+FORTRAN_08 = os.path.join(BUILD, "tests", "mpi_fortran_08")
+# All that must come out the same way every time, and all that says what it did.
+SAYING = ("ring modes sendrecv begin any some test many persistent wildcard take cancel forget comms again inter all vary later vary_later near "
+          "errors").split()
+
+
+def line(event, size):
+    """An event as programs say it."""
+    group = None
+    if event.group is not None:
+        ordinal, ranks = event.group
+        group = "world" if (ordinal, ranks) == (0, tuple(range(size))) else "%d:%s" % (ordinal, ",".join(map(str, ranks)))
+    words = [event.kind, event.call]
+    if event.kind in ("send", "isend", "recv", "irecv"):
+        words += ["to" if event.kind.endswith("send") else "from", "any" if event.peer is None else str(event.peer),
+                  "tag", "any" if event.tag is None else str(event.tag), "bytes", str(event.amount), "in", group]
+    if event.kind == "collective":
+        words += ["root", str(event.peer), "bytes", str(event.amount), "in", group]
+    if event.request is not None:
+        words += ["request", str(event.request)]
+    return " ".join(words)
+
+
+class Run:
+    """A program under mpirun, in a folder of its own."""
+
+    def __init__(self, test, program, *arguments, ranks=4, recorder=True, timeout=300):
+        self.folder = tempfile.mkdtemp(prefix="selvage-record-")
+        test.addCleanup(shutil.rmtree, self.folder, True)
+        self.ranks = ranks
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1",
+                           OMPI_MCA_rmaps_base_oversubscribe="1", SAYS_DIR=self.folder, SELVAGE_TRACE_DIR=self.folder,
+                           ASAN_OPTIONS="detect_leaks=0:detect_odr_violation=0", TMPDIR=self.folder)
+        environment.pop("LD_PRELOAD", None)
+        if recorder:
+            environment["LD_PRELOAD"] = RECORDER
+        done = subprocess.run(["mpirun", "--oversubscribe", "-n", str(ranks), program, *arguments], env=environment, cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
+        self.code = done.returncode
+        self.out = sorted(done.stdout.decode().splitlines())
+        self.err = done.stderr.decode()
+
+    def files(self, end=".svt"):
+        return sorted(glob.glob(os.path.join(self.folder, "rank-*" + end)))
+
+    def trace(self):
+        return svt.join([svt.read(path) for path in self.files()])
+
+    def lines(self, rank, trace=None):
+        return [line(e, self.ranks) for e in (trace or self.trace()).ranks[rank] if e.kind != "compute"]
+
+    def said(self, rank):
+        with open(os.path.join(self.folder, "rank-%d.txt" % rank)) as file:
+            return file.read().splitlines()
+
+
+class Base(unittest.TestCase):
+    maxDiff = 4000
+
+    def check(self, run):
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(len(run.files()), run.ranks, run.err)
+        self.assertEqual(run.files(".part") + run.files(".new"), [])
+        trace = run.trace()
+        for rank in range(run.ranks):
+            self.assertEqual(run.lines(rank, trace), run.said(rank), "rank %d" % rank)
+        return trace
+
+
+class Recorder(Base):
+    def test_what_programs_say_they_did(self):
+        for name in SAYING:
+            for ranks in {"near": (2, 5), "vary": (2, 5), "comms": (4,), "inter": (4,)}.get(name, (5,)):
+                with self.subTest(program=name, ranks=ranks):
+                    trace = self.check(Run(self, PROGRAM, name, ranks=ranks))
+                    self.assertEqual(trace.name, "mpi_program")
+                    self.assertEqual(svt.problems(trace), [])
+                    self.assertEqual(svt.unmatched(trace), {})
+
+    def test_with_sanitizers(self):
+        for name in SAYING:
+            with self.subTest(program=name):
+                run = Run(self, INSIDE, name, ranks=4, recorder=False)
+                self.check(run)
+                self.assertNotIn("Sanitizer", run.err)
+
+    def test_a_receive_that_is_open_for_very_long(self):
+        trace = self.check(Run(self, PROGRAM, "long", ranks=2))
+        self.assertEqual(len([e for e in trace.ranks[0] if e.peer is None and e.kind == "irecv"]), 1)
+        self.check(Run(self, INSIDE, "long", ranks=2, recorder=False))
+
+    def test_one_rank_alone(self):
+        for name in ("ring", "many", "persistent", "wildcard"):
+            with self.subTest(program=name):
+                run = Run(self, PROGRAM, name, ranks=1)
+                self.assertEqual(svt.problems(run.trace()), [])
+                self.assertEqual(svt.unmatched(run.trace()), {})
+
+    def test_twice_the_same(self):
+        for name in ("modes", "persistent", "comms", "vary", "later"):
+            with self.subTest(program=name):
+                first, second = Run(self, PROGRAM, name), Run(self, PROGRAM, name)
+                for rank in range(4):
+                    self.assertEqual(first.lines(rank), second.lines(rank))
+
+    def test_calls_are_counted_as_they_were_made(self):
+        self.assertEqual(svt.calls(Run(self, PROGRAM, "begin").trace()),
+                         {"MPI_Irecv": 4, "MPI_Isend": 8, "MPI_Wait": 8, "MPI_Recv": 4, "MPI_Waitall": 4})
+
+
+class Program(Base):
+    """What the program and those who started it see."""
+
+    def test_output_and_exit_code_are_the_same(self):
+        for arguments in (("ring",), ("errors",), ("all", "code"), ("ring", "exit")):
+            with self.subTest(arguments=arguments):
+                plain, recorded = (Run(self, PROGRAM, *arguments, recorder=r) for r in (False, True))
+                self.assertEqual((plain.out, plain.code), (recorded.out, recorded.code))
+                self.assertEqual("selvage" in recorded.err, False, recorded.err)
+        self.assertEqual(plain.files(), [])
+
+    def test_a_program_that_ends_without_finalize(self):
+        run = Run(self, PROGRAM, "ring", "exit")
+        self.assertEqual(run.code, 7)
+        whole = run.files()
+        self.assertGreater(len(whole), 0)  # mpirun may end the others before they are done
+        for path in whole:
+            self.assertEqual(svt.read(path).name, "mpi_program (ended without MPI_Finalize)")
+        self.check_unfinished(run, 4 - len(whole))
+
+    def check_unfinished(self, run, count):
+        self.assertEqual(len(run.files(".part")), count)
+        for path in run.files(".part"):
+            with open(path, "rb") as file:
+                data = file.read()
+            if data:  # nothing of its first buffer may be there
+                self.assertIn(b"mpi_program (did not end)", data)
+            with self.assertRaises(svt.Bad):
+                svt.parse(data)
+
+    def test_a_program_that_aborts(self):
+        run = Run(self, PROGRAM, "ring", "abort")
+        self.assertEqual(run.code, 9)
+        self.assertEqual([svt.read(path).name for path in run.files()], ["mpi_program (ended by MPI_Abort)"])
+        self.check_unfinished(run, 3)
+
+    def test_a_program_that_is_killed(self):
+        run = Run(self, PROGRAM, "ring", "kill")
+        self.assertNotEqual(run.code, 0)
+        self.assertEqual(run.files(), [])
+        self.check_unfinished(run, 4)
+
+    def test_threads_at_the_same_time(self):
+        run = Run(self, PROGRAM, "threads")
+        self.assertEqual(run.code, 0)
+        for rank in range(4):
+            self.assertIn("selvage trace: rank %d is no longer recorded: several threads call MPI at the same time (MPI_THREAD_MULTIPLE)\n" % rank,
+                          run.err)
+        self.assertEqual(run.files(), [])
+        self.check_unfinished(run, 4)
+
+    def test_a_folder_that_is_not_there(self):
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", LD_PRELOAD=RECORDER,
+                           SELVAGE_TRACE_DIR="/nowhere/at/all")
+        environment.pop("SAYS_DIR", None)
+        done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", PROGRAM, "ring"], env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=100)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(sorted(done.stdout.decode().splitlines()), ["rank 0 of 2 is done", "rank 1 of 2 is done"])
+        said = collections.Counter(done.stderr.decode().splitlines())
+        self.assertEqual(said["selvage trace: rank 0 is no longer recorded: cannot write to '/nowhere/at/all': No such file or directory"], 1)
+
+    def test_programs_that_are_not_mpis(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder, True)
+        done = subprocess.run(["sh", "-c", "echo hello; exit 3"], env=dict(os.environ, LD_PRELOAD=RECORDER, SELVAGE_TRACE_DIR=folder),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (3, b"hello\n", b""))
+        self.assertEqual(os.listdir(folder), [])
+
+    def test_fortran(self):
+        programs = [path for path in (FORTRAN, FORTRAN_08) if os.path.exists(path)]
+        if not programs:
+            if os.environ.get("SELVAGE_REQUIRE_LIVE"):
+                self.fail("no Fortran compiler (gfortran)")
+            self.skipTest("no Fortran compiler (gfortran)")
+        for program in programs:
+            with self.subTest(program=program):
+                run = Run(self, program)
+                self.assertEqual(run.code, 0, run.err)
+                for rank in range(4):
+                    self.assertEqual(run.lines(rank), self.expected(rank))
+
+    @staticmethod
+    def expected(rank):
+        after, before, half = (rank + 1) % 4, (rank + 3) % 4, rank % 2
+        return ["isend MPI_Sendrecv to %d tag 5 bytes 4 in world request 0" % after, "irecv - from %d tag 5 bytes 4 in world request 1" % before,
+                "wait - request 0", "wait - request 1", "irecv MPI_Irecv from %d tag 6 bytes 4 in world request 0" % before,
+                "isend MPI_Isend to %d tag 6 bytes 4 in world request 1" % after, "wait MPI_Waitall request 0", "wait - request 1",
+                "collective MPI_Allreduce root 0 bytes 8 in world", "collective MPI_Bcast root %d bytes 4 in 0:%d,%d" % (half, half, half + 2)]
+
+
+def main():
+    missing = [name for name, there in (("mpirun", shutil.which("mpirun")), (RECORDER, os.path.exists(RECORDER)),
+                                        (PROGRAM, os.path.exists(PROGRAM))) if not there]
+    if missing:
+        print("not there: %s (Debian: libopenmpi-dev openmpi-bin)" % ", ".join(missing))
+        sys.exit(1 if os.environ.get("SELVAGE_REQUIRE_LIVE") else 77)
+    unittest.main()
+
+
+if __name__ == "__main__":
+    main()
