@@ -53,6 +53,9 @@ sim_mind sim_mind_draw(const sim_case *c, uint64_t seed)
                      .longest = 64 * (uint32_t)(1 + sv_rng_below(&rng, room)),
                      .cut = SV_NEVER};
     mind.patience = one_in(&rng, 2) ? 0 : mind.grain * sv_rng_below(&rng, mind.span * 4);
+    bool all = !one_in(&rng, 4);
+    for (int i = 0; i < SIM_EVENTS; i++)
+        mind.has[i] = all || one_in(&rng, 2);
     for (int i = 0; i < SIM_EVENTS; i++)
         mind.sends[i] = sends[sv_rng_below(&rng, 5)];
     if (!one_in(&rng, 4)) {

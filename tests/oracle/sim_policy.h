@@ -36,6 +36,7 @@ typedef struct sim_log {
 /* How a policy behaves: one in so many; 0: never. */
 typedef struct sim_mind {
     uint64_t seed;
+    bool has[SIM_EVENTS]; /* hooks: others are NULL */
     bool by_packet;
     uint64_t patience, first, until; /* timers: from, to */
     uint64_t grain, span;            /* of delays */
