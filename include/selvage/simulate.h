@@ -276,7 +276,9 @@ typedef struct sv_sim_terminal {
 /* What a channel carried in the time that counts: packets whose link starts then. */
 typedef struct sv_sim_channel {
     uint64_t packets, bytes; /* on the wire */
-    uint64_t waited;         /* ticks that packets were ready, before it took them */
+    /* Ticks that packets were ready, before it took them; where a run ends before the time that
+     * counts does, also of those whose link has not started then. */
+    uint64_t waited;
 } sv_sim_channel;
 
 /* One switch in one interval of the timeline. */

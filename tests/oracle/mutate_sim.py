@@ -412,9 +412,11 @@ def affected(name):
 class Shop(Builder):
     """Builds and runs simulators in folders of their own."""
 
-    def __init__(self, folder):
-        super().__init__("mutate_sim")
+    def __init__(self, folder, name, only):
+        """only: what a mutation's run has for arguments besides."""
+        super().__init__(name)
         self.folder = folder
+        self.only = only
         self.limit = 600  # seconds a run may take
 
     def make(self, number, mutation):
@@ -444,24 +446,28 @@ class Shop(Builder):
         output = done.stdout.decode(errors="replace")
         if done.returncode == 0:
             return True, "came through"
-        seed = re.search(r"oracle_test_sim 1 (\d+)", output)
+        seed = re.search(r"oracle_test_sim(?:_policy)? 1 (\d+)", output)
         after = "after %5d" % (int(seed.group(1)) - SEED + 1) if seed else "somewhere"
         crash = done.returncode < 0 or "exception" in output
         return False, "caught %s%s" % (after, ", by a crash" if crash else "")
 
     def judge(self, number, mutation):
         program = self.make(number, mutation)
-        changing = mutation and (mutation.rule > 20 or mutation.file in DIRECTED)
-        only = [] if mutation is None else ["changing" if changing else "still"]
-        passed, verdict = self.run(program, only)
+        passed, verdict = self.run(program, self.only(mutation))
         shutil.rmtree(os.path.dirname(program))
         return passed, verdict
 
 
-def main():
-    check(MUTATIONS, text_of)
+def part_of(mutation):
+    if mutation is None:
+        return []
+    return ["changing" if mutation.rule > 20 or mutation.file in DIRECTED else "still"]
+
+
+def main(name, mutations, only):
+    check(mutations, text_of)
     with tempfile.TemporaryDirectory(prefix="selvage-mutate-") as folder:
-        shop = Shop(folder)
+        shop = Shop(folder, name, only)
         begin = time.monotonic()
         passed, verdict = shop.judge("present", None)
         if not passed:
@@ -470,18 +476,18 @@ def main():
         shop.limit = max(10, round(6 * took))
         print("The simulator as it is: %d trials passed, seed %d, %.1f s" % (TRIALS, SEED, took))
         wrong = 0
-        for mutation, (passed, verdict) in judge_all(shop.judge, MUTATIONS):
+        for mutation, (passed, verdict) in judge_all(shop.judge, mutations):
             if passed != (mutation.same is not None):
                 wrong += 1
                 verdict = verdict.upper()
             print("%-30s %-11s rule %2d  %s%s" % (
                 verdict, mutation.file, mutation.rule, mutation.what,
                 ": " + mutation.same if mutation.same else ""), flush=True)
-    counted = sum(m.same is None for m in MUTATIONS)
+    counted = sum(m.same is None for m in mutations)
     print("%d wrong simulators, %d that change nothing; %d not as they should; %.0f s" % (
-        counted, len(MUTATIONS) - counted, wrong, time.monotonic() - begin))
+        counted, len(mutations) - counted, wrong, time.monotonic() - begin))
     return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("mutate_sim", MUTATIONS, part_of))
