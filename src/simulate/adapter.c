@@ -342,6 +342,7 @@ sv_status sv__arrive(sv__sim *x, uint32_t from, const sv__cargo *cargo, uint32_t
     if (a->has_coming && a->coming.ready > time && x->source->back != NULL) {
         x->source->back(x->source->user, to, &a->coming);
         a->has_coming = false;
+        x->pending--;
         a->coming.ready = time;
     } else if (!a->idle) {
         return SV_OK;
