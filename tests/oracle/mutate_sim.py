@@ -4,13 +4,14 @@ Each of the mutations below changes a few words of src/simulate, as somebody mig
 docs/simulator.md well enough; it says which rule of that page it breaks. The changed files are
 compiled beside copies of the others, linked with the library and with the objects of
 oracle_test_sim, and run on the trials that the present simulator passes first. One that comes
-through all of them is a hole in the tests: sim_case.c draws what nobody needs to get right.
+through all of them is a hole in the tests: sim_case.c draws what nobody needs to get right. Those
+of policy_mutations.py are about policies, and tried with oracle_test_sim_policy in the same way.
 
 Some changes make no difference to anything that can be seen. They say why, and must come through.
 
 Compiler, options and libraries are those of the build, in mutate_sim.txt there.
 
-Run: SELVAGE_BUILD=build python3 -B tests/oracle/mutate_sim.py [TRIALS [SEED]]
+Run: SELVAGE_BUILD=build python3 -B tests/oracle/mutate_sim.py [TRIALS [SEED [FILE ...]]]
 """
 import os
 import re
@@ -19,17 +20,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import namedtuple
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from oracle.policy_mutations import POLICY_MUTATIONS, Mutation  # noqa: E402
 from support.mutate import SOURCE, Builder, check, judge_all  # noqa: E402
 
 TRIALS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+FILES = sys.argv[3:]  # only what changes these; "policies": those
 ROOM = os.path.join(SOURCE, "src", "simulate")
-
-# same: why nothing changes, where that is so.
-Mutation = namedtuple("Mutation", "file rule what old new same", defaults=(None,))
 
 # Files that nobody needs but a director: their mutations are tried with tables that change.
 DIRECTED = ("stage.c", "mishap.c")
@@ -412,14 +411,12 @@ def affected(name):
 class Shop(Builder):
     """Builds and runs simulators in folders of their own."""
 
-    def __init__(self, folder, name, only):
-        """only: what a mutation's run has for arguments besides."""
-        super().__init__(name)
+    def __init__(self, folder):
+        super().__init__("mutate_sim")
         self.folder = folder
-        self.only = only
         self.limit = 600  # seconds a run may take
 
-    def make(self, number, mutation):
+    def make(self, number, mutation, chooses):
         """The program with a mutation (None: as it is); returns its name."""
         place = os.path.join(self.folder, str(number))
         copy = os.path.join(place, "simulate")
@@ -432,7 +429,7 @@ class Shop(Builder):
             objects.append(os.path.join(place, name + ".o"))
             self.compile(os.path.join(copy, name), objects[-1], what, [place])
         program = os.path.join(place, "program")
-        self.link([*objects, *self.build["object"]], program, what)
+        self.link([*objects, *self.build["policy" if chooses else "object"]], program, what)
         return program
 
     def run(self, program, only):
@@ -446,32 +443,32 @@ class Shop(Builder):
         output = done.stdout.decode(errors="replace")
         if done.returncode == 0:
             return True, "came through"
-        seed = re.search(r"oracle_test_sim(?:_policy)? 1 (\d+)", output)
+        seed = re.search(r"oracle_test_sim\w* 1 (\d+)", output)
         after = "after %5d" % (int(seed.group(1)) - SEED + 1) if seed else "somewhere"
         crash = done.returncode < 0 or "exception" in output
         return False, "caught %s%s" % (after, ", by a crash" if crash else "")
 
-    def judge(self, number, mutation):
-        program = self.make(number, mutation)
-        passed, verdict = self.run(program, self.only(mutation))
+    def judge(self, number, mutation, chooses=False):
+        chooses = chooses or mutation in POLICY_MUTATIONS
+        program = self.make(number, mutation, chooses)
+        changing = mutation and (mutation.rule > 20 or mutation.file in DIRECTED)
+        only = [] if mutation is None or chooses else ["changing" if changing else "still"]
+        passed, verdict = self.run(program, only)
         shutil.rmtree(os.path.dirname(program))
         return passed, verdict
 
 
-def part_of(mutation):
-    if mutation is None:
-        return []
-    return ["changing" if mutation.rule > 20 or mutation.file in DIRECTED else "still"]
-
-
-def main(name, mutations, only):
+def main():
+    mutations = [m for m in MUTATIONS + POLICY_MUTATIONS if not FILES or m.file in FILES or
+                 ("policies" in FILES and m in POLICY_MUTATIONS)]
     check(mutations, text_of)
     with tempfile.TemporaryDirectory(prefix="selvage-mutate-") as folder:
-        shop = Shop(folder, name, only)
+        shop = Shop(folder)
         begin = time.monotonic()
-        passed, verdict = shop.judge("present", None)
-        if not passed:
-            raise SystemExit("the simulator as it is: %s" % verdict)
+        for chooses in (False, True):
+            passed, verdict = shop.judge("present", None, chooses)
+            if not passed:
+                raise SystemExit("the simulator as it is: %s" % verdict)
         took = time.monotonic() - begin
         shop.limit = max(10, round(6 * took))
         print("The simulator as it is: %d trials passed, seed %d, %.1f s" % (TRIALS, SEED, took))
@@ -490,4 +487,4 @@ def main(name, mutations, only):
 
 
 if __name__ == "__main__":
-    sys.exit(main("mutate_sim", MUTATIONS, part_of))
+    sys.exit(main())
