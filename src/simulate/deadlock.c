@@ -88,15 +88,17 @@ static void acquit(struct trial *t, uint32_t first)
     }
 }
 
-static sv_status note(struct trial *t, uint32_t queues)
+static sv_status note(struct trial *t, uint32_t queues, bool control)
 {
     sv__sim *x = t->x;
     sv_sim_result *r = x->result;
-    uint32_t count = 0;
+    uint32_t count = 0, data = 0;
     for (uint32_t q = 0; q < queues; q++)
-        for (uint32_t p = t->front[q]; p != SV_NONE; p = packets_at(t, t->channel[q])[p].next)
+        for (uint32_t p = t->front[q]; p != SV_NONE; p = packets_at(t, t->channel[q])[p].next) {
             count++;
-    if (count == 0)
+            data += !packets_at(t, t->channel[q])[p].control;
+        }
+    if (data == 0 && (count == 0 || !control))
         return SV_OK;
     r->stuck = sv_alloc(x->ctx, count, sizeof *r->stuck);
     if (r->stuck == NULL)
@@ -127,7 +129,7 @@ static sv_status note(struct trial *t, uint32_t queues)
     return SV_OK;
 }
 
-static sv_status try_all(struct trial *t)
+static sv_status try_all(struct trial *t, bool control)
 {
     sv__sim *x = t->x;
     uint32_t queues = x->first_queue[x->num_inputs];
@@ -152,16 +154,16 @@ static sv_status try_all(struct trial *t)
     for (uint32_t q = 0; q < queues; q++)
         if (t->front[q] != SV_NONE)
             acquit(t, q);
-    return note(t, queues);
+    return note(t, queues, control);
 }
 
-sv_status sv__find_stuck(const sv__team *team)
+sv_status sv__find_stuck(const sv__team *team, bool control)
 {
     struct trial t = {.team = team, .x = &team->parts[0]};
     if (t.x->policy != NULL)
         t.first_adaptive = sv__policy_first_adaptive(t.x);
     sv_arena_init(&t.arena, t.x->ctx);
-    sv_status status = try_all(&t);
+    sv_status status = try_all(&t, control);
     sv_arena_release(&t.arena);
     return status;
 }

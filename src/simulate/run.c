@@ -137,7 +137,7 @@ static sv_status look_around(sv__team *team, struct watchman *w, uint64_t now, b
     if (x->series != NULL && now >= w->next_steady) {
         if (sv__steady_share(team, now) >= 0.99) { /* unless it is because nothing moves */
             if (!x->k->ignore_stuck)
-                SV_TRY(sv__find_stuck(team));
+                SV_TRY(sv__find_stuck(team, false));
             r->end = r->num_stuck > 0 ? SV_SIM_DEADLOCK : SV_SIM_STEADY;
             return SV_OK;
         }
@@ -145,7 +145,7 @@ static sv_status look_around(sv__team *team, struct watchman *w, uint64_t now, b
     }
     r->end = SV_SIM_DEADLOCK;
     if (!x->k->ignore_stuck && hops >= w->next_deadlock) {
-        SV_TRY(sv__find_stuck(team));
+        SV_TRY(sv__find_stuck(team, false));
         if (r->num_stuck > 0)
             return SV_OK;
         w->next_deadlock = hops + sv__max(4096, x->first_queue[x->num_inputs] + packets);
@@ -179,7 +179,7 @@ static sv_status conclude(sv__team *team, uint64_t stop, bool nothing)
     r->end = SV_SIM_COMPLETED;
     if (nothing && all_arrived(team) && last < stop)
         return SV_OK;
-    SV_TRY(sv__find_stuck(team));
+    SV_TRY(sv__find_stuck(team, true));
     last = sv__max(last, r->stuck_since);
     r->time = nothing && last < stop ? last : stop;
     r->end = r->num_stuck > 0                 ? SV_SIM_DEADLOCK

@@ -499,8 +499,9 @@ sv_status sv__policy_arrived(sv__sim *x, uint32_t to);
 
 /* ---- deadlock.c ---- */
 
-/* Finds packets that can never move; they are put into the result of the first part. */
-sv_status sv__find_stuck(const sv__team *team);
+/* Finds packets that can never move; they are put into the result of the first part. control: also
+ * if they are all control packets, without which a run may still be completed. */
+sv_status sv__find_stuck(const sv__team *team, bool control);
 
 /* ---- statistics.c ---- */
 

@@ -1,5 +1,5 @@
 /*
- * test_sim_policy_ways.c: packets that choose their way (rules 25 to 32 of docs/simulator.md),
+ * test_sim_policy_ways.c: packets that choose their way (rules 25 to 33 of docs/simulator.md),
  * times that can be written down: ways by vias, order, waiting, control packets, adaptive lanes.
  * tests/oracle has the cases for which there is no formula.
  */
@@ -376,6 +376,36 @@ static void packets_take_what_lane_has_credits(void **state)
     sim_finish(&c);
 }
 
+/* ---- rule 33 ---- */
+
+/* A run ends at the tick of its last delivery: what arrives then is heard, what would be granted or
+ * called then is not. */
+static void a_run_ends_with_its_data(void **state)
+{
+    (void)state;
+    sim_case c = ring(ctx);
+    const sim_send send = {0, 1, 2048, 0};
+    const uint64_t end = alone(2, 2074);
+    /* One that arrives at host 2 in the same tick, one a tick later, and one granted then. */
+    const struct order orders[] = {{0, end - alone(2, 90), 7, 2, 90, 1},
+                                   {0, end - alone(2, 90) + 1, 5, 0, 90, 2},
+                                   {0, end, 2, 3, 90, 3},
+                                   {end, end + 1, 2, 3, 90, 4}};
+    struct script s = {.orders = orders, .num_orders = 4};
+    const sv_sim_policy policy = scripted(&s, 1);
+    const sv_sim_result *r = run_script(ctx, &c, &s, &policy, &send, 1);
+    assert_int_equal(r->end, SV_SIM_COMPLETED);
+    assert_int_equal(r->time, end);
+    assert_int_equal(s.ordered, 3);
+    assert_int_equal(s.num_delivered, 2);
+    assert_int_equal(s.delivered[1].head.way.mark, 1);
+    assert_int_equal(r->control_packets, 3);
+    assert_int_equal(r->packets, 4);
+    assert_int_equal(r->arrived_packets, 2);
+    assert_int_equal(r->packet_hops, 6);
+    sim_finish(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +419,7 @@ int main(void)
         cmocka_unit_test(control_packets_go_first),
         cmocka_unit_test(control_packets_of_a_switch_queue),
         cmocka_unit_test(packets_take_what_lane_has_credits),
+        cmocka_unit_test(a_run_ends_with_its_data),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
