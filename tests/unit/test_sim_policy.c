@@ -205,8 +205,9 @@ static void deadlocks_are_found(void **state)
     sim_finish(&c);
 }
 
-/* With one packet a buffer escape lanes are full in a ring again and again, and adaptive ones help:
- * whoever looks for deadlocks (every some thousand hops) must see that. */
+/* With one packet a buffer escape lanes are full in a ring again and again, while credits of
+ * adaptive lanes are on their way: whoever looks for deadlocks (every some thousand hops) must see
+ * that. */
 static void adaptive_lanes_help_out_of_full_escape_lanes(void **state)
 {
     (void)state;
@@ -217,6 +218,7 @@ static void adaptive_lanes_help_out_of_full_escape_lanes(void **state)
     for (uint32_t t = 0; t < 5; t++)
         sends[t] = (sim_send){t, (t + 2) % 5, 2048, 0};
     c.model.input = c.model.output = 33;
+    c.model.credit = 4000000; /* long after the buffer is empty */
     for (unsigned adaptive = 0; adaptive < 3; adaptive++) {
         const sv_sim_policy policy = {.segments = 1, .adaptive = adaptive};
         c.model.lanes = sv_sim_table_lanes(c.f, c.r) + adaptive;
