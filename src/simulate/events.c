@@ -28,6 +28,7 @@ sv_status sv__events_init(sv__sim *x)
     e->slots = x->outputs - e->base; /* see sv__sim_init */
     uint32_t n = x->f->num_channels + e->base;
     uint64_t packet = (uint64_t)(x->m->mtu_bytes + x->header) * 450;
+    packet /= x->listens ? 4 : 1; /* there are arrivals besides, and small packets */
     e->buckets = 1024;
     while (e->buckets < 2 * n && e->buckets < 1u << 20)
         e->buckets *= 2;

@@ -296,13 +296,26 @@ static uint64_t grantable_adaptive(sv__sim *x, uint32_t channel, uint64_t *next)
     return lanes;
 }
 
+/* Blocks of the smallest packet that may want an output. Where there are control packets, which are
+ * small, somewhere, it is worth while to see what there is here. */
+static inline uint32_t least_of(const sv__sim *x, const sv__output *o)
+{
+    uint32_t least = x->least;
+    if (x->control_injected > 0) {
+        least = o->wants[0].blocks;
+        for (uint32_t i = 1; i < o->num_wants; i++)
+            least = o->wants[i].blocks < least ? o->wants[i].blocks : least;
+    }
+    return least;
+}
+
 sv_status sv__look(sv__sim *x, uint32_t channel)
 {
     sv__output *o = &x->outputs[channel];
     uint64_t next = SV_NEVER;
     if (o->num_wants == 0)
         return SV_OK;
-    uint64_t room = o->entry_free > x->now ? 0 : sv__room(x, o, x->least);
+    uint64_t room = o->entry_free > x->now ? 0 : sv__room(x, o, least_of(x, o));
     if (o->entry_free > x->now || room > x->now) {
         sv__events_plan(x, channel, sv__max(o->entry_free, room));
         return SV_OK;
@@ -316,6 +329,6 @@ sv_status sv__look(sv__sim *x, uint32_t channel)
     unsigned lane = sv__choose_lane(x, channel, lanes);
     SV_TRY(grant(x, channel, first_in_lane(x, channel, lane), lanes));
     if (o->num_wants > 0)
-        sv__events_plan(x, channel, sv__max(o->entry_free, sv__room(x, o, x->least)));
+        sv__events_plan(x, channel, sv__max(o->entry_free, sv__room(x, o, least_of(x, o))));
     return SV_OK;
 }
