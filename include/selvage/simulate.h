@@ -229,7 +229,8 @@ typedef struct sv_sim_waiting {
 } sv_sim_waiting;
 
 /* The first packets, most of them at most, that wait for a channel of a switch (rule 31); how many
- * were put into waiting. Time: O(ports × lanes + packets in their queues). */
+ * were put into waiting. Time: O(ports × lanes / 64 + packets that are told) for a policy that has
+ * depart, else O(ports × lanes + packets in their queues). */
 SV_API uint32_t sv_sim_waiting_for(const sv_sim_stage *stage, sv_channel c, sv_sim_waiting *waiting,
                                    uint32_t most);
 

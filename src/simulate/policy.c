@@ -110,13 +110,15 @@ void sv__policy_release(sv__sim *x)
     sv_array_release(x->ctx, &k->pairs);
     sv_array_release(x->ctx, &k->controls);
     sv_release(x->ctx, k->plans);
+    sv_release(x->ctx, k->waiting.next);
     sv_release(x->ctx, x->heads);
 }
 
 uint64_t sv__policy_bytes(const sv__sim *x)
 {
     const sv__policy *k = x->policy;
-    return k->heads_room * sizeof *x->heads + k->plans_room * sizeof *k->plans +
+    size_t next = k->waiting.lists != NULL ? sizeof *k->waiting.next : 0;
+    return k->heads_room * (sizeof *x->heads + next) + k->plans_room * sizeof *k->plans +
            k->pairs.room * sizeof *k->pairs.at + k->controls.room * sizeof *k->controls.at +
            k->pair_of.size * (sizeof(uint64_t) + 2 * sizeof(uint32_t));
 }
@@ -128,6 +130,12 @@ sv_status sv__policy_room(sv__sim *x, uint32_t packets)
         return SV_NO_MEMORY;
     x->heads = heads;
     x->policy->heads_room = packets;
+    if (x->policy->waiting.lists != NULL) {
+        uint32_t *next = sv_resize(x->ctx, x->policy->waiting.next, packets, sizeof *next);
+        if (next == NULL)
+            return SV_NO_MEMORY;
+        x->policy->waiting.next = next;
+    }
     return SV_OK;
 }
 
@@ -349,7 +357,7 @@ bool sv__stand_for(sv__sim *x, uint32_t channel, sv__want *w, uint64_t *lacking,
     return stands(x, channel, w, w->escape, lacking, next);
 }
 
-/* ---- what can be heard and seen ---- */
+/* ---- what can be heard ---- */
 
 sv_status sv__policy_granted(sv__sim *x, uint32_t p, uint32_t out, uint64_t waited)
 {
@@ -361,42 +369,4 @@ sv_status sv__policy_granted(sv__sim *x, uint32_t p, uint32_t out, uint64_t wait
     SV_TRY(hooks->depart(hooks->user, x, x->now, (sv_channel){out}, waited, &head));
     x->heads[p].note = head.note;
     return SV_OK;
-}
-
-uint64_t sv_sim_backlog(const sv_sim_stage *x, sv_channel c)
-{
-    const sv__output *o = &x->outputs[c.i];
-    uint64_t waits = x->load != NULL ? x->load[c.i] : 0;
-    return waits + (o->link_free > x->now ? (o->link_free - x->now) / o->byte : 0);
-}
-
-/* Adds the packets of a queue that wait for a channel. */
-static uint32_t add_waiting(const sv__sim *x, uint32_t q, uint32_t out, sv_sim_waiting *waiting,
-                            uint32_t count, uint32_t most)
-{
-    uint32_t p = x->queues[q].first;
-    for (; p != SV_NONE && count < most; p = x->packets[p].next) {
-        const sv__packet *packet = &x->packets[p];
-        if (packet->control || packet->out != out)
-            continue;
-        uint32_t to = x->r->node[x->heads[p].destination].i - x->f->num_switches;
-        waiting[count++] = (sv_sim_waiting){packet->from, to, packet->length, packet->start};
-    }
-    return count;
-}
-
-uint32_t sv_sim_waiting_for(const sv_sim_stage *x, sv_channel c, sv_sim_waiting *waiting,
-                            uint32_t most)
-{
-    uint32_t s = x->f->tail[c.i].i, count = 0;
-    if (!sv__is_switch(x, s) || x->policy == NULL)
-        return 0;
-    uint32_t first = x->first_port[s], ports = x->first_port[s + 1] - first;
-    for (uint32_t out = first; out < first + ports; out++) {
-        uint32_t in = x->f->reverse[out].i, q = x->first_queue[in];
-        for (uint32_t lane = 0; lane < x->m->lanes; lane++)
-            count = add_waiting(x, x->m->voq ? q + lane * ports + (c.i - first) : q + lane, c.i,
-                                waiting, count, most);
-    }
-    return count;
 }

@@ -6,6 +6,7 @@
 #define SV_SIMULATE_POLICY_H
 
 #include "base/array.h"
+#include "base/bitset.h"
 #include "base/map.h"
 #include "simulate/state.h"
 
@@ -14,6 +15,15 @@ typedef struct sv__pair {
     uint32_t sent, due;   /* numbers of the packet injected next, and of the one delivered next */
     uint32_t first, last; /* packets that are early, by their numbers; SV_NONE: none */
 } sv__pair;
+
+/* Who waits for which output: waiting.c. */
+typedef struct sv__waiting {
+    sv__queue *lists;     /* by input, lane, output; NULL: there are none */
+    uint64_t *first_list; /* [channels]: of an input */
+    uint64_t *sets;       /* bits: inputs and lanes */
+    uint64_t *first_word; /* [channels]: of an output */
+    uint32_t *next;       /* as x->packets: in its list */
+} sv__waiting;
 
 /* What an open message has besides. */
 typedef struct sv__plan {
@@ -43,6 +53,8 @@ typedef struct sv__policy {
     uint32_t plans_room, heads_room;
     sv__queue *inboxes; /* [terminals]: packets being drained, in order */
     uint64_t *early;    /* [terminals]: bytes of packets that are early */
+
+    sv__waiting waiting;
 
     SV_ARRAY(sv__control) controls;
     uint32_t free_control;

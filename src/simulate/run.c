@@ -292,6 +292,8 @@ static sv_status simulate(sv__team *team)
     if (team->chooses != NULL)
         SV_TRY(sv__policy_init(x, team->chooses));
     SV_TRY(sv__sim_init(x));
+    if (team->chooses != NULL)
+        SV_TRY(sv__waiting_init(x));
     SV_TRY(sv__statistics_init(x));
     if (x->director != NULL)
         SV_TRY(sv__stage_init(x));

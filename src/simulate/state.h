@@ -480,6 +480,13 @@ bool sv__stand_for(sv__sim *x, uint32_t channel, sv__want *w, uint64_t *lacking,
 /* A packet has left a switch after it waited. */
 sv_status sv__policy_granted(sv__sim *x, uint32_t packet, uint32_t out, uint64_t waited);
 
+/* ---- waiting.c ---- */
+
+sv_status sv__waiting_init(sv__sim *x);
+/* A packet is in an input's buffer; it was granted out of it. Where there is a load. */
+void sv__waiting_add(sv__sim *x, uint32_t packet, uint32_t in);
+void sv__waiting_cut(sv__sim *x, uint32_t packet, uint32_t in, unsigned lane, uint32_t out);
+
 /* ---- control.c ---- */
 
 /* Injects a terminal's first control packet, if it may be. *next: when that may be, if not. */

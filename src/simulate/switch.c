@@ -109,7 +109,7 @@ sv_status sv__enqueue(sv__sim *x, uint32_t p, uint32_t channel)
     if (packet->out == SV_NONE)
         return sv__stage_drop(x, p, channel);
     if (x->load != NULL)
-        x->load[packet->out] += packet->length;
+        sv__waiting_add(x, p, channel);
     packet->next = SV_NONE;
     uint32_t q = queue_of(x, channel, packet->lane, packet->out);
     sv__queue *queue = &x->queues[q];
@@ -178,7 +178,7 @@ static sv_status go_on(sv__sim *x, const sv__want *w, uint32_t out, uint64_t sta
                        sv__ramp ramp, uint64_t waited)
 {
     if (x->load != NULL)
-        x->load[out] -= ramp.length;
+        sv__waiting_cut(x, w->packet, w->in, lane, out);
     if (w->in < x->f->num_channels)
         SV_TRY(sv__credits_back(x, w->in, lane, ramp));
     SV_TRY(sv__send(x, w->packet, out, w->lane, start, sv__is_switch(x, x->outputs[out].head)));
