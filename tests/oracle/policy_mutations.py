@@ -125,13 +125,25 @@ POLICY_MUTATIONS = [
              "    if (x->listens)\n        SV_TRY(sv__policy_granted(x, p, out, waited));\n"
              "    return sv__send(x, p, out, to, start, sv__is_switch(x, x->outputs[out].head));"),
     # ---- what can be seen ----
-    Mutation("switch.c", 31, "what is granted counts in its switch",
-             "        x->load[out] -= ramp.length;\n", "        ;\n"),
-    Mutation("policy.c", 31, "a link's part is not counted",
+    Mutation("waiting.c", 31, "what is granted counts in its switch",
+             "    x->load[out] -= x->packets[p].length;\n", ""),
+    Mutation("waiting.c", 31, "what is granted still waits",
+             "    list->first = w->next[p];\n", ""),
+    Mutation("waiting.c", 31, "who waits is told by lanes, then by ports",
+             "return (size_t)port * x->m->lanes + lane;",
+             "return (size_t)lane * (x->first_port[x->outputs[in].head + 1] - "
+             "x->first_port[x->outputs[in].head]) + port;"),
+    Mutation("waiting.c", 31, "control packets are in the lists of those who wait",
+             "    if (w->lists == NULL || packet->control)\n        return;\n"
+             "    sv__queue *list = list_of(x, in, packet->lane, packet->out);",
+             "    if (w->lists == NULL || (packet->control && in >= x->f->num_channels))\n"
+             "        return;\n"
+             "    sv__queue *list = list_of(x, in, packet->lane, packet->out);"),
+    Mutation("waiting.c", 31, "a link's part is not counted",
              "(o->link_free > x->now ? (o->link_free - x->now) / o->byte : 0)", "0"),
-    Mutation("policy.c", 31, "control packets are among those who wait",
+    Mutation("waiting.c", 31, "control packets are among those who wait",
              "if (packet->control || packet->out != out)", "if (packet->out != out)"),
-    Mutation("policy.c", 31, "all of a queue wait for the channel",
+    Mutation("waiting.c", 31, "all of a queue wait for the channel",
              "if (packet->control || packet->out != out)", "if (packet->control)"),
     # ---- reorder.c ----
     Mutation("reorder.c", 32, "a packet is delivered when it arrives",
