@@ -25,6 +25,7 @@ struct style {
     bool tables; /* of VL arbitration */
     bool crowd;  /* many on one switch, with something to send at once and much later */
     bool wide;   /* several switches */
+    bool trap;   /* for policies: what draw_trap says */
 };
 
 static bool one_in(sv_rng *rng, uint32_t n)
@@ -69,7 +70,7 @@ static void draw_plan(struct plan *plan, sv_rng *rng, const struct style *style)
 {
     bool ring = style->ring, crowd = style->crowd;
     uint32_t n = plan->switches = crowd  ? 1
-                                  : ring ? from_to(rng, 4, 6)
+                                  : ring ? from_to(rng, style->trap ? 5 : 4, 6)
                                          : from_to(rng, style->wide ? 2 : 1, 4);
     uint32_t extra = ring ? 1 : (uint32_t)sv_rng_below(rng, 4);
     for (uint32_t i = 1; i < n + extra && n > 1; i++) {
@@ -88,6 +89,7 @@ static void draw_plan(struct plan *plan, sv_rng *rng, const struct style *style)
     }
     for (uint32_t s = 0; s < n; s++) {
         plan->hosts[s] = n == 1 ? (crowd ? 14 : from_to(rng, 2, 5)) : from_to(rng, 1, ring ? 2 : 3);
+        plan->hosts[s] = style->trap ? 3 : plan->hosts[s];
         plan->num_ports[s] += plan->hosts[s] + (one_in(rng, 3) ? 1 : 0);
         for (uint32_t i = 0; i < plan->num_ports[s]; i++)
             plan->ports[s][i] = i + 1;
@@ -440,6 +442,37 @@ static void split_header(sim_case *c, sv_rng *rng)
     c->model.header_bytes = whole - c->policy_bytes;
 }
 
+/*
+ * A ring of full buffers, seen at a limit: from each switch three hosts send a packet each, one
+ * after the other, all of them to the next switch or to the one after that. Who goes on lies in his
+ * buffer, and all wait for credits of lanes that are empty: nobody may be said to be stuck who
+ * could take one.
+ */
+static void draw_trap(sim_case *c, sv_rng *rng)
+{
+    sv_sim_model *m = &c->model;
+    uint32_t n = c->f->num_switches, far[3];
+    m->input = (m->mtu_bytes + m->header_bytes + 63) / 64;
+    m->cable = 60 * (uint64_t)GRAIN; /* all are sent before the first is there */
+    m->credit = 400 * (uint64_t)GRAIN;
+    c->limit = from_to(rng, 100, 450) * (uint64_t)GRAIN;
+    uint32_t gone = (uint32_t)sv_rng_below(rng, c->adaptive + 1);
+    bool any = one_in(rng, 4);
+    for (uint32_t h = 0; h < 3; h++)
+        far[h] = any ? from_to(rng, 1, 2) : 1 + (h != gone);
+    free(c->messages);
+    c->num_messages = 3 * n;
+    c->messages = calloc(c->num_messages, sizeof *c->messages);
+    for (uint32_t i = 0; i < 3 * n; i++) { /* hosts of a switch have numbers in a row */
+        uint32_t to = 3 * ((i / 3 + far[i % 3]) % n) + i % 3;
+        c->messages[i] = (sim_message){.ready = i % 3 * 15 * (uint64_t)GRAIN,
+                                       .from = i,
+                                       .number = i,
+                                       .destination = c->r->first[n + to],
+                                       .bytes = m->mtu_bytes};
+    }
+}
+
 sim_case sim_case_draw_choosing(sv_ctx *ctx, uint64_t seed)
 {
     sim_case c = {.ctx = ctx, .limit = SV_NEVER, .choosing = true};
@@ -448,10 +481,15 @@ sim_case sim_case_draw_choosing(sv_ctx *ctx, uint64_t seed)
     struct style style = draw_style(&rng);
     style.tables = style.crowd = false;
     style.wide = !one_in(&rng, 8);
+    style.trap = one_in(&rng, 16);
+    style.ring = style.ring || style.trap;
+    style.circle = style.circle || style.trap;
+    style.mixed = style.mixed && !style.trap;
     c.f = draw_fabric(ctx, &rng, &style);
-    if (one_in(&rng, 8))
+    if (one_in(&rng, 8) && !style.trap)
         mask_cable(&c, &rng);
-    c.model.lanes = from_to(&rng, 1, 3);
+    bool tight = style.trap || (style.circle && !one_in(&rng, 3)); /* much waits for each other */
+    c.model.lanes = tight ? 1 : from_to(&rng, 1, 3);
     draw_routes(&c, &rng, &style, seed);
     if (!all_to_all(&c))
         sim_lanes_draw(&c, c.r, &rng, 0);
@@ -465,15 +503,19 @@ sim_case sim_case_draw_choosing(sv_ctx *ctx, uint64_t seed)
     }
     if (one_in(&rng, 3))
         draw_sls(&c, &rng);
-    if (one_in(&rng, 4))
+    if (!tight && one_in(&rng, 4))
         draw_odd_lane(&c, &rng);
     assert_true(all_to_all(&c));
-    c.segments = from_to(&rng, 1, 3);
+    c.segments = tight ? 1 : from_to(&rng, 1, 3);
     c.adaptive = (unsigned)sv_rng_below(&rng, 3);
     c.table_lanes = count_lanes(&c);
     c.model = draw_model(&rng, &style);
     c.model.lanes = c.segments * c.table_lanes + c.adaptive + (one_in(&rng, 4) ? 1 : 0);
     draw_messages(&c, &rng, &style);
+    if (style.trap)
+        draw_trap(&c, &rng);
+    if (!tight && one_in(&rng, 8)) /* what happens at the end is more of what happens */
+        c.num_messages = c.num_messages < 4 ? c.num_messages : from_to(&rng, 1, 4);
     split_header(&c, &rng);
     c.patient = one_in(&rng, 2);
     return c;

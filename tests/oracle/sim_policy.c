@@ -52,6 +52,7 @@ sim_mind sim_mind_draw(const sim_case *c, uint64_t seed)
                      .calls = often[sv_rng_below(&rng, 5)],
                      .longest = 64 * (uint32_t)(1 + sv_rng_below(&rng, room)),
                      .cut = SV_NEVER};
+    mind.twins = c->num_messages < 5 || one_in(&rng, 6);
     mind.patience = one_in(&rng, 2) ? 0 : mind.grain * sv_rng_below(&rng, mind.span * 4);
     bool all = !one_in(&rng, 4);
     for (int i = 0; i < SIM_EVENTS; i++)
@@ -195,6 +196,21 @@ static void send_some(const sim_world *w, sv_rng *rng, uint64_t now, sim_event h
     }
 }
 
+/* Another terminal sends as much at the same tick as this one will. */
+static void send_twin(const sim_world *w, sv_rng *rng, uint64_t now, uint32_t terminal,
+                      uint32_t left)
+{
+    const sv_sim_model *m = &w->c->model;
+    uint32_t first = w->c->f->num_switches, terminals = w->c->f->num_terminals;
+    uint32_t bytes = (left < m->mtu_bytes ? left : m->mtu_bytes) + m->header_bytes;
+    for (uint32_t from = terminal + 1; from < terminals && from < terminal + 3; from++) {
+        uint32_t to = (uint32_t)sv_rng_below(rng, terminals);
+        if (to != from)
+            w->send(w->stage, first + from, w->c->r->first[first + to], bytes + w->c->policy_bytes,
+                    now, 0, 3);
+    }
+}
+
 static void call_some(const sim_world *w, sv_rng *rng, uint64_t now)
 {
     if (now < w->mind->until && one_in(rng, w->mind->calls))
@@ -213,6 +229,8 @@ void sim_choose(const sim_world *w, uint64_t now, uint32_t terminal, const sv_si
     uint32_t here = w->c->f->num_switches + terminal;
     send_some(w, &rng, now, SIM_CHOOSE, here, w->c->r->node[message->destination].i, 0);
     call_some(w, &rng, now);
+    if (w->mind->twins)
+        send_twin(w, &rng, now, terminal, message->bytes - offset);
     assert_int_equal(way->vias + way->mark + way->via[0] + way->via[1], 0);
     way->mark = (uint32_t)(sv_rng_next(&rng) + seen);
     for (unsigned i = 0; i + 1 < w->c->segments && one_in(&rng, w->mind->detours); i++) {

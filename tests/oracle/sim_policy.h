@@ -43,6 +43,7 @@ typedef struct sim_mind {
     uint32_t detours, looks, calls;
     uint32_t sends[SIM_EVENTS]; /* by hook */
     uint32_t longest;           /* of a control packet */
+    bool twins;                 /* control packets that go beside those of data */
     uint64_t cut;               /* no timer from then on */
 } sim_mind;
 
