@@ -127,6 +127,9 @@ const char *sv_features(void)
 #ifdef SELVAGE_JANSSON
            "jansson "
 #endif
+#ifdef SELVAGE_OTF2
+           "otf2 "
+#endif
            "threads";
 }
 
