@@ -51,8 +51,8 @@ globals() {
 }
 
 without_options() {
-    cmake -S . -B build/bare -G Ninja -DSELVAGE_WERROR=ON -DSELVAGE_METIS=OFF -DSELVAGE_JANSSON=OFF -DSELVAGE_OTF2=OFF \
-        -DSELVAGE_IBNETDISC=OFF -DSELVAGE_OPENSM=OFF -DSELVAGE_SQLITE=OFF
+    cmake -S . -B build/bare -G Ninja -DSELVAGE_WERROR=ON -DSELVAGE_METIS=OFF -DSELVAGE_JANSSON=OFF \
+        -DSELVAGE_OTF2=OFF -DSELVAGE_IBNETDISC=OFF -DSELVAGE_OPENSM=OFF -DSELVAGE_SQLITE=OFF
     cmake --build build/bare -j "$jobs"
     build/bare/selvage --version | grep -q '(threads)'
     build/bare/selvage info mesh:2x2 | grep -q 'no METIS'
