@@ -9,7 +9,7 @@ CC=clang cmake -S . -B $build -G Ninja -DSELVAGE_FUZZ=ON -DSELVAGE_WERROR=ON \
     -DSELVAGE_SANITIZE=address,undefined,fuzzer-no-link >/dev/null
 cmake --build $build >$build.log 2>&1 || { tail -30 $build.log; exit 1; }
 targets=${*:-ibnetdiscover subnet netloc cray auto spec faults guids jobmap lfts sl2vl psl mcfdbs qos svr
-    proof orders torusconf messages pattern failures hostlist squeue sacct swf slurmjson mails}
+    proof orders torusconf messages pattern failures hostlist squeue sacct swf slurmjson mails svt goal}
 
 fuzz_one() {
     mkdir -p $build/corpus/$1 $build/crashes

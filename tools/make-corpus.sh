@@ -8,7 +8,7 @@ mkdir -p $corpus/ibnetdiscover $corpus/subnet $corpus/netloc $corpus/cray $corpu
     $corpus/faults $corpus/guids $corpus/jobmap $corpus/auto $corpus/lfts $corpus/sl2vl $corpus/psl \
     $corpus/mcfdbs $corpus/qos $corpus/svr $corpus/proof $corpus/orders $corpus/torusconf \
     $corpus/messages $corpus/pattern $corpus/failures $corpus/hostlist $corpus/squeue \
-    $corpus/sacct $corpus/swf $corpus/slurmjson
+    $corpus/sacct $corpus/swf $corpus/slurmjson $corpus/svt $corpus/goal
 
 n=0
 for spec in mesh:2x1,hosts=1 torus:3,hosts=2,speed=EDR kary:k=2,n=2 fullmesh:3,hosts=0,r=2; do
@@ -92,3 +92,11 @@ printf '# VL arbitration\nqos_ca_high_limit 0\nqos_ca_vlarb_high 0:4,1:4\nqos_sw
     >$corpus/qos/1
 "$selvage" check "$tables/d" --proof $corpus/proof/1 >/dev/null
 # mails/1, one mail of each kind, was made with sv_five_pack.
+# Traces: their sums are put right by the target.
+printf 'SVT1\n\004\001p\003\001\005\003\002\001\004\002\000\000\254\002\002\003\004\000\000\000\000\002\002\003\004\007\001\005\000\002\005\007\000\003\004\002\010\002\006\015\001\001\011\000\000########' \
+    >$corpus/svt/1
+printf 'SVT1\n\002\000\001\002\001\001\003\001\000\310\001\003\001\005\002\006\016\000\000\050\000\002\002\003\004\002\000\000\000\003\001\005\002\006\016\000\000\050\000\000########' \
+    >$corpus/svt/2
+printf 'num_ranks 3\nrank 0 {\na: send 10b to 1 tag 5 cpu 0 nic 0\nb: calc 100\nb requires a\nsend 2000b to 2\n}\nrank 1 {\nrecv 10b from -1 tag -1\n}\n// end\nrank 2 { x: recv 2000b from 0; y: calc 3 cpu 1; y irequires x; }\n' \
+    >$corpus/goal/1
+printf 'num_ranks 2\nrank 1 {\n/* none */\nl1: calc 1\nl2: calc 2\nl1 requires l2\n}' >$corpus/goal/2

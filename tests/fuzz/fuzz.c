@@ -14,11 +14,13 @@
 #include "formats/svr.h"
 #include "formats/tables.h"
 #include "structure/torus.h"
+#include "traces/traces.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#if defined(FUZZ_SQUEUE) || defined(FUZZ_SACCT) || defined(FUZZ_SLURMJSON)
-enum { MEMORY_LIMIT = 16 << 20 }; /* a list of few bytes may stand for a million hosts */
+#if defined(FUZZ_SQUEUE) || defined(FUZZ_SACCT) || defined(FUZZ_SLURMJSON) || defined(FUZZ_SVT) || \
+    defined(FUZZ_GOAL)
+enum { MEMORY_LIMIT = 16 << 20 }; /* a list of few bytes may stand for a million hosts, or events */
 #else
 enum { MEMORY_LIMIT = 192 << 20 };
 #endif
@@ -60,7 +62,11 @@ static inline void must_explain(sv_ctx *ctx, sv_status status)
     MUST(sv_ctx_message(ctx)[0] != 0 && strchr(sv_ctx_message(ctx), '\n') == NULL);
 }
 
-#if defined(FUZZ_MESSAGES) || defined(FUZZ_PATTERN)
+#if defined(FUZZ_SVT) || defined(FUZZ_GOAL)
+
+#include "fuzz_traces.h"
+
+#elif defined(FUZZ_MESSAGES) || defined(FUZZ_PATTERN)
 
 /* Traffic that is taken is simulated for a while: nothing it says may upset the simulator. */
 static void play(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,

@@ -15,7 +15,7 @@
 typedef struct trace_wish {
     uint32_t ranks, groups, acts;
     uint32_t bytes; /* most */
-    bool any;       /* receives from anybody, or with any tag */
+    bool any;       /* receives from anybody, or with any tag; then nobody sends to itself */
     bool collectives, computes;
 } trace_wish;
 
@@ -71,6 +71,8 @@ static inline void trace_message(trace_maker *m)
     uint16_t group = (uint16_t)trace_draw(m, m->t->num_groups);
     const sv_mpi_group *g = &m->t->groups[group];
     uint32_t from = g->ranks[trace_draw(m, g->size)], to = g->ranks[trace_draw(m, g->size)];
+    if (m->wish.any && from == to)
+        return;
     sv_mpi_event send = {.kind = SV_MPI_SEND,
                          .call = SV_CALL_SEND,
                          .peer = to,
