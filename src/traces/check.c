@@ -188,27 +188,42 @@ static sv_status collect(const struct check *c, struct sequence *all)
     return SV_OK;
 }
 
-/* Of the groups that a rank is in, all collectives were passed. */
-static sv_status all_there(const struct check *c, const struct sequence *all, uint32_t *counts)
+/* The rank of a group that has not all of its collectives. */
+static sv_status who_misses(const struct check *c, uint32_t g, const struct sequence *of)
 {
-    for (uint32_t g = 0; g < c->t->num_groups; g++)
-        counts[g] = 0;
+    for (uint32_t i = 0; i < c->t->groups[g].size; i++) {
+        uint32_t rank = c->t->groups[g].ranks[i];
+        const sv_mpi_rank *events = &c->t->ranks[rank];
+        size_t count = 0;
+        for (uint64_t n = 0; n < events->length; n++)
+            count += events->events[n].kind == SV_MPI_COLLECTIVE && events->events[n].group == g;
+        if (count < of->length)
+            return sv_fail(c->ctx, SV_BAD_INPUT,
+                           "rank %u, event %llu: it ends with %zu of the %zu collectives of group "
+                           "%u: %s is missing",
+                           rank, (unsigned long long)events->length, count, of->length, g,
+                           sv_mpi_call_name(of->at[count]->call));
+    }
+    return SV_OK;
+}
+
+/* All ranks of a group have all of its collectives (nobody has more). */
+static sv_status all_there(const struct check *c, const struct sequence *all, uint64_t *counts)
+{
     for (uint32_t rank = 0; rank < c->t->num_ranks; rank++)
         for (uint64_t i = 0; i < c->t->ranks[rank].length; i++)
             if (c->t->ranks[rank].events[i].kind == SV_MPI_COLLECTIVE)
                 counts[c->t->ranks[rank].events[i].group]++;
     for (uint32_t g = 0; g < c->t->num_groups; g++)
-        if (counts[g] != (uint32_t)(all[g].length * c->t->groups[g].size))
-            return sv_fail(c->ctx, SV_BAD_INPUT,
-                           "group %u: not all of its %u ranks have its %zu collectives", g,
-                           c->t->groups[g].size, all[g].length);
+        if (counts[g] != (uint64_t)all[g].length * c->t->groups[g].size)
+            SV_TRY(who_misses(c, g, &all[g]));
     return SV_OK;
 }
 
 static sv_status check_collectives(const struct check *c)
 {
     struct sequence *all = sv_alloc(c->ctx, c->t->num_groups, sizeof *all);
-    uint32_t *counts = sv_alloc(c->ctx, c->t->num_groups, sizeof *counts);
+    uint64_t *counts = sv_alloc(c->ctx, c->t->num_groups, sizeof *counts);
     sv_status status = all == NULL || counts == NULL ? SV_NO_MEMORY : collect(c, all);
     for (uint32_t rank = 0; rank < c->t->num_ranks && status == SV_OK; rank++)
         status = compare_rank(c, rank, all);

@@ -129,6 +129,78 @@ static void a_token_takes_the_sum_of_its_ways(void **state)
     sim_finish(&c);
 }
 
+/* ---- what goes back ---- */
+
+/* Terminal 0 has something for terminal 1 late, and answers what comes from there at once. */
+struct late {
+    const sim_case *c;
+    uint64_t late, answer; /* when; SV_NEVER: not, or not any more */
+    uint32_t questions;    /* of terminal 1 */
+    uint32_t backs;
+    uint64_t arrived[2]; /* the late one, the answer: when at terminal 1 */
+};
+
+static bool late_next(void *user, uint32_t terminal, sv_sim_message *message)
+{
+    struct late *l = user;
+    uint64_t *first = l->answer < l->late ? &l->answer : &l->late;
+    if (terminal == 1 && l->questions > 0) {
+        l->questions--;
+        *message = (sv_sim_message){.destination = sim_destination(l->c, 0), .bytes = 10};
+        return true;
+    }
+    if (terminal != 0 || *first == SV_NEVER)
+        return false;
+    *message = (sv_sim_message){.ready = *first,
+                                .destination = sim_destination(l->c, 1),
+                                .bytes = 10,
+                                .tag = first == &l->answer};
+    *first = SV_NEVER;
+    return true;
+}
+
+static void late_arrived(void *user, const sv_sim_arrival *arrival)
+{
+    struct late *l = user;
+    if (arrival->to == 0)
+        l->answer = arrival->time;
+    else
+        l->arrived[arrival->tag] = arrival->time;
+}
+
+static void late_back(void *user, uint32_t terminal, const sv_sim_message *message)
+{
+    struct late *l = user;
+    assert_int_equal(terminal, 0);
+    assert_int_equal(message->tag, 0);
+    assert_true(message->ready > l->answer);
+    l->late = message->ready;
+    l->backs++;
+}
+
+static void answers_are_not_held_up_by_what_is_later(void **state)
+{
+    (void)state;
+    const uint64_t tau[] = {QDR, QDR};
+    sim_case c = sim_begin(ctx, sim_star(ctx, 2, SV_SPEED_QDR));
+    uint64_t flight = sim_alone(&c.model, 10 + c.model.header_bytes, tau, 2);
+    for (uint64_t late = flight - 1; late <= flight + 1; late++) {
+        struct late l = {.c = &c, .late = late, .answer = SV_NEVER, .questions = 1};
+        const sv_sim_source source = {
+            .user = &l, .next = late_next, .arrived = late_arrived, .back = late_back};
+        const sv_sim_setup setup = {c.model, c.control, &source, NULL};
+        sim_again(&c);
+        OK(ctx, sv_simulate(ctx, c.f, c.r, &setup, &c.result));
+        assert_int_equal(c.result->arrived_messages, 3);
+        assert_int_equal(l.backs, late > flight);
+        /* Who is ready first has the link first. */
+        uint32_t first = late > flight;
+        assert_int_equal(l.arrived[first], (first ? flight : late) + flight);
+        assert_true(l.arrived[!first] > l.arrived[first]);
+    }
+    sim_finish(&c);
+}
+
 /* ---- who counts ---- */
 
 /* Terminals that do not count do not, but what they send to others does. */
@@ -463,6 +535,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(n_round_trips_take_n_times_as_long),
         cmocka_unit_test(a_token_takes_the_sum_of_its_ways),
+        cmocka_unit_test(answers_are_not_held_up_by_what_is_later),
         cmocka_unit_test(terminals_may_not_count),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(answers_come_with_threads_too),
