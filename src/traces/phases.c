@@ -2,16 +2,18 @@
  * phases.c: stretches of the communication that come again.
  *
  * Idea (docs/traces.md has the rule): logical time (ticks.h) puts every message into a step of the
- * whole program. Steps are alike when the same ranks send to the same others equally often, the
- * same collectives are in them, and their bytes have the same number of bits. Of two kinds of step,
- * the second belongs to the phase of the first if it nearly always (SHARE) comes right after it,
- * and nearly always nothing else comes before it: so phases are the straight pieces of the graph of
- * kinds, as basic blocks are of a program's. Steps of collectives alone are not mixed with others.
+ * whole program. Between steps of collectives and others there is a cut. A stretch between two cuts
+ * that is short and comes again is a phase: that is how programs do it that sum up now and then.
+ * What is left goes step by step: steps are alike when the same ranks send to the same others
+ * equally often, the same collectives are in them, and their bytes have the same number of bits. Of
+ * two kinds of step, the second belongs to the phase of the first if it nearly always (SHARE) comes
+ * right after it, and nearly always nothing else comes before it: so phases are the straight pieces
+ * of the graph of kinds, as basic blocks are of a program's.
  *
- * Invariants: kinds are numbered in the order in which they come first; every kind is in one phase;
- * phases are in the order in which their first steps come. Kinds are told apart by sums of 64-bit
- * numbers drawn from what is in a step, twice: two different ones may be taken for one another once
- * in 2^100 or so.
+ * Invariants: a kind is one step, or a stretch; kinds are numbered in the order in which they come
+ * first; every kind is in one phase; phases are in the order in which their first kinds come; no
+ * two phases are alike. Kinds are told apart by sums of 64-bit numbers drawn from what is in a
+ * step: that two different ones are taken for one another is as likely as a wrong bit in memory.
  * Source: PR-DRB thesis 2.2.5; Wong, Rexachs and Luque, PAS2P (2009), whose phases are told by
  * logical ticks, too.
  * Cost: that of logical time, O(1) a step expected.
@@ -22,18 +24,21 @@
 #include "traces/ticks.h"
 
 enum { SHARE_OF = 5, SHARE = 4 };         /* nearly always: four in five */
+enum { LONGEST = 64 };                    /* of a stretch that is a phase as a whole, in steps */
 enum { RELEVANT = 100, COMES_AGAIN = 2 }; /* one in a hundred of bytes or of steps */
 
 typedef struct step {
     uint64_t sum[2]; /* of numbers that stand for what is in it */
     uint64_t messages, bytes;
-    uint32_t kind, tick;
+    uint32_t tick;
     bool points, collectives; /* has such messages */
 } step;
 
+/* A step that comes again, or a stretch of several. */
 typedef struct kind {
     uint64_t times, bytes; /* of all times */
     uint64_t first;        /* step */
+    uint32_t length;       /* steps */
     uint32_t next, before; /* of its phase, or SV_NONE */
     bool collective, head;
 } kind;
@@ -43,12 +48,20 @@ typedef struct follow {
     uint64_t times;
 } follow;
 
+typedef struct finding {
+    sv_mpi_phase phase;
+    uint64_t steps, bytes; /* of all times */
+    uint32_t head;         /* its first kind */
+} finding;
+
 typedef struct finder {
     sv_ctx *ctx;
     sv__coll_kinds collectives;
     SV_ARRAY(step) steps; /* by tick, then without those that have no messages */
     SV_ARRAY(kind) kinds;
+    SV_ARRAY(uint32_t) string; /* kinds, one after the other */
     SV_ARRAY(follow) follows;
+    SV_ARRAY(finding) phases;
 } finder;
 
 /* ---- steps ---- */
@@ -118,32 +131,83 @@ static void close_up(finder *f)
 
 /* ---- kinds ---- */
 
-static uint64_t key_of(const step *s)
+/* A number for what is in a step, whatever its bytes. */
+static uint64_t shape_of(const step *s)
 {
-    uint64_t flags = (uint64_t)s->points << 8 | (uint64_t)s->collectives << 9;
-    return mix(s->sum[0] ^ mix(s->sum[1] ^ mix(sv__bits(s->bytes) | flags)));
+    return mix(s->sum[0] ^ mix(s->sum[1] ^ mix((uint64_t)s->points << 1 | s->collectives)));
 }
 
-static sv_status find_kinds(finder *f, sv_map *map)
+/* A number for a stretch: its steps' shapes, and how many bits all their bytes have. */
+static uint64_t key_of(const step *s, size_t length)
 {
-    for (size_t i = 0; i < f->steps.length; i++) {
-        step *s = &f->steps.at[i];
-        uint32_t count = (uint32_t)f->kinds.length;
-        SV_TRY(sv_map_add(map, key_of(s), count, &s->kind));
-        if (s->kind == count)
-            SV_TRY(sv_array_push(
-                f->ctx, &f->kinds,
-                (kind){.first = i, .next = SV_NONE, .before = SV_NONE, .collective = !s->points}));
-        f->kinds.at[s->kind].times++;
-        f->kinds.at[s->kind].bytes += s->bytes;
+    uint64_t key = length, bytes = 0;
+    for (size_t i = 0; i < length; i++) {
+        key = mix(key ^ shape_of(&s[i]));
+        bytes += s[i].bytes;
+    }
+    return mix(key + sv__bits(bytes));
+}
+
+/* How many steps from one on are all of collectives alone, or none is. */
+static size_t stretch_at(const finder *f, size_t from)
+{
+    size_t end = from + 1;
+    while (end < f->steps.length && f->steps.at[end].points == f->steps.at[from].points)
+        end++;
+    return end - from;
+}
+
+/* Notes short stretches; those that come again have the value 1. */
+static sv_status count_stretches(finder *f, sv_map *map)
+{
+    for (size_t at = 0, length; at < f->steps.length; at += length) {
+        length = stretch_at(f, at);
+        if (length > LONGEST)
+            continue;
+        uint64_t key = key_of(&f->steps.at[at], length);
+        if (sv_map_get(map, key) != SV_ABSENT)
+            sv_map_set(map, key, 1);
+        else
+            SV_TRY(sv_map_add(map, key, 0, &(uint32_t){0}));
+    }
+    return SV_OK;
+}
+
+static sv_status add_kind(finder *f, sv_map *map, size_t at, size_t length)
+{
+    const step *s = &f->steps.at[at];
+    uint32_t number, count = (uint32_t)f->kinds.length;
+    SV_TRY(sv_map_add(map, key_of(s, length), count, &number));
+    if (number == count)
+        SV_TRY(sv_array_push(f->ctx, &f->kinds,
+                             (kind){.first = at,
+                                    .length = (uint32_t)length,
+                                    .next = SV_NONE,
+                                    .before = SV_NONE,
+                                    .collective = !s->points}));
+    kind *k = &f->kinds.at[number];
+    k->times++;
+    for (size_t i = 0; i < length; i++)
+        k->bytes += s[i].bytes;
+    return sv_array_push(f->ctx, &f->string, number);
+}
+
+static sv_status find_kinds(finder *f, const sv_map *stretches, sv_map *map)
+{
+    for (size_t at = 0, length; at < f->steps.length; at += length) {
+        length = stretch_at(f, at);
+        bool whole =
+            length <= LONGEST && sv_map_get(stretches, key_of(&f->steps.at[at], length)) == 1;
+        for (size_t i = 0; i < (whole ? 1 : length); i++)
+            SV_TRY(add_kind(f, map, at + i, whole ? length : 1));
     }
     return SV_OK;
 }
 
 static sv_status count_follows(finder *f, sv_map *map)
 {
-    for (size_t i = 0; i + 1 < f->steps.length; i++) {
-        uint32_t a = f->steps.at[i].kind, b = f->steps.at[i + 1].kind;
+    for (size_t i = 0; i + 1 < f->string.length; i++) {
+        uint32_t a = f->string.at[i], b = f->string.at[i + 1];
         uint32_t at, count = (uint32_t)f->follows.length;
         SV_TRY(sv_map_add(map, (uint64_t)a << 32 | b, count, &at));
         if (at == count)
@@ -193,38 +257,64 @@ static uint32_t next_in_phase(const finder *f, uint32_t k)
     return next == SV_NONE || f->kinds.at[next].head ? SV_NONE : next;
 }
 
-static sv_mpi_phase phase_of(const finder *f, uint32_t head, const sv_mpi_summary *s)
+/* The number for all steps of a phase together, and what is in them. */
+static uint64_t add_up(const finder *f, uint32_t head, finding *p)
 {
     const kind *h = &f->kinds.at[head];
-    sv_mpi_phase phase = {.weight = h->times, .first = h->first, .collective = h->collective};
-    uint64_t steps = 0, bytes = 0;
+    uint64_t key = 0;
+    *p = (finding){.phase = {.weight = h->times, .first = h->first, .collective = h->collective},
+                   .head = head};
     for (uint32_t k = head; k != SV_NONE; k = next_in_phase(f, k)) {
-        phase.messages += f->steps.at[f->kinds.at[k].first].messages;
-        phase.bytes += f->steps.at[f->kinds.at[k].first].bytes;
-        steps += f->kinds.at[k].times;
-        bytes += f->kinds.at[k].bytes;
+        const kind *part = &f->kinds.at[k];
+        for (uint64_t i = part->first; i < part->first + part->length; i++) {
+            key = mix(key ^ shape_of(&f->steps.at[i]));
+            p->phase.messages += f->steps.at[i].messages;
+            p->phase.bytes += f->steps.at[i].bytes;
+        }
+        p->steps += part->times * part->length;
+        p->bytes += part->bytes;
     }
-    phase.relevant = phase.weight >= COMES_AGAIN &&
-                     ((bytes > 0 && bytes >= (s->bytes + RELEVANT - 1) / RELEVANT) ||
-                      RELEVANT * steps >= f->steps.length);
-    return phase;
+    return mix(key + sv__bits(p->phase.bytes));
+}
+
+/* Phases that are alike are one, whether they were found as stretches or step by step. */
+static sv_status gather(finder *f, sv_map *map)
+{
+    for (uint32_t i = 0; i < f->kinds.length; i++) {
+        finding p;
+        uint32_t at, count = (uint32_t)f->phases.length;
+        if (!f->kinds.at[i].head)
+            continue;
+        SV_TRY(sv_map_add(map, add_up(f, i, &p), count, &at));
+        if (at == count) {
+            SV_TRY(sv_array_push(f->ctx, &f->phases, p));
+            continue;
+        }
+        f->phases.at[at].phase.weight += p.phase.weight;
+        f->phases.at[at].steps += p.steps;
+        f->phases.at[at].bytes += p.bytes;
+    }
+    return SV_OK;
+}
+
+static bool is_relevant(const finder *f, const finding *p, uint64_t all_bytes)
+{
+    bool much = p->bytes > 0 && p->bytes >= (all_bytes + RELEVANT - 1) / RELEVANT;
+    bool often = RELEVANT * p->steps >= f->steps.length;
+    return p->phase.weight >= COMES_AGAIN && (much || often);
 }
 
 static sv_status list_phases(finder *f, sv_mpi_summary *s)
 {
-    uint32_t count = 0;
-    for (size_t i = 0; i < f->kinds.length; i++)
-        count += f->kinds.at[i].head;
-    s->phases = sv_alloc(f->ctx, count, sizeof *s->phases);
+    s->phases = sv_alloc(f->ctx, f->phases.length, sizeof *s->phases);
     if (s->phases == NULL)
         return SV_NO_MEMORY;
-    for (uint32_t i = 0; i < f->kinds.length; i++) {
-        if (!f->kinds.at[i].head)
-            continue;
-        sv_mpi_phase *phase = &s->phases[s->num_phases++];
-        *phase = phase_of(f, i, s);
-        s->relevant_phases += phase->relevant;
-        s->relevant_weight += phase->relevant ? phase->weight : 0;
+    s->num_phases = (uint32_t)f->phases.length;
+    for (uint32_t i = 0; i < s->num_phases; i++) {
+        s->phases[i] = f->phases.at[i].phase;
+        s->phases[i].relevant = is_relevant(f, &f->phases.at[i], s->bytes);
+        s->relevant_phases += s->phases[i].relevant;
+        s->relevant_weight += s->phases[i].relevant ? s->phases[i].weight : 0;
     }
     return SV_OK;
 }
@@ -235,18 +325,24 @@ static sv_status find(finder *f, const sv_mpi_trace *trace)
     sv__tick_visitor visitor = {f, put_message, put_collective};
     SV_TRY(sv__ticks(f->ctx, trace, &visitor));
     close_up(f);
-    sv_map kinds, follows;
-    sv_map_init(&kinds, f->ctx);
-    sv_map_init(&follows, f->ctx);
-    sv_status status = find_kinds(f, &kinds);
+    sv_map stretches, kinds, follows, alike;
+    sv_map *maps[] = {&stretches, &kinds, &follows, &alike};
+    for (int i = 0; i < 4; i++)
+        sv_map_init(maps[i], f->ctx);
+    sv_status status = count_stretches(f, &stretches);
+    if (status == SV_OK)
+        status = find_kinds(f, &stretches, &kinds);
     if (status == SV_OK)
         status = count_follows(f, &follows);
-    sv_map_release(&kinds);
-    sv_map_release(&follows);
-    if (status != SV_OK)
-        return status;
-    link_kinds(f);
-    return find_heads(f);
+    if (status == SV_OK) {
+        link_kinds(f);
+        status = find_heads(f);
+    }
+    if (status == SV_OK)
+        status = gather(f, &alike);
+    for (int i = 0; i < 4; i++)
+        sv_map_release(maps[i]);
+    return status;
 }
 
 static void begin(finder *f, sv_ctx *ctx, const sv_mpi_trace *trace)
@@ -260,7 +356,9 @@ static void end(finder *f)
     sv__coll_kinds_release(&f->collectives);
     sv_array_release(f->ctx, &f->steps);
     sv_array_release(f->ctx, &f->kinds);
+    sv_array_release(f->ctx, &f->string);
     sv_array_release(f->ctx, &f->follows);
+    sv_array_release(f->ctx, &f->phases);
 }
 
 sv_status sv__find_phases(sv_ctx *ctx, const sv_mpi_trace *trace, sv_mpi_summary *summary)
@@ -315,11 +413,9 @@ static sv_status collect_collective(void *user, const sv_mpi_event *event, uint3
 /* Marks the ticks of the first time of each step of a phase. */
 static void mark(const finder *f, uint32_t phase, uint8_t *wanted)
 {
-    uint32_t head = 0;
-    for (uint32_t seen = 0; seen < phase || !f->kinds.at[head].head; head++)
-        seen += f->kinds.at[head].head;
-    for (uint32_t k = head; k != SV_NONE; k = next_in_phase(f, k))
-        wanted[f->steps.at[f->kinds.at[k].first].tick] = 1;
+    for (uint32_t k = f->phases.at[phase].head; k != SV_NONE; k = next_in_phase(f, k))
+        for (uint32_t i = 0; i < f->kinds.at[k].length; i++)
+            wanted[f->steps.at[f->kinds.at[k].first + i].tick] = 1;
 }
 
 static sv_status collect(finder *f, const sv_mpi_trace *trace, uint32_t phase, collector *c)

@@ -272,23 +272,40 @@ def all_messages(trace, step):
     return messages
 
 
-def check_phases(test, trace, all_bytes):
-    steps = steps_of(trace)
-    volume = [sum(m[2] for m in all_messages(trace, step)) for step in steps]
-    kinds = []
-    for step, amount in zip(steps, volume):
-        pairs = sorted((a, b) for a, b, _ in step[0])
-        calls = sorted((e.call, e.group, e.peer, e.amount.bit_length()) for e in step[1])
-        kinds.append((tuple(pairs), tuple(calls), amount.bit_length()))
+def bits(step_bytes):
+    return sum(step_bytes).bit_length()
+
+
+def string_of(shapes, volume):
+    """[(what it is, its steps)]: stretches that are phases as a whole, and single steps."""
+    stretches, start = [], 0
+    for i in range(1, len(shapes) + 1):
+        if i == len(shapes) or bool(shapes[i][0]) != bool(shapes[start][0]):
+            stretches.append(range(start, i))
+            start = i
+    alike = collections.Counter((tuple(shapes[i] for i in s), bits(volume[i] for i in s))
+                                for s in stretches)
+    string = []
+    for s in stretches:
+        what = (tuple(shapes[i] for i in s), bits(volume[i] for i in s))
+        if len(s) <= 64 and alike[what] > 1:
+            string.append((what, list(s)))
+        else:
+            string += [(((shapes[i],), volume[i].bit_length()), [i]) for i in s]
+    return string
+
+
+def chains_of(string):
+    """Kinds that nearly always follow each other, [[kind, ...]], by their first coming."""
+    kinds = [what for what, _ in string]
     count, follows = collections.Counter(kinds), collections.Counter(zip(kinds, kinds[1:]))
     order = list(dict.fromkeys(kinds))
     after = {}
-    for a in order:
-        for b in order:
-            alone = (len(a[0]) == 0) == (len(b[0]) == 0)
-            often = follows[a, b]
-            if a != b and alone and often and 5 * often >= 4 * count[a] and 5 * often >= 4 * count[b]:
-                after[a] = b
+    for (a, b), often in follows.items():
+        alone = bool(a[0][0][0]) == bool(b[0][0][0])
+        if a != b and alone and 5 * often >= 4 * count[a] and 5 * often >= 4 * count[b]:
+            assert a not in after
+            after[a] = b
     headless = set(after.values())
     chains, done = [], set()
     for start in [k for k in order if k not in headless] + order:
@@ -300,28 +317,56 @@ def check_phases(test, trace, all_bytes):
         if chain:
             chains.append(chain)
     chains.sort(key=lambda chain: order.index(chain[0]))
+    return chains
+
+
+class Phase:
+    """The chains that are alike; the first is what one time of it is."""
+
+    def __init__(self, chain, steps):
+        self.chain, self.steps, self.weight, self.all = chain, steps, 0, []
+
+
+def check_phases(test, trace, all_bytes):
+    steps = steps_of(trace)
+    volume = [sum(m[2] for m in all_messages(trace, step)) for step in steps]
+    shapes = [(tuple(sorted((a, b) for a, b, _ in points)),
+               tuple(sorted((e.call, e.group, e.peer, e.amount.bit_length()) for e in calls)))
+              for points, calls in steps]
+    string = string_of(shapes, volume)
+    comings = collections.defaultdict(list)
+    for what, where in string:
+        comings[what].append(where)
+    found = {}
+    chains = chains_of(string)
+    for chain in chains:
+        one = [i for kind in chain for i in comings[kind][0]]
+        alike = (tuple(shapes[i] for i in one), bits(volume[i] for i in one))
+        phase = found.setdefault(alike, Phase(chain, one))
+        phase.weight += len(comings[chain[0]])
+        phase.all += [i for kind in chain for where in comings[kind] for i in where]
     phases, flows, relevant = [], [], []
-    for p, chain in enumerate(chains):
+    for p, phase in enumerate(found.values()):
         pairs = collections.defaultdict(lambda: [0, 0])
-        for kind in chain:
-            for a, b, amount in all_messages(trace, steps[kinds.index(kind)]):
+        for i in phase.steps:
+            for a, b, amount in all_messages(trace, steps[i]):
                 pairs[a, b][0] += 1
                 pairs[a, b][1] += amount
-        share = sum(volume[i] for i, kind in enumerate(kinds) if kind in chain)
-        long = sum(count[kind] for kind in chain)
-        weight = count[chain[0]]
-        matters = weight >= 2 and (share * 100 >= all_bytes and share > 0
-                                   or long * 100 >= len(steps))
-        phases.append([weight, sum(n for n, _ in pairs.values()),
-                       sum(n for _, n in pairs.values()), kinds.index(chain[0]), int(matters),
-                       int(len(chain[0][0]) == 0)])
-        relevant.append(weight if matters else 0)
+        share = sum(volume[i] for i in phase.all)
+        matters = phase.weight >= 2 and (0 < share >= all_bytes / 100
+                                         or len(phase.all) >= len(steps) / 100)
+        phases.append([phase.weight, sum(n for n, _ in pairs.values()),
+                       sum(n for _, n in pairs.values()), phase.steps[0], int(matters),
+                       int(not shapes[phase.steps[0]][0])])
+        relevant.append(phase.weight if matters else 0)
         flows += [[p, a, b] + numbers for (a, b), numbers in pairs.items()]
+    test.assertEqual(sorted(i for phase in found.values() for i in phase.all),
+                     list(range(len(steps))))
     test.assertEqual(trace.said["phases"],
                      [[len(phases), sum(w > 0 for w in relevant), sum(relevant)]])
     test.assertEqual(trace.said["phase"], phases)
     test.assertEqual(sorted(trace.said["flow"]), sorted(flows))
-    return len(phases), max([len(chain) for chain in chains], default=0)
+    return len(chains) - len(phases), max([len(chain) for chain in chains], default=0)
 
 
 class Summary(unittest.TestCase):
@@ -337,16 +382,18 @@ class Summary(unittest.TestCase):
                 self.one(spec)
 
     def test_random_programs(self):
-        anybody = longest = 0
+        anybody = longest = alike = 0
         for seed in range(SEED, SEED + TRIALS):
             with self.subTest(seed=seed):
-                trace, (_, chain) = self.one("random", str(seed))
+                trace, (same, chain) = self.one("random", str(seed))
+                alike += same
                 anybody += any(e.peer == ANY and e.kind in (RECV, IRECV)
                                for events in trace.events for e in events)
                 longest = max(longest, chain)
         if TRIALS >= 50:  # what the trials are to try has been tried
             self.assertGreater(anybody, TRIALS / 20)
             self.assertGreater(longest, 3)
+            self.assertGreater(alike, 0)
 
 
 if __name__ == "__main__":
