@@ -393,6 +393,7 @@ class Summary(unittest.TestCase):
         if TRIALS >= 50:  # what the trials are to try has been tried
             self.assertGreater(anybody, TRIALS / 20)
             self.assertGreater(longest, 3)
+        if TRIALS >= 1000:
             self.assertGreater(alike, 0)
 
 

@@ -186,6 +186,28 @@ static void sweep_counts(void **state)
     sv_mpi_summary_free(s);
 }
 
+/* The rank in the south-west of four: waits for both, east, north, nobody; each twice. */
+static void sweep_order(void **state)
+{
+    (void)state;
+    static const char wanted[] = "R1R2 R1R2 R1S2 R1S2 R2S1 R2S1 S1S2 S1S2 ";
+    char seen[120] = "";
+    size_t length = 0;
+    sv_mpi_trace *trace = make("sweep3d:ranks=4,planes=150,angles=6,iterations=1");
+    for (uint64_t i = 0; i < trace->ranks[0].length; i++) {
+        const sv_mpi_event *e = &trace->ranks[0].events[i];
+        if ((e->kind != SV_MPI_SEND && e->kind != SV_MPI_RECV) || length + 4 > sizeof seen)
+            continue;
+        seen[length++] = e->kind == SV_MPI_SEND ? 'S' : 'R';
+        seen[length++] = (char)('0' + e->peer);
+        if (length % 5 == 4)
+            seen[length++] = ' ';
+    }
+    seen[length] = 0;
+    assert_string_equal(seen, wanted);
+    sv_mpi_free(trace);
+}
+
 static void pop_counts(void **state)
 {
     (void)state;
@@ -201,6 +223,9 @@ static void pop_counts(void **state)
     assert_int_equal(s->degree[0], 3);
     assert_int_equal(s->degree[9], 4);
     assert_true(s->point_bytes[56 * 64 + 63] > 0); /* the north-west corner and its mirror image */
+    assert_int_equal(s->degree[56], 4);            /* 57, 63, 48, and 62 beside the image */
+    for (uint32_t to = 60; to < 64; to++) /* third from the west: third from the east, both sides */
+        assert_int_equal(s->point_bytes[58 * 64 + to] > 0, to < 63);
     sv_mpi_summary_free(s);
 }
 
@@ -324,6 +349,7 @@ int main(void)
         cmocka_unit_test(mg_sizes),
         cmocka_unit_test(ft_counts),
         cmocka_unit_test(sweep_counts),
+        cmocka_unit_test(sweep_order),
         cmocka_unit_test(pop_counts),
         cmocka_unit_test(symmetric),
         cmocka_unit_test(mix_of_mg),
