@@ -17,6 +17,9 @@ extern "C" {
 #endif
 
 #define SV_MPI_ANY UINT32_MAX /* a peer, or a tag, of a receive that takes any */
+/* The tag of messages that collectives of different sizes become (MPI_Alltoallv …): no program's.
+ */
+#define SV_MPI_COLLECTIVE_TAG UINT32_C(0x80000000)
 
 typedef enum sv_mpi_kind {
     SV_MPI_COMPUTE, /* for ns */
