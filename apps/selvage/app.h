@@ -204,6 +204,7 @@ int cmd_path(struct app *app, int argc, char **argv);
 int cmd_metrics(struct app *app, int argc, char **argv);
 int cmd_sim(struct app *app, int argc, char **argv);
 int cmd_update(struct app *app, int argc, char **argv);
+int cmd_trace(struct app *app, int argc, char **argv);
 int cmd_jobs(struct app *app, int argc, char **argv);
 int cmd_study(struct app *app, int argc, char **argv);
 int cmd_report(struct app *app, int argc, char **argv);

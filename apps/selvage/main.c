@@ -35,6 +35,7 @@ static const struct verb {
     {"sim", "simulate traffic over tables: throughput, latency, deadlocks", cmd_sim},
     {"update", "from old tables to new ones under traffic: a safe order, and rehearsals",
      cmd_update},
+    {"trace", "what MPI programs say to whom: record, convert, make, tell", cmd_trace},
     {"jobs", "what runs where, and routing that follows it", cmd_jobs},
     {"study", "many such runs, kept in a database: what failures and engines cost", cmd_study},
     {"report", "a study's results as a page for a browser, or as tables", cmd_report},

@@ -15,8 +15,6 @@
 
 #include "record.h"
 
-#define COLLECTIVE_TAG 0x80000000u /* beyond what an int can be */
-
 sv_mpi_event rec_message(unsigned kind, const rec_comm *comm, uint32_t peer, int tag,
                          uint64_t bytes)
 {
@@ -108,7 +106,7 @@ void rec_begin_collective(unsigned call, const rec_comm *comm, int root, uint64_
 static uint32_t begin(unsigned kind, const rec_comm *comm, uint32_t peer, uint64_t bytes)
 {
     sv_mpi_event event = rec_message(kind, comm, peer, 0, bytes);
-    event.tag = COLLECTIVE_TAG;
+    event.tag = SV_MPI_COLLECTIVE_TAG;
     event.request = rec_number();
     rec_event(&event);
     return event.request;

@@ -1,7 +1,7 @@
 """A second, slow reader of .svt files (docs/decisions/0029-traces.md), for tests: knows nothing of the C one.
 
-read(path) -> Trace; Event(kind, call, amount, peer, tag, group, request), peer and tag None for any. group is a tuple (ordinal, ranks), so that
-traces of different files can be compared. text(trace) is one line an event. pairs(trace) matches messages as MPI does.
+read(path) -> Trace; pack(size, name, {rank: ops}) -> bytes of a file (ops are numbers, as they come); Event(kind, call, amount, peer, tag, group, request), peer and tag None for any. group is a tuple (ordinal, ranks), so that
+traces of different files can be compared. problems(trace) says what is wrong with it.
 """
 import collections
 
@@ -49,6 +49,41 @@ def fnv(data):
     for byte in data:
         value = (value ^ byte) * 0x100000001B3 % 2**64
     return value
+
+
+def leb(value):
+    data = b""
+    while value >= 0x80:
+        data += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return data + bytes([value])
+
+
+def pack(size, name, sections):
+    """sections: {rank: numbers of its ops, without the 0 at the end}."""
+    data = b"SVT1\n" + leb(size) + leb(len(name.encode())) + name.encode()
+    for rank, numbers in sections.items():
+        data += leb(1 + rank) + b"".join(map(leb, numbers)) + leb(0)
+    data += leb(0)
+    return data + fnv(data).to_bytes(8, "little")
+
+
+def text(trace):
+    """As selvage trace convert --format text has it, but groups are (ordinal, ranks) instead of their numbers."""
+    lines = []
+    for rank in sorted(trace.ranks):
+        for e in trace.ranks[rank]:
+            if e.kind == "compute":
+                lines.append("%d compute %d" % (rank, e.amount))
+                continue
+            line = "%d %s %s" % (rank, e.kind, e.call)
+            if e.kind == "collective":
+                line += " root %d group %s bytes %d" % (e.peer, e.group, e.amount)
+            elif e.kind != "wait":
+                line += " %s %s tag %s group %s bytes %d" % ("from" if e.kind.endswith("recv") else "to", "any" if e.peer is None else e.peer,
+                                                             "any" if e.tag is None else e.tag, e.group, e.amount)
+            lines.append(line + (" request %d" % e.request if e.request is not None else ""))
+    return lines
 
 
 def read_event(b, rank, groups):
