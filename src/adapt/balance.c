@@ -9,6 +9,8 @@
  */
 #include "adapt/balance.h"
 
+enum { PACKETS_A_LOOK = 4 };
+
 /* ---- hooks ---- */
 
 /* A number 0 … 1, 1 excluded. */
@@ -98,6 +100,22 @@ static sv_status deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t
 
 /* ---- making ---- */
 
+/* Ticks that a full packet takes on a link: on that of the first terminal that has one. */
+static uint64_t packet_ticks(const sv_adapt *a, uint32_t bytes)
+{
+    for (uint32_t t = 0; t < a->f->num_terminals; t++) {
+        sv_node node = {a->f->num_switches + t};
+        if (sv_degree(a->f, node) == 0)
+            continue;
+        const sv_link *link = sv_link_of(a->f, a->f->hops[a->f->first[node.i]].channel);
+        unsigned width = link->width > 0 ? link->width : 4;
+        uint64_t ticks =
+            a->model.byte_ticks > 0 ? a->model.byte_ticks * 4 / width : sv_sim_byte_ticks(link);
+        return bytes * ticks;
+    }
+    return 0;
+}
+
 static sv_status make_predictive(sv__balance *b)
 {
     sv_adapt *a = b->a;
@@ -116,9 +134,12 @@ static sv_status make_predictive(sv__balance *b)
         b->found.at == NULL || a->routers == NULL)
         return SV_NO_MEMORY;
     a->policy.depart = sv__monitor_depart;
-    a->policy.patience = a->set.contention;
     if (!a->set.by_router)
         a->policy.header_bytes += sv__wire_predictive_bytes(a->set.flows);
+    uint64_t packet =
+        packet_ticks(a, a->model.mtu_bytes + a->model.header_bytes + a->policy.header_bytes);
+    b->look = a->set.look > 0 ? a->set.look : PACKETS_A_LOOK * packet;
+    a->policy.patience = a->set.contention > 0 ? a->set.contention : packet;
     return SV_OK;
 }
 

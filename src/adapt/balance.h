@@ -157,6 +157,7 @@ typedef struct sv__balance {
     sv__notes notes;
     SV_ARRAY(sv__alarm) alarms; /* a heap by time, then pair */
 
+    uint64_t look;    /* ticks between two looks */
     uint64_t *looked; /* [channels]: when that output may be looked at again … */
     uint32_t *told;   /* … and the note of what was seen, 0: nobody contends */
     sv_sim_waiting *waiting;

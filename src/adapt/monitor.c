@@ -137,7 +137,7 @@ sv_status sv__monitor_depart(void *user, sv_sim_stage *stage, uint64_t now, sv_c
     if (head->control || (!a->set.by_router && head->note != 0))
         return SV_OK;
     if (now >= b->looked[out.i]) {
-        b->looked[out.i] = now + a->set.look;
+        b->looked[out.i] = now + b->look;
         SV_TRY(look(b, stage, now, out, head));
     }
     uint32_t note = b->told[out.i];

@@ -6,12 +6,12 @@
  * by the tables. A channel between switches that flows of two sources take is contended; those of
  * its flows that have most bytes are the pattern that its switch would find there.
  *
- * Paths are found for all flows of the phase together, so that they stay out of each other's way. A
- * flow is cut into as many pieces as a pair may have paths; each piece takes the way on which the
- * busiest channel is the least busy afterwards (then the shortest, then the first), the largest
- * flows first. That is done twice, the second time with all others in their places. A flow's ways
- * are its solution for each pattern that it is part of, with waits such that Eq. 3.6 gives each way
- * its pieces.
+ * Paths are found for all flows of the phase together, so that they stay out of each other's way.
+ * Who meets nobody stays on path 0. A flow that contends is cut into as many pieces as a pair may
+ * have paths; each piece takes the way on which the busiest channel is the least busy afterwards
+ * (then the shortest, then the first), the largest flows first. That is done twice, the second time
+ * with all others in their places. A flow's ways are its solution for each pattern that it is part
+ * of, with waits such that Eq. 3.6 gives each way its pieces.
  *
  * Invariant: the load of a channel is that of all pieces that lie on it.
  *
@@ -39,6 +39,7 @@ struct flow {
     uint64_t bytes;
     struct way *ways;
     uint32_t num_ways, used; /* used: with pieces */
+    bool contends;           /* has a pattern; others stay on path 0 */
 };
 
 /* The work on one phase. */
@@ -174,6 +175,23 @@ static uint64_t busiest(const struct phase *x, const struct way *w, uint64_t byt
     return most;
 }
 
+/* Whether two sources meet on a channel. */
+static bool is_contended(const struct phase *x, uint32_t c)
+{
+    for (uint32_t i = x->first[c] + 1; i < x->first[c + 1]; i++)
+        if (x->flows[x->crosses[i]].from != x->flows[x->crosses[i - 1]].from)
+            return true;
+    return false;
+}
+
+static void find_contended(struct phase *x)
+{
+    for (uint32_t c = 0; c < x->a->f->num_channels; c++)
+        if (is_contended(x, c))
+            for (uint32_t i = x->first[c]; i < x->first[c + 1]; i++)
+                x->flows[x->crosses[i]].contends = true;
+}
+
 /* Lays all pieces of a flow anew. A piece weighs what the flow has: loads are times paths. */
 static void lay(struct phase *x, struct flow *flow)
 {
@@ -186,7 +204,7 @@ static void lay(struct phase *x, struct flow *flow)
     for (uint32_t k = 0; k < pieces; k++) {
         struct way *best = NULL;
         uint64_t least = 0;
-        for (uint32_t i = 0; i < flow->num_ways; i++) {
+        for (uint32_t i = 0; i < (flow->contends ? flow->num_ways : 1); i++) {
             struct way *w = &flow->ways[i];
             if (i > 0 && w->pieces == 0 && flow->used == pieces)
                 continue;
@@ -203,15 +221,6 @@ static void lay(struct phase *x, struct flow *flow)
 }
 
 /* ---- solutions ---- */
-
-/* Whether two sources meet on a channel. */
-static bool is_contended(const struct phase *x, uint32_t c)
-{
-    for (uint32_t i = x->first[c] + 1; i < x->first[c + 1]; i++)
-        if (x->flows[x->crosses[i]].from != x->flows[x->crosses[i - 1]].from)
-            return true;
-    return false;
-}
 
 /* The metapath of a flow, with waits that give each way its pieces. */
 static sv_status metapath_of(struct phase *x, const struct flow *flow, sv__pair *p, sv__metapath *m,
@@ -284,6 +293,7 @@ static sv_status work(struct phase *x, const sv_mpi_flow *ranks, uint32_t count,
     for (uint32_t i = 0; i < x->count; i++)
         SV_TRY(find_ways(x, &x->flows[i]));
     SV_TRY(index_channels(x));
+    find_contended(x);
     for (uint32_t round = 0; round < ROUNDS; round++)
         for (uint32_t i = 0; i < x->count; i++)
             lay(x, &x->flows[i]);

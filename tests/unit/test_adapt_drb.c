@@ -192,13 +192,13 @@ static void a_late_acknowledgement_opens_a_path_before_it_comes(void **state)
 
 /* ---- PR-DRB ---- */
 
-#define PREDICTIVE KEYS ",contention=4us,look=10us,share=0.1,trial=4"
+#define PREDICTIVE KEYS ",contention=4us,look=10us,share=0.1,trial=4,flows=8"
 
 static void a_solution_is_applied_when_the_burst_comes_again(void **state)
 {
     (void)state;
     static run x;
-    go(&x, "pr-drb:" PREDICTIVE, NULL, SV_NEVER);
+    go(&x, "pr-drb:notify=destination," PREDICTIVE, NULL, SV_NEVER);
     assert_true(x.report.patterns > 0 && x.report.applied > 0 && x.report.notices > 0);
     assert_true(x.report.repeated <= x.report.patterns && x.report.most_applied > 0);
     const entry *applied = first(&x, SV__SAW_APPLIED, x.starts[1]);
@@ -222,7 +222,7 @@ static void switches_tell_sooner_than_destinations(void **state)
     (void)state;
     static run x;
     uint64_t heard = 0;
-    go(&x, "pr-drb:" PREDICTIVE, NULL, SV_NEVER);
+    go(&x, "pr-drb:notify=destination," PREDICTIVE, NULL, SV_NEVER);
     for (uint32_t i = 0; i < x.entries && heard == 0; i++)
         if (x.log[i].kind == SV__SAW_ACK && x.log[i].flows > 0)
             heard = x.log[i].time;
@@ -245,7 +245,7 @@ static void a_store_helps_from_the_first_burst_on(void **state)
 {
     (void)state;
     static run x;
-    go(&x, "pr-drb:" PREDICTIVE, NULL, SV_NEVER);
+    go(&x, "pr-drb:notify=destination," PREDICTIVE, NULL, SV_NEVER);
     test_buffer buffer;
     sv_sink sink = test_sink(&buffer);
     OK(ctx, sv_adapt_store_write(ctx, x.d.a, &sink));
@@ -253,7 +253,7 @@ static void a_store_helps_from_the_first_burst_on(void **state)
     uint64_t learned = first(&x, SV__SAW_APPLIED, 0)->time;
     double without = burst(&x, 0);
     done(&x);
-    go(&x, "pr-drb:" PREDICTIVE, buffer.text, SV_NEVER);
+    go(&x, "pr-drb:notify=destination," PREDICTIVE, buffer.text, SV_NEVER);
     assert_int_equal(x.report.seeded, patterns);
     const entry *applied = first(&x, SV__SAW_APPLIED, 0);
     assert_true(applied->time < x.starts[1] && applied->time < learned);
@@ -268,9 +268,9 @@ static void a_store_helps_from_the_first_burst_on(void **state)
 static const char *const all[] = {
     "drb:" KEYS,
     "fr-drb:" KEYS,
-    "pr-drb:" PREDICTIVE,
+    "pr-drb:notify=destination," PREDICTIVE,
     "pr-drb:notify=router," PREDICTIVE,
-    "pr-fr-drb:" PREDICTIVE,
+    "pr-fr-drb:notify=destination," PREDICTIVE,
     "pr-fr-drb:notify=router,trend=4,by=packet,ack=packet," PREDICTIVE};
 
 static void the_same_seed_is_the_same_run(void **state)
