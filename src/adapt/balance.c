@@ -9,7 +9,7 @@
  */
 #include "adapt/balance.h"
 
-enum { PACKETS_A_LOOK = 4 };
+enum { PACKETS_A_LOOK = 16 };
 
 /* ---- hooks ---- */
 
@@ -61,7 +61,8 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
     return SV_OK;
 }
 
-/* A switch's notice for all pairs of this terminal that are among the flows. */
+/* A switch's notice for all pairs of this terminal that are among the flows: those by the first
+ * address of their destination, for flows have no others. */
 static sv_status hear_switch(sv__balance *b, uint64_t now, uint32_t terminal, const sv__note *n)
 {
     const sv_adapt *a = b->a;
@@ -88,8 +89,9 @@ static sv_status deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t
     } else {
         sv__pair *p = b->pairs.at[n->pair];
         const sv__note *told = n->told != 0 ? sv__notes_at(&b->notes, n->told) : n;
+        /* Packets that choose one by one do not know their message: it is the oldest then. */
         if (b->fast && n->last)
-            sv__watchdog_heard(p, n->mark >> 8);
+            sv__watchdog_heard(p, b->a->set.by_packet ? p->sent.serial : n->mark >> 8);
         SV_TRY(sv__decide_ack(b, p, now, n->mark & 0xff, n->waited, &told->flows));
         sv__notes_drop(&b->notes, n->told);
     }

@@ -94,7 +94,7 @@ const sv__key sv__keys[SV__KEYS] = {
     [SV__KEY_LOOK] =
         {{"look",
           "time between two looks at one output of a switch, at least (10us); 0: that of "
-          "four full packets on a link",
+          "16 full packets on a link",
           "0", false},
          TIME,
          AT(look)},
@@ -125,7 +125,7 @@ const sv__key sv__keys[SV__KEYS] = {
     [SV__KEY_TRIAL] = {{"trial",
                         "acknowledgements after which a solution that did not help has "
                         "failed",
-                        "4", false},
+                        "8", false},
                        COUNT,
                        AT(trial),
                        1,
