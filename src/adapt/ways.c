@@ -1,7 +1,6 @@
 /*
  * ways.c: ways that packets can take by going to one or two switches first: which there are for a
- * pair of terminals, in what order they are opened, what channels they have and how long a packet
- * takes over them when nothing else is there.
+ * pair of terminals, in what order they are opened, and what channels they have.
  *
  * Candidates (decision 28, point 2) of terminals on switches S and D, which differ: by one via that
  * is within reach of S (channels of the tables' path from S to it) or of D (from it to D), or by
@@ -347,18 +346,10 @@ static uint64_t mix(uint64_t seed, uint64_t value)
     return z ^ (z >> 31);
 }
 
-static sv_status note(struct search *x, uint32_t v1, uint32_t v2, uint32_t length, uint32_t far)
+static sv_status add(struct search *x, uint32_t v1, uint32_t v2)
 {
     sv_adapt *a = x->a;
     sv__ways *w = a->ways;
-    if (length > x->limit)
-        return SV_OK;
-    if (!x->list) {
-        w->counts.at[(size_t)length * (a->set.reach + 1) + far]++;
-        return SV_OK;
-    }
-    if (length != x->length || far != x->distance)
-        return SV_OK;
     struct candidate c = {.via = {a->r->first[v1]}, .vias = 1};
     uint64_t draw = mix(mix(mix(a->seed, x->from), x->destination), c.via[0]);
     if (v2 != SV_NONE) {
@@ -367,6 +358,18 @@ static sv_status note(struct search *x, uint32_t v1, uint32_t v2, uint32_t lengt
     }
     c.draw = draw;
     return sv_array_push(a->ctx, &w->found, c);
+}
+
+/* Counts a candidate, or lists it if it is of the class. */
+static inline sv_status note(struct search *x, uint32_t v1, uint32_t v2, uint32_t length,
+                             uint32_t far)
+{
+    if (length > x->limit)
+        return SV_OK;
+    if (x->list)
+        return length == x->length && far == x->distance ? add(x, v1, v2) : SV_OK;
+    x->a->ways->counts.at[(size_t)length * (x->a->set.reach + 1) + far]++;
+    return SV_OK;
 }
 
 /* Ways by one via: near the source's switch, or near the destination's. */
@@ -399,27 +402,40 @@ static sv_status enumerate_one(struct search *x)
     return SV_OK;
 }
 
-static sv_status enumerate(struct search *x)
+/* Ways by some switch near the source's, then by one near the destination's. The innermost loop:
+ * distances of the first are looked up, and hardly any is left. */
+static sv_status enumerate_second(struct search *x, struct near v2)
 {
     sv_adapt *a = x->a;
     sv__ways *w = a->ways;
-    SV_TRY(enumerate_one(x));
-    if (x->most_vias < 2)
-        return SV_OK;
-    for (uint32_t j = 0; j < x->in->length; j++) {
-        struct near v2 = x->in->at[j];
-        if (v2.at == x->s || w->last[v2.at] == SV_NONE)
+    uint32_t base = 1 + w->last[v2.at], target = a->r->first[v2.at];
+    if (w->has_rows && w->rows[v2.at] == NULL)
+        SV_TRY(make_row(a, v2.at));
+    const uint16_t *row = w->rows[v2.at];
+    for (uint32_t i = 0; i < x->out->length; i++) {
+        struct near v1 = x->out->at[i];
+        uint32_t steps = row != NULL ? row[v1.at] : follow(a, v1.at, target, x->limit);
+        uint32_t length = steps >= FAR ? SV_NONE : base + v1.distance + steps;
+        if (length > x->limit || (x->list && length != x->length) || v1.at == x->d ||
+            v1.at == v2.at)
             continue;
-        for (uint32_t i = 0; i < x->out->length; i++) {
-            struct near v1 = x->out->at[i];
-            uint32_t steps;
-            if (v1.at == x->d || v1.at == v2.at)
-                continue;
-            SV_TRY(distance(a, v1.at, v2.at, x->limit, &steps));
-            if (steps != SV_NONE)
-                SV_TRY(note(x, v1.at, v2.at, 1 + v1.distance + steps + w->last[v2.at],
-                            v1.distance > v2.distance ? v1.distance : v2.distance));
-        }
+        SV_TRY(
+            note(x, v1.at, v2.at, length, v1.distance > v2.distance ? v1.distance : v2.distance));
+    }
+    return SV_OK;
+}
+
+static sv_status enumerate(struct search *x)
+{
+    const sv__ways *w = x->a->ways;
+    SV_TRY(enumerate_one(x));
+    for (uint32_t j = 0; j < x->in->length && x->most_vias > 1; j++) {
+        struct near v2 = x->in->at[j];
+        bool could = v2.at != x->s && w->last[v2.at] != SV_NONE &&
+                     w->last[v2.at] + 2 <= (x->list ? x->length : x->limit) &&
+                     (!x->list || v2.distance <= x->distance);
+        if (could)
+            SV_TRY(enumerate_second(x, v2));
     }
     return SV_OK;
 }
@@ -567,61 +583,4 @@ sv_status sv__ways_find(sv_adapt *a, uint32_t from, uint32_t destination, unsign
         SV_TRY(search(&x));
     *count = x.count;
     return SV_OK;
-}
-
-/* ---- empty latency ---- */
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Ticks a byte of a channel's link. */
-static uint64_t byte_ticks(const sv_adapt *a, sv_channel c)
-{
-    const sv_link *link = sv_link_of(a->f, c);
-    unsigned width = link->width > 0 ? link->width : 4;
-    return a->model.byte_ticks > 0 ? larger(1, a->model.byte_ticks * 4 / width)
-                                   : sv_sim_byte_ticks(link);
-}
-
-/* Of a link's start until the packet can go on at a rate so that it runs through (rule 11). */
-static uint64_t ready_after(const sv_adapt *a, uint32_t bytes, uint64_t byte, uint64_t cross)
-{
-    uint64_t blocks = (bytes + 63u) / 64u, first = bytes < 64 ? bytes : 64, most = first * byte;
-    if (byte > cross && blocks > 1) {
-        most = larger(most, bytes * byte - 64 * (blocks - 1) * cross);
-        most = larger(most, 64 * ((blocks - 1) * byte - (blocks - 2) * cross));
-    }
-    return a->model.cable + most;
-}
-
-/* From the start of one link to that of the next, over a switch. */
-static uint64_t hop_ticks(const sv_adapt *a, uint32_t bytes, uint64_t byte, uint64_t next_byte)
-{
-    uint64_t cross = larger(1, 100 * next_byte / a->model.speedup);
-    uint64_t first = bytes < 64 ? bytes : 64;
-    return ready_after(a, bytes, byte, cross) + a->model.switch_delay + first * cross;
-}
-
-uint64_t sv__ways_empty(const sv_adapt *a, uint32_t from, unsigned channels, uint32_t bytes)
-{
-    sv_node node = {a->f->num_switches + from};
-    if (channels == 0 || sv_degree(a->f, node) == 0)
-        return 0;
-    uint64_t byte = byte_ticks(a, a->f->hops[a->f->first[node.i]].channel);
-    return (channels - 1) * hop_ticks(a, bytes, byte, byte) +
-           ready_after(a, bytes, byte, a->model.drain) + bytes * a->model.drain;
-}
-
-uint64_t sv__ways_empty_over(const sv_adapt *a, const sv_channel *channels, uint32_t count,
-                             uint32_t bytes)
-{
-    uint64_t ticks = 0;
-    for (uint32_t i = 1; i < count; i++)
-        ticks += hop_ticks(a, bytes, byte_ticks(a, channels[i - 1]), byte_ticks(a, channels[i]));
-    return count == 0
-               ? 0
-               : ticks + bytes * a->model.drain +
-                     ready_after(a, bytes, byte_ticks(a, channels[count - 1]), a->model.drain);
 }
