@@ -30,19 +30,19 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     sv_adapt *a = user;
-    uint32_t s, via, destination = message->destination;
+    uint32_t destination = message->destination;
+    sv__detour detour = sv__vias_draw(a, a->state, terminal, destination);
     (void)now, (void)offset;
     a->report.choices++;
-    sv__vias_draw(a, a->state, terminal, destination, &s, &via);
-    if (via == SV_NONE || sv__ways_length(a, s, destination) == SV_NONE)
+    if (detour.via == SV_NONE || sv__ways_length(a, detour.s, destination) == SV_NONE)
         return SV_OK;
-    uint32_t at = s;
+    uint32_t at = detour.s;
     uint64_t own = waits(a, stage, &at, destination);
-    at = s;
-    uint64_t detour = waits(a, stage, &at, via);
-    detour += waits(a, stage, &at, destination);
-    if ((double)own > (double)detour + a->set.bias) {
-        *way = (sv_sim_way){.via = {via}, .vias = 1};
+    at = detour.s;
+    uint64_t other = waits(a, stage, &at, detour.via);
+    other += waits(a, stage, &at, destination);
+    if ((double)own > (double)other + a->set.bias) {
+        *way = (sv_sim_way){.via = {detour.via}, .vias = 1};
         a->report.detours++;
     }
     return SV_OK;

@@ -23,20 +23,16 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     sv_adapt *a = user;
-    uint32_t s, via, destination = message->destination;
+    uint32_t destination = message->destination;
+    sv__detour detour = sv__vias_draw(a, a->state, terminal, destination);
     (void)now, (void)offset;
     a->report.choices++;
-    sv__vias_draw(a, a->state, terminal, destination, &s, &via);
-    if (via == SV_NONE)
-        return SV_OK;
-    uint32_t own = sv__ways_length(a, s, destination);
+    uint32_t own = detour.via == SV_NONE ? SV_NONE : sv__ways_length(a, detour.s, destination);
     if (own == SV_NONE || own < 2)
         return SV_OK;
-    uint32_t detour =
-        sv__ways_length(a, s, via) + sv__ways_length(a, a->r->node[via].i, destination);
-    if (waits(a, stage, s, destination, own - 1) >
-        waits(a, stage, s, via, detour - 1) + a->set.bias) {
-        *way = (sv_sim_way){.via = {via}, .vias = 1};
+    if (waits(a, stage, detour.s, destination, own - 1) >
+        waits(a, stage, detour.s, detour.via, detour.channels - 1) + a->set.bias) {
+        *way = (sv_sim_way){.via = {detour.via}, .vias = 1};
         a->report.detours++;
     }
     return SV_OK;

@@ -10,12 +10,11 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     sv_adapt *a = user;
-    uint32_t s, via;
+    sv__detour detour = sv__vias_draw(a, a->state, terminal, message->destination);
     (void)stage, (void)now, (void)offset;
-    sv__vias_draw(a, a->state, terminal, message->destination, &s, &via);
     a->report.choices++;
-    if (via != SV_NONE) {
-        *way = (sv_sim_way){.via = {via}, .vias = 1};
+    if (detour.via != SV_NONE) {
+        *way = (sv_sim_way){.via = {detour.via}, .vias = 1};
         a->report.detours++;
     }
     return SV_OK;

@@ -156,21 +156,22 @@ uint32_t sv__vias_at(const sv__vias *v, uint32_t s, uint32_t d, uint32_t i)
     return v->at[i];
 }
 
-void sv__vias_draw(sv_adapt *a, const sv__vias *v, uint32_t from, uint32_t destination, uint32_t *s,
-                   uint32_t *via)
+sv__detour sv__vias_draw(sv_adapt *a, const sv__vias *v, uint32_t from, uint32_t destination)
 {
     uint32_t d = v->switches[a->r->node[destination].i - a->f->num_switches];
-    *s = v->switches[from];
-    *via = SV_NONE;
-    if (*s == SV_NONE || d == SV_NONE)
-        return;
-    uint32_t count = sv__vias_count(v, *s, d);
+    sv__detour detour = {v->switches[from], SV_NONE, 0};
+    if (detour.s == SV_NONE || d == SV_NONE)
+        return detour;
+    uint32_t count = sv__vias_count(v, detour.s, d);
     for (int tries = 0; count > 0 && tries < TRIES; tries++) {
-        uint32_t i = sv__vias_at(v, *s, d, (uint32_t)sv_rng_below(&a->rng, count));
-        if (sv__ways_length(a, *s, a->r->first[i]) == SV_NONE ||
-            sv__ways_length(a, i, destination) == SV_NONE)
+        uint32_t via = sv__vias_at(v, detour.s, d, (uint32_t)sv_rng_below(&a->rng, count));
+        uint32_t there = sv__ways_length(a, detour.s, a->r->first[via]);
+        uint32_t on = sv__ways_length(a, via, destination);
+        if (there == SV_NONE || on == SV_NONE)
             continue;
-        *via = a->r->first[i];
-        return;
+        detour.via = a->r->first[via];
+        detour.channels = there + on;
+        break;
     }
+    return detour;
 }
