@@ -84,4 +84,20 @@ static inline adapt_case adapt_draw(sv_ctx *ctx, sv_rng *rng, bool failures)
     return c;
 }
 
+/* Terminals that tables join with the first that lives: how many. */
+static inline uint32_t adapt_ranks(const adapt_case *c, sv_node *ranks)
+{
+    uint32_t count = 0, hops;
+    sv_node at;
+    for (uint32_t i = 0; i < c->f->num_terminals; i++) {
+        sv_node v = {c->f->num_switches + i};
+        uint32_t d = c->r->first[v.i];
+        if (sv_node_alive(c->f, v) &&
+            (count == 0 || sv_routes_trace(c->f, c->r, ranks[0], d, sv_route_sl(c->r, ranks[0], d),
+                                           NULL, 0, &hops, &at) == SV_TRACE_ARRIVED))
+            ranks[count++] = v;
+    }
+    return count;
+}
+
 #endif

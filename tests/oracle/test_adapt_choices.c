@@ -173,19 +173,10 @@ static void draw_policy(trial *t, sv_rng *rng, const sv_sim_model *model, unsign
 static void simulate(trial *t, const sv_sim_model *model)
 {
     sv_node ranks[MOST_SWITCHES * 2];
-    uint32_t count = 0;
     sv_sim_traffic *made = NULL;
     sv_sim_result *result = NULL;
     sv_sim_policy outer = *t->inner;
-    for (uint32_t i = 0; i < t->c.f->num_terminals; i++) {
-        sv_node v = {t->c.f->num_switches + i};
-        uint32_t s = count > 0 ? sv_switch_of(t->c.f, ranks[0]).i : 0;
-        sv_channel channels[MOST_HOPS];
-        uint32_t length = 0;
-        if (sv_node_alive(t->c.f, v) &&
-            (count == 0 || follow(t, s, t->c.r->first[v.i], channels, &length)))
-            ranks[count++] = v;
-    }
+    uint32_t count = adapt_ranks(&t->c, ranks);
     if (count < 2)
         return;
     outer.user = t;
