@@ -142,6 +142,69 @@ class OneRun(Case):
         self.assertGreater(found["policy"]["control_packets"], 0)
 
 
+class Traces(Case):
+    TRACE = ("--trace", "mg:class=S")
+
+    def test_a_program_runs_to_its_end(self):
+        found = self.json(*TREE, *self.TRACE)
+        self.assertEqual(found["status"], "completed")
+        self.assertTrue(found["trace"]["done"])
+        self.assertEqual(found["trace"]["ranks"], 64)
+        self.assertEqual(found["trace"]["map"], "linear")
+        self.assertTrue(0 < found["trace"]["waiting_share"] < 1)
+        self.assertEqual(found["messages"], found["arrived_messages"])
+        text = ok("sim", *TREE, *self.TRACE).out
+        self.assertIn("\ntrace          mg:class=S: 64 ranks, mapped linear, seed 1\n", text)
+        self.assertRegex(text, r"\nexecution +[\d.]+ us, of which ranks waited [\d.]+ %")
+
+    def test_computing_and_repeating(self):
+        plain = self.json(*TREE, *self.TRACE)
+        none = self.json(*TREE, *self.TRACE, "--compute", "0")
+        slow = self.json(*TREE, *self.TRACE, "--compute", "10")
+        twice = self.json(*TREE, *self.TRACE, "--repeat", "2")
+        self.assertLess(none["execution_us"], plain["execution_us"])
+        self.assertGreater(slow["execution_us"], 1.5 * plain["execution_us"])
+        self.assertEqual(none["messages"], plain["messages"])
+        self.assertEqual(twice["messages"], 2 * plain["messages"])
+        self.assertAlmostEqual(twice["execution_us"] / plain["execution_us"], 2, delta=0.3)
+
+    def test_large_messages_ask_first(self):
+        eager, asking = self.json(*TREE, *self.TRACE), self.json(*TREE, *self.TRACE, "--eager", "512")
+        self.assertGreater(asking["messages"], eager["messages"])
+        self.assertGreater(asking["execution_us"], eager["execution_us"])
+        self.assertEqual(asking["payload_bytes"], eager["payload_bytes"])
+
+    def test_where_ranks_are(self):
+        linear, first, again, other = (self.json(*TREE, *self.TRACE, *options) for options in (
+            (), ("--map", "random"), ("--map", "random"), ("--map", "random", "--seed", "2")))
+        self.assertEqual(first["execution_us"], again["execution_us"])
+        self.assertNotEqual(first["execution_us"], other["execution_us"])
+        self.assertNotEqual(first["execution_us"], linear["execution_us"])
+        hosts = self.write("hosts", "# a rank a line\n" + "".join("host%d\n" % i for i in range(64)))
+        given = self.json(*TREE, *self.TRACE, "--map", "file:" + hosts)
+        self.assertEqual(given["execution_us"], linear["execution_us"])
+        one = self.write("one", "".join("host%d\n" % (i // 2) for i in range(64)))
+        self.assertLess(self.json(*TREE, *self.TRACE, "--map", "file:" + one)["messages"], linear["messages"])
+        for text, message in (("host0\n", "1 hosts, but the trace has 64 ranks"), ("nobody\n", "nobody"),
+                              ("leaf0\n", "'leaf0' is no host on a switch"), ("host0\n" * 65, "more hosts than")):
+            with self.subTest(message):
+                self.expect(3, message, *TREE, *self.TRACE, "--map", "file:" + self.write("wrong", text))
+
+    def test_policies_on_a_program(self):
+        found = self.json(*TREE, *self.TRACE, "--policy", "deterministic", "--policy", "drb", "--policy", "cyclic")
+        self.assertEqual([p["ends"]["completed"] for p in found["policies"]], [1, 1, 1])
+        plain = self.json(*TREE, *self.TRACE)
+        self.assertAlmostEqual(found["policies"][0]["execution_us"]["mean"], plain["execution_us"], places=3)
+        self.assertTrue(all(0 < p["waiting_share"]["mean"] < 1 for p in found["policies"]))
+        self.assertIn("waiting (%)", ok("sim", *TREE, *self.TRACE, "--seeds", "2").out)
+
+    def test_what_is_no_trace(self):
+        self.expect(5, "none.svt", *TREE, "--trace", self.path("none.svt"))
+        self.expect(3, "", *TREE, "--trace", self.write("text.svt", "nonsense\n"))
+        self.expect(3, "class", *TREE, "--trace", "mg:class=Q")
+        self.expect(4, "", "mesh:2x2", "-e", "dor", *self.TRACE)
+
+
 class Several(Case):
     def test_means_and_changes(self):
         """Means, halves and changes are those of single runs."""
