@@ -254,6 +254,8 @@ static sv_status inject(sv__sim *x, uint32_t t, uint32_t channel, unsigned lane,
     if (x->watch->injected != NULL)
         x->watch->injected(x->watch->user, x->cargo[p].number, t, x->cargo[p].tag, x->now);
     SV_TRY(sv__send(x, p, channel, lane, x->now, false));
+    if (x->policy != NULL)
+        sv__waiting_add(x, p, channel);
     return again ? choose_again(x, t, i, lane) : SV_OK;
 }
 

@@ -82,7 +82,9 @@ static sv_status send_from_switch(sv__sim *x, sv_node from, const sv__control *c
     packet->out = way.out;
     packet->out_lane = way.out_lane;
     packet->hops = way.hops;
-    return sv__enqueue(x, p, x->f->num_channels + from.i);
+    SV_TRY(sv__enqueue(x, p, x->f->num_channels + from.i));
+    sv__waiting_add(x, p, x->f->num_channels + from.i);
+    return SV_OK;
 }
 
 /* ---- of terminals ---- */
@@ -180,5 +182,7 @@ sv_status sv__control_inject(sv__sim *x, uint32_t t, uint32_t channel, bool *sen
     if (x->watch->injected != NULL)
         x->watch->injected(x->watch->user, x->cargo[p].number, t, c.mark, x->now);
     *sent = true;
-    return sv__send(x, p, channel, c.lane, x->now, false);
+    SV_TRY(sv__send(x, p, channel, c.lane, x->now, false));
+    sv__waiting_add(x, p, channel);
+    return SV_OK;
 }

@@ -483,7 +483,7 @@ sv_status sv__policy_granted(sv__sim *x, uint32_t packet, uint32_t out, uint64_t
 /* ---- waiting.c ---- */
 
 sv_status sv__waiting_init(sv__sim *x);
-/* A packet is in an input's buffer; it was granted out of it. Where there is a load. */
+/* A packet is in an input's buffer, and in its queue there; it was granted out of it. */
 void sv__waiting_add(sv__sim *x, uint32_t packet, uint32_t in);
 void sv__waiting_cut(sv__sim *x, uint32_t packet, uint32_t in, unsigned lane, uint32_t out);
 

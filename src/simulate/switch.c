@@ -108,8 +108,6 @@ sv_status sv__enqueue(sv__sim *x, uint32_t p, uint32_t channel)
     sv__packet *packet = &x->packets[p];
     if (packet->out == SV_NONE)
         return sv__stage_drop(x, p, channel);
-    if (x->load != NULL)
-        sv__waiting_add(x, p, channel);
     packet->next = SV_NONE;
     uint32_t q = queue_of(x, channel, packet->lane, packet->out);
     sv__queue *queue = &x->queues[q];
@@ -177,11 +175,14 @@ static uint64_t count(sv__sim *x, const sv__packet *packet, uint32_t p, uint32_t
 static sv_status go_on(sv__sim *x, const sv__want *w, uint32_t out, uint64_t start, unsigned lane,
                        sv__ramp ramp, uint64_t waited)
 {
+    bool here = sv__is_switch(x, x->outputs[out].head);
     if (x->load != NULL)
         sv__waiting_cut(x, w->packet, w->in, lane, out);
     if (w->in < x->f->num_channels)
         SV_TRY(sv__credits_back(x, w->in, lane, ramp));
-    SV_TRY(sv__send(x, w->packet, out, w->lane, start, sv__is_switch(x, x->outputs[out].head)));
+    SV_TRY(sv__send(x, w->packet, out, w->lane, start, here));
+    if (here && x->load != NULL)
+        sv__waiting_add(x, w->packet, out);
     return x->listens ? sv__policy_granted(x, w->packet, out, waited) : SV_OK;
 }
 
