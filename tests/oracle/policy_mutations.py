@@ -122,12 +122,14 @@ POLICY_MUTATIONS = [
     Mutation("policy.c", 30, "what a hook notes is forgotten",
              "    x->heads[p].note = head.note;\n", ""),
     Mutation("switch.c", 30, "departures are told before the packet is sent on",
-             "    SV_TRY(sv__send(x, w->packet, out, w->lane, start, sv__is_switch(x, "
-             "x->outputs[out].head)));\n    return x->listens ? sv__policy_granted(x, w->packet, "
-             "out, waited) : SV_OK;",
+             "    SV_TRY(sv__send(x, w->packet, out, w->lane, start, here));\n"
+             "    if (here && x->load != NULL)\n        sv__waiting_add(x, w->packet, out);\n"
+             "    return x->listens ? sv__policy_granted(x, w->packet, out, waited) : SV_OK;",
              "    uint32_t p = w->packet; unsigned to = w->lane;\n"
              "    if (x->listens)\n        SV_TRY(sv__policy_granted(x, p, out, waited));\n"
-             "    return sv__send(x, p, out, to, start, sv__is_switch(x, x->outputs[out].head));"),
+             "    SV_TRY(sv__send(x, p, out, to, start, here));\n"
+             "    if (here && x->load != NULL)\n        sv__waiting_add(x, p, out);\n"
+             "    return SV_OK;"),
     # ---- what can be seen ----
     Mutation("waiting.c", 31, "what is granted counts in its switch",
              "    x->load[out] -= x->packets[p].length;\n", ""),
