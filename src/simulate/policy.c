@@ -362,6 +362,8 @@ bool sv__stand_for(sv__sim *x, uint32_t channel, sv__want *w, uint64_t *lacking,
 sv_status sv__policy_granted(sv__sim *x, uint32_t p, uint32_t out, uint64_t waited)
 {
     const sv_sim_policy *hooks = x->policy->hooks;
+    if (waited == 0) /* and its head need not be fetched */
+        return SV_OK;
     x->heads[p].waited += waited;
     if (hooks->depart == NULL || waited <= hooks->patience)
         return SV_OK;
