@@ -98,6 +98,8 @@ typedef struct sv__ways sv__ways;
 
 sv_status sv__ways_new(sv_adapt *a);
 void sv__ways_free(sv_adapt *a);
+/* How many bytes of distances may be kept, from the beginning on (64 MiB if nobody says). */
+void sv__ways_keep(sv_adapt *a, size_t most);
 
 /* Path 0 of a pair of terminals and then the candidates of point 2, at most most in all, with marks
  * 0, 1, 2 … in that order. BAD_INPUT: tables do not join them. Time: O(switches near both ends,

@@ -52,13 +52,13 @@ static sv_status prove(sv_adapt *a, unsigned most)
 
 sv_status sv__lanes_find(sv_adapt *a, const sv_adapt_request *request, unsigned *lanes)
 {
-    unsigned most = request->most_lanes > 0 ? request->most_lanes : SV_HARDWARE_LANES;
+    unsigned most = request->most_lanes == 0              ? SV_HARDWARE_LANES
+                    : request->most_lanes > SV_MOST_LANES ? SV_MOST_LANES
+                                                          : request->most_lanes;
     unsigned own = sv_sim_table_lanes(a->f, a->r), adaptive = a->set.adaptive;
     unsigned segments = a->kind->segments <= a->set.vias ? a->kind->segments : a->set.vias + 1;
     unsigned needed = segments * own + adaptive;
     unsigned could = most > adaptive ? (most - adaptive) / segments : 0;
-    if (most > SV_MOST_LANES)
-        most = SV_MOST_LANES;
     if (needed > most && could == 0)
         return sv_fail(a->ctx, SV_INFEASIBLE,
                        "policy '%s' needs a lane for each of %u segments and %u adaptive ones, and "

@@ -16,7 +16,8 @@
  *
  * Invariants: distances between switches are kept a row for each destination, and lists of switches
  * near one for each switch, made when first asked for. When they take more than MOST_KEPT bytes all
- * are forgotten; where rows alone could take more, there are none, and tables are followed instead.
+ * are forgotten; where rows could take more than half of that, there are none, and tables are
+ * followed instead.
  *
  * Cost: O(a b) for a and b switches near the two ends, and O(length) for each of the classes that
  * are opened. Memory: MOST_KEPT bytes, channels, and the largest class.
@@ -27,7 +28,7 @@
 #include "adapt/adapt.h"
 #include "base/array.h"
 
-enum { MOST_KEPT = 64 << 20, FAR = UINT16_MAX };
+enum { MOST_KEPT = 64 << 20, FAR = UINT16_MAX }; /* bytes; no distance */
 
 struct near {
     uint32_t at, distance;
@@ -51,6 +52,7 @@ struct sv__ways {
     sv_arena kept;
     uint16_t **rows;            /* [switches]: from each switch to this one; NULL: not yet */
     struct near_list *out, *in; /* [switches]: near as seen from it; that it is near to */
+    size_t most_kept;           /* bytes */
     bool has_rows;
     uint32_t *last;   /* [switches]: channels to the present destination, of those in use */
     uint64_t *on_way; /* [channels]: stamp of the path 0 it is on */
@@ -104,8 +106,15 @@ sv_status sv__ways_new(sv_adapt *a)
     if (w->rows == NULL || w->out == NULL || w->in == NULL || w->last == NULL || w->been == NULL ||
         w->on_way == NULL)
         return SV_NO_MEMORY;
-    w->has_rows = n * n * sizeof(uint16_t) <= MOST_KEPT / 2;
+    sv__ways_keep(a, MOST_KEPT);
     return init_ports(a, w);
+}
+
+void sv__ways_keep(sv_adapt *a, size_t most)
+{
+    size_t n = a->f->num_switches;
+    a->ways->most_kept = most;
+    a->ways->has_rows = n * n * sizeof(uint16_t) <= most / 2;
 }
 
 void sv__ways_free(sv_adapt *a)
@@ -125,7 +134,7 @@ static void forget(sv_adapt *a)
 {
     sv__ways *w = a->ways;
     size_t n = a->f->num_switches;
-    if (w->kept.taken <= MOST_KEPT)
+    if (w->kept.taken <= w->most_kept)
         return;
     sv_arena_release(&w->kept);
     sv_arena_init(&w->kept, a->ctx);

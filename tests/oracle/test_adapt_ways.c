@@ -232,6 +232,8 @@ static sv_adapt *draw_policy(const adapt_case *c, sv_rng *rng)
              1 + (unsigned)sv_rng_below(rng, 2), 1 + (unsigned)sv_rng_below(rng, 3),
              (unsigned)sv_rng_below(rng, 6));
     OK(ctx, sv_adapt_new(ctx, c->f, c->r, &request, &a, &lanes));
+    if (sv_rng_below(rng, 3) == 0) /* nothing, or something, and it is forgotten again and again */
+        sv__ways_keep(a, (size_t)sv_rng_below(rng, 3) * 600);
     return a;
 }
 
