@@ -199,7 +199,12 @@ static void vias_lead_on(void **state)
         sv_sim_way way = choose(&b, 0, 1);
         assert_true(way.vias == 0 || b.r->node[way.via[0]].i == 2);
     }
-    assert_true(sv_adapt_end(b.a).detours > 150);
+    uint64_t detours = sv_adapt_end(b.a).detours;
+    assert_true(detours > 150);
+    sv_routes_row(ctx, b.r, b.r->first[4 + 1])[2] = SV_NO_PORT; /* there, but not on */
+    for (uint32_t i = 0; i < 200; i++)
+        assert_int_equal(choose(&b, 0, 1).vias, 0);
+    assert_int_equal(sv_adapt_end(b.a).detours, detours);
     free_bed(&b);
 }
 

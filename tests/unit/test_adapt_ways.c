@@ -298,6 +298,11 @@ static void unsafe_tables_are_refused(void **state)
     OK(ctx, sv_route(ctx, f, "nue", &seven, &r, NULL));
     OK(ctx, make(f, r, "valiant", &a, &lanes));
     sv_adapt_free(a);
+    a = NULL;
+    OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_UNKNOWN));
+    FAILS(ctx, make(f, r, "valiant", &a, &lanes), SV_INFEASIBLE,
+          "is not known: these tables do not tell all service levels");
+    assert_null(a);
     sv_routes_free(r);
     sv_fabric_free(f);
 }

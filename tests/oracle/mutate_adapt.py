@@ -1,0 +1,149 @@
+"""Wrong versions of how policies find ways, count lanes and choose: each is built and must be found out.
+
+Each of the mutations below changes a few words of src/adapt, as somebody might who thinks that it does
+not matter: an order turned round, a switch that may be a via though it may not, a lane too few. They are
+linked with the tests of these files, one after the other; one of them must fail.
+
+Compiler, options and libraries are those of the build, in mutate_adapt.txt there.
+
+Run: SELVAGE_BUILD=build python3 -B tests/oracle/mutate_adapt.py
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import namedtuple
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support.mutate import SOURCE, Builder, check, judge_all  # noqa: E402
+
+ROOM = os.path.join(SOURCE, "src", "adapt")
+# Tests, and how many trials.
+TESTS = {"ways": "300", "choices": "100", "proof": "100", "unit_ways": "", "unit_oblivious": ""}
+
+Mutation = namedtuple("Mutation", "file what old new")
+
+MUTATIONS = [
+    # ---- ways ----
+    Mutation("ways.c", "a via near both ends counts by its larger distance",
+             "both && x->in->at[j].distance < v.distance", "both && x->in->at[j].distance > v.distance"),
+    Mutation("ways.c", "ways may pass a switch twice", "x->once && w->been[at->i] == w->stamp",
+             "x->once && w->been[at->i] == 7"),
+    Mutation("ways.c", "ways that share more come first", "x->shared < y->shared ? -1 : 1",
+             "x->shared < y->shared ? 1 : -1"),
+    Mutation("ways.c", "ways with more vias come first", "x->vias < y->vias ? -1 : 1",
+             "x->vias < y->vias ? 1 : -1"),
+    Mutation("ways.c", "the draw is the other way round", "x->draw < y->draw ? -1 : 1",
+             "x->draw < y->draw ? 1 : -1"),
+    Mutation("ways.c", "the same channels come twice", "if (!is_taken(x))", "if (!is_taken(x) || 1)"),
+    Mutation("ways.c", "the destination's switch may be a via", "if (v.at != x->d && w->last[v.at] != SV_NONE)",
+             "if (w->last[v.at] != SV_NONE)"),
+    Mutation("ways.c", "stretch is one less",
+             ".limit = (uint32_t)w->channels.length + a->set.stretch", ".limit = (uint32_t)w->channels.length + a->set.stretch - 1"),
+    Mutation("ways.c", "reach is one more", "out  ? follow(a, s, a->r->first[v], a->set.reach)",
+             "out  ? follow(a, s, a->r->first[v], a->set.reach + (s == 0))"),
+    Mutation("ways.c", "draws do not know the pair", "mix(mix(mix(a->seed, x->from), x->destination), c.via[0])",
+             "mix(mix(a->seed, x->destination), c.via[0])"),
+    Mutation("ways.c", "a segment begins with the port the packet came by",
+             "    if (x->way->vias > 0)\n        in = 0;\n", ""),
+    Mutation("ways.c", "lists are kept though they are forgotten", "memset(w->out, 0, n * sizeof *w->out);", ""),
+    Mutation("ways.c", "path 0 shares nothing", "SV_TRY(take(&x, own, between));", "SV_TRY(take(&x, own, 0));"),
+    Mutation("ways.c", "marks begin with 1", "way.mark = x->count;", "way.mark = x->count + 1;"),
+    # ---- empty latency ----
+    Mutation("empty.c", "the last block does not matter",
+             "most = larger(most, bytes * byte - 64 * (blocks - 1) * cross);", ""),
+    Mutation("empty.c", "the block before it does not matter",
+             "most = larger(most, 64 * ((blocks - 1) * byte - (blocks - 2) * cross));", ""),
+    Mutation("empty.c", "crossing is as fast as the link it comes by", "larger(1, 100 * next_byte / a->model.speedup)",
+             "larger(1, 100 * byte / a->model.speedup)"),
+    Mutation("empty.c", "the first block has crossed at once", " + first * cross;", " + 0 * first;"),
+    # ---- lanes ----
+    Mutation("lanes.c", "only terminals are asked about", "deadlock_free[SV_TRAFFIC_ALL]",
+             "deadlock_free[SV_TRAFFIC_TERMINALS]"),
+    Mutation("lanes.c", "what is not known is safe", "verdict != SV_VERDICT_YES", "verdict == SV_VERDICT_NO"),
+    Mutation("lanes.c", "adaptive lanes are free", "segments * own + adaptive;", "segments * own;"),
+    Mutation("lanes.c", "one lane too many is fine", "    if (needed > most)\n", "    if (needed > most + 1)\n"),
+    # ---- vias ----
+    Mutation("vias.c", "the second stretch is not left out", "for (int k = 0; k < 2; k++)", "for (int k = 0; k < 1; k++)"),
+    Mutation("vias.c", "the destination's group may be in the way",
+             "        b = (struct stretch){v->first[v->group[d]], v->first[v->group[d] + 1]};\n", ""),
+    Mutation("vias.c", "switches without terminals may be a via", "bool may = a->set.via == SV__VIA_ALL;",
+             "bool may = true;"),
+    Mutation("vias.c", "a ring is a dragonfly", " || 2 * d.smallest <= d.largest)", ")"),
+    Mutation("vias.c", "rows of a HyperX are groups", "if (2 * count_central(", "if (0 * count_central("),
+    Mutation("vias.c", "vias may lead nowhere", "if (there == SV_NONE || on == SV_NONE)", "if (there == SV_NONE)"),
+    # ---- choices ----
+    Mutation("ugal_l.c", "the channel to the terminal counts, too", "destination, own - 1)", "destination, own)"),
+    Mutation("ugal_l.c", "no bias", "detour.channels - 1) + a->set.bias", "detour.channels - 1)"),
+    Mutation("ugal_l.c", "equal is enough", "own - 1) >\n", "own - 1) >=\n"),
+    Mutation("ugal_g.c", "only the last channel counts", "bytes += sv_sim_backlog(stage, c);",
+             "bytes = sv_sim_backlog(stage, c);"),
+    Mutation("ugal_g.c", "the way on from the via does not count", "    other += waits(a, stage, &at, destination);\n", ""),
+    Mutation("random.c", "the last way is never taken", "sv_rng_below(&a->rng, set->count)",
+             "sv_rng_below(&a->rng, set->count > 1 ? set->count - 1 : 1)"),
+    Mutation("cyclic.c", "turns begin with the second way", "set->turn++ % set->count", "++set->turn % set->count"),
+]
+
+
+def text_of(file):
+    with open(os.path.join(ROOM, file)) as source:
+        return source.read()
+
+
+class Shop(Builder):
+    """Builds and runs the tests with a file of src/adapt that is wrong."""
+
+    def __init__(self, folder):
+        super().__init__("mutate_adapt")
+        self.folder = folder
+        self.limit = 600  # seconds a run may take
+
+    def judge(self, name, mutation):
+        """Which test found it; None: none did."""
+        place = os.path.join(self.folder, str(name))
+        os.makedirs(place)
+        objects = []
+        for file in sorted({m.file for m in MUTATIONS}) if mutation is None else [mutation.file]:
+            text = text_of(file)
+            if mutation is not None:
+                text = text.replace(mutation.old, mutation.new)
+            objects.append(os.path.join(place, file + ".o"))
+            with open(os.path.join(place, file), "w") as copy:
+                copy.write(text)
+            self.compile(os.path.join(place, file), objects[-1], mutation.what if mutation else "as it is")
+        for test, trials in TESTS.items():
+            program = os.path.join(place, test)
+            self.link([*objects, *self.build[test]], program, mutation.what if mutation else "as it is")
+            if not self.run([program, *([trials] if trials else [])]):
+                return test
+        return None
+
+    def run(self, words):
+        """Whether it came through."""
+        try:
+            return subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  timeout=self.limit).returncode == 0
+        except subprocess.TimeoutExpired:
+            return False
+
+
+def main():
+    check(MUTATIONS, text_of)
+    with tempfile.TemporaryDirectory(prefix="selvage-mutate-") as folder:
+        shop = Shop(folder)
+        begin = time.monotonic()
+        found = shop.judge("present", None)
+        if found is not None:
+            raise SystemExit("policies as they are: found out by the test %s" % found)
+        shop.limit = max(30, round(6 * (time.monotonic() - begin)))
+        missed = 0
+        for mutation, found in judge_all(shop.judge, MUTATIONS):
+            missed += found is None
+            print("%-14s %-9s %s" % (found or "CAME THROUGH", mutation.file, mutation.what), flush=True)
+    print("%d wrong policies, %d came through; %.0f s" % (len(MUTATIONS), missed, time.monotonic() - begin))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
