@@ -161,7 +161,8 @@ typedef struct sv_mpi_summary {
     uint64_t compute_ns;              /* sum over ranks */
     uint64_t calls[SV_CALL_COUNT];    /* MPI calls, all ranks */
     uint64_t sizes[65];               /* messages of 0 bytes; of 2^(i-1) … 2^i - 1 */
-    /* Bytes and messages from rank to rank, [from × ranks + to]: point to point, and all. */
+    /* Bytes and messages from rank to rank, [from × ranks + to]: point to point (without those of
+     * SV_MPI_COLLECTIVE_TAG), and all. */
     uint64_t *point_bytes, *all_bytes, *all_messages;
     /* Topological degree of communication: other ranks that a rank sends to, point to point. */
     uint32_t *degree; /* [ranks] */

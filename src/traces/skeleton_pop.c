@@ -13,16 +13,18 @@
  * (levels × points: velocities and tracers, twice) and of flat ones, and a solver with `iterations`
  * iterations of one flat halo and `sums` sums: 2 as in the conjugate-gradient method, 1 as in that
  * of Chronopoulos and Gear, 3 with the residual looked at in each iteration. After a step come its
- * diagnostics: largest Courant numbers, four of each level. Barriers and broadcasts, three a step,
+ * diagnostics: largest Courant numbers, eight of each level. Barriers and broadcasts, three a step,
  * are as many as thesis Table 2.1 has.
  *
- * Source: POP 2 (facts only); Jones 1997; iterations: thesis Fig. 2.13 (5050 in 50 steps). 3000
+ * Defaults of size are those of the small grid that POP comes with.
+ *
+ * Source: POP 2 (facts only); Jones 1997; iterations: thesis Fig. 2.13 (5050 in 50 steps). 2000
  * operations a point and step, 30 a column and iteration of the solver.
  * Cost: linear in what is written: about 15 events a halo.
  */
 #include "traces/skeleton.h"
 
-enum { DOUBLE = 8, GHOST = 2, FLOPS_POINT = 3000, FLOPS_COLUMN = 30 };
+enum { DOUBLE = 8, GHOST = 2, FLOPS_POINT = 2000, FLOPS_COLUMN = 30 };
 enum { TAG = 3000, MOST_NEAR = 6 };
 
 typedef struct pop {
@@ -143,7 +145,7 @@ static void pop_program(sv__skel *s, const void *user)
 static sv_status read_ocean(sv__skel *s, pop *p)
 {
     static const char *const keys[] = {"nx", "ny"};
-    static const uint32_t usual[] = {320, 384};
+    static const uint32_t usual[] = {192, 128};
     for (int d = 0; d < 2; d++) {
         uint64_t points;
         SV_TRY(sv__spec_number(&s->spec, keys[d], 1, 1000000, usual[d], &points));
@@ -165,11 +167,11 @@ static sv_status pop_write(sv__skel *s)
     uint64_t levels, steps, iterations, sums, diagnostics;
     sv__skel_square(s->ranks, p.sides);
     SV_TRY(read_ocean(s, &p));
-    SV_TRY(sv__spec_number(&s->spec, "levels", 1, 1000, 40, &levels));
+    SV_TRY(sv__spec_number(&s->spec, "levels", 1, 1000, 20, &levels));
     SV_TRY(sv__spec_number(&s->spec, "steps", 1, 1000000, 50, &steps));
     SV_TRY(sv__spec_number(&s->spec, "iterations", 0, 100000, 101, &iterations));
     SV_TRY(sv__spec_number(&s->spec, "sums", 1, 10, 2, &sums));
-    SV_TRY(sv__spec_number(&s->spec, "diagnostics", 0, 100000, 4 * levels, &diagnostics));
+    SV_TRY(sv__spec_number(&s->spec, "diagnostics", 0, 100000, 8 * levels, &diagnostics));
     p.levels = (uint32_t)levels;
     p.steps = (uint32_t)steps;
     p.iterations = (uint32_t)iterations;
@@ -184,6 +186,6 @@ const sv__skeleton sv__skeleton_pop = {
              .summary = "Parallel Ocean Program: halos, and a solver with small halos and sums",
              .source = "POP 2; PR-DRB thesis Table 2.1 and Fig. 2.13",
              .keys = "ranks=64, steps=50, iterations=101 (of the solver, a step), sums=2 (an "
-                     "iteration), diagnostics=4 × levels (all-reduces a step), nx=320, ny=384, "
-                     "levels=40, north=tripole (or closed), speed=1000 (Mflop/s of a core)"},
+                     "iteration), diagnostics=8 × levels (all-reduces a step), nx=192, ny=128, "
+                     "levels=20, north=tripole (or closed), speed=1000 (Mflop/s of a core)"},
     .write = pop_write};

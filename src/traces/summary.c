@@ -3,7 +3,8 @@
  *
  * Idea: one pass over all events. Messages go straight into the matrix; collectives are counted by
  * kind, and each kind is taken apart into its messages once, for there are few kinds and many
- * collectives. Degrees are read off the matrix before collectives are added to it.
+ * collectives. Messages that the recorder has made of a collective (SV_MPI_COLLECTIVE_TAG) are none
+ * from point to point.
  *
  * Invariants: all_bytes is point_bytes and what collectives send; sums over all_messages, sizes and
  * messages agree.
@@ -97,6 +98,7 @@ typedef struct pass {
     sv_mpi_summary *summary;
     sv__coll_kinds kinds;
     uint64_t times; /* of the collective that is being taken apart */
+    uint8_t *talk;  /* whether a rank sends to another, point to point */
 } pass;
 
 static void count_messages(sv_mpi_summary *s, uint32_t from, uint32_t to, uint64_t bytes,
@@ -122,7 +124,10 @@ static sv_status count_event(pass *p, uint32_t rank, const sv_mpi_event *event)
     case SV_MPI_SEND:
     case SV_MPI_ISEND:
         count_messages(s, rank, event->peer, event->amount, 1);
+        if (event->tag >= SV_MPI_COLLECTIVE_TAG)
+            break;
         s->point_bytes[(size_t)rank * s->ranks + event->peer] += event->amount;
+        p->talk[(size_t)rank * s->ranks + event->peer] = 1;
         break;
     case SV_MPI_COLLECTIVE:
         if (p->trace->groups[event->group].ranks[0] != rank)
@@ -136,12 +141,12 @@ static sv_status count_event(pass *p, uint32_t rank, const sv_mpi_event *event)
     return SV_OK;
 }
 
-static void find_degrees(sv_mpi_summary *s)
+static void find_degrees(sv_mpi_summary *s, const uint8_t *talk)
 {
     uint64_t sum = 0;
     for (uint32_t from = 0; from < s->ranks; from++) {
         for (uint32_t to = 0; to < s->ranks; to++)
-            s->degree[from] += to != from && s->all_messages[(size_t)from * s->ranks + to] > 0;
+            s->degree[from] += to != from && talk[(size_t)from * s->ranks + to] != 0;
         sum += s->degree[from];
         if (s->degree[from] > s->degree_most)
             s->degree_most = s->degree[from];
@@ -167,7 +172,7 @@ static sv_status count_all(pass *p)
             SV_TRY(count_event(p, rank, &of->events[i]));
     }
     p->summary->calls[SV_CALL_NONE] = 0;
-    find_degrees(p->summary);
+    find_degrees(p->summary, p->talk);
     for (size_t i = 0; i < p->kinds.kinds.length; i++) {
         p->times = p->kinds.kinds.at[i].times;
         SV_TRY(sv__coll_messages(trace, &p->kinds.kinds.at[i].event, count_collective, p));
@@ -185,10 +190,13 @@ static sv_status fill(sv_ctx *ctx, const sv_mpi_trace *trace, sv_mpi_summary *s)
     if (s->point_bytes == NULL || s->all_bytes == NULL || s->all_messages == NULL ||
         s->degree == NULL)
         return SV_NO_MEMORY;
-    pass p = {.trace = trace, .summary = s};
+    pass p = {.trace = trace, .summary = s, .talk = sv_alloc(ctx, cells, 1)};
+    if (p.talk == NULL)
+        return SV_NO_MEMORY;
     sv__coll_kinds_init(&p.kinds, ctx, trace);
     sv_status status = count_all(&p);
     sv__coll_kinds_release(&p.kinds);
+    sv_release(ctx, p.talk);
     return status == SV_OK ? sv__find_phases(ctx, trace, s) : status;
 }
 

@@ -72,11 +72,12 @@ def check_sums(test, trace):
             calls[event.call] += event.call != 0
             compute += event.amount if event.kind == COMPUTE else 0
             if event.kind in (SEND, ISEND):
-                point[rank, event.peer] += event.amount
                 everything[rank, event.peer] += event.amount
                 messages[rank, event.peer] += 1
                 sizes[event.amount.bit_length()] += 1
-                peers[rank].add(event.peer)
+                if event.tag < 2**31:  # others are parts of collectives
+                    point[rank, event.peer] += event.amount
+                    peers[rank].add(event.peer)
     for event in trace.first_of_groups():
         for source, to, amount in trace.messages_of(event):
             everything[source, to] += amount

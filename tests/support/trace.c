@@ -73,7 +73,8 @@ static void wait(maker *m, uint32_t rank, uint32_t request, unsigned call)
 
 static void make_send(maker *m)
 {
-    uint32_t from = draw(m, m->ranks), to = draw(m, m->ranks), tag = draw(m, TAGS);
+    static const uint32_t tags[TAGS] = {0, 1, SV_MPI_COLLECTIVE_TAG};
+    uint32_t from = draw(m, m->ranks), to = draw(m, m->ranks), tag = tags[draw(m, TAGS)];
     if (m->num_sent == MOST_OPEN)
         return;
     if (draw(m, 2) == 0) {

@@ -131,6 +131,34 @@ static void by_hand(void **state)
     sv_mpi_free(trace);
 }
 
+/* What the recorder makes of MPI_Alltoallv is in the matrix, but nobody's neighbour. */
+static void parts_of_collectives(void **state)
+{
+    (void)state;
+    sv_mpi_trace *trace = empty(3);
+    for (uint32_t to = 1; to < 3; to++) {
+        add(trace, 0,
+            (sv_mpi_event){.kind = SV_MPI_SEND,
+                           .call = to == 1 ? SV_CALL_ALLTOALL : SV_CALL_NONE,
+                           .peer = to,
+                           .tag = SV_MPI_COLLECTIVE_TAG,
+                           .amount = 50});
+        add(trace, to, (sv_mpi_event){.kind = SV_MPI_RECV, .tag = SV_MPI_COLLECTIVE_TAG});
+    }
+    send(trace, 0, 1, 7);
+    recv(trace, 1, 0);
+    sv_mpi_summary *s = sum_up(trace);
+    assert_int_equal(s->degree[0], 1);
+    assert_int_equal(s->point_bytes[1], 7);
+    assert_int_equal(s->all_bytes[1], 57);
+    assert_int_equal(s->point_bytes[2], 0);
+    assert_int_equal(s->all_bytes[2], 50);
+    assert_int_equal(s->all_messages[1], 2);
+    assert_int_equal(s->calls[SV_CALL_ALLTOALL], 1);
+    sv_mpi_summary_free(s);
+    sv_mpi_free(trace);
+}
+
 /* Broadcasts by a tree: as many messages as other ranks, wherever the root is. */
 static void rooted(void **state)
 {
@@ -425,12 +453,19 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing),          cmocka_unit_test(by_hand),
-        cmocka_unit_test(rooted),           cmocka_unit_test(ping_pong),
-        cmocka_unit_test(halos_and_sums),   cmocka_unit_test(nearly_always),
-        cmocka_unit_test(wavefront),        cmocka_unit_test(stretches_and_steps),
-        cmocka_unit_test(levels),           cmocka_unit_test(published_loops),
-        cmocka_unit_test(flows_of_a_phase), cmocka_unit_test(anybody),
+        cmocka_unit_test(nothing),
+        cmocka_unit_test(by_hand),
+        cmocka_unit_test(parts_of_collectives),
+        cmocka_unit_test(rooted),
+        cmocka_unit_test(ping_pong),
+        cmocka_unit_test(halos_and_sums),
+        cmocka_unit_test(nearly_always),
+        cmocka_unit_test(wavefront),
+        cmocka_unit_test(stretches_and_steps),
+        cmocka_unit_test(levels),
+        cmocka_unit_test(published_loops),
+        cmocka_unit_test(flows_of_a_phase),
+        cmocka_unit_test(anybody),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, begin, end);
