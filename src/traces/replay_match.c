@@ -195,13 +195,14 @@ static void append_post(sv_mpi_replay *p, sv__list *list, const sv__post *post)
 
 /* ---- on the way ---- */
 
-/* From one rank to the other, at a time. */
-static void under_way(sv_mpi_replay *p, uint32_t number, uint32_t from, uint32_t to, uint64_t ready)
+/* From one rank to the other, at a time; order: among others of that time. */
+static void under_way(sv_mpi_replay *p, uint32_t number, uint32_t from, uint32_t to, uint64_t ready,
+                      uint64_t order)
 {
     sv__parcel *parcel = &p->parcels.at[number];
     uint32_t terminal = p->actors[from].terminal;
     parcel->ready = ready;
-    parcel->order = p->orders++;
+    parcel->order = order;
     parcel->pauses = false;
     if (terminal == p->actors[to].terminal)
         sv__replay_deliver(p, number, ready);
@@ -209,19 +210,21 @@ static void under_way(sv_mpi_replay *p, uint32_t number, uint32_t from, uint32_t
         sv__replay_push(p, terminal, number);
 }
 
-/* A message and its receive have found each other, at a time. */
-static void matched(sv_mpi_replay *p, uint32_t number, uint32_t slot, uint64_t time)
+/* A message that arrived at a time and its receive have found each other. An answer to one that was
+ * there before goes in the order of what the rank does, whenever we hear of it. */
+static void matched(sv_mpi_replay *p, uint32_t number, const sv__post *post, uint64_t arrived)
 {
     sv__parcel *parcel = &p->parcels.at[number];
     uint32_t to = parcel->to;
+    uint64_t time = post->time > arrived ? post->time : arrived;
     if (parcel->leg == SV__WHOLE) {
         parcel_free(p, number);
-        sv__replay_done(p, to, slot, time);
+        sv__replay_done(p, to, post->slot, time);
         return;
     }
     parcel->leg = SV__ANSWER;
-    parcel->receive_slot = slot;
-    under_way(p, number, to, parcel->from, time);
+    parcel->receive_slot = post->slot;
+    under_way(p, number, to, parcel->from, time, post->time >= arrived ? post->order : p->orders++);
 }
 
 /* Something has come to its receiver, who may want it. */
@@ -243,7 +246,7 @@ static void offer(sv_mpi_replay *p, uint32_t number, uint64_t time)
     }
     bool named = k == SV_NONE || (i != SV_NONE && p->posts.at[i].order < p->posts.at[k].order);
     sv__post post = named ? take_post(p, posted, i, behind) : take_post(p, any, k, behind_any);
-    matched(p, number, post.slot, post.time > time ? post.time : time);
+    matched(p, number, &post, time);
 }
 
 void sv__replay_deliver(sv_mpi_replay *p, uint32_t number, uint64_t time)
@@ -258,7 +261,7 @@ void sv__replay_deliver(sv_mpi_replay *p, uint32_t number, uint64_t time)
     case SV__ANSWER:
         parcel->leg = SV__DATA;
         sv__replay_done(p, from, parcel->send_slot, time);
-        under_way(p, number, from, to, time);
+        under_way(p, number, from, to, time, p->orders++);
         return;
     case SV__DATA:
         sv__replay_done(p, to, parcel->receive_slot, time);
@@ -287,7 +290,7 @@ void sv__replay_send(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *what, 
                            .leg = asks ? SV__ASK : SV__WHOLE};
     p->actors[rank].slots[slot].done = asks ? SV_NEVER : now;
     *told = p->actors[rank].terminal != p->actors[what->peer].terminal;
-    under_way(p, number, rank, what->peer, now);
+    under_way(p, number, rank, what->peer, now, p->orders++);
     if (*told)
         p->parcels.at[number].pauses = true;
 }
@@ -342,6 +345,5 @@ void sv__replay_receive(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *wha
         return;
     }
     take_parcel(p, list, i, behind);
-    uint64_t arrived = p->parcels.at[i].arrived;
-    matched(p, i, slot, arrived > post.time ? arrived : post.time);
+    matched(p, i, &post, p->parcels.at[i].arrived);
 }

@@ -424,7 +424,7 @@ static struct trial draw(sv_ctx *ctx, uint64_t seed)
                                         .map = x.map,
                                         .num_map = ranks,
                                         .eager_bytes = sv_rng_below(&rng, 2) ? 200 : 0,
-                                        .compute = sv_rng_below(&rng, 2) ? 0.37 : 0,
+                                        .compute = sv_rng_below(&rng, 2) ? 0.370123 : 0,
                                         .repeat = (uint32_t)sv_rng_below(&rng, 3)};
     uint32_t places[64];
     for (uint32_t i = 0; i < x.c.f->num_terminals; i++)

@@ -101,6 +101,29 @@ static inline void trace_message(trace_maker *m)
     trace_put(m, to, receive);
 }
 
+/* Two messages that are received in the other order. */
+static inline void trace_crossed(trace_maker *m)
+{
+    uint32_t from = trace_draw(m, m->wish.ranks), to = trace_draw(m, m->wish.ranks);
+    if (from == to)
+        return;
+    for (uint32_t tag = 10; tag < 12; tag++)
+        trace_put(m, from,
+                  (sv_mpi_event){.kind = SV_MPI_ISEND,
+                                 .call = SV_CALL_ISEND,
+                                 .peer = to,
+                                 .tag = tag,
+                                 .amount = trace_draw(m, m->wish.bytes + 1),
+                                 .request = trace_request(m, from)});
+    for (uint32_t tag = 11; tag >= 10; tag--)
+        trace_put(m, to,
+                  (sv_mpi_event){.kind = SV_MPI_IRECV,
+                                 .call = SV_CALL_IRECV,
+                                 .peer = from,
+                                 .tag = tag,
+                                 .request = trace_request(m, to)});
+}
+
 static inline void trace_collective(trace_maker *m)
 {
     uint16_t group = (uint16_t)trace_draw(m, m->t->num_groups);
@@ -144,6 +167,8 @@ static inline sv_mpi_trace *trace_random(sv_ctx *ctx, uint64_t seed, trace_wish 
             trace_collective(&m);
         else if (what <= 3 && m.count[rank] > 0)
             trace_wait(&m, rank, trace_draw(&m, m.count[rank]));
+        else if (what == 4)
+            trace_crossed(&m);
         else
             trace_message(&m);
     }

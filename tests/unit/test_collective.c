@@ -357,8 +357,28 @@ static void every_collective_does_what_it_says(void **state)
                 }
 }
 
+/* Trees: the largest subtree goes first from the root, and comes last to it. */
+static void trees_have_an_order(void **state)
+{
+    (void)state;
+    static const uint32_t children[] = {4, 2, 1}; /* of 0, among six */
+    for (uint32_t step = 0; step < 4; step++) {
+        sv__coll_step s;
+        sv__coll c = {.call = SV_CALL_BCAST, .size = 6, .me = 5, .root = 5, .bytes = 9};
+        assert_int_equal(sv__coll_step_at(&c, step, &s), step < 3);
+        if (step < 3)
+            assert_true(s.to == (children[step] + 5) % 6 && s.from == SV_NONE && s.to_bytes == 9);
+        c.call = SV_CALL_GATHER;
+        assert_int_equal(sv__coll_step_at(&c, step, &s), step < 3);
+        if (step < 3)
+            assert_true(s.from == (children[2 - step] + 5) % 6 && s.to == SV_NONE &&
+                        s.from_bytes == (step == 0 ? 9 : 18));
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_collective_does_what_it_says)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_collective_does_what_it_says),
+                                       cmocka_unit_test(trees_have_an_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,6 +249,48 @@ static void receives_get_what_they_want(void **state)
     finish(&s);
 }
 
+/* Both are there when anybody's is wanted: the first goes first, or the named one finds nothing. */
+static void who_takes_any_takes_the_first(void **state)
+{
+    (void)state;
+    for (uint32_t first = 1; first <= 2; first++) {
+        struct stage s = stage_of(3, 3);
+        put(&s, 3 - first, COMPUTES(1000));
+        put(&s, 1, SENDS(0, 10));
+        put(&s, 2, SENDS(0, 10));
+        put(&s, 0, COMPUTES(5000));
+        put(&s, 0, RECEIVES(SV_MPI_ANY));
+        put(&s, 0, RECEIVES(3 - first));
+        replay(&s, (sv_mpi_replay_request){0});
+        assert_true(s.end.done);
+        assert_int_equal(s.end.time, 5000 * NS);
+        finish(&s);
+    }
+}
+
+/* Tags out of order, early and late, and one more after the last was taken. */
+static void tags_may_be_out_of_order(void **state)
+{
+    (void)state;
+    static const uint32_t wanted[] = {3, 1, 4, 2, 0};
+    for (uint64_t late = 0; late < 2; late++) {
+        struct stage s = stage_of(2, 2);
+        put(&s, 1, COMPUTES(late * 900));
+        for (uint32_t tag = 0; tag < 5; tag++) {
+            sv_mpi_event send = SENDS(1, 10), receive = RECEIVES(0);
+            send.tag = tag;
+            receive.tag = wanted[tag];
+            put(&s, 0, COMPUTES(tag == 4 ? 3000 : 0));
+            put(&s, 0, send);
+            put(&s, 1, receive);
+        }
+        replay(&s, (sv_mpi_replay_request){0});
+        assert_true(s.end.done);
+        assert_int_equal(s.end.time, 3000 * NS + flight(&s, 10));
+        finish(&s);
+    }
+}
+
 static void collectives_are_their_messages(void **state)
 {
     (void)state;
@@ -358,6 +400,8 @@ int main(void)
         cmocka_unit_test(messages_on_one_terminal_take_no_time),
         cmocka_unit_test(who_waits_for_ever_is_told),
         cmocka_unit_test(receives_get_what_they_want),
+        cmocka_unit_test(who_takes_any_takes_the_first),
+        cmocka_unit_test(tags_may_be_out_of_order),
         cmocka_unit_test(collectives_are_their_messages),
         cmocka_unit_test(collectives_end),
         cmocka_unit_test(ranks_are_mapped),
