@@ -42,6 +42,10 @@ struct archive {
 
 static OTF2_ErrorCode hear_error(void *user, const char *file, uint64_t line, const char *function,
                                  OTF2_ErrorCode code, const char *format, va_list args)
+    SV_PRINTF(6, 0);
+
+static OTF2_ErrorCode hear_error(void *user, const char *file, uint64_t line, const char *function,
+                                 OTF2_ErrorCode code, const char *format, va_list args)
 {
     struct archive *a = user;
     (void)file, (void)line, (void)function;
