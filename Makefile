@@ -40,10 +40,15 @@ SOAK ?=
 soak: deps-check all
 	@SELVAGE=$(BUILD)/selvage tests/live/soak.py $(SOAK)
 
+# The traces in tests/traces recorded anew; make traces TRACES=chain for one of them.
+TRACES ?=
+traces: deps-traces all
+	@tests/traces/make.sh $(BUILD)/selvage $(TRACES)
+
 format: deps-check
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
 	rm -rf $(BUILD) demo
 
-.PHONY: all demo check install bench fuzz soak format clean
+.PHONY: all demo check install bench fuzz soak traces format clean

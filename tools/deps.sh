@@ -3,6 +3,7 @@
 #   build  to build the library and the command
 #   demo   build, and to draw the picture
 #   check  everything the tests and checks use
+#   traces build, and the programs whose traces tests/traces has
 # Installs what is missing with apt-get: as root, or with sudo where that asks for no password
 # (or a person sits at the terminal). Otherwise says which packages to ask for, and fails.
 set -eu
@@ -12,7 +13,8 @@ build="gcc libc6-dev cmake ninja-build libmetis-dev libjansson-dev libibnetdisc-
 demo="$build graphviz"
 check="$build graphviz clang libclang-rt-14-dev clang-format libcmocka-dev libigraph-dev python3
        ibsim-utils infiniband-diags opensm ibutils pkg-config mandoc git openmpi-bin
-       chromium spin"
+       chromium spin gfortran"
+traces="$build openmpi-bin python3 lammps lammps-data hpcc"
 # Wanted by single tests, which say so when they have to be skipped (.ci/run does not let them): munge's set-up does not work
 # everywhere (in a chroot whose root others cannot read, say).
 wanted="slurmctld slurmd slurm-client munge"
@@ -21,7 +23,8 @@ case "${1:-}" in
 build) packages=$build ;;
 demo) packages=$demo ;;
 check) packages=$check ;;
-*) echo "usage: tools/deps.sh build|demo|check" >&2; exit 2 ;;
+traces) packages=$traces ;;
+*) echo "usage: tools/deps.sh build|demo|check|traces" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

@@ -13,6 +13,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support import svt  # noqa: E402
+from support.command import SELVAGE  # noqa: E402
 
 BUILD = os.environ.get("SELVAGE_BUILD", "build/check")
 RECORDER = os.path.join(BUILD, "libselvage_trace.so")
@@ -219,6 +220,58 @@ class Program(Base):
                 "wait - request 0", "wait - request 1", "irecv MPI_Irecv from %d tag 6 bytes 4 in world request 0" % before,
                 "isend MPI_Isend to %d tag 6 bytes 4 in world request 1" % after, "wait MPI_Waitall request 0", "wait - request 1",
                 "collective MPI_Allreduce root 0 bytes 8 in world", "collective MPI_Bcast root %d bytes 4 in 0:%d,%d" % (half, half, half + 2)]
+
+
+class Command(Base):
+    """selvage trace record, which does all that."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="selvage-record-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.output = os.path.join(self.folder, "x.svt")
+
+    def record(self, *arguments, before=()):
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", SAYS_DIR=self.folder)
+        environment.pop("LD_PRELOAD", None)
+        return subprocess.run([SELVAGE, "trace", "record", "-o", self.output, *before, "mpirun", "--oversubscribe", "-n", "4", PROGRAM, *arguments],
+                              env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+
+    def test_a_run(self):
+        done = self.record("vary")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(done.stdout.decode().splitlines()), ["rank %d of 4 is done" % rank for rank in range(4)])
+        trace = svt.read(self.output)
+        events = sum(map(len, trace.ranks.values()))
+        self.assertEqual(done.stderr.decode(), "selvage: %s: 4 ranks of 'mpi_program', %d events\n" % (self.output, events))
+        for rank in range(4):
+            with open(os.path.join(self.folder, "rank-%d.txt" % rank)) as said:
+                self.assertEqual([line(e, 4) for e in trace.ranks[rank] if e.kind != "compute"], said.read().splitlines())
+        self.assertEqual(sorted(os.listdir(self.folder)), ["rank-%d.txt" % rank for rank in range(4)] + ["x.svt"])
+        check = subprocess.run([SELVAGE, "trace", "check", self.output], stdout=subprocess.PIPE)
+        self.assertEqual((check.returncode, check.stdout), (0, b"sound: 4 ranks of mpi_program\n"))
+
+    def test_every_program_is_sound_for_the_library(self):
+        for name in set(SAYING) - {"vary"}:
+            with self.subTest(program=name):
+                self.assertEqual(self.record(name, before=("--smooth", "--")).returncode, 0)
+                check = subprocess.run([SELVAGE, "trace", "check", self.output], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.assertEqual(check.returncode, 0, check.stderr)
+
+    def test_files_of_ranks_are_kept(self):
+        ranks = os.path.join(self.folder, "ranks")
+        self.assertEqual(self.record("ring", before=("--keep", ranks)).returncode, 0)
+        self.assertEqual(sorted(os.listdir(ranks)), ["rank-%06d.svt" % rank for rank in range(4)])
+        again = self.record("ring", before=("--keep", ranks))
+        self.assertEqual((again.returncode, again.stderr.decode()), (3, "selvage: '%s' has traces in it already\n" % ranks))
+
+    def test_exit_codes_are_passed_on(self):
+        self.assertEqual(self.record("all", "code").returncode, 5)  # the trace is whole
+        self.assertTrue(os.path.exists(self.output))
+        os.remove(self.output)
+        killed = self.record("ring", "kill")
+        self.assertEqual(killed.returncode, 137)
+        self.assertIn(".svt.part: this rank did not end", killed.stderr.decode())
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("x.svt")], [])
 
 
 def main():
