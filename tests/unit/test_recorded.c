@@ -11,7 +11,7 @@ static const char *const names[] = {"chain", "comb", "hpcc"};
 
 static void replay_to_the_end(const sv_mpi_trace *trace, uint32_t eager_bytes)
 {
-    sim_case c = sim_begin(ctx, test_fabric(ctx, "kary:k=4,n=3,hosts=4"));
+    sim_case c = sim_begin(ctx, test_fabric(ctx, "kary:k=64,n=1,hosts=64"));
     sv_mpi_replay *replay = NULL;
     const sv_mpi_replay_request request = {.model = &c.model, .eager_bytes = eager_bytes};
     OK(ctx, sv_mpi_replay_new(ctx, c.f, c.r, trace, &request, &replay));
@@ -28,6 +28,17 @@ static void replay_to_the_end(const sv_mpi_trace *trace, uint32_t eager_bytes)
     sim_finish(&c);
 }
 
+/* hpcc's rings are 58 GB: half a minute as it is, too much with sanitizers. */
+static bool large(const sv_mpi_trace *trace)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    return strcmp(trace->name, "hpcc") == 0;
+#else
+    (void)trace;
+    return false;
+#endif
+}
+
 static void recorded_programs_end(void **state)
 {
     (void)state;
@@ -38,8 +49,10 @@ static void recorded_programs_end(void **state)
         OK(ctx, sv_mpi_load(ctx, path, &trace));
         OK(ctx, sv_mpi_check(ctx, trace));
         assert_int_equal(trace->num_ranks, 64);
-        replay_to_the_end(trace, 0);
-        replay_to_the_end(trace, 4096);
+        if (!large(trace)) {
+            replay_to_the_end(trace, 0);
+            replay_to_the_end(trace, 4096);
+        }
         sv_mpi_free(trace);
     }
 }
