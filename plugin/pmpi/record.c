@@ -14,7 +14,7 @@
  * (rank-N.svt.part) tells who reads it. With MPI_THREAD_MULTIPLE calls of several threads have no
  * order: then the second thread that calls is such a thing. A child of fork() is not the program.
  *
- * Cost: two readings of a clock and some table look-ups a call; about half a microsecond.
+ * Cost: two readings of a clock and some look-ups in tables a call.
  */
 #define _GNU_SOURCE
 #include "record.h"

@@ -137,7 +137,9 @@ class Program(Base):
         for arguments in (("ring",), ("errors",), ("all", "code"), ("ring", "exit")):
             with self.subTest(arguments=arguments):
                 plain, recorded = (Run(self, PROGRAM, *arguments, recorder=r) for r in (False, True))
-                self.assertEqual((plain.out, plain.code), (recorded.out, recorded.code))
+                self.assertEqual(plain.code, recorded.code)
+                if plain.code != 7:  # mpirun ends the others then, whatever they have printed
+                    self.assertEqual(plain.out, recorded.out)
                 self.assertEqual("selvage" in recorded.err, False, recorded.err)
         self.assertEqual(plain.files(), [])
 

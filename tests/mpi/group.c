@@ -230,8 +230,14 @@ void do_later(void)
     MPI_Iallreduce(&value, sum, 1, MPI_INT, MPI_SUM, WORLD, &q[1]);
     MPI_Ireduce(&value, sum + 1, 1, MPI_INT, MPI_SUM, 0, WORLD, &q[2]);
     MPI_Ibarrier(WORLD, &q[3]);
-    MPI_Wait(&q[rank % 2 ? 1 : 0], MPI_STATUS_IGNORE);
+    MPI_Wait(&q[0], MPI_STATUS_IGNORE);
     say("collective MPI_Bcast root 1 bytes 4 in world");
+    MPI_Send(&out, 1, MPI_INT, right(), 2, WORLD);
+    say("send MPI_Send to %d tag 2 bytes 4 in world", right());
+    MPI_Recv(&in, 1, MPI_INT, left(), 2, WORLD, MPI_STATUS_IGNORE);
+    say("recv MPI_Recv from %d tag 2 bytes 4 in world", left());
+    if (rank % 2)
+        MPI_Wait(&q[2], MPI_STATUS_IGNORE);
     MPI_Barrier(WORLD);
     say("collective MPI_Allreduce root 0 bytes 4 in world");
     say("collective MPI_Reduce root 0 bytes 4 in world");
