@@ -26,6 +26,7 @@ struct style {
     bool crowd;  /* many on one switch, with something to send at once and much later */
     bool wide;   /* several switches */
     bool trap;   /* for policies: what draw_trap says */
+    bool many;   /* messages: so many that deadlocks are looked for */
 };
 
 static bool one_in(sv_rng *rng, uint32_t n)
@@ -275,6 +276,8 @@ static void draw_times(sim_case *c, sv_rng *rng, const struct style *style)
 static void draw_messages(sim_case *c, sv_rng *rng, const struct style *style)
 {
     c->num_messages = from_to(rng, style->circle || style->hot ? 30 : 1, style->crowd ? 100 : 70);
+    if (style->many)
+        c->num_messages = from_to(rng, 500, 800);
     c->messages = calloc(c->num_messages, sizeof *c->messages);
     for (uint32_t i = 0; i < c->num_messages; i++) {
         uint32_t from = (uint32_t)sv_rng_below(rng, c->f->num_terminals);
@@ -485,6 +488,7 @@ sim_case sim_case_draw_choosing(sv_ctx *ctx, uint64_t seed)
     style.ring = style.ring || style.trap;
     style.circle = style.circle || style.trap;
     style.mixed = style.mixed && !style.trap;
+    style.many = !style.trap && one_in(&rng, 150);
     c.f = draw_fabric(ctx, &rng, &style);
     if (one_in(&rng, 8) && !style.trap)
         mask_cable(&c, &rng);
@@ -514,7 +518,8 @@ sim_case sim_case_draw_choosing(sv_ctx *ctx, uint64_t seed)
     draw_messages(&c, &rng, &style);
     if (style.trap)
         draw_trap(&c, &rng);
-    if (!tight && one_in(&rng, 8)) /* what happens at the end is more of what happens */
+    if (!tight && !style.many &&
+        one_in(&rng, 8)) /* what happens at the end is more of what happens */
         c.num_messages = c.num_messages < 4 ? c.num_messages : from_to(&rng, 1, 4);
     split_header(&c, &rng);
     c.patient = one_in(&rng, 2);

@@ -41,6 +41,7 @@ struct trial {
     oracle_stuck *stuck;
     uint32_t num_stuck;
     uint64_t limit_of_timers;
+    bool early_end; /* the fast one has seen a deadlock while others moved */
 };
 
 /* ---- the oracle's side ---- */
@@ -557,9 +558,10 @@ static void stuck(void *user, uint32_t packet, sv_channel in, unsigned lane)
 static bool same_stuck(const struct trial *t, const oracle_stuck *o, const sv_sim_stuck *s)
 {
     uint32_t in = o->in_port == 0 ? SV_NONE : channel_of(t, o->in_node, o->in_port);
+    if (s->behind != o->behind && !t->early_end)
+        return false;
     return s->in.i == in && s->out.i == channel_of(t, o->node, o->out_port) && s->lane == o->lane &&
-           s->out_lane == o->out_lane && s->behind == o->behind &&
-           s->from + t->c.f->num_switches == o->head.from &&
+           s->out_lane == o->out_lane && s->from + t->c.f->num_switches == o->head.from &&
            s->destination == o->head.destination && s->since == o->since;
 }
 
@@ -568,9 +570,11 @@ static void compare_stuck(struct trial *t, const sv_sim_result *r)
     uint64_t since = 0;
     for (uint32_t i = 0; i < t->num_stuck; i++)
         since = t->stuck[i].since > since ? t->stuck[i].since : since;
-    SAME(t, r->num_stuck, t->num_stuck);
-    if (t->num_stuck > 0)
+    if (!t->early_end)
+        SAME(t, r->num_stuck, t->num_stuck);
+    if (t->num_stuck > 0 && !t->early_end)
         SAME(t, r->stuck_since, since);
+    assert_in_range(r->num_stuck, 0, t->num_stuck);
     for (uint32_t i = 0; i < r->num_stuck; i++) {
         uint32_t k = i;
         while (k < t->num_stuck && !same_stuck(t, &t->stuck[k], &r->stuck[i]))
@@ -683,7 +687,7 @@ static void release(struct trial *t)
 /* What all trials had. */
 struct tally {
     uint32_t ends[3];
-    uint64_t events[SIM_EVENTS], control, detours, early, cut;
+    uint64_t events[SIM_EVENTS], control, detours, early, cut, seen_early;
 };
 
 /*
@@ -695,9 +699,12 @@ static void cut_timers(struct trial *t, const sv_sim_result *r, oracle_end *end)
     if (t->told == t->expected.count || r->end != SV_SIM_DEADLOCK)
         return;
     const sim_record *next = &t->expected.all[t->told];
-    if (next->what != SIM_TIMER)
+    t->early_end = next->what != SIM_TIMER;
+    if (t->early_end && (t->c.patient || r->packet_hops < 4096))
         fail_msg("seed %llu: ended before\n  %s", (unsigned long long)t->seed,
                  sim_record_text(next));
+    if (t->early_end)
+        return;
     t->limit_of_timers = next->value[0];
     forget(t);
     *end = run_oracle(t);
@@ -740,16 +747,19 @@ static void one(uint64_t number, struct tally *tally)
     hold_back(&t);
     run_fast(&t, &result);
     cut_timers(&t, result, &end);
-    if (t.told < t.expected.count)
+    if (t.told < t.expected.count && !t.early_end)
         fail_msg("seed %llu: ended before\n  %s", (unsigned long long)number,
                  sim_record_text(&t.expected.all[t.told]));
     static const sv_sim_end ends[] = {SV_SIM_COMPLETED, SV_SIM_DEADLOCK, SV_SIM_LIMIT};
     SAME(&t, result->end, ends[end]);
-    compare_arrivals(&t);
-    compare_totals(&t, result);
-    compare_parts(&t, result);
+    if (!t.early_end) {
+        compare_arrivals(&t);
+        compare_totals(&t, result);
+        compare_parts(&t, result);
+    }
     compare_stuck(&t, result);
     tally->ends[end]++;
+    tally->seen_early += t.early_end;
     for (uint32_t i = 0; i < t.expected.count; i++)
         tally->events[t.expected.all[i].what]++;
     tally->control += t.counts.control_packets;
@@ -766,14 +776,15 @@ static void both_agree_on_policies(void **state)
     struct tally all = {0};
     for (present = seed; present < seed + trials; present++)
         one(present, &all);
-    print_message("%u completed, %u deadlocks, %u limits; %llu control packets, %llu detours, %llu "
-                  "early; hooks: %llu choose, %llu depart, %llu deliver, %llu timer; %llu cut\n",
-                  all.ends[0], all.ends[1], all.ends[2], (unsigned long long)all.control,
-                  (unsigned long long)all.detours, (unsigned long long)all.early,
-                  (unsigned long long)all.events[SIM_CHOOSE],
-                  (unsigned long long)all.events[SIM_DEPART],
-                  (unsigned long long)all.events[SIM_DELIVER],
-                  (unsigned long long)all.events[SIM_TIMER], (unsigned long long)all.cut);
+    print_message(
+        "%u completed, %u deadlocks, %u limits; %llu control packets, %llu detours, %llu "
+        "early; hooks: %llu choose, %llu depart, %llu deliver, %llu timer; %llu cut, %llu "
+        "seen early\n",
+        all.ends[0], all.ends[1], all.ends[2], (unsigned long long)all.control,
+        (unsigned long long)all.detours, (unsigned long long)all.early,
+        (unsigned long long)all.events[SIM_CHOOSE], (unsigned long long)all.events[SIM_DEPART],
+        (unsigned long long)all.events[SIM_DELIVER], (unsigned long long)all.events[SIM_TIMER],
+        (unsigned long long)all.cut, (unsigned long long)all.seen_early);
 }
 
 int main(int argc, char **argv)
