@@ -79,7 +79,7 @@ const sv__key sv__keys[SV__KEYS] = {
     [SV__KEY_WATCHDOG] = {{"watchdog",
                            "when an acknowledgement is late, by what it takes there and "
                            "back empty",
-                           "4", false},
+                           "2", false},
                           REAL,
                           AT(watchdog),
                           0.001,
