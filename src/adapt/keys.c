@@ -93,8 +93,8 @@ const sv__key sv__keys[SV__KEYS] = {
          AT(contention)},
     [SV__KEY_LOOK] =
         {{"look",
-          "time between two looks at one output of a switch, at least (10us); 0: that of "
-          "16 full packets on a link",
+          "time between two looks at one output of a switch, for each flow that was seen "
+          "(10us); 0: that of 16 full packets on a link",
           "0", false},
          TIME,
          AT(look)},

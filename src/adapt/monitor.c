@@ -6,9 +6,9 @@
  * them to the packet, which carries them to its destination, whose next acknowledgement brings them
  * to the source; or (notify=router) to all sources among them at once.
  *
- * Looks are what costs, so an output is looked at only now and then, and what was seen is told
- * until the next look. Sums are in a table of hashes that is never cleared: an entry of an earlier
- * look is none.
+ * Looks are what costs, and each source that is told a packet; so an output is looked at only now
+ * and then, the later the more flows were seen, and what was seen is told until the next look. Sums
+ * are in a table of hashes that is never cleared: an entry of an earlier look is none.
  *
  * Cost: a look O(packets that wait + flows²), a packet that arrives O(1). Source: thesis 3.2.2,
  * 3.2.7, 3.4.1, A.1, A.4.
@@ -137,8 +137,8 @@ sv_status sv__monitor_depart(void *user, sv_sim_stage *stage, uint64_t now, sv_c
     if (head->control || (!a->set.by_router && head->note != 0))
         return SV_OK;
     if (now >= b->looked[out.i]) {
-        b->looked[out.i] = now + b->look;
         SV_TRY(look(b, stage, now, out, head));
+        b->looked[out.i] = now + b->look * b->found.count;
     }
     uint32_t note = b->told[out.i];
     if (note == 0)

@@ -192,7 +192,7 @@ static void a_late_acknowledgement_opens_a_path_before_it_comes(void **state)
 
 /* ---- PR-DRB ---- */
 
-#define PREDICTIVE KEYS ",contention=4us,look=10us,share=0.1,trial=4,flows=8"
+#define PREDICTIVE KEYS ",contention=4us,look=1us,share=0.1,trial=4,flows=8"
 
 static void a_solution_is_applied_when_the_burst_comes_again(void **state)
 {
