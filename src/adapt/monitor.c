@@ -155,14 +155,18 @@ sv_status sv__monitor_arrive(sv__balance *b, sv_sim_stage *stage, uint64_t now, 
                              sv_sim_head *head)
 {
     sv_adapt *a = b->a;
+    bool carries = head->note != 0 && head->note != TOLD;
+    bool answers = head->last || a->set.ack_packets;
+    if (!carries && !answers)
+        return SV_OK;
     uint32_t pair = sv__pairs_find(b, head->from.i - a->f->num_switches, head->destination);
     sv__pair *p = b->pairs.at[pair];
-    if (head->note != 0 && head->note != TOLD) {
+    if (carries) {
         sv__notes_drop(&b->notes, p->carried);
         p->carried = head->note;
         head->note = 0;
     }
-    if (!head->last && !a->set.ack_packets)
+    if (!answers)
         return SV_OK;
     uint32_t note = sv__notes_take(a->ctx, &b->notes), bytes = SV__WIRE_HEADER;
     if (note == 0)
