@@ -10,8 +10,6 @@
 
 TEST_CONTEXT
 
-enum { MOST_RANKS = 64 };
-
 static void must_add(sv_mpi_trace *t, uint32_t rank, sv_mpi_kind kind, uint32_t peer,
                      uint64_t amount)
 {
@@ -122,6 +120,29 @@ static void flows_that_meet_nobody_have_no_solutions(void **state)
     bed_free(&d);
 }
 
+/* What Eq. 3.6 gives a path of a solution, not yet by the sum. */
+static double capacity(const bed *d, const sv__pair *p, const sv__kept *kept)
+{
+    uint32_t length = p->paths[kept->path].channels;
+    return 1 / ((double)sv__ways_empty(d->a, p->from, length, d->b->full) + kept->waited);
+}
+
+/* Puts a share of a flow on the channels of one of its paths; the largest load there is then. */
+static double put(bed *d, const sv__pair *p, uint32_t path, double share, double *load)
+{
+    sv_channel channels[64];
+    uint32_t count;
+    double most = 0;
+    OK(ctx,
+       sv__ways_channels(d->a, p->from, p->destination, &p->paths[path].way, channels, 64, &count));
+    for (uint32_t k = 0; k < count; k++)
+        if (sv_joins_switches(d->f, channels[k])) {
+            load[channels[k].i] += share;
+            most = load[channels[k].i] > most ? load[channels[k].i] : most;
+        }
+    return most;
+}
+
 /* The busiest channel between switches, with flows split by Eq. 3.6 or by the tables alone. */
 static double busiest(bed *d, const uint32_t *to, uint32_t ranks, bool solved)
 {
@@ -129,36 +150,17 @@ static double busiest(bed *d, const uint32_t *to, uint32_t ranks, bool solved)
     for (uint32_t r = 0; r < ranks; r++) {
         if (to[r] == SV_NONE)
             continue;
-        sv__pair *p = bed_pair(ctx, d, r, to[r]);
+        const sv__pair *p = bed_pair(ctx, d, r, to[r]);
         const sv__solution *s = solved ? p->store.first : NULL;
         double sum = 0;
-        for (uint32_t i = 0; i < (s != NULL ? s->num_paths : 1); i++)
-            for (int add = 0; add < 2; add++) {
-                if (add == 0 && i > 0)
-                    continue;
-                if (add == 0) { /* all capacities first */
-                    for (uint32_t k = 0; s != NULL && k < s->num_paths; k++)
-                        sum += 1 / ((double)sv__ways_empty(
-                                        d->a, r, p->paths[s->paths[k].path].channels, d->b->full) +
-                                    s->paths[k].waited);
-                    continue;
-                }
-                uint32_t path = s != NULL ? s->paths[i].path : 0, count;
-                double share = s == NULL ? 1
-                                         : 1 /
-                                               ((double)sv__ways_empty(
-                                                    d->a, r, p->paths[path].channels, d->b->full) +
-                                                s->paths[i].waited) /
-                                               sum;
-                sv_channel channels[64];
-                OK(ctx, sv__ways_channels(d->a, r, p->destination, &p->paths[path].way, channels,
-                                          64, &count));
-                for (uint32_t k = 0; k < count; k++)
-                    if (sv_joins_switches(d->f, channels[k])) {
-                        load[channels[k].i] += share;
-                        most = load[channels[k].i] > most ? load[channels[k].i] : most;
-                    }
-            }
+        for (uint32_t i = 0; s != NULL && i < s->num_paths; i++)
+            sum += capacity(d, p, &s->paths[i]);
+        for (uint32_t i = 0; i < (s != NULL ? s->num_paths : 1); i++) {
+            double now = s != NULL
+                             ? put(d, p, s->paths[i].path, capacity(d, p, &s->paths[i]) / sum, load)
+                             : put(d, p, 0, 1, load);
+            most = now > most ? now : most;
+        }
     }
     free(load);
     return most;
