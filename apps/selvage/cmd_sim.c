@@ -78,6 +78,17 @@ static int load(struct app *app, struct sim *sim)
 
 /* ---- running ---- */
 
+/* How long a row of a latency map is: a picture has few columns, and who knows how long a run
+ * takes. */
+static uint64_t map_interval(const struct sim *sim)
+{
+    const sv_sim_control *k = &sim->setup.control;
+    uint64_t least = ticks_of_us(INTERVAL_US);
+    if (k->sample > 0)
+        return (k->warm_up + k->sample) / 64 > least ? (k->warm_up + k->sample) / 64 : least;
+    return sim->trace != NULL ? 100 * least : 10 * least;
+}
+
 /* What was typed, and else: traffic that ends runs to its end, endless traffic has a window. */
 static void make_control(struct sim *sim)
 {
@@ -94,7 +105,10 @@ static void make_control(struct sim *sim)
     else if (sim->endless && (k->sample > 0 || o->steady))
         k->warm_up = ticks_of_us(WARM_UP_US);
     uint64_t interval = o->interval != NULL ? o->interval_ticks : ticks_of_us(INTERVAL_US);
-    k->interval = o->files[SIM_TIMELINE] != NULL || o->picture != NULL ? interval : 0;
+    if (o->files[SIM_TIMELINE] != NULL)
+        k->interval = interval;
+    else if (o->picture != NULL)
+        k->interval = o->interval != NULL ? interval : map_interval(sim);
     if (!o->steady)
         return;
     k->steady = interval;

@@ -6,6 +6,8 @@
 #include "selvage/sim_shared.h"
 #include "simulate/quantity.h"
 
+enum { MOST_OPTIONS = 64 };
+
 /* ---- values ---- */
 
 int sim_parse_time(struct app *app, const char *name, const char *text, bool positive,
@@ -141,9 +143,14 @@ static int check(struct app *app, struct sim_options *o)
     return code >= 0 ? code : sim_parse_model(app, o);
 }
 
-int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
+/* ---- what there is ---- */
+
+/* Options that belong together, put where they go; how many they are. */
+#define PUT(options, own) (memcpy(options, own, sizeof own), sizeof own / sizeof(own)[0])
+
+static size_t put_traffic(struct sim_options *o, app_option *options)
 {
-    const app_option options[] = {
+    const app_option own[] = {
         {"traffic", 't', OPTION_TEXT, &o->traffic, "SPEC",
          "who sends what to whom (default exchange); help lists"},
         {"message", 'm', OPTION_TEXT, &o->message, "BYTES",
@@ -156,7 +163,13 @@ int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
          "port GUIDs of hosts in the order of ranks (as route --order-out)"},
         {"jobs", 0, OPTION_TEXT, &o->jobs, "MAP", "job map: jobs talk each for themselves"},
         {"job-traffic", 0, OPTION_LIST, &o->job_traffic, "JOB=SPEC", "of a job, instead"},
-        {"file", 0, OPTION_TEXT, &o->list, "FILE", "the messages themselves, one a line"},
+        {"file", 0, OPTION_TEXT, &o->list, "FILE", "the messages themselves, one a line"}};
+    return PUT(options, own);
+}
+
+static size_t put_policies(struct sim_options *o, app_option *options)
+{
+    const app_option own[] = {
         {"trace", 0, OPTION_TEXT, &o->trace, "FILE|SKELETON",
          "replay a program (selvage trace): ranks send when what they wait for is there"},
         {"map", 0, OPTION_TEXT, &o->map, "HOW",
@@ -171,7 +184,13 @@ int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
         {"store", 0, OPTION_TEXT, &o->store, "FILE", "with --policy pr-…: solutions to begin with"},
         {"store-out", 0, OPTION_TEXT, &o->store_out, "FILE", "write those that were found"},
         {"seeds", 0, OPTION_TEXT, &o->seeds, "N|A..B",
-         "so many runs from --seed on, or these: means with 95 % confidence"},
+         "so many runs from --seed on, or these: means with 95 % confidence"}};
+    return PUT(options, own);
+}
+
+static size_t put_tables(struct sim_options *o, app_option *options)
+{
+    const app_option own[] = {
         {"profile", 'p', OPTION_TEXT, &o->profile, "NAME",
          "qdr (default), dla, drb, ndr; help lists all their numbers"},
         {"set", 0, OPTION_LIST, &o->set, "NAME=VALUE", "a number of the model instead"},
@@ -180,7 +199,13 @@ int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
         {"vls", 0, OPTION_NUMBER, &o->vls, "N", "with --engine: lanes that may be used"},
         {"option", 0, OPTION_LIST, &o->engine_options, "NAME=VALUE", "with --engine: of it"},
         {"assume-sl", 0, OPTION_NUMBER, &o->assume_sl, "N",
-         "everybody uses this service level (for tables that do not tell)"},
+         "everybody uses this service level (for tables that do not tell)"}};
+    return PUT(options, own);
+}
+
+static size_t put_endings(struct sim_options *o, app_option *options)
+{
+    const app_option own[] = {
         {"warm-up", 0, OPTION_TEXT, &o->warm_up, "US",
          "do not count before (1000 for a sample of endless traffic, else 0)"},
         {"sample", 0, OPTION_TEXT, &o->sample, "US",
@@ -189,9 +214,15 @@ int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
         {"precision", 0, OPTION_TEXT, &o->precision, "F",
          "with --steady: 99 % sure to this share (default 0.01)"},
         {"interval", 0, OPTION_TEXT, &o->interval, "US",
-         "of a row of --timeline, an observation of --steady (default 10)"},
+         "of a row of --timeline, an observation of --steady (10), of --latency-map"},
         {"limit", 0, OPTION_TEXT, &o->limit, "US", "stop then"},
-        {"wall", 0, OPTION_NUMBER, &o->wall, "SECONDS", "stop after so long on the clock"},
+        {"wall", 0, OPTION_NUMBER, &o->wall, "SECONDS", "stop after so long on the clock"}};
+    return PUT(options, own);
+}
+
+static size_t put_files(struct sim_options *o, app_option *options)
+{
+    const app_option own[] = {
         {"terminals", 0, OPTION_TEXT, &o->files[SIM_TERMINALS], "FILE", "CSV: each terminal"},
         {"channels", 0, OPTION_TEXT, &o->files[SIM_CHANNELS], "FILE", "CSV: each channel"},
         {"latencies", 0, OPTION_TEXT, &o->files[SIM_LATENCIES], "FILE", "CSV: histogram"},
@@ -202,8 +233,25 @@ int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
         {"latency-map", 0, OPTION_TEXT, &o->picture, "FILE.svg",
          "picture: waits over the switches, and over time, of each policy"},
         {"stuck", 0, OPTION_TEXT, &o->files[SIM_STUCK], "FILE", "CSV: packets of a deadlock"},
-        {"json", 'j', OPTION_FLAG, &o->json, NULL, "print JSON"},
-        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
+        {"json", 'j', OPTION_FLAG, &o->json, NULL, "print JSON"}};
+    return PUT(options, own);
+}
+
+static void put_all(struct sim_options *o, app_option *options)
+{
+    static const app_option end = {NULL, 0, OPTION_FLAG, NULL, NULL, NULL};
+    options += put_traffic(o, options);
+    options += put_policies(o, options);
+    options += put_tables(o, options);
+    options += put_endings(o, options);
+    options += put_files(o, options);
+    *options = end;
+}
+
+int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
+{
+    app_option options[MOST_OPTIONS];
+    put_all(o, options);
     const app_usage usage = {
         "DIR|FILE.svr|FABRIC [options]",
         "Simulate traffic over forwarding tables, packet by packet: throughput, latencies, and\n"
@@ -214,7 +262,8 @@ int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
         "selvage sim tables\n"
         "selvage sim tables --traffic uniform --load 0.6 --profile ndr\n"
         "selvage sim torus:4x4x3,hosts=4 --engine nue --message 20KiB --channels load.csv\n"
-        "selvage sim kary:k=4,n=3 -e dmodk -p drb --trace lu:class=A --policy deterministic "
+        "selvage sim kary:k=4,n=3,hosts=4 -e dmodk -p drb --trace lu:class=A --policy "
+        "deterministic "
         "--policy pr-drb",
         options};
     int code = app_parse(app, &usage, argc, argv, &o->input, 0, 1);

@@ -261,7 +261,7 @@ class Several(Case):
 
 class Maps(Case):
     def drawn(self, *arguments):
-        ok("sim", *arguments, "--latency-map", self.path("map.svg"))
+        ok("sim", *arguments, "--interval", "10", "--latency-map", self.path("map.svg"))
         root = xml.etree.ElementTree.parse(self.path("map.svg")).getroot()
         return root, lambda name: root.findall(".//{http://www.w3.org/2000/svg}" + name)
 
@@ -284,6 +284,13 @@ class Maps(Case):
         _, find = self.drawn("dragonfly:a=4,p=2,h=2,g=9", "-e", "minhop", "--traffic", "uniform:load=0.5", "--warm-up", "0",
                              "--sample", "100")
         self.assertEqual(len([p for p in find("path") if p.get("class", "").startswith("bar")]), 36)
+
+    def test_rows_of_a_run_that_is_long(self):
+        """A picture has few columns, however long a run is."""
+        ok("sim", *MESH, "--traffic", "uniform:load=0.01", "--sample", "100ms", "--latency-map", self.path("long.svg"))
+        with open(self.path("long.svg")) as file:
+            columns = len(re.findall('<rect class="s\\d+" x="[0-9.]+" y="0" width="[^"]*" height="10"', file.read()))
+        self.assertTrue(32 < columns <= 65, columns)
 
     def test_the_map_alone_on_standard_output(self):
         result = ok("sim", *MESH, *SPOT, "--latency-map", "-")

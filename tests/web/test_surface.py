@@ -40,7 +40,7 @@ class SurfaceTest(unittest.TestCase):
         return os.path.join(self.directory, name)
 
     def draw(self, name, arguments):
-        ok("sim", *arguments, "--latency-map", self.path(name + ".svg"))
+        ok("sim", *arguments, "--interval", "10", "--latency-map", self.path(name + ".svg"))
         return self.path(name + ".svg")
 
     def test_drawn_on_the_paper(self):
