@@ -521,6 +521,9 @@ sim_case sim_case_draw_choosing(sv_ctx *ctx, uint64_t seed)
     if (!tight && !style.many &&
         one_in(&rng, 8)) /* what happens at the end is more of what happens */
         c.num_messages = c.num_messages < 4 ? c.num_messages : from_to(&rng, 1, 4);
+    bool even = one_in(&rng, 5); /* control packets may be the smallest */
+    for (uint32_t i = 0; i < c.num_messages && even; i++)
+        c.messages[i].bytes = c.model.mtu_bytes * from_to(&rng, 1, 3);
     split_header(&c, &rng);
     c.patient = one_in(&rng, 2);
     return c;
