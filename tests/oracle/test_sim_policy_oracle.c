@@ -14,8 +14,8 @@
  * take the shortest path. They have two lanes: v = (SL + the input port) mod 2, and the SL is
  * whether the target is switch 2.
  *
- * What happens is written down, a line for each, and compared with what should be there. Longer than
- * other files: one test for each rule, side by side with its arithmetic.
+ * What happens is written down, a line for each, and compared with what should be there. Longer
+ * than other files: one test for each rule, side by side with its arithmetic.
  */
 #include "oracle/sim_oracle.h"
 #include "support/testing.h"
