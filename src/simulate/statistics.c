@@ -186,7 +186,8 @@ static void take_back(const sv__sim *x, uint64_t time)
         for (uint32_t i = 0; i < o->buffer_length; i++) {
             const sv__ramp *ramp =
                 &o->buffer[(o->buffer_first + i) & (((uint32_t)1 << o->buffer_log) - 1)];
-            if (ramp->from < time || ramp->from < x->result->from)
+            if (ramp->from < time || ramp->from < x->result->from ||
+                ramp->from >= x->result->until) /* it was not counted */
                 continue;
             x->result->channels[c].packets--;
             x->result->channels[c].bytes -= ramp->length;
