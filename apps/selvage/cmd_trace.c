@@ -17,6 +17,7 @@ static const struct {
     {"make", "trace make", "a program's communication without the program", trace_make},
     {"info", "trace info", "who talks to whom, sizes, calls, phases", trace_info},
     {"check", "trace check", "whether a trace is whole and can be replayed", trace_check},
+    {"seed", "trace seed", "solutions worked out beforehand, for sim --store", trace_seed},
 };
 
 enum { NUM_VERBS = sizeof verbs / sizeof verbs[0] };

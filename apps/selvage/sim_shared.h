@@ -107,6 +107,8 @@ sv_status sim_write_store(struct app *app, const struct sim *sim);
 int sim_parse_policies(struct app *app, struct sim_options *options);
 /* The program that is to be replayed: a file, or a skeleton. */
 sv_status sim_load_trace(struct app *app, const char *argument, sv_mpi_trace **trace);
+/* A file of hosts, one a rank, of sim's fabric and trace. *nodes: to be released. */
+sv_status sim_read_map(struct app *app, const struct sim *sim, const char *path, sv_node **nodes);
 /* Replays it: setup.source. */
 sv_status sim_make_replay(struct app *app, struct sim *sim);
 

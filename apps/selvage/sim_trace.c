@@ -89,7 +89,7 @@ static sv_status read_hosts(struct reader *r)
     return status;
 }
 
-static sv_status read_map(struct app *app, const struct sim *sim, const char *path, sv_node **nodes)
+sv_status sim_read_map(struct app *app, const struct sim *sim, const char *path, sv_node **nodes)
 {
     struct reader r = {.app = app, .sim = sim};
     sv_file file;
@@ -122,7 +122,7 @@ sv_status sim_make_replay(struct app *app, struct sim *sim)
                                          o->repeat == SIM_NOT_GIVEN ? 1 : (uint32_t)o->repeat};
     sv_node *map = NULL;
     if (o->map != NULL && strncmp(o->map, "file:", 5) == 0) {
-        SV_TRY(read_map(app, sim, o->map + 5, &map));
+        SV_TRY(sim_read_map(app, sim, o->map + 5, &map));
         request.map = map;
         request.num_map = sim->trace->num_ranks;
     }

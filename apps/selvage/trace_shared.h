@@ -42,5 +42,6 @@ int trace_convert(struct app *app, int argc, char **argv);
 int trace_make(struct app *app, int argc, char **argv);
 int trace_info(struct app *app, int argc, char **argv);
 int trace_check(struct app *app, int argc, char **argv);
+int trace_seed(struct app *app, int argc, char **argv);
 
 #endif

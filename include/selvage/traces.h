@@ -210,6 +210,13 @@ typedef struct sv_mpi_replay_request {
 } sv_mpi_replay_request;
 
 /*
+ * Where ranks are when nobody says so: live compute terminals as traffic.h has them, the first so
+ * many; random: drawn from all of those by seed. map: [ranks]. INFEASIBLE: there are not so many.
+ */
+SV_API SV_MUST_USE sv_status sv_mpi_place(sv_ctx *ctx, const sv_fabric *fabric, uint32_t ranks,
+                                          bool random, uint64_t seed, sv_node *map);
+
+/*
  * A source of messages for sv_simulate. Several ranks may be on one terminal (their messages to
  * each other take no time). Keeps the trace, nothing else. INFEASIBLE: more ranks than terminals
  * and no map. *replay: owned by the caller, good for one run. Time: O(1) an event.

@@ -126,25 +126,38 @@ static uint32_t list_terminals(const sv_fabric *f, uint32_t *order)
     return count;
 }
 
+sv_status sv_mpi_place(sv_ctx *ctx, const sv_fabric *f, uint32_t ranks, bool random, uint64_t seed,
+                       sv_node *map)
+{
+    uint32_t *order = sv_alloc(ctx, f->num_terminals, sizeof *order);
+    if (order == NULL)
+        return SV_NO_MEMORY;
+    uint32_t count = list_terminals(f, order);
+    if (random) {
+        sv_rng rng;
+        sv_rng_init(&rng, seed);
+        sv_rng_shuffle(&rng, order, count);
+    }
+    for (uint32_t rank = 0; rank < ranks && count >= ranks; rank++)
+        map[rank] = (sv_node){f->num_switches + order[rank]};
+    sv_release(ctx, order);
+    if (count < ranks)
+        return sv_fail(ctx, SV_INFEASIBLE, "%u ranks, but %u terminals that compute", ranks, count);
+    return SV_OK;
+}
+
 static sv_status map_by_itself(sv_mpi_replay *p, const sv_fabric *f,
                                const sv_mpi_replay_request *request)
 {
-    uint32_t *order = sv_alloc(p->ctx, f->num_terminals, sizeof *order);
-    if (order == NULL)
+    uint32_t ranks = p->trace->num_ranks;
+    sv_node *map = sv_alloc(p->ctx, ranks, sizeof *map);
+    if (map == NULL)
         return SV_NO_MEMORY;
-    uint32_t count = list_terminals(f, order), ranks = p->trace->num_ranks;
-    if (request->random) {
-        sv_rng rng;
-        sv_rng_init(&rng, request->seed);
-        sv_rng_shuffle(&rng, order, count);
-    }
-    for (uint32_t rank = 0; rank < ranks && rank < count; rank++)
-        p->actors[rank].terminal = order[rank];
-    sv_release(p->ctx, order);
-    if (count < ranks)
-        return sv_fail(p->ctx, SV_INFEASIBLE, "%u ranks, but %u terminals that compute", ranks,
-                       count);
-    return SV_OK;
+    sv_status status = sv_mpi_place(p->ctx, f, ranks, request->random, request->seed, map);
+    for (uint32_t rank = 0; rank < ranks && status == SV_OK; rank++)
+        p->actors[rank].terminal = map[rank].i - f->num_switches;
+    sv_release(p->ctx, map);
+    return status;
 }
 
 static sv_status map_ranks(sv_mpi_replay *p, const sv_fabric *f,

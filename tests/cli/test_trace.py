@@ -11,7 +11,7 @@ from support.command import SOURCE, ok, selvage  # noqa: E402
 from test_command import Base  # noqa: E402
 
 TRACES = os.path.join(SOURCE, "tests", "traces")
-VERBS = ("record", "join", "convert", "make", "info", "check")
+VERBS = ("record", "join", "convert", "make", "info", "check", "seed")
 COMPUTE, SEND, ISEND, RECV, IRECV, WAIT, COLLECTIVE = range(7)
 CALL = {name: i for i, name in enumerate(svt.CALLS)}
 
@@ -75,7 +75,7 @@ class Usage(Trace):
             self.assertTrue(ok("trace", verb, "--help").out.startswith("usage: selvage trace %s " % verb))
 
     def test_wrong_usage(self):
-        names = "record, join, convert, make, info and check"
+        names = "record, join, convert, make, info, check and seed"
         self.refused(2, "selvage trace: which of %s?" % names, "trace")
         self.refused(2, "selvage trace: 'play' is none of %s" % names, "trace", "play")
         self.refused(2, "selvage trace record: which command?", "trace", "record")
@@ -250,6 +250,47 @@ class Info(Trace):
         self.assertEqual(sum(row["messages"] for row in info["sizes"]), info["messages"])
         self.assertEqual(len(info["phase_list"]), info["phases"])
         self.assertEqual(sum(row["weight"] for row in info["phase_list"] if row["relevant"]), info["relevant_weight"])
+
+
+class Seed(Trace):
+    NET = "mesh:4x4,hosts=1"
+
+    def seed(self, *options):
+        trace = self.path("t.svt")
+        ok("trace", "make", "mg:class=S,ranks=16", "-o", trace)
+        output = self.path("store")
+        return output, ok("trace", "seed", trace, self.NET, "-e", "dor", "-o", output, *options)
+
+    def test_a_store_that_policies_take(self):
+        output, result = self.seed()
+        self.assertEqual(result.out, "")
+        with open(output, "rb") as file:
+            first = file.read()
+        self.assertGreater(len(first), 0)
+        with open(self.seed()[0], "rb") as file:
+            self.assertEqual(file.read(), first)
+        run = ok("sim", self.NET, "-e", "dor", "--trace", self.path("t.svt"), "--policy", "pr-drb", "--store", output, "--set", "lanes=8", "--json")
+        self.assertEqual(run.json["status"], "completed")
+        tables = self.path("tables")
+        ok("route", self.NET, "-e", "dor", "-o", tables)
+        again = self.path("again")
+        ok("trace", "seed", self.path("t.svt"), tables, "-o", again)
+        with open(again, "rb") as file:
+            self.assertEqual(file.read(), first)
+
+    def test_ranks_elsewhere(self):
+        self.seed("--map", "random", "--seed", "3")
+        hosts = self.path("hosts")
+        with open(hosts, "w") as file:
+            file.writelines("host%d\n" % i for i in range(3))
+        self.refused(3, "3 hosts, but the trace has 16 ranks", "trace", "seed", self.path("t.svt"), self.NET, "-e", "dor", "--map", "file:" + hosts,
+                     "-o", self.path("x"))
+        self.refused(2, "--map: 'there' is none of linear, random and file:FILE", "trace", "seed", self.path("t.svt"), self.NET, "-e", "dor",
+                     "--map", "there", "-o", self.path("x"))
+        self.refused(4, "16 ranks, but 4 terminals that compute", "trace", "seed", self.path("t.svt"), "mesh:2x2,hosts=1", "-e", "dor", "-o",
+                     self.path("x"))
+        self.refused(2, "where to?", "trace", "seed", "t", self.NET)
+        self.assertFalse(os.path.exists(self.path("x")))
 
 
 class Record(Trace):

@@ -69,7 +69,7 @@ class Install(unittest.TestCase):
         for pattern in ("bin/selvage", "include/selvage/selvage.h", "lib*/**/libselvage.a",
                         "lib*/**/libselvage.so", "lib*/**/libselvage_discover.a",
                         "lib*/**/libselvage_study.a", "lib*/selvage/selvage-mpi.so",
-                        "lib*/**/libselvage_osm.so", "share/man/man1/selvage.1"):
+                        "lib*/selvage/libselvage_trace.so", "lib*/**/libselvage_osm.so", "share/man/man1/selvage.1"):
             self.assertTrue(glob.glob(os.path.join(self.prefix, pattern), recursive=True), pattern)
         self.assertIn("selvage", run(os.path.join(self.prefix, "bin", "selvage"), "--version"))
 
