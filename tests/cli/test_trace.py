@@ -271,6 +271,7 @@ class Seed(Trace):
             self.assertEqual(file.read(), first)
         run = ok("sim", self.NET, "-e", "dor", "--trace", self.path("t.svt"), "--policy", "pr-drb", "--store", output, "--set", "lanes=8", "--json")
         self.assertEqual(run.json["status"], "completed")
+        self.assertRegex(run.out, '"seeded": [1-9]')
         tables = self.path("tables")
         ok("route", self.NET, "-e", "dor", "-o", tables)
         again = self.path("again")
