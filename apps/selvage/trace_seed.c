@@ -105,8 +105,9 @@ int trace_seed(struct app *app, int argc, char **argv)
         "Work out beforehand what predictive policies find while they run: for each phase of a\n"
         "program that comes again, who contends where by these tables, and paths that balance\n"
         "it. TRACE may be a skeleton (selvage trace make help).",
-        "selvage trace seed pop.svt kary:k=4,n=3 -e dmodk -o pop.store\n"
-        "selvage sim kary:k=4,n=3 -e dmodk --trace pop.svt --policy pr-drb --store pop.store",
+        "selvage trace seed pop.svt kary:k=4,n=3,hosts=4 -e dmodk -o pop.store\n"
+        "selvage sim kary:k=4,n=3,hosts=4 -e dmodk --trace pop.svt --policy pr-drb "
+        "--store pop.store",
         options};
     int code = app_parse(app, &usage, argc, argv, o.words, 2, 2);
     if (code < 0)
