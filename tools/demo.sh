@@ -124,14 +124,28 @@ rm -f $out/study.log
 if "$selvage" report $out/study.db -o $out/report.html; then
     echo "   $out/report.html: open it in a browser"
 fi
+echo "14. LAMMPS with 64 ranks, as it was recorded (tests/traces/chain.svt), replayed on a tree by the tables, by distributed"
+echo "    routing balancing and by its predictive kind; with one path between any two switches, then with tables made for trees:"
+compare() { # ENGINE…: the first table, and what policies did
+    "$selvage" sim kary:k=4,n=3,hosts=4 "$@" -p drb --trace "$(dirname "$0")/../tests/traces/chain.svt" \
+        --policy deterministic --policy drb --policy pr-drb --latency-map "$out/waits-$2.svg" >$out/policies.txt
+    sed -n '/^policy.*latency/,/^$/p' $out/policies.txt | sed '/^$/d;s/^/   /'
+}
+echo "   lash:"
+compare -e lash --vls 4
+echo "   dmodk:"
+compare -e dmodk
+rm -f $out/policies.txt
+echo "   $out/waits-lash.svg, $out/waits-dmodk.svg: where packets waited, and when"
 echo
 echo "Shown: a generated fabric, a repeatable failure, its distances and connectivity"
 echo "(47 switches, 188 terminals, still connected), the difference, a drawing, and several routings of"
 echo "what is left: which of them can deadlock, with the ring of channels that can wait for each other,"
 echo "what they deliver when all send to all, a proof for one that cannot deadlock, and its repair after a"
 echo "further failure; tables that follow jobs; how tables are changed under traffic, and what carelessness does;"
-echo "and what keeps its throughput as more and more cables fail,"
-echo "as a page."
+echo "what keeps its throughput as more and more cables fail,"
+echo "as a page; and whether a program would gain from packets that choose their way."
 echo "Output is in $out/: torus.net and broken.net (ibsim serves them to OpenSM), failed.txt,"
 echo "broken.svg, a directory of tables for each engine (opensm -R file -U weave/opensm-lfts.dump"
-echo "loads them), weave.proof, jobs.txt, jobs.svg and update.txt, study.db and report.html."
+echo "loads them), weave.proof, jobs.txt, jobs.svg and update.txt, study.db and report.html,"
+echo "waits-lash.svg and waits-dmodk.svg."
