@@ -39,8 +39,7 @@ static sv_status route(struct app *app, struct sim *sim)
     return SV_OK;
 }
 
-/* Whether an argument is a fabric and no tables, as far as its name tells. */
-static bool is_fabric(const char *argument)
+bool sim_is_fabric(const char *argument)
 {
     struct stat about;
     size_t length = strlen(argument);
@@ -55,7 +54,7 @@ static bool is_fabric(const char *argument)
 static int load(struct app *app, struct sim *sim)
 {
     const struct sim_options *o = sim->o;
-    if (o->engine == NULL && is_fabric(o->input))
+    if (o->engine == NULL && sim_is_fabric(o->input))
         return app_usage_error(
             app, "'%s' is a fabric without tables: --engine ENGINE computes them", o->input);
     sv_status status =

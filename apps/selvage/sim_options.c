@@ -83,6 +83,10 @@ static int check_together(struct app *app, const struct sim_options *o)
         return app_usage_error(app, "--precision goes with --steady");
     if (o->interval != NULL && !o->steady && o->files[SIM_TIMELINE] == NULL && o->picture == NULL)
         return app_usage_error(app, "--interval goes with --steady, --timeline or --latency-map");
+    if (o->picture != NULL && strcmp(o->picture, "-") != 0 &&
+        (strlen(o->picture) < 4 || strcmp(o->picture + strlen(o->picture) - 4, ".svg") != 0))
+        return app_usage_error(
+            app, "--latency-map: '%s' does not end in .svg, which is what is drawn", o->picture);
     return -1;
 }
 

@@ -105,6 +105,10 @@ sv_status sim_make_policy(struct app *app, struct sim *sim);
 sv_status sim_write_store(struct app *app, const struct sim *sim);
 /* Checks the options of policies, traces and runs: -1 or an exit code. */
 int sim_parse_policies(struct app *app, struct sim_options *options);
+/* Whether an argument is a fabric and no tables, as far as its name tells. */
+bool sim_is_fabric(const char *argument);
+/* Whether an argument is a skeleton's name, and no file's. */
+bool sim_is_skeleton(const char *argument);
 /* The program that is to be replayed: a file, or a skeleton. */
 sv_status sim_load_trace(struct app *app, const char *argument, sv_mpi_trace **trace);
 /* A file of hosts, one a rank, of sim's fabric and trace. *nodes: to be released. */

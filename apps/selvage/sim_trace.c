@@ -11,11 +11,14 @@
 #include "base/file.h"
 #include "selvage/sim_shared.h"
 
-/* Whether a name up to its colon is a skeleton's. */
-static bool is_skeleton(const char *argument)
+/* By the name up to its colon. */
+bool sim_is_skeleton(const char *argument)
 {
+    struct stat about;
     size_t length = strcspn(argument, ":");
     const sv_mpi_skeleton *skeleton;
+    if (stat(argument, &about) == 0)
+        return false;
     for (size_t i = 0; (skeleton = sv_mpi_skeleton_at(i)) != NULL; i++)
         if (strlen(skeleton->name) == length && strncmp(skeleton->name, argument, length) == 0)
             return true;
@@ -24,8 +27,7 @@ static bool is_skeleton(const char *argument)
 
 sv_status sim_load_trace(struct app *app, const char *argument, sv_mpi_trace **trace)
 {
-    struct stat about;
-    if (stat(argument, &about) != 0 && is_skeleton(argument))
+    if (sim_is_skeleton(argument))
         return sv_mpi_skeleton_make(app->ctx, argument, trace);
     SV_TRY(sv_mpi_load(app->ctx, argument, trace));
     sv_status status = sv_mpi_check(app->ctx, *trace);

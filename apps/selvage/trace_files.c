@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "selvage/sim_shared.h"
 #include "selvage/trace_shared.h"
 
 /* ---- files ---- */
@@ -54,6 +55,8 @@ static sv_status must_be_whole(struct app *app, const char *path)
 
 sv_status trace_load(struct app *app, const char *path, sv_mpi_trace **trace)
 {
+    if (sim_is_skeleton(path))
+        return sv_mpi_skeleton_make(app->ctx, path, trace);
     SV_TRY(must_be_whole(app, path));
     SV_TRY(sv_mpi_load(app->ctx, path, trace));
     if (strstr((*trace)->name, " (ended ") != NULL)

@@ -34,6 +34,9 @@ static int check_options(struct app *app, struct seed *o)
         return app_usage_error(app, "--map: '%s' is none of linear, random and file:FILE", o->map);
     if (sv_profile_model(app->ctx, o->profile, &o->model) != SV_OK)
         return app_usage_error(app, "--profile: %s", sv_ctx_message(app->ctx));
+    if (o->engine == NULL && sim_is_fabric(o->words[1]))
+        return app_usage_error(
+            app, "'%s' is a fabric without tables: --engine ENGINE computes them", o->words[1]);
     const char *const inputs[] = {o->words[0], o->words[1],
                                   strncmp(o->map, "file:", 5) == 0 ? o->map + 5 : NULL};
     return app_one_stream(app, "input", inputs, 3);
@@ -62,6 +65,22 @@ static sv_status place(struct app *app, const struct seed *o, const struct sim *
                         o->seed, *map);
 }
 
+/* Passes a store on to its file, and counts solutions: lines but the first, which says what it is.
+ */
+struct counted {
+    const sv_sink *sink;
+    uint64_t lines;
+};
+
+static bool count_lines(void *user, const void *bytes, size_t size)
+{
+    struct counted *counted = user;
+    const char *text = bytes;
+    for (size_t i = 0; i < size; i++)
+        counted->lines += text[i] == '\n';
+    return counted->sink->write(counted->sink->user, bytes, size);
+}
+
 static sv_status write_store(struct app *app, struct seed *o, const struct sim *sim)
 {
     sv_node *map = NULL;
@@ -77,10 +96,15 @@ static sv_status write_store(struct app *app, struct seed *o, const struct sim *
     if (status == SV_OK)
         status = sv_file_create(&file, app->ctx, o->output);
     if (status == SV_OK) {
-        status = sv_adapt_seed(app->ctx, sim->f, sim->r, sim->trace, &request, &file.sink);
+        struct counted counted = {&file.sink, 0};
+        const sv_sink sink = {o->output, &counted, count_lines};
+        status = sv_adapt_seed(app->ctx, sim->f, sim->r, sim->trace, &request, &sink);
         if (status == SV_OK)
             status = sv_file_commit(&file);
         sv_file_close(&file);
+        if (status == SV_OK)
+            sv_note(app->ctx, "%s: %llu solutions", o->output,
+                    (unsigned long long)(counted.lines - 1));
     }
     sv_release(app->ctx, map);
     return status;

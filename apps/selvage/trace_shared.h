@@ -11,7 +11,7 @@ typedef enum trace_format { TRACE_SVT, TRACE_GOAL, TRACE_TEXT } trace_format;
 /* --format F, or by the suffix of the output's name. EXIT_USAGE for an unknown one, else -1. */
 int trace_format_of(struct app *app, const char *name, const char *output, trace_format *format);
 
-/* A file of any format, or a folder of a recording, which must be whole. */
+/* A file of any format, a folder of a recording, which must be whole, or a skeleton by name. */
 sv_status trace_load(struct app *app, const char *path, sv_mpi_trace **trace);
 /* Puts the file's name before what is wrong with its contents. Returns status. */
 sv_status trace_in(struct app *app, const char *path, sv_status status);

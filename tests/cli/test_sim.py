@@ -513,6 +513,7 @@ class Refused(Case):
                 ("--precision goes with --steady", "--precision", "0.1"),
                 ("--precision: '2' is not", "--steady", "--precision", "2"),
                 ("--interval goes with --steady, --timeline or --latency-map", "--interval", "5"),
+                ("'waits.png' does not end in .svg", "--latency-map", "waits.png"),
                 ("--interval: '0ns' is no time above 0", "--steady", "--interval", "0ns"),
                 ("--vls and --option go with --engine", "--vls", "3"),
                 ("--vls and --option go with --engine", "--option", "a=b"),

@@ -252,6 +252,14 @@ class Info(Trace):
         self.assertEqual(sum(row["weight"] for row in info["phase_list"] if row["relevant"]), info["relevant_weight"])
 
 
+    def test_skeletons_without_a_file(self):
+        trace = self.path("lu.svt")
+        ok("trace", "make", "lu:class=S,ranks=4,iterations=2", "-o", trace)
+        for verb in (("info", "--json"), ("convert",)):
+            self.assertEqual(ok("trace", verb[0], "lu:class=S,ranks=4,iterations=2", *verb[1:]).out, ok("trace", verb[0], trace, *verb[1:]).out)
+        self.refused(3, "is none of S, W, A, B, C", "trace", "info", "lu:class=Q")
+
+
 class Seed(Trace):
     NET = "mesh:4x4,hosts=1"
 
@@ -267,6 +275,7 @@ class Seed(Trace):
         with open(output, "rb") as file:
             first = file.read()
         self.assertGreater(len(first), 0)
+        self.assertIn("%s: %d solutions\n" % (output, first.count(b"\n") - 1), result.err)
         with open(self.seed()[0], "rb") as file:
             self.assertEqual(file.read(), first)
         run = ok("sim", self.NET, "-e", "dor", "--trace", self.path("t.svt"), "--policy", "pr-drb", "--store", output, "--set", "lanes=8", "--json")
@@ -291,6 +300,8 @@ class Seed(Trace):
         self.refused(4, "16 ranks, but 4 terminals that compute", "trace", "seed", self.path("t.svt"), "mesh:2x2,hosts=1", "-e", "dor", "-o",
                      self.path("x"))
         self.refused(2, "where to?", "trace", "seed", "t", self.NET)
+        self.refused(2, "'%s' is a fabric without tables: --engine ENGINE computes them" % self.NET, "trace", "seed", self.path("t.svt"),
+                     self.NET, "-o", self.path("x"))
         self.assertFalse(os.path.exists(self.path("x")))
 
 
