@@ -211,7 +211,7 @@ static sv_status write_files(struct app *app, const struct sim *sim)
     if (sim->o->picture == NULL)
         return SV_OK;
     sim_contender alone = {.policy = sim->policy};
-    sv_status status = sim_take_map(app, sim, &alone);
+    sv_status status = sim_take_map(app, sim, &alone, true);
     if (status == SV_OK)
         status = sim_draw_map(app, sim, &alone, 1);
     sim_release_map(app, &alone);

@@ -36,26 +36,42 @@ static sv_status take_time(struct app *app, const struct sim *sim, sim_contender
     return SV_OK;
 }
 
-sv_status sim_take_map(struct app *app, const struct sim *sim, sim_contender *c)
+sv_status sim_take_map(struct app *app, const struct sim *sim, sim_contender *c, bool times)
 {
     uint32_t switches = sim->f->num_switches;
-    if (c->packets == NULL) {
-        c->packets = sv_alloc(app->ctx, switches, sizeof *c->packets);
-        c->waited = sv_alloc(app->ctx, switches, sizeof *c->waited);
-        if (c->packets == NULL || c->waited == NULL)
-            return SV_NO_MEMORY;
-        memset(c->packets, 0, switches * sizeof *c->packets);
-        memset(c->waited, 0, switches * sizeof *c->waited);
+    c->packets = sv_alloc(app->ctx, switches, sizeof *c->packets);
+    c->waited = sv_alloc(app->ctx, switches, sizeof *c->waited);
+    if (c->packets == NULL || c->waited == NULL)
+        return SV_NO_MEMORY;
+    if (times)
         SV_TRY(take_time(app, sim, c));
-    }
     for (uint32_t s = 0; s < switches; s++) {
         uint64_t packets;
         sv_sim_sum waited;
         sim_router(sim, s, &packets, &waited);
-        c->packets[s] += (double)packets;
-        c->waited[s] += sim_us(waited);
+        c->packets[s] = (double)packets;
+        c->waited[s] = sim_us(waited);
     }
     return SV_OK;
+}
+
+void sim_add_map(sim_contender *c, sim_contender *from, uint32_t switches)
+{
+    if (from->packets == NULL)
+        return;
+    if (c->packets != NULL) {
+        for (uint32_t s = 0; s < switches; s++) {
+            c->packets[s] += from->packets[s];
+            c->waited[s] += from->waited[s];
+        }
+        return;
+    }
+    c->packets = from->packets;
+    c->waited = from->waited;
+    c->cells = from->cells;
+    c->columns = from->columns;
+    c->column_us = from->column_us;
+    from->packets = from->waited = from->cells = NULL;
 }
 
 void sim_release_map(struct app *app, sim_contender *c)

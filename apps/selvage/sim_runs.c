@@ -2,26 +2,129 @@
  * sim_runs.c: several simulations of the same fabric: policy by policy, and each with the same
  * seeds, so that each is compared with the first on the very same traffic.
  *
- * Seeds go round outside, policies inside: whoever stops it early has as many runs of each, but for
- * one. A run that was stopped counts for nothing.
+ * Idea: runs know nothing of each other, so there are as many at once as there are threads; what
+ * threads are left over are shared among them (a run without a policy can use several). Each has a
+ * place of its own for what it found, and these are put together in the order in which they were
+ * asked for: what is told does not depend on threads. Runs begin in that order, too, seeds outside,
+ * policies inside. Whoever stops it early has of each policy the runs before the first one that was
+ * not over: a run that was stopped counts for nothing.
+ *
+ * If a run fails those after it are stopped, those before go on: the first that fails is told, as
+ * if they had come one after the other. Warnings are those of the first run; the others have the
+ * same.
+ *
+ * Cost: memory of as many runs as there are threads; O(switches) a run for --latency-map.
  */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "base/threads.h"
 #include "selvage/sim_shared.h"
 
+/* What one run found. */
+struct found {
+    bool over;
+    sv_sim_end end;
+    unsigned lanes;
+    double seconds;
+    sim_measures measures;
+    sv_adapt_report report;
+    sim_contender map; /* nothing but its part of the map */
+};
+
 struct runs {
+    struct app *app;
+    const struct sim *sim; /* what all have in common */
     sim_contender *all;
     size_t count;
-    bool stopped;
+    uint64_t num_found;
+    struct found *found;         /* [seeds × policies] */
+    unsigned threads_each;       /* that a run may use */
+    atomic_uint_fast64_t failed; /* the first run that did; UINT64_MAX: none */
+    atomic_bool stopped;
+    pthread_mutex_t lock; /* who talks to the host has it */
+    uint64_t done;
+    const char *traffic; /* as the first run has it */
 };
+
+/* Who does a run. */
+struct hand {
+    struct runs *runs;
+    uint64_t run;
+    bool shows; /* how far it is */
+};
+
+/* ---- the host, for several at once ---- */
+
+static const sv_host *host_of(const struct hand *hand)
+{
+    return &hand->runs->app->ctx->host;
+}
+
+static void *hand_resize(void *user, void *block, size_t size)
+{
+    const sv_host *host = host_of(user);
+    return host->resize(host->user, block, size);
+}
+
+static uint64_t hand_clock(void *user)
+{
+    const sv_host *host = host_of(user);
+    return host->clock_ns(host->user);
+}
+
+static void hand_log(void *user, sv_log_level level, const char *message)
+{
+    struct hand *hand = user;
+    const sv_host *host = host_of(hand);
+    if (hand->run != 0 || host->log == NULL)
+        return;
+    pthread_mutex_lock(&hand->runs->lock);
+    host->log(host->user, level, message);
+    pthread_mutex_unlock(&hand->runs->lock);
+}
+
+static void hand_progress(void *user, const char *what, uint64_t done, uint64_t total)
+{
+    struct hand *hand = user;
+    const sv_host *host = host_of(hand);
+    if (!hand->shows || host->progress == NULL)
+        return;
+    pthread_mutex_lock(&hand->runs->lock);
+    host->progress(host->user, what, done, total);
+    pthread_mutex_unlock(&hand->runs->lock);
+}
+
+static bool hand_cancelled(void *user)
+{
+    const struct hand *hand = user;
+    const sv_host *host = host_of(hand);
+    return hand->run > atomic_load(&hand->runs->failed) ||
+           (host->cancelled != NULL && host->cancelled(host->user));
+}
+
+/* Tells that a run is over; notes whether that was enough. */
+static void tell_progress(struct runs *runs)
+{
+    pthread_mutex_lock(&runs->lock);
+    if (sv_progress(runs->app->ctx, "runs", ++runs->done, runs->num_found) == SV_CANCELLED)
+        atomic_store(&runs->stopped, true);
+    pthread_mutex_unlock(&runs->lock);
+}
+
+/* ---- making room ---- */
 
 static void release(struct app *app, struct runs *runs)
 {
+    for (uint64_t i = 0; i < runs->num_found && runs->found != NULL; i++)
+        sim_release_map(app, &runs->found[i].map);
     for (size_t i = 0; i < runs->count && runs->all != NULL; i++) {
         sv_release(app->ctx, runs->all[i].measures);
         sv_release(app->ctx, runs->all[i].reports);
         sim_release_map(app, &runs->all[i]);
     }
+    sv_release(app->ctx, runs->found);
     sv_release(app->ctx, runs->all);
 }
 
@@ -29,8 +132,10 @@ static sv_status prepare(struct app *app, const struct sim *sim, struct runs *ru
 {
     const struct sim_options *o = sim->o;
     runs->count = o->policies.length > 0 ? o->policies.length : 1;
+    runs->num_found = o->num_seeds * runs->count;
     runs->all = sv_alloc(app->ctx, runs->count, sizeof *runs->all);
-    if (runs->all == NULL)
+    runs->found = sv_alloc(app->ctx, runs->num_found, sizeof *runs->found);
+    if (runs->all == NULL || runs->found == NULL)
         return SV_NO_MEMORY;
     for (size_t i = 0; i < runs->count; i++) {
         sim_contender *c = &runs->all[i];
@@ -43,49 +148,98 @@ static sv_status prepare(struct app *app, const struct sim *sim, struct runs *ru
     return SV_OK;
 }
 
-/* One policy with one seed. */
-static sv_status run(struct app *app, struct sim *sim, sim_contender *c, struct runs *runs)
+/* ---- running ---- */
+
+/* One policy with one seed. CANCELLED: it was told to stop. */
+static sv_status run(struct app *app, struct sim *sim, struct found *found)
 {
-    sim->policy = c->policy;
-    sv_status status = sim_run(app, sim);
-    if (status == SV_OK && sim->result->end == SV_SIM_CANCELLED)
-        status = SV_CANCELLED;
-    if (status == SV_OK) {
-        c->ends[sim->result->end]++;
-        c->lanes = sim->setup.model.lanes;
-        c->seconds += sim->seconds;
-        c->measures[c->runs] = sim_measure(sim);
-        if (sim->adapt != NULL)
-            c->reports[c->runs] = sv_adapt_end(sim->adapt);
-        c->runs++;
-        if (sim->o->picture != NULL)
-            status = sim_take_map(app, sim, c);
-    }
+    SV_TRY(sim_run(app, sim));
+    if (sim->result->end == SV_SIM_CANCELLED)
+        return SV_CANCELLED;
+    found->end = sim->result->end;
+    found->lanes = sim->setup.model.lanes;
+    found->seconds = sim->seconds;
+    found->measures = sim_measure(sim);
+    if (sim->adapt != NULL)
+        found->report = sv_adapt_end(sim->adapt);
+    if (sim->o->picture != NULL)
+        SV_TRY(sim_take_map(app, sim, &found->map, sim->o->seed == sim->o->first_seed));
+    found->over = true;
+    return SV_OK;
+}
+
+/* Notes the first run that failed. */
+static void note_failure(struct runs *runs, uint64_t number)
+{
+    uint_fast64_t first = atomic_load(&runs->failed);
+    while (number < first && !atomic_compare_exchange_weak(&runs->failed, &first, number))
+        ;
+}
+
+static sv_status run_piece(sv_ctx *ctx, unsigned worker, uint64_t number, void *arg)
+{
+    struct runs *runs = arg;
+    struct hand hand = {runs, number, worker == 0};
+    struct app own = {.ctx = ctx, .verb = runs->app->verb};
+    struct sim_options o = *runs->sim->o;
+    struct sim sim = *runs->sim;
+    const sv_host before = ctx->host;
+    if (atomic_load(&runs->stopped))
+        return SV_OK;
+    ctx->host = (sv_host){&hand, hand_resize, hand_log, hand_progress, hand_cancelled, hand_clock};
+    sv_ctx_set_threads(ctx, runs->threads_each);
+    o.seed = o.first_seed + number / runs->count;
+    sim.o = &o;
+    sim.policy = runs->all[number % runs->count].policy;
+    sv_status status = run(&own, &sim, &runs->found[number]);
+    if (number == 0)
+        runs->traffic = sim.traffic;
+    sim_end_run(&own, &sim);
+    ctx->host = before;
     if (status == SV_CANCELLED) {
-        runs->stopped = true;
-        status = SV_OK;
+        atomic_store(&runs->stopped, true);
+        return SV_OK;
     }
+    if (status != SV_OK)
+        note_failure(runs, number);
+    else
+        tell_progress(runs);
     return status;
 }
 
-static sv_status run_all(struct app *app, struct sim *sim, struct runs *runs)
+static sv_status run_all(struct runs *runs)
 {
-    const struct sim_options *given = sim->o;
-    struct sim_options own = *given;
-    uint64_t done = 0, all = given->num_seeds * runs->count;
-    sv_status status = SV_OK;
-    sim->o = &own;
-    for (uint64_t s = 0; s < given->num_seeds; s++)
-        for (size_t i = 0; i < runs->count && status == SV_OK && !runs->stopped; i++) {
-            own.seed = given->first_seed + s;
-            status = run(app, sim, &runs->all[i], runs);
-            sim_end_run(app, sim);
-            if (status == SV_OK && sv_progress(app->ctx, "runs", ++done, all) == SV_CANCELLED)
-                runs->stopped = true;
-        }
-    sim->o = given;
+    sv_ctx *ctx = runs->app->ctx;
+    runs->threads_each = sv_ctx_threads(ctx, UINT64_MAX) / sv_ctx_threads(ctx, runs->num_found);
+    atomic_init(&runs->failed, UINT64_MAX);
+    atomic_init(&runs->stopped, false);
+    pthread_mutex_init(&runs->lock, NULL);
+    sv_status status = sv_parallel(ctx, NULL, runs->num_found, run_piece, runs);
+    pthread_mutex_destroy(&runs->lock);
     return status;
 }
+
+/* ---- putting together ---- */
+
+static void add(sim_contender *c, struct found *found, uint32_t switches)
+{
+    c->ends[found->end]++;
+    c->lanes = found->lanes;
+    c->seconds += found->seconds;
+    c->measures[c->runs] = found->measures;
+    c->reports[c->runs] = found->report;
+    c->runs++;
+    sim_add_map(c, &found->map, switches);
+}
+
+static void gather(struct runs *runs, const struct sim *sim)
+{
+    for (size_t i = 0; i < runs->count; i++)
+        for (uint64_t k = i; k < runs->num_found && runs->found[k].over; k += runs->count)
+            add(&runs->all[i], &runs->found[k], sim->f->num_switches);
+}
+
+/* ---- telling ---- */
 
 static sv_status tell(struct app *app, const struct sim *sim, const struct runs *runs)
 {
@@ -102,18 +256,19 @@ static sv_status tell(struct app *app, const struct sim *sim, const struct runs 
 
 int sim_compare(struct app *app, struct sim *sim)
 {
-    struct runs runs = {0};
+    struct runs runs = {.app = app, .sim = sim};
     bool dead = false;
     sv_status status = prepare(app, sim, &runs);
     if (status == SV_OK)
-        status = run_all(app, sim, &runs);
+        status = run_all(&runs);
+    if (status == SV_OK)
+        gather(&runs, sim);
     if (status == SV_OK && runs.stopped && runs.all[0].runs == 0)
         status = sv_fail(app->ctx, SV_CANCELLED, "cancelled before a run was over");
     if (status == SV_OK) {
         app->concluding = true;
         sim->setup.model = sim->o->model;
-        if (sim->traffic == NULL)
-            sim->traffic = "";
+        sim->traffic = runs.traffic != NULL ? runs.traffic : "";
         status = tell(app, sim, &runs);
     }
     for (size_t i = 0; i < runs.count && runs.all != NULL; i++)

@@ -167,8 +167,11 @@ void sim_print_contenders(sv_text *out, const struct sim *sim, const sim_contend
 void sim_json_contenders(sv_text *out, const struct sim *sim, const sim_contender *all,
                          size_t count, bool partial);
 
-/* Takes what the picture needs from a run, and draws it. */
-sv_status sim_take_map(struct app *app, const struct sim *sim, sim_contender *contender);
+/* Takes what the picture needs from a run (times: and when), puts runs of a policy together (the
+ * first one's when), and draws it. */
+sv_status sim_take_map(struct app *app, const struct sim *sim, sim_contender *contender,
+                       bool times);
+void sim_add_map(sim_contender *contender, sim_contender *from, uint32_t switches);
 sv_status sim_draw_map(struct app *app, const struct sim *sim, const sim_contender *all,
                        size_t count);
 void sim_release_map(struct app *app, sim_contender *contender);

@@ -247,7 +247,7 @@ class Several(Case):
 
     def test_ctrl_c_tells_what_there_is(self):
         command = [SELVAGE, "sim", *MESH, *SPOT, "--policy", "deterministic", "--policy", "drb", "--seeds", "10000",
-                   "--json"]
+                   "--json", "--threads", "2"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         time.sleep(1.5)
         process.send_signal(signal.SIGINT)
@@ -256,7 +256,36 @@ class Several(Case):
         found = json.loads(out)
         self.assertTrue(found["partial"])
         runs = [p["runs"] for p in found["policies"]]
-        self.assertTrue(0 < runs[1] <= runs[0] <= runs[1] + 1 < 10000, runs)
+        self.assertTrue(0 < min(runs) and abs(runs[0] - runs[1]) <= 2 and max(runs) < 10000, runs)
+
+    def test_threads_change_nothing(self):
+        """Runs at once are told as runs one after the other."""
+        found = []
+        for threads in ("1", "3"):
+            picture = self.path("map-%s.svg" % threads)
+            told = self.json(*MESH, *SPOT, "--policy", "drb", "--policy", "deterministic", "--policy", "pr-fr-drb",
+                             "--seeds", "4", "--threads", threads, "--latency-map", picture)
+            for entry in told["policies"]:
+                del entry["wall_seconds"]
+            with open(picture) as file:
+                found.append((told, file.read()))
+        self.assertEqual(found[0][0], found[1][0])
+        self.assertEqual(found[0][1], found[1][1])
+
+    def test_the_first_failure_is_told_and_ends_it(self):
+        """However many run at once; runs after it are stopped."""
+        for threads in ("1", "2", "4"):
+            self.expect(3, "'nosuch'", *MESH, "--traffic", "uniform:messages=10", "--policy", "deterministic",
+                        "--policy", "nosuch", "--policy", "nobody", "--threads", threads)
+        begun = time.monotonic()
+        self.expect(3, "'nosuch'", *MESH, "--traffic", "uniform:messages=1000000", "--policy", "nosuch", "--policy",
+                    "deterministic", "--threads", "2")
+        self.assertLess(time.monotonic() - begun, 30)
+
+    def test_a_warning_is_said_once(self):
+        err = ok("sim", "mesh:4x4,speed=ndr", "-e", "dor", "--traffic", "uniform:messages=10", "--seeds", "3",
+                 "--threads", "2").err
+        self.assertEqual(err.count("slower than their links"), 1, err)
 
 
 class Maps(Case):
