@@ -128,9 +128,12 @@ static void print_policy(sv_text *out, const struct sim *sim, const sim_measures
                       (unsigned long long)a.patterns, (unsigned long long)a.repeated,
                       (unsigned long long)a.applied, (unsigned long long)a.most_applied,
                       (unsigned long long)a.improved, (unsigned long long)a.failed);
-    if (a.seeded + a.foreseen > 0)
-        sv_text_print(out, "  foreseen     %llu by the trend; %llu solutions to begin with\n",
-                      (unsigned long long)a.foreseen, (unsigned long long)a.seeded);
+    if (a.seeded + a.foreseen + a.unasked > 0)
+        sv_text_print(out,
+                      "  foreseen     %llu by the trend; %llu solutions to begin with; %llu times "
+                      "before a message\n",
+                      (unsigned long long)a.foreseen, (unsigned long long)a.seeded,
+                      (unsigned long long)a.unasked);
 }
 
 void sim_print_adapt(sv_text *out, const struct sim *sim)
@@ -169,15 +172,25 @@ static void json_report(sv_json *j, const sv_adapt_report *a)
     const struct {
         const char *key;
         uint64_t value;
-    } values[] = {{"choices", a->choices},   {"chosen_detours", a->detours},
-                  {"acks", a->acks},         {"predictive_acks", a->predictive_acks},
-                  {"notices", a->notices},   {"opened", a->opened},
-                  {"closed", a->closed},     {"watchdogs", a->watchdogs},
-                  {"foreseen", a->foreseen}, {"patterns", a->patterns},
-                  {"seeded", a->seeded},     {"repeated", a->repeated},
-                  {"applied", a->applied},   {"most_applied", a->most_applied},
-                  {"improved", a->improved}, {"failed", a->failed},
-                  {"pairs", a->pairs},       {"most_paths", a->most_paths}};
+    } values[] = {{"choices", a->choices},
+                  {"chosen_detours", a->detours},
+                  {"acks", a->acks},
+                  {"predictive_acks", a->predictive_acks},
+                  {"notices", a->notices},
+                  {"opened", a->opened},
+                  {"closed", a->closed},
+                  {"watchdogs", a->watchdogs},
+                  {"foreseen", a->foreseen},
+                  {"patterns", a->patterns},
+                  {"seeded", a->seeded},
+                  {"repeated", a->repeated},
+                  {"applied", a->applied},
+                  {"most_applied", a->most_applied},
+                  {"unasked", a->unasked},
+                  {"improved", a->improved},
+                  {"failed", a->failed},
+                  {"pairs", a->pairs},
+                  {"most_paths", a->most_paths}};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         sv_json_number(j, values[i].key, values[i].value);
 }

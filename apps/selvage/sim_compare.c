@@ -79,6 +79,7 @@ static const struct {
               {"repeated", "repeated", offsetof(sv_adapt_report, repeated), false},
               {"applied", "applied", offsetof(sv_adapt_report, applied), false},
               {"most applied", "most_applied", offsetof(sv_adapt_report, most_applied), false},
+              {"unasked", "unasked", offsetof(sv_adapt_report, unasked), false},
               {"improved", "improved", offsetof(sv_adapt_report, improved), false},
               {"failed", "failed", offsetof(sv_adapt_report, failed), false},
               {"watchdogs", "watchdogs", offsetof(sv_adapt_report, watchdogs), false},

@@ -72,6 +72,7 @@ typedef struct sv_adapt_report {
     uint64_t repeated;              /* of those, which came again */
     uint64_t applied;               /* times that a solution was applied */
     uint64_t most_applied;          /* of one of them */
+    uint64_t unasked;               /* of those times, before a message, nobody having told */
     uint64_t improved;              /* solutions that a better one replaced */
     uint64_t failed;                /* applied, and still high after that */
     uint32_t pairs;                 /* of terminals that ever had more than one path */

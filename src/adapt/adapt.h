@@ -32,6 +32,7 @@ typedef struct sv__settings {
     unsigned trial;                       /* 13 */
     unsigned trend;                       /* 15: 0 is off */
     double ahead;                         /* 15 */
+    bool unasked;                         /* 17 */
     bool by_packet;
     unsigned via;      /* an sv__via */
     double bias;       /* UGAL: bytes × channels, or bytes */
@@ -58,6 +59,7 @@ typedef enum sv__key_id {
     SV__KEY_NOTIFY,
     SV__KEY_SIMILAR,
     SV__KEY_TRIAL,
+    SV__KEY_APPLY,
     SV__KEY_TREND,
     SV__KEY_AHEAD,
     SV__KEY_BY,

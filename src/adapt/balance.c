@@ -40,6 +40,8 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
     uint32_t pair;
     SV_TRY(sv__pairs_get(b, terminal, message->destination, &pair));
     sv__pair *p = b->pairs.at[pair];
+    if (offset == 0 && a->set.unasked)
+        SV_TRY(sv__decide_message(b, p, now));
     double drawn = 0;
     uint32_t at = 0;
     if (p->meta.count > 1) {

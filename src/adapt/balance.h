@@ -1,5 +1,5 @@
 /*
- * balance.h: the family of distributed routing balancing: what its policies share (points 1 to 16
+ * balance.h: the family of distributed routing balancing: what its policies share (points 1 to 17
  * of docs/decisions/0028-policies.md).
  *
  * pairs.c keeps pairs of terminals that talk and their paths; balance.c has the hooks; monitor.c
@@ -80,6 +80,8 @@ typedef struct sv__pair {
     uint32_t probe;        /* a path that was opened and not heard of, or SV__NO_PATH */
     uint32_t trial;        /* acknowledgements until a solution is judged; 0: none is */
     sv__solution *applied; /* that one */
+    sv__solution *last;    /* the one that was applied last */
+    bool held;             /* applied unasked, and not failed: paths stay open */
     sv__trend *trend;
 
     sv__flows newest;  /* contending flows since the zone was low */
@@ -198,6 +200,8 @@ sv_status sv__decide_ack(sv__balance *b, sv__pair *p, uint64_t now, uint32_t pat
                          const sv__flows *flows);
 sv_status sv__decide_notice(sv__balance *b, sv__pair *p, uint64_t now, const sv__flows *flows);
 sv_status sv__decide_late(sv__balance *b, sv__pair *p, uint64_t now);
+/* A message is about to go (point 17). */
+sv_status sv__decide_message(sv__balance *b, sv__pair *p, uint64_t now);
 /* Keeps flows and metapath as a solution (point 14). */
 sv_status sv__decide_keep(sv__balance *b, sv__pair *p, uint64_t now, const sv__flows *flows,
                           double latency);

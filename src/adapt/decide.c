@@ -1,6 +1,6 @@
 /*
  * decide.c: what a source does when it hears of its paths: zones, opening and closing, solutions
- * applied and kept (points 3 to 6, 9, 13 to 15).
+ * applied and kept (points 3 to 6, 9, 13 to 15, 17).
  *
  * An acknowledgement changes the latency of its path. While a path that was opened has not been
  * heard of, or a solution is on trial, that is all: one thing is tried at a time, and judged by
@@ -9,7 +9,7 @@
  *     other to high   solution that is alike, or a path is opened
  *     high to other   flows and paths are kept
  *     high            a path is opened
- *     low             the path opened last is closed, flows are forgotten
+ *     low             the path opened last is closed (unless held), flows are forgotten
  *
  * An episode is the time from going high to leaving it. Its flows are those known when it begins
  * (or the first that come in it): what the source knows at the same point next time.
@@ -18,7 +18,7 @@
  * paths are known to its pair.
  *
  * Cost: O(paths), and O(solutions × flows) when a zone goes high or leaves it. Source: thesis
- * 3.2.3 to 3.2.8, A.2; the trend is ours (5.2).
+ * 3.2.3 to 3.2.8, A.2; the trend and point 17 are ours (5.2).
  */
 #include "adapt/balance.h"
 
@@ -126,7 +126,8 @@ static sv_status apply(sv__balance *b, sv__pair *p, uint64_t now, sv__solution *
     p->meta.count = made.count;
     p->probe = SV__NO_PATH;
     p->trial = b->a->set.trial;
-    p->applied = s;
+    p->applied = p->last = s;
+    p->held = false;
     b->a->report.pairs += first;
     count_applied(b, s);
     changed(b, p);
@@ -192,7 +193,8 @@ static sv_status not_high(sv__balance *b, sv__pair *p, uint64_t now, sv__zone zo
     p->zone = zone;
     if (zone == SV__LOW) {
         p->newest.count = 0;
-        close_last(b, p, now);
+        if (!p->held)
+            close_last(b, p, now);
     }
     return SV_OK;
 }
@@ -239,6 +241,7 @@ static void end_trial(sv__balance *b, sv__pair *p, uint64_t now)
     double latency = sv__metapath_latency(&p->meta);
     if (latency > b->a->set.high * p->base) {
         p->applied->failed = true;
+        p->held = false;
         b->a->report.failed++;
         tell(b, SV__SAW_FAILED, p, now, SV__NO_PATH, p->applied);
     }
@@ -298,4 +301,19 @@ sv_status sv__decide_late(sv__balance *b, sv__pair *p, uint64_t now)
 {
     tell(b, SV__SAW_LATE, p, now, SV__NO_PATH, NULL);
     return p->trial > 0 ? SV_OK : high(b, p, now);
+}
+
+sv_status sv__decide_message(sv__balance *b, sv__pair *p, uint64_t now)
+{
+    if (p->meta.count > 1 || p->trial > 0)
+        return SV_OK;
+    sv__solution *s = p->last != NULL && !p->last->failed ? p->last : p->store.first;
+    while (s != NULL && s->failed)
+        s = s->next;
+    if (s == NULL)
+        return SV_OK;
+    SV_TRY(apply(b, p, now, s));
+    p->held = true;
+    b->a->report.unasked++;
+    return SV_OK;
 }

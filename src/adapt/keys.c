@@ -130,6 +130,16 @@ const sv__key sv__keys[SV__KEYS] = {
                        AT(trial),
                        1,
                        1000000},
+    [SV__KEY_APPLY] =
+        {{"apply",
+          "when solutions are applied: notice (of contention), or also message: before a message "
+          "of a pair that has no other path open",
+          "notice", false},
+         CHOICE,
+         AT(unasked),
+         0,
+         0,
+         {"notice", "message"}},
     [SV__KEY_TREND] = {{"trend", "latencies that a trend is drawn from; 0: no trend", "0", true},
                        COUNT,
                        AT(trend),

@@ -11,14 +11,17 @@ static sv_status make(sv_adapt *a)
     return sv__balance_make(a, true, true);
 }
 
-static const sv_adapt_key *const keys[] = {
-    SV__KEY(PATHS),    SV__KEY(VIAS),     SV__KEY(REACH),
-    SV__KEY(STRETCH),  SV__KEY(SMOOTH),   SV__KEY(HIGH),
-    SV__KEY(LOW),      SV__KEY(ACK),      SV__KEY(BY),
-    SV__KEY(ADAPTIVE), SV__KEY(WATCHDOG), SV__KEY(CONTENTION),
-    SV__KEY(LOOK),     SV__KEY(FLOWS),    SV__KEY(SHARE),
-    SV__KEY(NOTIFY),   SV__KEY(SIMILAR),  SV__KEY(TRIAL),
-    SV__KEY(TREND),    SV__KEY(AHEAD),    NULL};
+static const sv_adapt_key *const keys[] = {SV__KEY(PATHS),    SV__KEY(VIAS),
+                                           SV__KEY(REACH),    SV__KEY(STRETCH),
+                                           SV__KEY(SMOOTH),   SV__KEY(HIGH),
+                                           SV__KEY(LOW),      SV__KEY(ACK),
+                                           SV__KEY(BY),       SV__KEY(ADAPTIVE),
+                                           SV__KEY(WATCHDOG), SV__KEY(CONTENTION),
+                                           SV__KEY(LOOK),     SV__KEY(FLOWS),
+                                           SV__KEY(SHARE),    SV__KEY(NOTIFY),
+                                           SV__KEY(SIMILAR),  SV__KEY(TRIAL),
+                                           SV__KEY(APPLY),    SV__KEY(TREND),
+                                           SV__KEY(AHEAD),    NULL};
 
 const sv__kind sv__policy_pr_fr_drb = {
     .about = {.name = "pr-fr-drb",

@@ -355,6 +355,111 @@ static void a_notice_applies_what_is_known(void **state)
     end_play(&x);
 }
 
+/* ---- before messages (point 17) ---- */
+
+#define UNASKED PREDICTIVE ",apply=message"
+
+static void message(play *x)
+{
+    OK(ctx, sv__decide_message(x->d.b, x->p, ++x->now));
+}
+
+/* All paths of what is known, nobody having told of anything; and they stay though it is calm. */
+static void a_message_opens_what_is_known(void **state)
+{
+    (void)state;
+    play x;
+    begin_play(&x, "pr-drb:" UNASKED);
+    message(&x); /* nothing is known */
+    assert_int_equal(x.p->meta.count, 1);
+    ack_with(&x, 0, 5, 10, 5);
+    ack(&x, 1, 5);
+    ack(&x, 2, 0.5);
+    message(&x); /* others are open */
+    assert_int_equal(sv_adapt_end(x.d.a).applied, 0);
+    calm(&x);
+    assert_int_equal(x.p->zone, SV__LOW);
+    message(&x);
+    assert_int_equal(x.p->meta.count, 3);
+    assert_int_equal(x.p->zone, SV__LOW);
+    assert_int_equal(sv_adapt_end(x.d.a).applied, 1);
+    assert_int_equal(sv_adapt_end(x.d.a).unasked, 1);
+    for (uint32_t i = 0; i < 12; i++)
+        ack(&x, i % 3, 0);
+    assert_int_equal(x.p->zone, SV__LOW);
+    assert_int_equal(x.p->meta.count, 3);
+    message(&x);
+    assert_int_equal(sv_adapt_end(x.d.a).unasked, 1);
+    assert_int_equal(sv_adapt_end(x.d.a).failed, 0);
+    /* More are opened as ever, and none of them is closed either. */
+    ack(&x, 0, 50);
+    ack(&x, 1, 50);
+    ack(&x, 2, 50);
+    assert_int_equal(x.p->meta.count, 4);
+    for (uint32_t i = 0; i < 12; i++)
+        ack(&x, i % 4, 0);
+    assert_int_equal(x.p->meta.count, 4);
+    end_play(&x);
+}
+
+static void what_fails_is_not_held(void **state)
+{
+    (void)state;
+    play x;
+    begin_play(&x, "pr-drb:" UNASKED);
+    learn(&x, 10, 0.5);
+    calm(&x);
+    message(&x);
+    assert_int_equal(x.p->meta.count, 2);
+    ack(&x, 0, 50);
+    ack(&x, 1, 50);
+    assert_int_equal(x.p->meta.count, 2); /* on trial */
+    ack(&x, 0, 50);
+    assert_int_equal(sv_adapt_end(x.d.a).failed, 1);
+    assert_int_equal(x.p->meta.count, 3);
+    ack(&x, 2, 50);
+    assert_int_equal(x.p->meta.count, 4);
+    calm(&x);
+    assert_int_equal(x.p->meta.count, 1);
+    /* It was replaced by nothing: no flows came. So it is left alone. */
+    message(&x);
+    assert_int_equal(x.p->meta.count, 1);
+    end_play(&x);
+}
+
+/* The oldest; then the one that was applied last, whoever asked for it. */
+static void a_message_opens_what_was_last_applied(void **state)
+{
+    (void)state;
+    play x;
+    begin_play(&x, "pr-drb:" UNASKED);
+    learn(&x, 10, 0.5);
+    calm(&x);
+    ack_with(&x, 0, 5, 20, 5);
+    ack(&x, 1, 5);
+    ack(&x, 2, 0.5);
+    calm(&x);
+    sv__solution *first = x.p->store.first, *second = first->next;
+    assert_int_equal(second->num_paths, 3);
+    message(&x);
+    assert_ptr_equal(x.p->last, first);
+    for (uint32_t i = 0; i < 3; i++)
+        ack(&x, i % 2, 0);
+    assert_int_equal(x.p->meta.count, 2);
+    notice(&x, 20, 5);
+    assert_ptr_equal(x.p->last, second);
+    assert_int_equal(x.p->meta.count, 3);
+    ack(&x, 0, 0);
+    ack(&x, 1, 0);
+    calm(&x); /* what a notice opened is closed */
+    assert_int_equal(x.p->meta.count, 1);
+    message(&x);
+    assert_ptr_equal(x.p->last, second);
+    assert_int_equal(sv_adapt_end(x.d.a).applied, 3);
+    assert_int_equal(sv_adapt_end(x.d.a).unasked, 2);
+    end_play(&x);
+}
+
 /* ---- watchdogs ---- */
 
 static void late_acknowledgements_open_paths(void **state)
@@ -429,6 +534,9 @@ int main(void)
         cmocka_unit_test(a_better_solution_takes_the_place_of_one_alike),
         cmocka_unit_test(a_solution_that_is_open_already_is_not_applied),
         cmocka_unit_test(a_notice_applies_what_is_known),
+        cmocka_unit_test(a_message_opens_what_is_known),
+        cmocka_unit_test(what_fails_is_not_held),
+        cmocka_unit_test(a_message_opens_what_was_last_applied),
         cmocka_unit_test(late_acknowledgements_open_paths),
         cmocka_unit_test(late_acknowledgements_apply_solutions),
         cmocka_unit_test(a_trend_opens_paths_before_it_is_high),

@@ -259,6 +259,16 @@ static void a_store_helps_from_the_first_burst_on(void **state)
     assert_true(applied->time < x.starts[1] && applied->time < learned);
     assert_true(first(&x, SV__SAW_OPENED, 0) == applied + 1);
     assert_true(burst(&x, 0) < without);
+    assert_int_equal(x.report.unasked, 0);
+    without = burst(&x, 0);
+    done(&x);
+    /* And before its first packet, where nobody has to tell. */
+    go(&x, "pr-drb:notify=destination,apply=message," PREDICTIVE, buffer.text, SV_NEVER);
+    assert_int_equal(x.report.unasked, SENDERS);
+    assert_int_equal(x.log[0].kind, SV__SAW_APPLIED);
+    assert_true(first(&x, SV__SAW_CHOICE, 0)->open > 1);
+    assert_true(burst(&x, 0) < without);
+    assert_int_equal(x.report.closed, 0);
     done(&x);
     free(buffer.text);
 }
@@ -271,7 +281,8 @@ static const char *const all[] = {
     "pr-drb:notify=destination," PREDICTIVE,
     "pr-drb:notify=router," PREDICTIVE,
     "pr-fr-drb:notify=destination," PREDICTIVE,
-    "pr-fr-drb:notify=router,trend=4,by=packet,ack=packet," PREDICTIVE};
+    "pr-fr-drb:notify=router,trend=4,by=packet,ack=packet," PREDICTIVE,
+    "pr-fr-drb:notify=router,apply=message," PREDICTIVE};
 
 static void the_same_seed_is_the_same_run(void **state)
 {
