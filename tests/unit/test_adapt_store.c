@@ -80,7 +80,7 @@ static bed new_bed(void)
     return bed_new(ctx, "kary:k=3,n=2,hosts=3", "updn", "drb");
 }
 
-static char *names(const bed *d, const char *format, ...)
+SV_PRINTF(2, 3) static char *names(const bed *d, const char *format, ...)
 {
     static char text[2000];
     va_list args;
