@@ -116,7 +116,11 @@ sv_status sv__ways_channels(sv_adapt *a, uint32_t from, uint32_t destination, co
  * there: from injection until it has arrived, all links as fast as that of the terminal, without
  * pauses of adapters. Time: O(1). */
 uint64_t sv__ways_empty(const sv_adapt *a, uint32_t from, unsigned channels, uint32_t bytes);
-/* The same for channels one by one, whatever the speeds of their links. Time: O(count). */
+/* Ticks that so many bytes more take behind such a packet, in packets of the same message. Time:
+ * O(1). */
+uint64_t sv__ways_stream(const sv_adapt *a, uint32_t from, uint64_t bytes);
+/* The same as sv__ways_empty for channels one by one, whatever the speeds of their links. Time:
+ * O(count). */
 uint64_t sv__ways_empty_over(const sv_adapt *a, const sv_channel *channels, uint32_t count,
                              uint32_t bytes);
 /* The channel that a switch sends packets for a destination by, or SV_NO_CHANNEL. Time: O(1). */

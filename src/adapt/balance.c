@@ -19,17 +19,18 @@ static double draw(sv_rng *rng)
     return (double)(sv_rng_next(rng) >> 11) * 0x1p-53;
 }
 
-/* When a message's acknowledgement is late: by what it takes on path 0, there and back. */
+/* When a message's acknowledgement is late: by what it takes on path 0, there (its first packet,
+ * and the others behind it) and back. */
 static uint64_t span_of(const sv__balance *b, const sv__pair *p, uint32_t bytes)
 {
     const sv_adapt *a = b->a;
     uint32_t mtu = a->model.mtu_bytes, packets = bytes == 0 ? 1 : (bytes - 1) / mtu + 1;
-    uint64_t wire = bytes + (uint64_t)packets * (a->model.header_bytes + a->policy.header_bytes);
-    uint32_t channels = p->paths[0].channels;
-    uint64_t there =
-        sv__ways_empty(a, p->from, channels, wire > UINT32_MAX ? UINT32_MAX : (uint32_t)wire);
-    uint64_t back = sv__ways_empty(a, p->from, channels, SV__WIRE_HEADER);
-    return 1 + (uint64_t)(a->set.watchdog * (double)(there + back));
+    uint32_t header = a->model.header_bytes + a->policy.header_bytes;
+    uint32_t first = bytes < mtu ? bytes : mtu;
+    uint64_t others = bytes - first + (uint64_t)(packets - 1) * header;
+    uint64_t there = sv__ways_empty(a, p->from, p->paths[0].channels, first + header) +
+                     sv__ways_stream(a, p->from, others);
+    return 1 + (uint64_t)(a->set.watchdog * (double)(there + p->back));
 }
 
 static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
@@ -93,7 +94,8 @@ static sv_status deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t
         const sv__note *told = n->told != 0 ? sv__notes_at(&b->notes, n->told) : n;
         /* Packets that choose one by one do not know their message: it is the oldest then. */
         if (b->fast && n->last)
-            sv__watchdog_heard(p, b->a->set.by_packet ? p->sent.serial : n->mark >> 8);
+            SV_TRY(sv__watchdog_heard(b, stage, n->pair, now,
+                                      b->a->set.by_packet ? p->sent.serial : n->mark >> 8));
         SV_TRY(sv__decide_ack(b, p, now, n->mark & 0xff, n->waited, &told->flows));
         sv__notes_drop(&b->notes, n->told);
     }

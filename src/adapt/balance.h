@@ -61,7 +61,8 @@ typedef struct sv__outstanding {
     sv__sent *at;
     uint32_t first, count, room; /* room is a power of two, or 0 */
     uint32_t serial;             /* of the first */
-    bool armed;                  /* it is among the watchdogs */
+    bool armed;                  /* it is among the watchdogs … */
+    uint64_t alarm;              /* … for then */
 } sv__outstanding;
 
 typedef struct sv__pair {
@@ -75,7 +76,8 @@ typedef struct sv__pair {
     sv__metapath meta;
     sv__open alone; /* where meta is as long as it is path 0 only */
     double base;    /* what path 0 takes empty, ticks */
-    uint64_t round; /* there and back, empty */
+    uint64_t back;  /* what an acknowledgement takes, empty … */
+    uint64_t round; /* … and a full packet there and it back */
     sv__zone zone;
     uint32_t probe;        /* a path that was opened and not heard of, or SV__NO_PATH */
     uint32_t trial;        /* acknowledgements until a solution is judged; 0: none is */
@@ -85,7 +87,8 @@ typedef struct sv__pair {
     sv__trend *trend;
 
     sv__flows newest;  /* contending flows since the zone was low */
-    sv__flows episode; /* those for which it is high */
+    sv__flows episode; /* those for which it is high … */
+    bool asked;        /* … and the store was asked for them */
     sv__store store;
 
     uint32_t serial; /* of the next message */
@@ -220,7 +223,8 @@ void sv__monitor_pick(sv__tallies *tallies, const sv_sim_waiting *waiting, uint3
 sv_status sv__watchdog_sent(sv__balance *b, sv_sim_stage *stage, uint32_t pair, uint64_t now,
                             uint64_t span);
 /* A message was acknowledged, by the low 24 bits of its number. */
-void sv__watchdog_heard(sv__pair *p, uint32_t serial);
+sv_status sv__watchdog_heard(sv__balance *b, sv_sim_stage *stage, uint32_t pair, uint64_t now,
+                             uint32_t serial);
 sv_status sv__watchdog_timer(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again);
 
 #endif

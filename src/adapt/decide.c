@@ -172,15 +172,24 @@ sv_status sv__decide_keep(sv__balance *b, sv__pair *p, uint64_t now, const sv__f
 
 /* ---- zones ---- */
 
+/* Flows for which it is high; none may be known yet. */
+static void begin_episode(sv__pair *p, const sv__flows *flows)
+{
+    p->episode.count = 0;
+    p->asked = false;
+    if (flows->count > 0)
+        sv__flows_copy(&p->episode, flows);
+}
+
 /* It is high, and nothing is being tried. */
 static sv_status high(sv__balance *b, sv__pair *p, uint64_t now)
 {
     bool begins = p->zone != SV__HIGH, applied = false;
     p->zone = SV__HIGH;
     if (begins)
-        p->episode.count = 0;
-    if (b->predictive && p->episode.count == 0 && p->newest.count > 0) {
-        sv__flows_copy(&p->episode, &p->newest);
+        begin_episode(p, &p->newest);
+    if (b->predictive && p->episode.count > 0 && !p->asked) {
+        p->asked = true;
         SV_TRY(try_solution(b, p, now, &applied));
     }
     return applied ? SV_OK : open_next(b, p, now);
@@ -254,6 +263,8 @@ static sv_status learn(sv__balance *b, sv__pair *p, const sv__flows *flows)
         return SV_OK;
     SV_TRY(sv__pairs_learn(b, p));
     sv__flows_copy(&p->newest, flows);
+    if (p->zone == SV__HIGH && p->episode.count == 0)
+        begin_episode(p, flows); /* the first that come while it is */
     b->a->report.notices++;
     return SV_OK;
 }
@@ -285,15 +296,16 @@ sv_status sv__decide_ack(sv__balance *b, sv__pair *p, uint64_t now, uint32_t pat
 sv_status sv__decide_notice(sv__balance *b, sv__pair *p, uint64_t now, const sv__flows *flows)
 {
     sv__tell(b, &(sv__saw){.kind = SV__SAW_NOTICE, .time = now, .pair = p, .flows = flows});
-    SV_TRY(learn(b, p, flows));
     bool known = p->zone == SV__HIGH && p->episode.count > 0;
+    SV_TRY(learn(b, p, flows));
     if (p->trial > 0 || known)
         return SV_OK;
     sv__solution *s = sv__store_find(&p->store, &p->newest, b->a->set.similar);
     if (s == NULL || sv__solution_covered(s, &p->meta))
         return SV_OK;
     p->zone = SV__HIGH;
-    sv__flows_copy(&p->episode, &p->newest);
+    begin_episode(p, &p->newest);
+    p->asked = true;
     return apply(b, p, now, s);
 }
 

@@ -53,6 +53,15 @@ uint64_t sv__ways_empty(const sv_adapt *a, uint32_t from, unsigned channels, uin
            ready_after(a, bytes, byte, a->model.drain) + bytes * a->model.drain;
 }
 
+uint64_t sv__ways_stream(const sv_adapt *a, uint32_t from, uint64_t bytes)
+{
+    sv_node node = {a->f->num_switches + from};
+    if (sv_degree(a->f, node) == 0)
+        return 0;
+    uint64_t byte = byte_ticks(a, a->f->hops[a->f->first[node.i]].channel);
+    return bytes * larger(byte, larger(a->model.inject, a->model.drain));
+}
+
 uint64_t sv__ways_empty_over(const sv_adapt *a, const sv_channel *channels, uint32_t count,
                              uint32_t bytes)
 {

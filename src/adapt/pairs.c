@@ -17,6 +17,16 @@ uint32_t sv__pairs_find(const sv__balance *b, uint32_t from, uint32_t destinatio
     return sv_map_get(&b->index, (uint64_t)from << 32 | destination);
 }
 
+/* What an acknowledgement takes, empty: tables may lead back another way. */
+static uint64_t back_of(const sv_adapt *a, const sv__pair *p)
+{
+    uint32_t home = a->r->first[a->f->num_switches + p->from];
+    sv_node s = sv_switch_of(a->f, a->r->node[p->destination]);
+    uint32_t channels = s.i == SV_NONE ? SV_NONE : sv__ways_length(a, s.i, home);
+    channels = channels == SV_NONE ? p->paths[0].channels : channels + 1;
+    return sv__ways_empty(a, p->from, channels, SV__WIRE_HEADER);
+}
+
 static sv_status fill(sv__balance *b, sv__pair *p)
 {
     sv_adapt *a = b->a;
@@ -28,8 +38,8 @@ static sv_status fill(sv__balance *b, sv__pair *p)
     p->room = p->num_paths = 1;
     p->to = a->r->node[p->destination].i - a->f->num_switches;
     p->base = (double)sv__ways_empty(a, p->from, p->paths[0].channels, b->full);
-    p->round =
-        (uint64_t)p->base + sv__ways_empty(a, p->from, p->paths[0].channels, SV__WIRE_HEADER);
+    p->back = back_of(a, p);
+    p->round = (uint64_t)p->base + p->back;
     p->meta.at = &p->alone;
     sv__metapath_open(&p->meta, 0, p->base, 0);
     p->zone = SV__MEDIUM;

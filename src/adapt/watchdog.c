@@ -2,12 +2,15 @@
  * watchdog.c: acknowledgements that are late (FR-DRB; point 9).
  *
  * A pair keeps its messages that are not acknowledged, in their order; its watchdog is that of the
- * oldest of them. All pairs that wait are in one heap by time. An acknowledgement does not touch
+ * oldest of them. All pairs that wait are in one heap by time. An acknowledgement seldom touches
  * the heap: a pair stays in it until its time comes, and is put back in if a younger message is the
- * oldest by then. So a message costs O(1), but for the first of a pair that was idle.
+ * oldest by then. Only where that has less time than the one before it (it is shorter) the pair is
+ * put in once more; the entry that it had is none then. So a message costs O(1), but for the first
+ * of a pair that was idle.
  *
- * Invariant: a pair with messages that are not acknowledged is in the heap (armed), once, at no
- * later time than its watchdog's.
+ * Invariant: a pair with messages that are not acknowledged is armed, and in the heap at its alarm,
+ * which is no later than its watchdog (or, where a message is late when it becomes the oldest, the
+ * tick after that).
  */
 #include "adapt/balance.h"
 
@@ -65,6 +68,18 @@ static sv_status push(sv_ctx *ctx, sv__outstanding *o, sv__sent sent)
     return SV_OK;
 }
 
+/* Puts a pair into the heap, earlier than it is in it. */
+static sv_status arm(sv__balance *b, sv_sim_stage *stage, uint32_t pair, uint64_t time)
+{
+    sv__outstanding *o = &b->pairs.at[pair]->sent;
+    SV_TRY(put(b, (sv__alarm){time, pair}));
+    o->armed = true;
+    o->alarm = time;
+    if (b->alarms.at[0].pair == pair)
+        sv_sim_call(stage, time);
+    return SV_OK;
+}
+
 sv_status sv__watchdog_sent(sv__balance *b, sv_sim_stage *stage, uint32_t pair, uint64_t now,
                             uint64_t span)
 {
@@ -72,34 +87,37 @@ sv_status sv__watchdog_sent(sv__balance *b, sv_sim_stage *stage, uint32_t pair, 
     if (o->count == 0)
         o->serial = b->pairs.at[pair]->serial;
     SV_TRY(push(b->a->ctx, o, (sv__sent){.since = now, .span = span}));
-    if (o->armed)
-        return SV_OK;
-    SV_TRY(put(b, (sv__alarm){now + span, pair}));
-    o->armed = true;
-    if (b->alarms.at[0].pair == pair)
-        sv_sim_call(stage, now + span);
-    return SV_OK;
+    return o->armed ? SV_OK : arm(b, stage, pair, now + span);
 }
 
-void sv__watchdog_heard(sv__pair *p, uint32_t serial)
+sv_status sv__watchdog_heard(sv__balance *b, sv_sim_stage *stage, uint32_t pair, uint64_t now,
+                             uint32_t serial)
 {
-    sv__outstanding *o = &p->sent;
+    sv__outstanding *o = &b->pairs.at[pair]->sent;
     uint32_t behind = (serial - o->serial) & 0xffffff;
     if (behind >= o->count)
-        return;
+        return SV_OK;
     o->at[(o->first + behind) & (o->room - 1)].acknowledged = true;
     while (o->count > 0 && o->at[o->first].acknowledged) {
         o->first = (o->first + 1) & (o->room - 1);
         o->count--;
         o->serial++;
     }
+    if (o->count == 0)
+        return SV_OK;
+    uint64_t due = o->at[o->first].since + o->at[o->first].span;
+    due = due > now ? due : now + 1;
+    return due < o->alarm ? arm(b, stage, pair, due) : SV_OK;
 }
 
 /* A pair's time has come: it is late, or goes back into the heap. */
-static sv_status look(sv__balance *b, uint32_t pair, uint64_t now)
+static sv_status look(sv__balance *b, const sv__alarm *alarm, uint64_t now)
 {
+    uint32_t pair = alarm->pair;
     sv__pair *p = b->pairs.at[pair];
     sv__outstanding *o = &p->sent;
+    if (!o->armed || o->alarm != alarm->time)
+        return SV_OK; /* it was looked at earlier, or will be later */
     o->armed = false;
     if (o->count == 0)
         return SV_OK;
@@ -111,7 +129,8 @@ static sv_status look(sv__balance *b, uint32_t pair, uint64_t now)
             o->at[(o->first + i) & (o->room - 1)].since = now;
     }
     o->armed = true;
-    return put(b, (sv__alarm){oldest->since + oldest->span, pair});
+    o->alarm = oldest->since + oldest->span;
+    return put(b, (sv__alarm){o->alarm, pair});
 }
 
 sv_status sv__watchdog_timer(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
@@ -119,9 +138,9 @@ sv_status sv__watchdog_timer(void *user, sv_sim_stage *stage, uint64_t now, uint
     (void)stage;
     sv__balance *b = ((sv_adapt *)user)->state;
     while (b->alarms.length > 0 && b->alarms.at[0].time <= now) {
-        uint32_t pair = b->alarms.at[0].pair;
+        const sv__alarm alarm = b->alarms.at[0];
         take_first(b);
-        SV_TRY(look(b, pair, now));
+        SV_TRY(look(b, &alarm, now));
     }
     *again = b->alarms.length > 0 ? b->alarms.at[0].time : SV_NEVER;
     return SV_OK;

@@ -257,6 +257,25 @@ static void flows_may_come_late(void **state)
     end_play(&x);
 }
 
+/* They are the episode's even if it is over at the next decision, and the first of them are. */
+static void flows_that_come_while_it_is_high_are_kept(void **state)
+{
+    (void)state;
+    play x;
+    begin_play(&x, "pr-drb:" PREDICTIVE);
+    ack(&x, 0, 5); /* no flows */
+    ack_with(&x, 0, 5, 10, 5);
+    ack_with(&x, 0, 5, 30, 3);
+    assert_null(x.p->store.first);
+    ack(&x, 1, 0.5);
+    assert_int_equal(x.p->zone, SV__MEDIUM);
+    assert_non_null(x.p->store.first);
+    assert_int_equal(x.p->store.first->flows.count, 5);
+    assert_int_equal(x.p->store.first->flows.at[0], 10);
+    assert_null(x.p->store.first->next);
+    end_play(&x);
+}
+
 static void a_solution_that_fails_is_replaced(void **state)
 {
     (void)state;
@@ -530,6 +549,7 @@ int main(void)
         cmocka_unit_test(what_was_kept_is_applied_at_once),
         cmocka_unit_test(other_flows_find_nothing),
         cmocka_unit_test(flows_may_come_late),
+        cmocka_unit_test(flows_that_come_while_it_is_high_are_kept),
         cmocka_unit_test(a_solution_that_fails_is_replaced),
         cmocka_unit_test(a_better_solution_takes_the_place_of_one_alike),
         cmocka_unit_test(a_solution_that_is_open_already_is_not_applied),
