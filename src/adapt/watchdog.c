@@ -87,7 +87,8 @@ sv_status sv__watchdog_sent(sv__balance *b, sv_sim_stage *stage, uint32_t pair, 
     if (o->count == 0)
         o->serial = b->pairs.at[pair]->serial;
     SV_TRY(push(b->a->ctx, o, (sv__sent){.since = now, .span = span}));
-    return o->armed ? SV_OK : arm(b, stage, pair, now + span);
+    bool sooner = o->count == 1 && now + span < o->alarm; /* than one that was acknowledged */
+    return o->armed && !sooner ? SV_OK : arm(b, stage, pair, now + span);
 }
 
 sv_status sv__watchdog_heard(sv__balance *b, sv_sim_stage *stage, uint32_t pair, uint64_t now,
