@@ -300,7 +300,6 @@ static sv_status timer(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *
             continue;
         drb_tell(o, p, SV__SAW_LATE, 0, 0);
         o->report.watchdogs++;
-        n->lates++;
         drb_late(o, p, now);
         for (uint32_t k = 0; k < p->num_sent; k++)
             p->sent[k].since = now;
@@ -360,11 +359,17 @@ static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t ta
     drb_packet *k = &n->packets[packet];
     *k = (drb_packet){.start = time};
     n->most = packet > n->most ? packet : n->most;
+    n->under_way++;
     if ((tag & DRB_DATA) == 0) {
         assert_true(n->first[terminal] < n->last[terminal]);
         uint32_t answer = n->queue[(size_t)terminal * DRB_MOST_PACKETS / 8 + n->first[terminal]++];
         const drb_answer *a = &n->answers[answer];
+        if (a->alone) {
+            assert_int_equal(time, a->ready);
+            n->at_once++;
+        }
         assert_true(time >= a->ready);
+        n->control_bytes += a->bytes;
         k->kind = DRB_ANSWER;
         k->answer = answer;
         k->from = terminal;
@@ -383,6 +388,7 @@ static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t ta
                    : m->bytes - k->part * n->o.model.mtu_bytes + n->o.full - n->o.model.mtu_bytes;
     k->way = &drb_net_pair(n, m->from, m->to)->paths[m->path[n->o.set.by_packet ? k->part : 0]];
     k->at = 1;
+    n->detours += k->way->vias > 0;
 }
 
 static void granted(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time)
@@ -402,7 +408,7 @@ static void granted(void *user, uint32_t packet, sv_channel out, unsigned lane, 
     n->waited_here = time > ready ? time - ready : 0;
     k->waited += n->waited_here;
     k->start = across > n->link_free[out.i] ? across : n->link_free[out.i];
-    n->link_free[out.i] = k->start + (uint64_t)k->bytes * o->byte;
+    n->link_free[out.i] = k->start + (uint64_t)(k->bytes + o->model.inband_bytes) * o->byte;
 }
 
 static void arrived(void *user, uint32_t packet, uint64_t time)
@@ -411,6 +417,7 @@ static void arrived(void *user, uint32_t packet, uint64_t time)
     (void)time;
     n->arrived = packet;
     n->packets[packet].arrived = true;
+    n->under_way--;
 }
 
 /* ---- switches (points 10 and 11) ---- */
@@ -484,6 +491,8 @@ static void expect_notices(drb_net *n, const drb_flows *flows, uint32_t before, 
     }
     n->answers[n->num_answers++] = (drb_answer){.flows = *flows};
     n->o.report.predictive_acks += sources;
+    n->under_way += sources;
+    n->control_bytes += (uint64_t)sources * (32 + 8 + 4 * flows->count);
 }
 
 static void depart_told(drb_net *n, uint64_t now, sv_channel out, bool *looked)
@@ -558,6 +567,7 @@ static void expect_answer(drb_net *n, drb_pair *p, const drb_packet *k, uint64_t
                       .waited = k->waited,
                       .ready = now,
                       .last = last,
+                      .alone = n->under_way == 0 && n->first[p->to] == n->last[p->to],
                       .flows = p->carried};
     a->bytes = 32 + (a->flows.count > 0 ? 8 + 4 * a->flows.count : 0);
     p->carried.count = 0;
@@ -578,7 +588,6 @@ static void take_answer(drb_net *n, const drb_answer *a, uint64_t now)
     drb_ack(o, p, now, a->path, a->waited, a->flows.count > 0 ? &a->flows : NULL);
     if (a->last)
         heard_of(n, p, a->message, now);
-    n->judged++;
     compare_events(n);
     drb_net_compare(n, p);
 }
@@ -690,6 +699,16 @@ void drb_net_begin(drb_net *n, sv_ctx *ctx, const sv_fabric *f, const sv_routes 
         (sv_sim_watch){.user = n, .injected = injected, .granted = granted, .arrived = arrived};
     for (uint32_t i = 0; i < n->b->pairs.length; i++)
         copy_store(n, n->b->pairs.at[i]);
+}
+
+void drb_net_finish(drb_net *n)
+{
+    uint32_t count = n->o.f->num_terminals;
+    for (uint32_t i = 0; i < count * count; i++)
+        if (n->pairs[i] != NULL)
+            drb_net_compare(n, n->pairs[i]);
+    for (uint32_t t = 0; t < count; t++)
+        n->unsent += n->last[t] - n->first[t];
 }
 
 void drb_net_end(drb_net *n)

@@ -21,7 +21,7 @@ typedef struct drb_answer {
     uint32_t from, to; /* the pair it is of */
     uint32_t path, message, bytes;
     uint64_t waited, ready;
-    bool last;
+    bool last, alone; /* of its message; nothing else is under way or waits */
     drb_flows flows;
 } drb_answer;
 
@@ -64,13 +64,17 @@ typedef struct drb_net {
     sv__spy spy;
     sv_sim_policy outer;
     sv_sim_watch watch;
-    uint64_t looks, judged, lates, told;
+    uint64_t looks, told, detours;
+    uint64_t control_bytes, unsent; /* acknowledgements that still wait at their terminals */
+    uint32_t under_way, at_once;
 } drb_net;
 
 /* Puts itself between a policy and the simulator. */
 void drb_net_begin(drb_net *n, sv_ctx *ctx, const sv_fabric *f, const sv_routes *r,
                    const sv_sim_model *model, sv_adapt *a, bool fast, bool predictive);
 void drb_net_end(drb_net *n);
+/* At the end of a run: all pairs once more. */
+void drb_net_finish(drb_net *n);
 /* The pair of two terminals; made if need be. */
 drb_pair *drb_net_pair(drb_net *n, uint32_t from, uint32_t to);
 /* Everything that is known of a pair is the same. */

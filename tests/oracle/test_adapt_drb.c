@@ -36,7 +36,7 @@ typedef struct trial {
 /* What happened in all of them. */
 static struct totals {
     uint64_t choices, detours, acks, notices, opened, closed, watchdogs, foreseen, patterns,
-        applied, improved, failed, seeded, looks, told, draws;
+        applied, improved, failed, seeded, looks, told, draws, at_once;
     double drawn;
 } totals;
 
@@ -65,7 +65,9 @@ static void draw_model(trial *t, sv_rng *rng)
                               .ways = 1 + below(rng, 3),
                               .mtu_bytes = mtus[below(rng, 4)],
                               .header_bytes = 10 + below(rng, 30),
-                              .drain = below(rng, 3) == 0 ? 600 : 1200,
+                              .drain = 600 * (1 + below(rng, 3)),
+                              .inject = below(rng, 3) == 0 ? 1400 : 0,
+                              .inband_bytes = below(rng, 3) == 0 ? 8 : 0,
                               .open = 1 + below(rng, 3),
                               .voq = below(rng, 2) == 0,
                               .byte_ticks = 1200};
@@ -230,7 +232,9 @@ static void compare_reports(const drb_net *n, const sv_sim_result *result)
         assert_int_equal(routers[s].repeated, n->o.routers[s].repeated);
         assert_int_equal(routers[s].applied, n->o.routers[s].applied);
     }
-    (void)result;
+    assert_int_equal(result->control_packets, o->acks - n->unsent + o->predictive_acks);
+    assert_int_equal(result->control_bytes, n->control_bytes);
+    assert_int_equal(result->detours, n->detours);
 }
 
 static void count_totals(const drb_net *n)
@@ -252,6 +256,7 @@ static void count_totals(const drb_net *n)
     totals.looks += n->looks;
     totals.told += n->told;
     totals.draws += n->draws;
+    totals.at_once += n->at_once;
     totals.drawn += n->sum_drawn;
 }
 
@@ -287,6 +292,7 @@ static void run(trial *t, const char *store, test_buffer *left)
                                 .watch = &n.watch,
                                 .policy = &n.outer};
     OK(ctx, sv_simulate(ctx, t->c.f, t->c.r, &setup, &result));
+    drb_net_finish(&n);
     compare_reports(&n, result);
     count_totals(&n);
     if (left != NULL) {
@@ -346,7 +352,7 @@ static void same_runs(void **state)
                   (unsigned long long)s->improved, (unsigned long long)s->applied,
                   (unsigned long long)s->failed);
     if (trials >= 100) {
-        assert_true(s->opened > trials && s->closed > 0 && s->watchdogs > trials);
+        assert_true(s->opened > trials && s->closed > 0 && s->at_once > 0 && s->watchdogs > trials);
         assert_true(s->patterns > s->seeded && s->seeded > 0 && s->foreseen > 0);
         assert_true(s->applied > s->failed && s->failed > 0 && s->improved > 0);
         double mean = s->drawn / (double)s->draws; /* with its error, five times */

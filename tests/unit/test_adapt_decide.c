@@ -349,6 +349,25 @@ static void notice(play *x, uint32_t first, uint32_t count)
     OK(ctx, sv__decide_notice(x->d.b, x->p, x->now, &(sv__flows){x->flow, count, 2}));
 }
 
+/* An episode that has its flows goes on with them. */
+static void a_notice_does_not_disturb_an_episode(void **state)
+{
+    (void)state;
+    play x;
+    begin_play(&x, "pr-drb:notify=router," PREDICTIVE);
+    ack_with(&x, 0, 5, 10, 5);
+    ack(&x, 1, 5);
+    ack(&x, 2, 0.5);
+    assert_int_equal(x.p->store.first->num_paths, 3);
+    calm(&x);
+    ack_with(&x, 0, 5, 30, 5);
+    assert_int_equal(x.p->meta.count, 2);
+    notice(&x, 10, 5);
+    assert_int_equal(x.p->meta.count, 2);
+    assert_int_equal(sv_adapt_end(x.d.a).applied, 0);
+    end_play(&x);
+}
+
 static void a_notice_applies_what_is_known(void **state)
 {
     (void)state;
@@ -553,6 +572,7 @@ int main(void)
         cmocka_unit_test(a_solution_that_fails_is_replaced),
         cmocka_unit_test(a_better_solution_takes_the_place_of_one_alike),
         cmocka_unit_test(a_solution_that_is_open_already_is_not_applied),
+        cmocka_unit_test(a_notice_does_not_disturb_an_episode),
         cmocka_unit_test(a_notice_applies_what_is_known),
         cmocka_unit_test(a_message_opens_what_is_known),
         cmocka_unit_test(what_fails_is_not_held),
