@@ -21,6 +21,8 @@
 
 #include "selvage/trace_shared.h"
 
+enum { NOT_RUN = 127 }; /* the exit code, as shells have it, of what could not be run */
+
 struct record {
     const char *output, *keep;
     bool smooth;
@@ -67,6 +69,9 @@ static sv_status make_folder(struct app *app, struct record *r)
     if (r->keep != NULL) {
         if (mkdir(r->keep, 0777) != 0 && errno != EEXIST)
             return sv_fail(app->ctx, SV_IO, "cannot make '%s': %s", r->keep, strerror(errno));
+        struct stat about;
+        if (stat(r->keep, &about) == 0 && !S_ISDIR(about.st_mode))
+            return sv_fail(app->ctx, SV_BAD_INPUT, "'%s' is no folder", r->keep);
         if (has_ranks(r->keep))
             return sv_fail(app->ctx, SV_BAD_INPUT, "'%s' has traces in it already", r->keep);
         snprintf(text, sizeof text, "%s", r->keep);
@@ -95,7 +100,7 @@ static void become(const struct record *r, char **command)
     if (setenv("LD_PRELOAD", preload, 1) == 0 && setenv("SELVAGE_TRACE_DIR", r->folder, 1) == 0)
         execvp(command[0], command);
     fprintf(stderr, "selvage: cannot run '%s': %s\n", command[0], strerror(errno));
-    _exit(127);
+    _exit(NOT_RUN);
 }
 
 /* Its exit code. Ctrl-C reaches both: the command decides when it is over. */
@@ -160,7 +165,7 @@ static int record(struct app *app, struct record *r, char **command)
     if (status != SV_OK)
         return app_exit(app, status);
     status = run_command(app, r, command, &code);
-    if (status == SV_OK)
+    if (status == SV_OK && (code != NOT_RUN || has_ranks(r->folder)))
         status = join(app, r);
     if (r->keep == NULL)
         remove_folder(r);

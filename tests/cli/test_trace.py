@@ -321,7 +321,7 @@ class Record(Trace):
         self.assertEqual(selvage("trace", "record", "-o", output, "sh", "-c", "kill -9 $$").code, 137)
         missing = selvage("trace", "record", "-o", output, "no-such-command")
         self.assertEqual(missing.code, 127)
-        self.assertIn("cannot run 'no-such-command': No such file or directory", missing.err)
+        self.assertEqual("selvage: cannot run 'no-such-command': No such file or directory\n", missing.err)
         self.assertEqual(os.listdir(self.path("")), [])
 
     def test_a_folder_with_traces_in_it(self):
@@ -331,6 +331,9 @@ class Record(Trace):
         result = selvage("trace", "record", "--keep", folder, "true")
         if result.code != 4:
             self.assertEqual((result.code, result.err), (3, "selvage: '%s' has traces in it already\n" % folder))
+            self.write("file", b"")
+            result = selvage("trace", "record", "--keep", self.path("file"), "true")
+            self.assertEqual((result.code, result.err), (3, "selvage: '%s' is no folder\n" % self.path("file")))
 
 
 class Shipped(Trace):
