@@ -101,6 +101,15 @@ class Help(Base):
                 self.assertIn("Fl -" + option, manual, "%s --%s" % (verb, option))
 
 
+    def test_manual_page_has_every_policy_and_key(self):
+        with open(os.path.join(SOURCE, "docs", "selvage.1")) as file:
+            manual = file.read().split("\n.Sh POLICIES\n")[1].split("\n.Sh ")[0]
+        names = set(re.findall(r"[a-z-]+", " ".join(re.findall(r"^\.It Cm (.*)$", manual, re.M))))
+        for policy in ok("sim", "--policy", "help", "--json").json["policies"]:
+            self.assertIn(policy["name"], names)
+            self.assertLessEqual({key["name"] for key in policy["keys"]}, names)
+
+
 class Usage(Base):
     def test_wrong_command_lines(self):
         for arguments, text in (
