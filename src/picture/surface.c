@@ -216,7 +216,10 @@ static sv_status look(sv_arena *arena, struct drawing *d)
 
 static void write_number(sv_text *out, double value, const char *unit)
 {
-    sv_text_print(out, "%.4g ", value);
+    if (fabs(value) < 10000)
+        sv_text_print(out, "%.4g ", value);
+    else /* not 2.12e+05 */
+        sv_text_print(out, "%.0f ", value);
     sv__svg_text(out, unit, 0);
 }
 

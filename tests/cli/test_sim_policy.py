@@ -318,8 +318,10 @@ class Maps(Case):
         """A picture has few columns, however long a run is."""
         ok("sim", *MESH, "--traffic", "uniform:load=0.01", "--sample", "100ms", "--latency-map", self.path("long.svg"))
         with open(self.path("long.svg")) as file:
-            columns = len(re.findall('<rect class="s\\d+" x="[0-9.]+" y="0" width="[^"]*" height="10"', file.read()))
+            text = file.read()
+        columns = len(re.findall('<rect class="s\\d+" x="[0-9.]+" y="0" width="[^"]*" height="10"', text))
         self.assertTrue(32 < columns <= 65, columns)
+        self.assertIn(">101000 us<", text)
 
     def test_the_map_alone_on_standard_output(self):
         result = ok("sim", *MESH, *SPOT, "--latency-map", "-")
