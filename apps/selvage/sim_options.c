@@ -266,9 +266,8 @@ int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
         "selvage sim tables\n"
         "selvage sim tables --traffic uniform --load 0.6 --profile ndr\n"
         "selvage sim torus:4x4x3,hosts=4 --engine nue --message 20KiB --channels load.csv\n"
-        "selvage sim kary:k=4,n=3,hosts=4 -e dmodk -p drb --trace lu:class=A --policy "
-        "deterministic "
-        "--policy pr-drb",
+        "selvage sim kary:k=4,n=3,hosts=4 -e dmodk -p drb --trace lu:class=A,iterations=9 "
+        "--policy deterministic --policy pr-drb",
         options};
     int code = app_parse(app, &usage, argc, argv, &o->input, 0, 1);
     if (code >= 0)
