@@ -329,7 +329,7 @@ typedef struct sv_sim_result {
     uint64_t control_packets, control_bytes; /* injected, or sent by switches; on the wire */
     uint64_t detours;                        /* data packets with vias */
     uint64_t early;                          /* data packets that arrived before one of their pair
-                                                that was sent earlier (rule 32) … */
+                                                that is before it (rule 32) … */
     sv_sim_sum early_wait;                   /* … how long those waited for it, in all … */
     uint64_t early_most;                     /* … and the most bytes that did at one terminal */
 

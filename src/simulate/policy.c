@@ -260,8 +260,14 @@ sv_status sv__policy_choose(sv__sim *x, uint32_t t, uint32_t i, unsigned *lane)
 
 sv_status sv__policy_open(sv__sim *x, uint32_t t, uint32_t i, unsigned *lane)
 {
-    uint32_t to = x->r->node[x->opened[i].message.destination].i - x->f->num_switches;
-    SV_TRY(sv__pair_of(x, t, to, &x->policy->plans[i].pair));
+    const sv_sim_message *message = &x->opened[i].message;
+    uint32_t to = x->r->node[message->destination].i - x->f->num_switches;
+    uint32_t packets = message->bytes == 0 ? 1 : (message->bytes - 1) / x->m->mtu_bytes + 1;
+    sv__plan *plan = &x->policy->plans[i];
+    SV_TRY(sv__pair_of(x, t, to, &plan->pair));
+    sv__pair *pair = &x->policy->pairs.at[plan->pair];
+    plan->sequence = pair->opened;
+    pair->opened += packets;
     return sv__policy_choose(x, t, i, lane);
 }
 
@@ -272,9 +278,9 @@ bool sv__policy_by_packet(const sv__sim *x)
 
 void sv__policy_injected(sv__sim *x, uint32_t p, uint32_t i)
 {
-    const sv__plan *plan = &x->policy->plans[i];
+    sv__plan *plan = &x->policy->plans[i];
     sv__packet *packet = &x->packets[p];
-    uint32_t sequence = x->policy->pairs.at[plan->pair].sent++;
+    uint32_t sequence = plan->sequence++;
     x->heads[p] = (sv_sim_head){.way = plan->way,
                                 .from = {x->f->num_switches + packet->from},
                                 .destination = packet->destination,

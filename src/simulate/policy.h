@@ -12,7 +12,7 @@
 
 /* Two terminals, one of which sends to the other. */
 typedef struct sv__pair {
-    uint32_t sent, due;   /* numbers of the packet injected next, and of the one delivered next */
+    uint32_t opened, due; /* numbers: of the next message's first packet; to be delivered next */
     uint32_t first, last; /* packets that are early, by their numbers; SV_NONE: none */
 } sv__pair;
 
@@ -27,8 +27,8 @@ typedef struct sv__waiting {
 
 /* What an open message has besides. */
 typedef struct sv__plan {
-    sv_sim_way way; /* of its next packet */
-    uint32_t pair;
+    sv_sim_way way;          /* of its next packet … */
+    uint32_t pair, sequence; /* … whose number in its pair this is */
 } sv__plan;
 
 /* A control packet that waits at a terminal. */

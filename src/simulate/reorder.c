@@ -1,6 +1,6 @@
 /*
- * reorder.c: where packets arrive when a policy chooses their ways: in their tick, and in the order
- * in which they were sent (rules 32 and 33).
+ * reorder.c: where packets arrive when a policy chooses their ways: in their tick, and delivered in
+ * the order of their messages (rules 32 and 33).
  *
  * When a packet will have arrived is known when it is granted towards its terminal. If there is a
  * hook that hears of packets, it waits for its tick in its terminal's queue (of one terminal,

@@ -151,6 +151,10 @@ POLICY_MUTATIONS = [
              "if (packet->control || packet->out != out)", "if (packet->out != out)"),
     Mutation("waiting.c", 31, "all of a queue wait for the channel",
              "if (packet->control || packet->out != out)", "if (packet->control)"),
+    Mutation("policy.c", 32, "a message of full packets has one more",
+             "(message->bytes - 1) / x->m->mtu_bytes + 1", "message->bytes / x->m->mtu_bytes + 1"),
+    Mutation("policy.c", 32, "a message of nothing has no packet",
+             "message->bytes == 0 ? 1 :", "message->bytes == 0 ? 0 :"),
     # ---- reorder.c ----
     Mutation("reorder.c", 32, "a packet is delivered when it arrives",
              "bool due = sequence == x->policy->pairs.at[pair].due;", "bool due = true;"),

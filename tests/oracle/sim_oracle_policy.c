@@ -218,6 +218,15 @@ static bool same_pair(const sim *s, uint32_t p, uint32_t q)
            node_of(s, a->destination) == node_of(s, b->destination);
 }
 
+/* Rule 32: in the order in which messages are opened (rule 17), then of the packets in one. */
+static bool comes_before(const sim *s, uint32_t p, uint32_t q)
+{
+    const oracle_packet *a = &s->given[p], *b = &s->given[q];
+    if (a->message == b->message)
+        return p < q;
+    return a->ready != b->ready ? a->ready < b->ready : a->message < b->message;
+}
+
 void oracle_policy_injected(sim *s, uint32_t p)
 {
     const oracle_policy *policy = s->params->policy;
@@ -225,7 +234,7 @@ void oracle_policy_injected(sim *s, uint32_t p)
     head->number = s->next_number++;
     head->injected = s->now;
     for (uint32_t q = 0; q < s->num_packets; q++)
-        head->sequence += q != p && same_pair(s, p, q) && s->given[q].granted[0] != NEVER;
+        head->sequence += same_pair(s, p, q) && comes_before(s, q, p);
     s->counts.detours += head->way.vias > 0;
     if (head->control)
         count_control(s, p);
