@@ -14,6 +14,19 @@
 /* A factor that leaves nothing of any time; 0 itself would stand for 1. */
 #define NO_COMPUTING 1e-30
 
+static bool discard(void *user, const void *bytes, size_t size)
+{
+    (void)user, (void)bytes, (void)size;
+    return true;
+}
+
+/* Whether a policy can be written at all: nobody should wait for a run to hear that it cannot. */
+static sv_status try_store(struct app *app, const struct sim *sim)
+{
+    const sv_sink nowhere = {.name = sim->o->store_out, .write = discard};
+    return sim->o->store_out != NULL ? sv_adapt_store_write(app->ctx, sim->adapt, &nowhere) : SV_OK;
+}
+
 sv_status sim_make_policy(struct app *app, struct sim *sim)
 {
     const struct sim_options *o = sim->o;
@@ -37,7 +50,7 @@ sv_status sim_make_policy(struct app *app, struct sim *sim)
     if (o->model.lanes == 0)
         model->lanes = lanes;
     sim->setup.policy = sv_adapt_policy(sim->adapt);
-    return SV_OK;
+    return try_store(app, sim);
 }
 
 sv_status sim_write_store(struct app *app, const struct sim *sim)

@@ -215,6 +215,8 @@ static sv_status read_flow(struct reader *x)
     uint32_t from, to;
     SV_TRY(read_terminal(x, "the source of a flow", &from));
     SV_TRY(read_terminal(x, "the destination of a flow", &to));
+    if (from == to)
+        return sv_fail(x->b->a->ctx, SV_BAD_INPUT, "a flow goes from a terminal to itself");
     if (x->flows.count < x->b->shelf.most_flows)
         x->flows.at[x->flows.count++] = sv__flow(from, to);
     return SV_OK;
@@ -256,7 +258,13 @@ static sv_status add_solution(struct reader *x, sv__pair *p, double latency)
     if (x->meta.count < 2)
         return SV_OK; /* the policy has one path only */
     sv__flows_sort(&x->flows);
-    sv__solution *s = sv__store_add(&p->store, &x->b->shelf);
+    sv__solution *s = sv__store_find(&p->store, &x->flows, 1);
+    if (s != NULL) { /* the same flows again: the better solution is kept */
+        if (latency < s->latency)
+            sv__solution_fill(s, &x->flows, &x->meta, latency, x->b->shelf.most_paths);
+        return SV_OK;
+    }
+    s = sv__store_add(&p->store, &x->b->shelf);
     if (s == NULL)
         return SV_NO_MEMORY;
     sv__solution_fill(s, &x->flows, &x->meta, latency, x->b->shelf.most_paths);

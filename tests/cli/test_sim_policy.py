@@ -133,7 +133,10 @@ class OneRun(Case):
                            self.path("store"))
         self.assertEqual(second["policy"]["seeded"], first["policy"]["patterns"])
         self.assertGreater(second["policy"]["applied"], 0)
-        self.expect(4, "", *MESH, *SPOT, "--policy", "drb", "--store-out", self.path("none"))
+        self.expect(4, "keeps no solutions", *MESH, *SPOT, "--policy", "drb", "--store-out", self.path("none"))
+        # Before it simulates: this run would have no end.
+        self.expect(4, "keeps no solutions", *MESH, "--traffic", "uniform", "--wall", "1000", "--policy", "drb",
+                    "--store-out", self.path("none"))
         self.assertFalse(os.path.exists(self.path("none")))
 
     def test_a_window_has_no_share_of_control(self):

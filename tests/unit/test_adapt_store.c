@@ -167,6 +167,32 @@ static void a_line_may_be_written_by_hand(void **state)
     bed_free(&d);
 }
 
+/* Of lines with the same flows, in whatever order, the best counts, and counts once. */
+static void the_same_flows_twice_are_one_solution(void **state)
+{
+    (void)state;
+    bed d = new_bed();
+    char text[2000] = "";
+    for (int i = 0; i < 3; i++) {
+        char line[600];
+        bool turned = i == 1;
+        snprintf(line, sizeof line, "%s %s latency %d path %d %s - flow %s %s flow %s %s\n",
+                 host(&d, 0), host(&d, 8), i == 1 ? 4 : 5 + i, i, root(&d, (uint32_t)i),
+                 host(&d, turned), host(&d, 8u - turned), host(&d, !turned), host(&d, 7u + turned));
+        strcat(text, line);
+    }
+    bed_policy(ctx, &d, "pr-drb", text);
+    const sv__solution *s = bed_pair(ctx, &d, 0, 8)->store.first;
+    assert_true(s->latency == 4.0 * SV_TICKS_A_NS);
+    assert_int_equal(s->num_paths, 2);
+    assert_true(s->paths[1].waited == 1.0 * SV_TICKS_A_NS);
+    assert_true(s->seeded);
+    assert_null(s->next);
+    assert_int_equal(sv_adapt_end(d.a).patterns, 1);
+    assert_int_equal(sv_adapt_end(d.a).seeded, 1);
+    bed_free(&d);
+}
+
 static void bad_lines_are_told_by_their_place(void **state)
 {
     (void)state;
@@ -185,6 +211,7 @@ static void bad_lines_are_told_by_their_place(void **state)
         {"%s %s latency 1 at nowhere", "nowhere"},
         {"%s %s latency 1 flow %s", "the destination of a flow is missing"},
         {"%s \"%s", "a quote is not closed"},
+        {"%1$s %2$s latency 1 flow %1$s %1$s", "a flow goes from a terminal to itself"},
     };
     bed d = new_bed();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -247,6 +274,7 @@ int main(void)
         cmocka_unit_test(the_most_similar_solution_is_found),
         cmocka_unit_test(a_store_is_read_and_written),
         cmocka_unit_test(a_line_may_be_written_by_hand),
+        cmocka_unit_test(the_same_flows_twice_are_one_solution),
         cmocka_unit_test(bad_lines_are_told_by_their_place),
         cmocka_unit_test(terminals_and_switches_are_told_apart),
         cmocka_unit_test(only_predictive_policies_have_a_store),
