@@ -55,14 +55,19 @@ MAKING(Intercomm_create,
        (local, leader, peers, remote, tag, made), made)
 MAKING(Intercomm_merge, (MPI_Comm inter, int high, MPI_Comm *made), (inter, high, made), made)
 
-/* Not there before it is waited for: looked at when it is used. */
+/* Not there before it is waited for, but counted here. */
 WRAP(Comm_idup);
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
 {
     bool noted = rec_enter();
     int code = REAL(Comm_idup)(comm, made, request);
-    if (noted && code == MPI_SUCCESS)
-        rec_request_new(request); /* nothing */
+    rec_request *r = noted && code == MPI_SUCCESS ? rec_request_new(request) : NULL;
+    rec_comm *known = r != NULL ? rec_comm_begin(comm) : NULL;
+    if (known != NULL) {
+        r->kind = REC_COMM;
+        r->comm = known;
+        r->made = made;
+    }
     rec_leave();
     return code;
 }

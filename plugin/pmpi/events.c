@@ -12,7 +12,7 @@
  * Computing is rounded to so many binary digits that a loop's turns are alike, and left out below
  * LEAST_NS, where clocks are noise.
  *
- * Cost: O(1) an event; a number for a request O(open requests / 64).
+ * Cost: O(1) an event; a number for a request O(1) as a rule, at worst O(open requests / 64).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +32,8 @@ static struct {
     entry *at; /* by place modulo room, a power of two */
     uint64_t head, tail, room;
     uint64_t compute_ns;
-    uint64_t *taken; /* bits of requests' numbers */
-    uint32_t words;
+    uint64_t *taken;      /* bits of requests' numbers */
+    uint32_t words, full; /* as many words, from the first on, have no bit left */
 } queue;
 
 /* ---- to the file ---- */
@@ -152,7 +152,7 @@ void rec_events_end(void)
 
 uint32_t rec_number(void)
 {
-    uint32_t word = 0, bit = 0;
+    uint32_t word = queue.full, bit = 0;
     while (word < queue.words && queue.taken[word] == UINT64_MAX)
         word++;
     if (word == queue.words) {
@@ -168,11 +168,15 @@ uint32_t rec_number(void)
     while (queue.taken[word] >> bit & 1)
         bit++;
     queue.taken[word] |= UINT64_C(1) << bit;
+    queue.full = word;
     return 64 * word + bit;
 }
 
 void rec_number_free(uint32_t number)
 {
-    if (number / 64 < queue.words)
-        queue.taken[number / 64] &= ~(UINT64_C(1) << number % 64);
+    if (number / 64 >= queue.words)
+        return;
+    queue.taken[number / 64] &= ~(UINT64_C(1) << number % 64);
+    if (number / 64 < queue.full)
+        queue.full = number / 64;
 }

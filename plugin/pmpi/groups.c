@@ -138,7 +138,8 @@ static void know_inter(MPI_Comm comm, rec_comm *known, uint32_t *mine, uint32_t 
     free(mine);
 }
 
-static rec_comm *make_known(MPI_Comm comm)
+/* What is to be known of a communicator; takes a place among those with its ranks. */
+static rec_comm *look_at(MPI_Comm comm)
 {
     MPI_Group group;
     int inter = 0;
@@ -156,8 +157,25 @@ static rec_comm *make_known(MPI_Comm comm)
         know_inter(comm, known, ranks, size);
     else if (ranks != NULL)
         known->group = known->peers = take_group(ranks, size);
-    PMPI_Comm_set_attr(comm, groups.key, known);
     return known;
+}
+
+static rec_comm *make_known(MPI_Comm comm)
+{
+    rec_comm *known = look_at(comm);
+    if (known != NULL)
+        PMPI_Comm_set_attr(comm, groups.key, known);
+    return known;
+}
+
+rec_comm *rec_comm_begin(MPI_Comm like)
+{
+    return look_at(like);
+}
+
+void rec_comm_made(rec_comm *known, MPI_Comm made)
+{
+    PMPI_Comm_set_attr(made, groups.key, known);
 }
 
 static int forget(MPI_Comm comm, int key, void *value, void *extra)

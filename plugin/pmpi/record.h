@@ -113,6 +113,10 @@ typedef struct rec_comm {
 bool rec_groups_begin(void);
 /* A communicator, made known when it was not; NULL: something went wrong, or it is none. */
 const rec_comm *rec_comm_of(MPI_Comm comm);
+/* One that begins to be made, with the ranks of another; and is made. All its ranks count it where
+ * it begins: they may wait for it in any order. */
+rec_comm *rec_comm_begin(MPI_Comm like);
+void rec_comm_made(rec_comm *known, MPI_Comm made);
 /* The number of its group in the file. */
 uint16_t rec_group_number(rec_group *group);
 /* The world rank of a peer. false: it is nobody (MPI_PROC_NULL). */
@@ -125,7 +129,8 @@ typedef enum rec_kind {
     REC_SEND,
     REC_RECV,
     REC_COLLECTIVE, /* happens where it is waited for */
-    REC_MESSAGES    /* several, of a collective */
+    REC_MESSAGES,   /* several, of a collective */
+    REC_COMM        /* a communicator that is being made */
 } rec_kind;
 
 /* A collective that was begun. Those of a group happen in the order in which they were. */
@@ -136,8 +141,12 @@ struct rec_pending {
     bool done;
 };
 
+enum { REC_BY_HANDLE, REC_BY_BOTH };
+
 typedef struct rec_request {
-    struct rec_request *next; /* of the same place in the table */
+    struct {
+        struct rec_request *before, *after;
+    } link[2]; /* in the queues of requests.c */
     MPI_Request handle;
     const void *address; /* where the program keeps it: Open MPI has one handle for many */
     rec_kind kind;
@@ -148,6 +157,8 @@ typedef struct rec_request {
     rec_pending *pending;
     uint32_t *numbers; /* of REC_MESSAGES */
     uint32_t num_numbers;
+    rec_comm *comm; /* of REC_COMM, which will be there */
+    const MPI_Comm *made;
 } rec_request;
 
 /* What a call returned in *address. NULL: something went wrong. */

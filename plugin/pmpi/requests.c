@@ -1,9 +1,9 @@
 /*
  * requests.c: which MPI_Request is which event, and what happens when it is done.
  *
- * Idea: a table by handle. Open MPI gives sends that are done at once one and the same handle, so
- * there may be several under one; then that counts which was put at the address where it is waited
- * for, else the oldest.
+ * Idea: queues by handle, and by handle and address. Open MPI gives sends that are done at once one
+ * and the same handle, so there may be very many under one; then that counts which was put at the
+ * address where it is waited for, else the oldest.
  *
  * A receive is settled when it is done. One that was cancelled, or never got anything, did not
  * happen. A collective that was begun happens where it is waited for, but never before one of the
@@ -16,21 +16,70 @@
 
 #include "record.h"
 
-enum { PLACES = 1 << 12 };
+enum { PLACES = 1 << 14 };
+
+/* Requests with one handle, or one handle and address, the oldest first. Never empty. */
+typedef struct rec_queue {
+    struct rec_queue *next; /* of the same place in the table */
+    MPI_Request handle;
+    const void *address; /* NULL: by handle alone */
+    rec_request *first, *last;
+} rec_queue;
 
 static struct {
-    rec_request *at[PLACES];
-    uint32_t *orphans; /* numbers of events that nobody waits for */
+    rec_queue *at[2][PLACES]; /* by REC_BY_HANDLE, REC_BY_BOTH */
+    uint32_t *orphans;        /* numbers of events that nobody waits for */
     size_t num_orphans, room;
 } table;
 
 /* ---- the table ---- */
 
-static rec_request **place_of(MPI_Request handle)
+/* Where the queue is, or would be put. */
+static rec_queue **find_queue(int by, MPI_Request handle, const void *address)
 {
     uint64_t key = 0;
     memcpy(&key, &handle, sizeof handle < sizeof key ? sizeof handle : sizeof key);
-    return &table.at[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
+    key = (key ^ (uint64_t)(uintptr_t)address * 31) * UINT64_C(0x9e3779b97f4a7c15);
+    rec_queue **at = &table.at[by][key >> 50];
+    while (*at != NULL && ((*at)->handle != handle || (*at)->address != address))
+        at = &(*at)->next;
+    return at;
+}
+
+static const void *key_address(int by, const void *address)
+{
+    return by == REC_BY_BOTH ? address : NULL;
+}
+
+static bool link_request(int by, rec_request *r)
+{
+    rec_queue **at = find_queue(by, r->handle, key_address(by, r->address)), *q = *at;
+    if (q == NULL) {
+        q = rec_alloc(sizeof *q);
+        if (q == NULL)
+            return false;
+        *q = (rec_queue){.handle = r->handle, .address = key_address(by, r->address)};
+        *at = q;
+    }
+    r->link[by].before = q->last;
+    if (q->last != NULL)
+        q->last->link[by].after = r;
+    else
+        q->first = r;
+    q->last = r;
+    return true;
+}
+
+static void unlink_request(int by, rec_request *r)
+{
+    rec_queue **at = find_queue(by, r->handle, key_address(by, r->address)), *q = *at;
+    rec_request *before = r->link[by].before, *after = r->link[by].after;
+    *(before != NULL ? &before->link[by].after : &q->first) = after;
+    *(after != NULL ? &after->link[by].before : &q->last) = before;
+    if (q->first == NULL) {
+        *at = q->next;
+        free(q);
+    }
 }
 
 rec_request *rec_request_new(const MPI_Request *address)
@@ -40,33 +89,30 @@ rec_request *rec_request_new(const MPI_Request *address)
         return NULL;
     request->handle = *address;
     request->address = address;
-    rec_request **at = place_of(*address);
-    while (*at != NULL) /* the oldest is the first */
-        at = &(*at)->next;
-    *at = request;
+    if (!link_request(REC_BY_HANDLE, request)) {
+        free(request);
+        return NULL;
+    }
+    if (!link_request(REC_BY_BOTH, request)) {
+        unlink_request(REC_BY_HANDLE, request);
+        free(request);
+        return NULL;
+    }
     return request;
 }
 
 rec_request *rec_request_of(MPI_Request handle, const void *address)
 {
-    rec_request *oldest = NULL;
-    for (rec_request *r = *place_of(handle); r != NULL; r = r->next) {
-        if (r->handle != handle)
-            continue;
-        if (r->address == address)
-            return r;
-        if (oldest == NULL)
-            oldest = r;
-    }
-    return oldest;
+    rec_queue *q = *find_queue(REC_BY_BOTH, handle, address);
+    if (q == NULL)
+        q = *find_queue(REC_BY_HANDLE, handle, NULL);
+    return q != NULL ? q->first : NULL;
 }
 
 static void remove_request(rec_request *request)
 {
-    rec_request **at = place_of(request->handle);
-    while (*at != request)
-        at = &(*at)->next;
-    *at = request->next;
+    unlink_request(REC_BY_HANDLE, request);
+    unlink_request(REC_BY_BOTH, request);
     free(request->numbers);
     free(request);
 }
@@ -133,6 +179,9 @@ void rec_request_done(rec_request *r, MPI_Status *status)
         for (uint32_t i = 0; i < r->num_numbers; i++)
             rec_wait(r->numbers[i]);
         break;
+    case REC_COMM:
+        rec_comm_made(r->comm, *r->made);
+        break;
     }
     r->active = false;
     if (!r->persistent)
@@ -170,8 +219,8 @@ static int by_number(const void *a, const void *b)
 void rec_requests_end(void)
 {
     for (size_t i = 0; i < PLACES; i++)
-        while (table.at[i] != NULL) {
-            rec_request *r = table.at[i];
+        while (table.at[REC_BY_HANDLE][i] != NULL) {
+            rec_request *r = table.at[REC_BY_HANDLE][i]->first;
             if ((!r->persistent || r->active) && r->kind == REC_RECV) {
                 rec_drop(r->place);
                 remove_request(r);

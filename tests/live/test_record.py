@@ -22,7 +22,7 @@ INSIDE = os.path.join(BUILD, "tests", "mpi_inside")  # with the recorder in it, 
 FORTRAN = os.path.join(BUILD, "tests", "mpi_fortran")
 FORTRAN_08 = os.path.join(BUILD, "tests", "mpi_fortran_08")
 # All that must come out the same way every time, and all that says what it did.
-SAYING = ("ring modes sendrecv begin any some test many persistent wildcard take cancel forget comms again inter all vary later vary_later near "
+SAYING = ("ring modes sendrecv begin any some test many persistent wildcard take cancel forget comms again duplicates inter all vary later vary_later near "
           "errors").split()
 
 
@@ -110,6 +110,9 @@ class Recorder(Base):
         trace = self.check(Run(self, PROGRAM, "long", ranks=2))
         self.assertEqual(len([e for e in trace.ranks[0] if e.peer is None and e.kind == "irecv"]), 1)
         self.check(Run(self, INSIDE, "long", ranks=2, recorder=False))
+
+    def test_very_many_that_nobody_waits_for(self):
+        self.check(Run(self, PROGRAM, "leave", ranks=2, timeout=120))
 
     def test_one_rank_alone(self):
         for name in ("ring", "many", "persistent", "wildcard"):

@@ -75,6 +75,29 @@ void do_again(void)
     }
 }
 
+/* Made without waiting: ranks wait for them, and use them, in different orders. */
+void do_duplicates(void)
+{
+    MPI_Comm made[2];
+    MPI_Request q[2];
+    int value = 0, first = rank % 2;
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_idup(WORLD, &made[i], &q[i]);
+    MPI_Wait(&q[first], MPI_STATUS_IGNORE);
+    MPI_Wait(&q[1 - first], MPI_STATUS_IGNORE);
+    for (int i = 0; i < 2; i++) {
+        int which = i == 0 ? first : 1 - first;
+        MPI_Send(&value, 1, MPI_INT, right(), which, made[which]);
+        say("send MPI_Send to %d tag %d bytes 4 in %s", right(), which, named(1 + which, 0, 1));
+    }
+    for (int i = 0; i < 2; i++) {
+        MPI_Recv(&value, 1, MPI_INT, left(), i, made[i], MPI_STATUS_IGNORE);
+        say("recv MPI_Recv from %d tag %d bytes 4 in %s", left(), i, named(1 + i, 0, 1));
+    }
+    barrier(made[1], named(2, 0, 1));
+    barrier(made[0], named(1, 0, 1));
+}
+
 /* Even ranks on one side, odd ones on the other. */
 void do_inter(void)
 {

@@ -112,6 +112,22 @@ void do_forget(void)
         say("wait - request %d", i);
 }
 
+/* Very many that nobody ever waits for, at one address. */
+void do_leave(void)
+{
+    enum { MANY = 100000 };
+    int out = 0, in;
+    MPI_Request q;
+    for (int i = 0; i < MANY; i++) {
+        MPI_Isend(&out, 1, MPI_INT, right(), 1, WORLD, &q);
+        say("isend MPI_Isend to %d tag 1 bytes 4 in world request %d", right(), i);
+        MPI_Recv(&in, 1, MPI_INT, left(), 1, WORLD, MPI_STATUS_IGNORE);
+        say("recv MPI_Recv from %d tag 1 bytes 4 in world", left());
+    }
+    for (int i = 0; i < MANY; i++)
+        say("wait - request %d", i);
+}
+
 /* Calls that fail return what they return, and are not in the trace. */
 void do_errors(void)
 {
