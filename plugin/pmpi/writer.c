@@ -4,7 +4,8 @@
  * Idea: an event that was there before is its number in the dictionary, most often one byte. While
  * the program runs the file is called rank-N.svt.part, and the program's name in it says that it
  * did not end; rec_file_end writes it again, with the right name and the sum, and renames it. So a
- * program that was killed leaves a file that says so, and cannot be taken for a whole one.
+ * program that was killed leaves a file that says so, and cannot be taken for a whole one. What is
+ * there already, of another program that was started by this one, say, is left as it is.
  *
  * Invariant: dictionary and number of records of the file are those of its reader. Events are
  * written as they come, with a buffer between; loops are found by whoever joins the files.
@@ -203,11 +204,12 @@ bool rec_file_group(const uint32_t *ranks, uint32_t size, uint32_t ordinal)
 
 /* ---- beginning and end ---- */
 
-static bool create(const char *suffix)
+/* exclusive: nobody else's is written over. */
+static bool create(const char *suffix, int exclusive)
 {
     char path[MOST_PATH + 8];
     snprintf(path, sizeof path, "%s%s", file.path, suffix);
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | exclusive, 0666);
     if (descriptor < 0)
         return fail(strerror(errno));
     file.descriptor = descriptor;
@@ -218,13 +220,19 @@ static bool create(const char *suffix)
 
 bool rec_file_begin(const char *folder, const char *program, uint32_t rank, uint32_t ranks)
 {
-    int length = snprintf(file.path, sizeof file.path, "%s/rank-%06u.svt", folder, (unsigned)rank);
+    char *whole = realpath(folder, NULL); /* the program may go elsewhere */
+    if (whole == NULL)
+        return fail(strerror(errno));
+    int length = snprintf(file.path, sizeof file.path, "%s/rank-%06u.svt", whole, (unsigned)rank);
+    free(whole);
     if (length < 0 || (size_t)length >= sizeof file.path)
         return fail("the folder's name is too long");
+    if (access(file.path, F_OK) == 0)
+        return fail("this rank is there already");
     snprintf(file.program, sizeof file.program, "%s", program);
     file.rank = rank;
     file.ranks = ranks;
-    if (!create(".part") || !put_head("did not end"))
+    if (!create(".part", O_EXCL) || !put_head("did not end"))
         return false;
     file.body = (off_t)file.filled;
     return put(1 + (uint64_t)rank);
@@ -279,7 +287,7 @@ bool rec_file_end(const char *what)
     int from = ok ? open(part, O_RDONLY | O_CLOEXEC) : -1;
     if (ok && from < 0)
         ok = fail(strerror(errno));
-    ok = ok && create(".new") && put_head(what) && copy_body(from) && put_end();
+    ok = ok && create(".new", 0) && put_head(what) && copy_body(from) && put_end();
     close_file();
     if (from >= 0)
         close(from);

@@ -46,12 +46,12 @@ def line(event, size):
 class Run:
     """A program under mpirun, in a folder of its own."""
 
-    def __init__(self, test, program, *arguments, ranks=4, recorder=True, timeout=300):
-        self.folder = tempfile.mkdtemp(prefix="selvage-record-")
+    def __init__(self, test, program, *arguments, ranks=4, recorder=True, timeout=300, folder=None, told=None):
+        self.folder = folder or tempfile.mkdtemp(prefix="selvage-record-")
         test.addCleanup(shutil.rmtree, self.folder, True)
         self.ranks = ranks
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1",
-                           OMPI_MCA_rmaps_base_oversubscribe="1", SAYS_DIR=self.folder, SELVAGE_TRACE_DIR=self.folder,
+                           OMPI_MCA_rmaps_base_oversubscribe="1", SAYS_DIR=self.folder, SELVAGE_TRACE_DIR=told or self.folder,
                            ASAN_OPTIONS="detect_leaks=0:detect_odr_violation=0", TMPDIR=self.folder)
         environment.pop("LD_PRELOAD", None)
         if recorder:
@@ -196,6 +196,27 @@ class Program(Base):
         self.assertEqual(sorted(done.stdout.decode().splitlines()), ["rank 0 of 2 is done", "rank 1 of 2 is done"])
         said = collections.Counter(done.stderr.decode().splitlines())
         self.assertEqual(said["selvage trace: rank 0 is no longer recorded: cannot write to '/nowhere/at/all': No such file or directory"], 1)
+
+    def test_a_program_that_goes_elsewhere(self):
+        self.check(Run(self, PROGRAM, "ring", "elsewhere", told="."))
+
+    def test_ranks_that_are_there_are_not_written_over(self):
+        first = Run(self, PROGRAM, "ring")
+        os.rename(first.files()[3], first.files()[3] + ".part")
+        before = self.contents(first)
+        again = Run(self, PROGRAM, "many", folder=first.folder)
+        self.assertEqual(again.code, 0)
+        for rank, why in ((0, "this rank is there already"), (3, "File exists")):
+            self.assertIn("selvage trace: rank %d is no longer recorded: cannot write to '%s': %s\n" % (rank, first.folder, why), again.err)
+        self.assertEqual(self.contents(first), before)
+
+    @staticmethod
+    def contents(run):
+        found = {}
+        for path in run.files() + run.files(".part"):
+            with open(path, "rb") as file:
+                found[path] = file.read()
+        return found
 
     def test_programs_that_are_not_mpis(self):
         folder = tempfile.mkdtemp()

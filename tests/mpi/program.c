@@ -1,7 +1,7 @@
 /*
  * program.c: mpi_program NAME [HOW]: one of the programs of says.h. HOW it ends: exit (without
  * MPI_Finalize, code 7), abort (MPI_Abort by the last rank, code 9), kill (the last rank kills
- * itself), code (MPI_Finalize, then exit code 5 of rank 0).
+ * itself), code (MPI_Finalize, then exit code 5 of rank 0), elsewhere (in another folder).
  */
 #include <pthread.h>
 #include <signal.h>
@@ -114,6 +114,8 @@ int main(int argc, char **argv)
         sleep(60);
     if (strcmp(how, "exit") == 0)
         exit(7);
+    if (strcmp(how, "elsewhere") == 0 && chdir("/") != 0)
+        return 1;
     MPI_Finalize();
     return strcmp(how, "code") == 0 && rank == 0 ? 5 : 0;
 }
