@@ -28,8 +28,9 @@ bool sim_is_skeleton(const char *argument)
 sv_status sim_load_trace(struct app *app, const char *argument, sv_mpi_trace **trace)
 {
     if (sim_is_skeleton(argument))
-        return sv_mpi_skeleton_make(app->ctx, argument, trace);
-    SV_TRY(sv_mpi_load(app->ctx, argument, trace));
+        SV_TRY(sv_mpi_skeleton_make(app->ctx, argument, trace));
+    else
+        SV_TRY(sv_mpi_load(app->ctx, argument, trace));
     sv_status status = sv_mpi_check(app->ctx, *trace);
     if (status != SV_OK) {
         sv_mpi_free(*trace);
@@ -120,8 +121,8 @@ sv_status sim_make_replay(struct app *app, struct sim *sim)
                                      .seed = o->seed,
                                      .eager_bytes = (uint32_t)o->eager_bytes,
                                      .compute = o->compute_factor,
-                                     .repeat =
-                                         o->repeat == SIM_NOT_GIVEN ? 1 : (uint32_t)o->repeat};
+                                     .repeat = o->repeat == SIM_NOT_GIVEN ? 1 : (uint32_t)o->repeat,
+                                     .checked = true};
     sv_node *map = NULL;
     if (o->map != NULL && strncmp(o->map, "file:", 5) == 0) {
         SV_TRY(sim_read_map(app, sim, o->map + 5, &map));

@@ -207,6 +207,7 @@ typedef struct sv_mpi_replay_request {
     uint32_t eager_bytes; /* larger ones ask first (rendezvous); 0: none does */
     double compute;       /* time of computing is multiplied by this; 0: as 1 */
     uint32_t repeat;      /* the whole trace so often; 0: once */
+    bool checked;         /* sv_mpi_check said yes: it is not asked again */
 } sv_mpi_replay_request;
 
 /*
