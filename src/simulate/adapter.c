@@ -294,7 +294,7 @@ sv_status sv__look_adapter(sv__sim *x, uint32_t channel)
         lanes = injectable(x, t, channel, &next);
     }
     if (lanes != 0)
-        SV_TRY(inject(x, t, channel, sv__choose_lane(x, channel, lanes), lanes));
+        SV_TRY(inject(x, t, channel, sv__one_lane(x, channel, lanes), lanes));
     free = sv__max(o->link_free, o->entry_free);
     if (sent || lanes != 0) {
         next = a->lanes != 0 ? free : SV_NEVER;

@@ -21,13 +21,22 @@
 /* In place, beside the number. */
 static const uint32_t IN_LIST = 0x80000000, IN_FAR = 0x40000000, IN_NEAR = 0;
 
+/* What a byte takes on the fastest link. */
+static uint64_t least_byte(const sv__sim *x)
+{
+    uint64_t least = UINT32_MAX;
+    for (uint32_t c = 0; c < x->f->num_channels; c++)
+        least = x->outputs[c].byte < least ? x->outputs[c].byte : least;
+    return least;
+}
+
 sv_status sv__events_init(sv__sim *x)
 {
     sv__events *e = &x->events;
     e->base = x->policy != NULL ? x->f->num_terminals : 0;
     e->slots = x->outputs - e->base; /* see sv__sim_init */
     uint32_t n = x->f->num_channels + e->base;
-    uint64_t packet = (uint64_t)(x->m->mtu_bytes + x->header) * 450;
+    uint64_t packet = (x->m->mtu_bytes + x->header) * least_byte(x);
     packet /= x->listens ? 4 : 1; /* there are arrivals besides, and small packets */
     e->buckets = 1024;
     while (e->buckets < 2 * n && e->buckets < 1u << 20)
@@ -289,15 +298,10 @@ static bool advance(sv__sim *x)
     return true;
 }
 
-uint64_t sv__events_peek(sv__sim *x)
+uint64_t sv__events_ahead(sv__sim *x)
 {
-    sv__events *e = &x->events;
-    if (e->near_first < e->near.length)
-        return e->near.at[e->near_first].when;
-    if (e->far.length == 0 && next_bucket(e) == UINT64_MAX)
-        return SV_NEVER;
-    advance(x);
-    return e->near.at[e->near_first].when;
+    const sv__events *e = &x->events;
+    return advance(x) ? e->near.at[e->near_first].when : SV_NEVER;
 }
 
 uint32_t sv__events_next(sv__sim *x)

@@ -325,6 +325,12 @@ sv_status sv__check_model(sv_ctx *ctx, const sv_sim_model *m, uint32_t header);
 
 /* Places in an output buffer: 0 if n are free now, else when they are. */
 uint64_t sv__room(sv__sim *x, sv__output *o, uint32_t n);
+/* The same; as a rule they are. */
+static inline uint64_t sv__room_for(sv__sim *x, sv__output *o, uint32_t n)
+{
+    return o->buffer_free >= n ? 0 : sv__room(x, o, n);
+}
+
 /* Takes places for a packet whose link starts at a time. */
 sv_status sv__room_take(sv__sim *x, sv__output *o, uint64_t start, uint32_t length);
 /* Credits: whether n are there now; if not, *when is not after they are (SV_NEVER: nobody knows).
@@ -357,6 +363,13 @@ sv_status sv__enqueue(sv__sim *x, uint32_t packet, uint32_t channel);
 unsigned sv__choose_lane(const sv__sim *x, uint32_t channel, uint64_t lanes);
 void sv__take_lane(sv__sim *x, uint32_t channel, unsigned lane, uint64_t lanes, uint32_t blocks);
 
+/* The same; as a rule there is one, and no choice. */
+static inline unsigned sv__one_lane(const sv__sim *x, uint32_t channel, uint64_t lanes)
+{
+    return (lanes & (lanes - 1)) == 0 ? (unsigned)__builtin_ctzll(lanes)
+                                      : sv__choose_lane(x, channel, lanes);
+}
+
 /* ---- adapter.c ---- */
 
 /* A place for a packet; SV_NONE: no memory. */
@@ -388,8 +401,14 @@ uint32_t sv__events_next(sv__sim *x);
 /* With a policy: something arrives at a terminal at a time. */
 void sv__events_arrival(sv__sim *x, uint32_t terminal, uint64_t time);
 
+/* When it is, where the present bucket has nothing; SV_NEVER: none. */
+uint64_t sv__events_ahead(sv__sim *x);
 /* When it is; SV_NEVER: none. */
-uint64_t sv__events_peek(sv__sim *x);
+static inline uint64_t sv__events_peek(sv__sim *x)
+{
+    const sv__events *e = &x->events;
+    return e->near_first < e->near.length ? e->near.at[e->near_first].when : sv__events_ahead(x);
+}
 /* Whether it is an arrival; there is one. */
 static inline bool sv__events_arrives(const sv__sim *x)
 {

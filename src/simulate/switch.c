@@ -264,7 +264,8 @@ static uint64_t grantable(sv__sim *x, uint32_t channel, uint64_t *next)
         if (time <= x->now) {
             if (lacking >> w->lane & 1) /* and somebody has planned for it */
                 continue;
-            if (sv__credits_there(x, channel, w->lane, w->blocks, &time)) {
+            if (sv__credits_of(x, channel, w->lane)->there >= w->blocks ||
+                sv__credits_there(x, channel, w->lane, w->blocks, &time)) {
                 x->could[i] = 1;
                 lanes |= (uint64_t)1 << w->lane;
                 continue;
@@ -316,7 +317,7 @@ sv_status sv__look(sv__sim *x, uint32_t channel)
     uint64_t next = SV_NEVER;
     if (o->num_wants == 0)
         return SV_OK;
-    uint64_t room = o->entry_free > x->now ? 0 : sv__room(x, o, least_of(x, o));
+    uint64_t room = o->entry_free > x->now ? 0 : sv__room_for(x, o, least_of(x, o));
     if (o->entry_free > x->now || room > x->now) {
         sv__events_plan(x, channel, sv__max(o->entry_free, room));
         return SV_OK;
@@ -327,9 +328,9 @@ sv_status sv__look(sv__sim *x, uint32_t channel)
         sv__events_plan(x, channel, next);
         return SV_OK;
     }
-    unsigned lane = sv__choose_lane(x, channel, lanes);
+    unsigned lane = sv__one_lane(x, channel, lanes);
     SV_TRY(grant(x, channel, first_in_lane(x, channel, lane), lanes));
     if (o->num_wants > 0)
-        sv__events_plan(x, channel, sv__max(o->entry_free, sv__room(x, o, least_of(x, o))));
+        sv__events_plan(x, channel, sv__max(o->entry_free, sv__room_for(x, o, least_of(x, o))));
     return SV_OK;
 }

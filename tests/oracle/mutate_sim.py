@@ -100,7 +100,7 @@ MUTATIONS = [
              "for (uint32_t l = 0; l < x->m->lanes; l++)\n"
              "        x->last_pair[(size_t)out * x->m->lanes + l] = w.pair;"),
     Mutation("switch.c", 16, "switches grant the smallest lane",
-             "unsigned lane = sv__choose_lane(x, channel, lanes);",
+             "unsigned lane = sv__one_lane(x, channel, lanes);",
              "unsigned lane = (unsigned)__builtin_ctzll(lanes);"),
     # ---- credits.c ----
     Mutation("credits.c", 18, "an adapter works through its pauses, as far as the clock goes",
@@ -175,7 +175,7 @@ MUTATIONS = [
     Mutation("adapter.c", 17, "injecting takes no longer than the link",
              "free = sv__max(o->link_free, o->entry_free), next", "free = o->link_free, next"),
     Mutation("adapter.c", 16, "adapters inject the smallest lane",
-             "sv__choose_lane(x, channel, lanes), lanes)",
+             "sv__one_lane(x, channel, lanes), lanes)",
              "(unsigned)__builtin_ctzll(lanes), lanes)"),
     Mutation("adapter.c", 17, "what becomes ready while others wait for credits is not looked at",
              "if (a->has_coming && a->open < x->m->open) {",
