@@ -156,7 +156,7 @@ sv_status sv__balance_make(sv_adapt *a, bool fast, bool predictive)
         return SV_NO_MEMORY;
     *b = (sv__balance){.a = a, .fast = fast, .predictive = predictive};
     a->state = b;
-    sv_map_init(&b->index, a->ctx);
+    SV_TRY(sv_cells_init(&b->index, a->ctx, a->f->num_terminals, a->r->num_destinations));
     uint32_t flows = predictive ? a->set.flows : 0;
     b->shelf = (sv__shelf){&a->arena, flows, a->set.paths};
     b->notes = (sv__notes){.arena = &a->arena, .most_flows = flows};
@@ -184,7 +184,7 @@ void sv__balance_release(sv_adapt *a)
     sv_array_release(a->ctx, &b->pairs);
     sv_array_release(a->ctx, &b->alarms);
     sv_array_release(a->ctx, &b->notes.blocks);
-    sv_map_release(&b->index);
+    sv_cells_release(&b->index);
 }
 
 void sv__balance_spy(sv_adapt *a, const sv__spy *spy)

@@ -14,7 +14,7 @@
 #include "adapt/trend.h"
 #include "adapt/wire.h"
 #include "base/array.h"
-#include "base/map.h"
+#include "base/cells.h"
 
 #define SV__NO_PATH UINT32_MAX
 
@@ -156,7 +156,7 @@ typedef struct sv__balance {
     bool fast, predictive;
     uint32_t full; /* bytes on the wire of a full packet */
 
-    sv_map index; /* of source and destination to pairs */
+    sv_cells index; /* of source and destination to pairs */
     SV_ARRAY(sv__pair *) pairs;
     sv__shelf shelf;
     sv__notes notes;

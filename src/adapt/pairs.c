@@ -14,7 +14,7 @@
 
 uint32_t sv__pairs_find(const sv__balance *b, uint32_t from, uint32_t destination)
 {
-    return sv_map_get(&b->index, (uint64_t)from << 32 | destination);
+    return sv_cells_get(&b->index, from, destination);
 }
 
 /* What an acknowledgement takes, empty: tables may lead back another way. */
@@ -60,8 +60,7 @@ sv_status sv__pairs_get(sv__balance *b, uint32_t from, uint32_t destination, uin
         p->destination = destination;
         SV_TRY(fill(b, p));
         SV_TRY(sv_array_push(a->ctx, &b->pairs, p));
-        SV_TRY(sv_map_add(&b->index, (uint64_t)from << 32 | destination,
-                          (uint32_t)b->pairs.length - 1, &held));
+        SV_TRY(sv_cells_add(&b->index, from, destination, (uint32_t)b->pairs.length - 1, &held));
     }
     *pair = held;
     return SV_OK;

@@ -81,8 +81,8 @@ sv_status sv__policy_init(sv__sim *x, const sv_sim_policy *p)
     k->next = p->timer != NULL ? p->first : SV_NEVER;
     k->free_control = SV_NONE;
     k->queued = x->listens = p->deliver != NULL || p->depart != NULL;
-    sv_map_init(&k->pair_of, x->ctx);
     x->policy = k;
+    SV_TRY(sv_cells_init(&k->pair_of, x->ctx, x->f->num_terminals, x->f->num_terminals));
     x->num_inputs = x->f->num_channels + x->f->num_switches;
     SV_TRY(check_lanes(x, p));
     size_t terminals = x->f->num_terminals;
@@ -106,7 +106,7 @@ void sv__policy_release(sv__sim *x)
     sv__policy *k = x->policy;
     if (k == NULL)
         return;
-    sv_map_release(&k->pair_of);
+    sv_cells_release(&k->pair_of);
     sv_array_release(x->ctx, &k->pairs);
     sv_array_release(x->ctx, &k->controls);
     sv_release(x->ctx, k->plans);
@@ -120,7 +120,7 @@ uint64_t sv__policy_bytes(const sv__sim *x)
     size_t next = k->waiting.lists != NULL ? sizeof *k->waiting.next : 0;
     return k->heads_room * (sizeof *x->heads + next) + k->plans_room * sizeof *k->plans +
            k->pairs.room * sizeof *k->pairs.at + k->controls.room * sizeof *k->controls.at +
-           k->pair_of.size * (sizeof(uint64_t) + 2 * sizeof(uint32_t));
+           sv_cells_bytes(&k->pair_of);
 }
 
 sv_status sv__policy_room(sv__sim *x, uint32_t packets)

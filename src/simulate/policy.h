@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/bitset.h"
-#include "base/map.h"
+#include "base/cells.h"
 #include "simulate/state.h"
 
 /* Two terminals, one of which sends to the other. */
@@ -47,7 +47,7 @@ typedef struct sv__policy {
     uint32_t turns;          /* terminals that have had their turn in this tick, in choose */
     bool queued;             /* arrivals wait for their tick */
 
-    sv_map pair_of; /* from, to: the place in pairs */
+    sv_cells pair_of; /* from, to: the place in pairs */
     SV_ARRAY(sv__pair) pairs;
     sv__plan *plans; /* as x->opened */
     uint32_t plans_room, heads_room;

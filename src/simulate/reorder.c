@@ -19,11 +19,12 @@
 sv_status sv__pair_of(sv__sim *x, uint32_t from, uint32_t to, uint32_t *pair)
 {
     sv__policy *k = x->policy;
-    uint32_t fresh = (uint32_t)k->pairs.length;
+    *pair = sv_cells_get(&k->pair_of, from, to);
+    if (*pair != SV_ABSENT)
+        return SV_OK;
     SV_TRY(sv_array_reserve(x->ctx, &k->pairs, k->pairs.length + 1));
-    SV_TRY(sv_map_add(&k->pair_of, (uint64_t)from << 32 | to, fresh, pair));
-    if (*pair == fresh)
-        k->pairs.at[k->pairs.length++] = (sv__pair){.first = SV_NONE, .last = SV_NONE};
+    SV_TRY(sv_cells_add(&k->pair_of, from, to, (uint32_t)k->pairs.length, pair));
+    k->pairs.at[k->pairs.length++] = (sv__pair){.first = SV_NONE, .last = SV_NONE};
     return SV_OK;
 }
 

@@ -37,10 +37,7 @@ static const sv__coll_step nothing = {.to = SV_NONE, .from = SV_NONE};
 
 static uint32_t log_below(uint32_t size) /* the largest m with 2^m <= size */
 {
-    uint32_t m = 0;
-    while (size >> m > 1)
-        m++;
-    return m;
+    return 31u - (uint32_t)__builtin_clz(size | 1);
 }
 
 static uint32_t turn(const sv__coll *c, uint32_t by) /* the rank that many further, going round */

@@ -103,6 +103,8 @@ uint32_t sv__place_in(const sv_mpi_replay *p, uint16_t group, uint32_t rank)
 {
     const uint64_t *places = p->places[group];
     uint32_t low = 0, high = p->trace->groups[group].size;
+    if (rank < high && places[rank] >> 32 == rank) /* all ranks, as a rule */
+        return (uint32_t)places[rank];
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
         if (places[middle] >> 32 <= rank)
@@ -260,7 +262,8 @@ sv_status sv_mpi_replay_new(sv_ctx *ctx, const sv_fabric *fabric, const sv_route
                             const sv_mpi_trace *trace, const sv_mpi_replay_request *request,
                             sv_mpi_replay **replay)
 {
-    SV_TRY(sv_mpi_check(ctx, trace));
+    if (!request->checked)
+        SV_TRY(sv_mpi_check(ctx, trace));
     sv_mpi_replay *p = sv_alloc(ctx, 1, sizeof *p);
     if (p == NULL)
         return SV_NO_MEMORY;
@@ -271,8 +274,10 @@ sv_status sv_mpi_replay_new(sv_ctx *ctx, const sv_fabric *fabric, const sv_route
     p->rounds = request->repeat;
     p->free_parcel = p->free_post = SV_NONE;
     p->source = (sv_sim_source){.user = p, .next = tell, .arrived = hear, .back = take_back};
-    sv_map_init(&p->lane_of, ctx);
-    sv_status status = make(p, fabric, routes, request);
+    sv_status status = sv_cells_init(&p->lane_of, ctx, trace->num_ranks,
+                                     (uint64_t)2 * trace->num_groups * trace->num_ranks);
+    if (status == SV_OK)
+        status = make(p, fabric, routes, request);
     if (status != SV_OK) {
         sv_mpi_replay_free(p);
         return status;
@@ -293,7 +298,7 @@ void sv_mpi_replay_free(sv_mpi_replay *p)
     sv_array_release(p->ctx, &p->posts);
     sv_array_release(p->ctx, &p->lanes);
     sv_array_release(p->ctx, &p->runnable);
-    sv_map_release(&p->lane_of);
+    sv_cells_release(&p->lane_of);
     sv_release(p->ctx, p->places);
     sv_release(p->ctx, p->slots);
     sv_release(p->ctx, p->outboxes);

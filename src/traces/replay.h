@@ -6,7 +6,7 @@
 #define SV_TRACES_REPLAY_H
 
 #include "base/array.h"
-#include "base/map.h"
+#include "base/cells.h"
 #include "traces/collective.h"
 #include "traces/traces.h"
 
@@ -88,7 +88,7 @@ struct sv_mpi_replay {
     SV_ARRAY(sv__parcel) parcels;
     SV_ARRAY(sv__post) posts;
     uint32_t free_parcel, free_post;
-    sv_map lane_of;
+    sv_cells lane_of; /* by receiver; by sender and group */
     SV_ARRAY(sv__lane) lanes;
     SV_ARRAY(uint32_t) runnable; /* ranks, a stack */
     uint64_t **places;           /* [groups]: world rank << 32 | place, ascending */

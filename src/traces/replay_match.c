@@ -95,15 +95,15 @@ static void parcel_free(sv_mpi_replay *p, uint32_t number)
 
 static sv__lane *lane_between(sv_mpi_replay *p, uint32_t from, uint32_t to, uint32_t group)
 {
-    uint64_t key = ((uint64_t)to << 20 | from) << 17 | group;
-    uint32_t number = sv_map_get(&p->lane_of, key);
+    uint64_t column = (uint64_t)group * p->trace->num_ranks + from;
+    uint32_t number = sv_cells_get(&p->lane_of, to, column);
     if (number != SV_ABSENT)
         return &p->lanes.at[number];
     const sv__list none = {SV_NONE, SV_NONE};
     number = (uint32_t)p->lanes.length;
     if (sv_array_push(p->ctx, &p->lanes, (sv__lane){none, none, group, p->actors[to].lanes}) !=
             SV_OK ||
-        sv_map_add(&p->lane_of, key, number, &number) != SV_OK)
+        sv_cells_add(&p->lane_of, to, column, number, &number) != SV_OK)
         return no_memory(p);
     p->actors[to].lanes = number;
     return &p->lanes.at[number];

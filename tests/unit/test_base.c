@@ -9,9 +9,10 @@
 
 #include "base/array.h"
 #include "base/bitset.h"
+#include "base/cells.h"
+#include "base/cells.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/map.h"
 #include "base/rng.h"
 #include "base/threads.h"
 
@@ -102,6 +103,40 @@ static void maps_remember(void **state)
     assert_int_equal(sv_names_get(&names, sv_span_of("n5000")), SV_ABSENT);
     assert_int_equal(sv_names_get(&names, (sv_span){"n49999", 5}), 4999);
     sv_names_release(&names);
+}
+
+/* A small table and a large one, which is a map, say the same as all pairs side by side. */
+static void cells_remember(void **state)
+{
+    (void)state;
+    const uint64_t sizes[][2] = {{30, 70}, {1 << 20, UINT64_C(3) << 32}, {0, 5}};
+    for (size_t k = 0; k < 2; k++) {
+        sv_cells cells;
+        uint32_t held;
+        OK(ctx, sv_cells_init(&cells, ctx, sizes[k][0], sizes[k][1]));
+        assert_int_equal(cells.table != NULL, k == 0);
+        uint64_t last =
+            sizes[k][1] - 70; /* columns beyond 32 bits must not be mixed up with rows */
+        for (uint32_t i = 0; i < 2100; i += 2) {
+            assert_int_equal(sv_cells_get(&cells, i / 70, last + i % 70), SV_ABSENT);
+            OK(ctx, sv_cells_add(&cells, i / 70, last + i % 70, i, &held));
+            assert_int_equal(held, i);
+        }
+        for (uint32_t i = 0; i < 2100; i++) {
+            uint32_t is = i % 2 == 0 ? i : SV_ABSENT;
+            assert_int_equal(sv_cells_get(&cells, i / 70, last + i % 70), is);
+            if (i % 2 == 0) {
+                OK(ctx, sv_cells_add(&cells, i / 70, last + i % 70, 99999, &held));
+                assert_int_equal(held, i);
+            }
+        }
+        assert_true(sv_cells_bytes(&cells) >= 2100 * 4);
+        sv_cells_release(&cells);
+    }
+    sv_cells none;
+    OK(ctx, sv_cells_init(&none, ctx, sizes[2][0], sizes[2][1]));
+    sv_cells_release(&none);
+    sv_cells_release(&none);
 }
 
 static void random_numbers_are_fair_and_repeatable(void **state)
@@ -435,6 +470,7 @@ int main(void)
         cmocka_unit_test(absurd_sizes_are_refused),
         cmocka_unit_test(arenas_give_clean_aligned_memory),
         cmocka_unit_test(maps_remember),
+        cmocka_unit_test(cells_remember),
         cmocka_unit_test(random_numbers_are_fair_and_repeatable),
         cmocka_unit_test(random_numbers_never_change),
         cmocka_unit_test(lines_come_one_by_one),
