@@ -70,24 +70,30 @@ static double sent_bytes(const struct sim *sim)
     return bytes;
 }
 
+/* How long it took; NAN where it did not come to its end. */
+static double execution_us(const struct sim *sim)
+{
+    const sv_sim_result *r = sim->result;
+    if (sim->replay != NULL)
+        return sim->replayed.done ? sim_us(sim->replayed.time) : NAN;
+    return r->end == SV_SIM_COMPLETED || r->end == SV_SIM_STEADY ? sim_us(r->time) : NAN;
+}
+
 sim_measures sim_measure(const struct sim *sim)
 {
     const sv_sim_result *r = sim->result;
     double data = (double)(r->packets - r->control_packets);
     sim_measures m = {.throughput_gbyte_s = r->throughput / 1e9,
-                      .execution_us = sim_us(r->time),
+                      .execution_us = execution_us(sim),
                       .waiting_share = NAN,
                       .control_share = NAN,
                       .detour_share = share((double)r->detours, data),
                       .early_share = share((double)r->early, data),
                       .early_us = share(sim_us(r->early_wait), (double)r->early),
                       .early_most_bytes = (double)r->early_most};
-    if (sim->replay != NULL) {
-        if (sim->replayed.done)
-            m.execution_us = sim_us(sim->replayed.time);
+    if (sim->replay != NULL)
         m.waiting_share =
             share(sim_us(sim->replayed.waiting), m.execution_us * sim->trace->num_ranks);
-    }
     if (r->from == 0) /* control packets are counted from the beginning on */
         m.control_share = share((double)r->control_bytes, sent_bytes(sim));
     measure_latency(sim, &m);

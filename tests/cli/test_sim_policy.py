@@ -332,6 +332,21 @@ class Maps(Case):
         self.assertTrue(result.out.rstrip().endswith("</svg>"))
 
 
+class Unfinished(Case):
+    def test_runs_without_an_end_have_no_time(self):
+        """How long something took is not known of what deadlocked or was stopped, and is not compared."""
+        stuck = ("torus:5,hosts=4", "-e", "sssp", "--vls", "1", "--traffic", "shift:by=8,messages=100")
+        spec = ("--policy", "deterministic", "--policy", "deterministic:adaptive=1")
+        self.assertIsNone(self.json(*stuck, *spec[:2], code=1)["execution_us"])
+        found = self.json(*stuck, *spec, code=1)["policies"]
+        self.assertEqual([p["ends"]["deadlock"] for p in found], [1, 1])
+        for policy in found:
+            self.assertEqual(policy["execution_us"], dict.fromkeys(("mean", "half", "change_percent", "change_half")))
+        stopped = self.json(*TREE, "--trace", "lu:ranks=16,iterations=2", "--limit", "100", *spec[:2])
+        self.assertIsNone(stopped["execution_us"])
+        self.assertIsNone(stopped["trace"]["waiting_share"])
+
+
 class Refused(Case):
     def test_usage(self):
         for message, options in (
