@@ -228,7 +228,7 @@ static sv_status set_number(sv_ctx *ctx, const char *spec, const sv__key *key, s
     if (!sv_span_decimal(value, &number) || number < key->least || number > key->most ||
         (whole && number != (double)(unsigned)number)) {
         char range[120];
-        snprintf(range, sizeof range, "a %s in %.10g…%.10g", whole ? "whole number" : "number",
+        snprintf(range, sizeof range, "a %s in %.15g…%.15g", whole ? "whole number" : "number",
                  key->least, key->most);
         return fail_value(ctx, spec, key, value, range);
     }

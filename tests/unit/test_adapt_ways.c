@@ -47,7 +47,7 @@ static void specs_are_refused(void **state)
         {"random:paths=-1", "paths=-1 is not"},
         {"random:by=flow", "by=flow is not one of message, packet"},
         {"valiant:via=none", "via=none is not one of terminals, far, all"},
-        {"ugal-l:bias=x", "bias=x is not a number"},
+        {"ugal-l:bias=x", "bias=x is not a number in 0…1000000000000"},
     };
     sv_fabric *f = test_fabric(ctx, "mesh:2x2,hosts=1");
     sv_routes *r = test_routed(ctx, f, "dor", 0);
