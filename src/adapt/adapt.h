@@ -112,6 +112,8 @@ sv_status sv__ways_find(sv_adapt *a, uint32_t from, uint32_t destination, unsign
  * tables do not carry packets so. Time: O(length). */
 sv_status sv__ways_channels(sv_adapt *a, uint32_t from, uint32_t destination, const sv_sim_way *way,
                             sv_channel *channels, uint32_t most, uint32_t *count);
+/* Ticks that a byte takes on a channel's link, in this model. Time: O(1). */
+uint64_t sv__ways_byte(const sv_adapt *a, sv_channel c);
 /* Ticks that a packet of so many bytes on the wire takes over so many channels when nothing else is
  * there: from injection until it has arrived, all links as fast as that of the terminal, without
  * pauses of adapters. Time: O(1). */

@@ -111,13 +111,8 @@ static uint64_t packet_ticks(const sv_adapt *a, uint32_t bytes)
 {
     for (uint32_t t = 0; t < a->f->num_terminals; t++) {
         sv_node node = {a->f->num_switches + t};
-        if (sv_degree(a->f, node) == 0)
-            continue;
-        const sv_link *link = sv_link_of(a->f, a->f->hops[a->f->first[node.i]].channel);
-        unsigned width = link->width > 0 ? link->width : 4;
-        uint64_t ticks =
-            a->model.byte_ticks > 0 ? a->model.byte_ticks * 4 / width : sv_sim_byte_ticks(link);
-        return bytes * ticks;
+        if (sv_degree(a->f, node) > 0)
+            return bytes * sv__ways_byte(a, a->f->hops[a->f->first[node.i]].channel);
     }
     return 0;
 }

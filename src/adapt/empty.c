@@ -15,8 +15,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Ticks a byte of a channel's link. */
-static uint64_t byte_ticks(const sv_adapt *a, sv_channel c)
+uint64_t sv__ways_byte(const sv_adapt *a, sv_channel c)
 {
     const sv_link *link = sv_link_of(a->f, c);
     unsigned width = link->width > 0 ? link->width : 4;
@@ -48,7 +47,7 @@ uint64_t sv__ways_empty(const sv_adapt *a, uint32_t from, unsigned channels, uin
     sv_node node = {a->f->num_switches + from};
     if (channels == 0 || sv_degree(a->f, node) == 0)
         return 0;
-    uint64_t byte = byte_ticks(a, a->f->hops[a->f->first[node.i]].channel);
+    uint64_t byte = sv__ways_byte(a, a->f->hops[a->f->first[node.i]].channel);
     return (channels - 1) * hop_ticks(a, bytes, byte, byte) +
            ready_after(a, bytes, byte, a->model.drain) + bytes * a->model.drain;
 }
@@ -58,7 +57,7 @@ uint64_t sv__ways_stream(const sv_adapt *a, uint32_t from, uint64_t bytes)
     sv_node node = {a->f->num_switches + from};
     if (sv_degree(a->f, node) == 0)
         return 0;
-    uint64_t byte = byte_ticks(a, a->f->hops[a->f->first[node.i]].channel);
+    uint64_t byte = sv__ways_byte(a, a->f->hops[a->f->first[node.i]].channel);
     return bytes * larger(byte, larger(a->model.inject, a->model.drain));
 }
 
@@ -67,9 +66,10 @@ uint64_t sv__ways_empty_over(const sv_adapt *a, const sv_channel *channels, uint
 {
     uint64_t ticks = 0;
     for (uint32_t i = 1; i < count; i++)
-        ticks += hop_ticks(a, bytes, byte_ticks(a, channels[i - 1]), byte_ticks(a, channels[i]));
+        ticks +=
+            hop_ticks(a, bytes, sv__ways_byte(a, channels[i - 1]), sv__ways_byte(a, channels[i]));
     return count == 0
                ? 0
                : ticks + bytes * a->model.drain +
-                     ready_after(a, bytes, byte_ticks(a, channels[count - 1]), a->model.drain);
+                     ready_after(a, bytes, sv__ways_byte(a, channels[count - 1]), a->model.drain);
 }
