@@ -50,11 +50,8 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
 
 static sv_status make(sv_adapt *a)
 {
-    sv__vias *vias = NULL;
-    SV_TRY(sv__vias_new(a, &vias));
-    a->state = vias;
     a->policy.choose = choose;
-    return SV_OK;
+    return sv__vias_new(a);
 }
 
 static const sv_adapt_key *const keys[] = {SV__KEY(VIA_FAR), SV__KEY(BIAS_SUM), SV__KEY(BY_PACKET),

@@ -91,7 +91,7 @@ static void list(const sv_adapt *a, sv__vias *v, uint32_t group)
     }
 }
 
-sv_status sv__vias_new(sv_adapt *a, sv__vias **vias)
+sv_status sv__vias_new(sv_adapt *a)
 {
     uint32_t n = a->f->num_switches, groups = 1;
     sv__vias *v = SV_ARENA_NEW(&a->arena, sv__vias, 1);
@@ -111,7 +111,7 @@ sv_status sv__vias_new(sv_adapt *a, sv__vias **vias)
     }
     for (uint32_t t = 0; t < a->f->num_terminals; t++)
         v->switches[t] = sv_switch_of(a->f, (sv_node){n + t}).i;
-    *vias = v;
+    a->state = v;
     return SV_OK;
 }
 

@@ -8,8 +8,8 @@
 
 typedef struct sv__vias sv__vias;
 
-/* Makes the list that set.via asks for, in the arena. */
-sv_status sv__vias_new(sv_adapt *a, sv__vias **vias);
+/* Makes the list that set.via asks for, in the arena: it is the policy's state. */
+sv_status sv__vias_new(sv_adapt *a);
 /* A detour that was drawn. */
 typedef struct sv__detour {
     uint32_t s;   /* the switch of the terminal; SV_NONE if it has none */
