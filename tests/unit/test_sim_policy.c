@@ -377,25 +377,6 @@ static void control_packets_that_are_none_are_refused(void **state)
     sim_finish(&c);
 }
 
-/* Packets that are ready at the end of time are in nobody's way: control packets do not count. */
-static void control_packets_that_are_never_ready_stay(void **state)
-{
-    (void)state;
-    static const struct order orders[] = {
-        {9, SV_NEVER, 0, 1, 90, 0},     {9, SV_NEVER, 4, 1, 90, 0},
-        {9, SV_NEVER - 1, 0, 1, 90, 0}, {9, SV_NEVER - 1, 4, 1, 90, 0},
-        {9, SV_NEVER - 1, 4, 1, 90, 0}, {10, 11, 4, 2, 90, 0}};
-    sim_case c = ring(ctx);
-    const sim_send sends[] = {{0, 1, 100, 100}, {0, 1, 100, 1000000}};
-    struct script s = {.orders = orders, .num_orders = LENGTH(orders)};
-    const sv_sim_policy policy = scripted(&s, 1);
-    const sv_sim_result *r = run_script(ctx, &c, &s, &policy, sends, 2);
-    assert_int_equal(r->end, SV_SIM_COMPLETED);
-    assert_int_equal(r->arrived_messages, 2);
-    assert_int_equal(r->arrived_packets, 3);
-    sim_finish(&c);
-}
-
 /* ---- the same again ---- */
 
 /* A policy that does at random what can be done, and adds up what it hears. */
@@ -607,7 +588,6 @@ int main(void)
         cmocka_unit_test(policies_that_are_none_are_refused),
         cmocka_unit_test(ways_that_are_none_are_refused),
         cmocka_unit_test(control_packets_that_are_none_are_refused),
-        cmocka_unit_test(control_packets_that_are_never_ready_stay),
         cmocka_unit_test(the_same_policy_does_the_same_again),
         cmocka_unit_test(hearing_of_packets_changes_nothing),
     };

@@ -406,6 +406,25 @@ static void a_run_ends_with_its_data(void **state)
     sim_finish(&c);
 }
 
+/* Packets that are ready at the end of time are in nobody's way: control packets do not count. */
+static void control_packets_that_are_never_ready_stay(void **state)
+{
+    (void)state;
+    static const struct order orders[] = {
+        {9, SV_NEVER, 0, 1, 90, 0},     {9, SV_NEVER, 4, 1, 90, 0},
+        {9, SV_NEVER - 1, 0, 1, 90, 0}, {9, SV_NEVER - 1, 4, 1, 90, 0},
+        {9, SV_NEVER - 1, 4, 1, 90, 0}, {10, 11, 4, 2, 90, 0}};
+    sim_case c = ring(ctx);
+    const sim_send sends[] = {{0, 1, 100, 100}, {0, 1, 100, 1000000}};
+    struct script s = {.orders = orders, .num_orders = LENGTH(orders)};
+    const sv_sim_policy policy = scripted(&s, 1);
+    const sv_sim_result *r = run_script(ctx, &c, &s, &policy, sends, 2);
+    assert_int_equal(r->end, SV_SIM_COMPLETED);
+    assert_int_equal(r->arrived_messages, 2);
+    assert_int_equal(r->arrived_packets, 3);
+    sim_finish(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +439,7 @@ int main(void)
         cmocka_unit_test(control_packets_of_a_switch_queue),
         cmocka_unit_test(packets_take_what_lane_has_credits),
         cmocka_unit_test(a_run_ends_with_its_data),
+        cmocka_unit_test(control_packets_that_are_never_ready_stay),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
