@@ -133,6 +133,22 @@ static void count_terminals(struct sim *sim)
     }
 }
 
+bool sim_blocked(const struct sim *sim)
+{
+    return sim->replay != NULL && sim->result->end == SV_SIM_COMPLETED && !sim->replayed.done;
+}
+
+static sv_status end_replay(struct app *app, struct sim *sim)
+{
+    if (sim->replay == NULL)
+        return SV_OK;
+    sim->replayed = sv_mpi_replay_end(sim->replay);
+    if (sim_blocked(sim) && sim->replayed.status == SV_OK)
+        sv_warn(app->ctx, "%s: rank %u waits for ever at its event %llu", sim->o->trace,
+                sim->replayed.blocked, (unsigned long long)sim->replayed.blocked_at);
+    return sim->replayed.status;
+}
+
 sv_status sim_run(struct app *app, struct sim *sim)
 {
     SV_TRY(sim_fit_model(app, sim));
@@ -142,8 +158,7 @@ sv_status sim_run(struct app *app, struct sim *sim)
     uint64_t begun = sv_now_ns(app->ctx);
     SV_TRY(sv_simulate(app->ctx, sim->f, sim->r, &sim->setup, &sim->result));
     sim->seconds = (double)(sv_now_ns(app->ctx) - begun) / 1e9;
-    if (sim->replay != NULL)
-        sim->replayed = sv_mpi_replay_end(sim->replay);
+    SV_TRY(end_replay(app, sim));
     count_terminals(sim);
     if (sim->result->end != SV_SIM_DEADLOCK)
         return SV_OK;
@@ -229,9 +244,11 @@ static sv_status tell(struct app *app, const struct sim *sim)
     return app_print_end(app, &out);
 }
 
-static int exit_of(sv_sim_end end)
+static int exit_of(const struct sim *sim)
 {
-    switch (end) {
+    if (sim_blocked(sim))
+        return EXIT_NO;
+    switch (sim->result->end) {
     case SV_SIM_DEADLOCK:
         return EXIT_NO;
     case SV_SIM_CANCELLED:
@@ -249,7 +266,7 @@ static int run_once(struct app *app, struct sim *sim)
         app->concluding = true;
         status = tell(app, sim);
     }
-    int code = status == SV_OK ? exit_of(sim->result->end) : app_exit(app, status);
+    int code = status == SV_OK ? exit_of(sim) : app_exit(app, status);
     sim_end_run(app, sim);
     return code;
 }

@@ -149,7 +149,7 @@ void sim_print_adapt(sv_text *out, const struct sim *sim)
     const sim_measures m = sim_measure(sim);
     if (sim->replay != NULL && sim->replayed.done)
         sv_text_print(out, "execution      %.3f us, of which ranks waited %.1f %%\n",
-                      m.execution_us, 100 * m.waiting_share);
+                      m.execution_us, 100 * (m.waiting_share >= 0 ? m.waiting_share : 0));
     else if (sim->replay != NULL && sim->replayed.blocked != SV_NONE)
         sv_text_print(out, "execution      not to its end: rank %u is at event %llu\n",
                       sim->replayed.blocked, (unsigned long long)sim->replayed.blocked_at);

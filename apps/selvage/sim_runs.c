@@ -26,6 +26,7 @@
 struct found {
     bool over;
     sv_sim_end end;
+    bool blocked;
     unsigned lanes;
     double seconds;
     sim_measures measures;
@@ -157,6 +158,7 @@ static sv_status run(struct app *app, struct sim *sim, struct found *found)
     if (sim->result->end == SV_SIM_CANCELLED)
         return SV_CANCELLED;
     found->end = sim->result->end;
+    found->blocked = sim_blocked(sim);
     found->lanes = sim->setup.model.lanes;
     found->seconds = sim->seconds;
     found->measures = sim_measure(sim);
@@ -224,6 +226,7 @@ static sv_status run_all(struct runs *runs)
 static void add(sim_contender *c, struct found *found, uint32_t switches)
 {
     c->ends[found->end]++;
+    c->blocked += found->blocked;
     c->lanes = found->lanes;
     c->seconds += found->seconds;
     c->measures[c->runs] = found->measures;
@@ -272,7 +275,7 @@ int sim_compare(struct app *app, struct sim *sim)
         status = tell(app, sim, &runs);
     }
     for (size_t i = 0; i < runs.count && runs.all != NULL; i++)
-        dead = dead || runs.all[i].ends[SV_SIM_DEADLOCK] > 0;
+        dead = dead || runs.all[i].ends[SV_SIM_DEADLOCK] > 0 || runs.all[i].blocked > 0;
     release(app, &runs);
     if (status != SV_OK)
         return app_exit(app, status);

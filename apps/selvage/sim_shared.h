@@ -120,6 +120,8 @@ sv_status sim_make_replay(struct app *app, struct sim *sim);
 
 /* Simulates with the tables that there are; what it made is released by sim_end_run. */
 sv_status sim_run(struct app *app, struct sim *sim);
+/* Everything has arrived, but a rank of the program waits for ever. */
+bool sim_blocked(const struct sim *sim);
 void sim_end_run(struct app *app, struct sim *sim);
 /* Writes into a file, or to standard output. */
 typedef void sim_write_fn(sv_text *out, const void *what);
@@ -152,6 +154,7 @@ typedef struct sim_contender {
     sim_measures *measures; /* [num_seeds] */
     sv_adapt_report *reports;
     uint64_t ends[SV_SIM_CANCELLED + 1];
+    uint64_t blocked; /* programs with a rank that waits for ever */
     double seconds;
     double *packets, *waited; /* [switches]: sums, of --latency-map */
     double *cells;            /* [columns × switches]: mean wait in us, of the first run */

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "selvage/sim_shared.h"
+#include "selvage/trace_shared.h"
 
 /* By the name up to its colon. */
 bool sim_is_skeleton(const char *argument)
@@ -31,7 +32,7 @@ sv_status sim_load_trace(struct app *app, const char *argument, sv_mpi_trace **t
         SV_TRY(sv_mpi_skeleton_make(app->ctx, argument, trace));
     else
         SV_TRY(sv_mpi_load(app->ctx, argument, trace));
-    sv_status status = sv_mpi_check(app->ctx, *trace);
+    sv_status status = trace_in(app, argument, sv_mpi_check(app->ctx, *trace));
     if (status != SV_OK) {
         sv_mpi_free(*trace);
         *trace = NULL;
@@ -132,7 +133,7 @@ sv_status sim_make_replay(struct app *app, struct sim *sim)
     sv_status status =
         sv_mpi_replay_new(app->ctx, sim->f, sim->r, sim->trace, &request, &sim->replay);
     sv_release(app->ctx, map);
-    SV_TRY(status);
+    SV_TRY(trace_in(app, o->trace, status));
     sim->setup.source = sv_mpi_replay_source(sim->replay);
     sim->traffic = o->trace;
     sim->endless = false;

@@ -67,7 +67,7 @@ sv_status trace_load(struct app *app, const char *path, sv_mpi_trace **trace)
 sv_status trace_in(struct app *app, const char *path, sv_status status)
 {
     char why[512];
-    if (status != SV_BAD_INPUT)
+    if (status != SV_BAD_INPUT && status != SV_UNSUPPORTED)
         return status;
     snprintf(why, sizeof why, "%s", sv_ctx_message(app->ctx));
     return sv_fail(app->ctx, status, "%s: %s", path, why);

@@ -201,6 +201,27 @@ class Traces(Case):
         self.assertTrue(all(0 < p["waiting_share"]["mean"] < 1 for p in found["policies"]))
         self.assertIn("waiting (%)", ok("sim", *TREE, *self.TRACE, "--seeds", "2").out)
 
+    def test_ranks_that_wait_for_ever(self):
+        one = self.write("one.goal", "num_ranks 2\nrank 0 {\na: send 9000b to 1\nb: recv 9000b from 1\nb requires a\n}\n"
+                                     "rank 1 {\na: send 9000b to 0\nb: recv 9000b from 0\nb requires a\n}\n")
+        self.json(*TREE, "--trace", one)
+        told = "selvage: warning: %s: rank 0 waits for ever at its event 0\n" % one
+        for options in ((), ("--json",), ("--policy", "deterministic", "--policy", "drb")):
+            result = selvage("sim", *TREE, "--trace", one, "--eager", "4096", *options)
+            self.assertEqual((result.code, result.err), (1, told))
+        self.assertIn("\nexecution      not to its end: rank 0 is at event 0\n", selvage("sim", *TREE, "--trace", one, "--eager", "4096").out)
+
+    def test_nothing_to_wait_for(self):
+        idle = self.write("idle.goal", "num_ranks 1\nrank 0 {\n}\n")
+        self.assertIn("\nexecution      0.000 us, of which ranks waited 0.0 %\n", ok("sim", *TREE, "--trace", idle).out)
+        self.assertIsNone(self.json(*TREE, "--trace", idle)["trace"]["waiting_share"])
+
+    def test_messages_name_the_trace(self):
+        large = self.write("large.goal", "num_ranks 2\nrank 0 {\nsend 4294967296b to 1\n}\nrank 1 {\n}\n")
+        self.expect(4, "%s: rank 0, event 0: messages of 4 GiB or more" % large, *TREE, "--trace", large)
+        lonely = self.write("lonely.goal", "num_ranks 2\nrank 0 {\n}\nrank 1 {\nrecv 1b from 0\n}\n")
+        self.expect(3, "%s: rank 1, event 0: there is no message for this receive" % lonely, *TREE, "--trace", lonely)
+
     def test_what_is_no_trace(self):
         self.expect(5, "none.svt", *TREE, "--trace", self.path("none.svt"))
         self.expect(3, "", *TREE, "--trace", self.write("text.svt", "nonsense\n"))
