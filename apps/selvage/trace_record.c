@@ -138,6 +138,18 @@ static void remove_folder(const struct record *r)
     rmdir(r->folder);
 }
 
+/* A trace that nobody can use is written all the same, but not in silence. */
+static sv_status warn_if_unsound(struct app *app, const sv_mpi_trace *trace, const char *path)
+{
+    char why[512];
+    sv_status status = sv_mpi_check(app->ctx, trace);
+    if (status != SV_BAD_INPUT)
+        return status;
+    snprintf(why, sizeof why, "%s", sv_ctx_message(app->ctx));
+    sv_warn(app->ctx, "%s: something was not recorded: %s", path, why);
+    return SV_OK;
+}
+
 static sv_status join(struct app *app, const struct record *r)
 {
     sv_mpi_trace *trace = NULL;
@@ -148,6 +160,8 @@ static sv_status join(struct app *app, const struct record *r)
     sv_status status = trace_load(app, r->folder, &trace);
     if (status == SV_OK && r->smooth)
         status = trace_smooth(app, &trace);
+    if (status == SV_OK)
+        status = warn_if_unsound(app, trace, r->output);
     if (status == SV_OK)
         status = trace_save(app, trace, r->output, TRACE_SVT);
     if (status == SV_OK)

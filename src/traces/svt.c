@@ -126,6 +126,9 @@ static sv_status read_group(struct reader *r)
     sv_status status = sv_mpi_add_group(r->trace, r->members.at, size, ordinal, &group);
     if (status == SV_BAD_INPUT)
         return bad(r, "a group has no ranks, or one twice");
+    if (status == SV_UNSUPPORTED)
+        return sv_fail(r->ctx, status, "%s: byte %zu: more than %d groups of ranks", r->name, r->at,
+                       UINT16_MAX + 1);
     SV_TRY(status);
     if (r->groups.length >= UINT16_MAX)
         return bad(r, "more groups than there can be");
@@ -269,7 +272,24 @@ void sv__svt_seal(uint8_t *bytes, size_t length)
         bytes[length - SV__SVT_SUM + (size_t)i] = (uint8_t)(sum >> 8 * i);
 }
 
-/* Name and number of ranks: makes the trace, or finds that they are those of the trace. */
+/* The trace of this name, made or found to be it; takes over nothing. */
+static sv_status name_trace(struct reader *r, const char *name, uint32_t ranks,
+                            sv_mpi_trace **trace, uint8_t **has)
+{
+    if (*trace == NULL) {
+        SV_TRY(sv_mpi_new(r->ctx, name, ranks, trace));
+        *has = sv_alloc(r->ctx, ranks, 1);
+        return *has == NULL ? SV_NO_MEMORY : SV_OK;
+    }
+    if ((*trace)->num_ranks != ranks || strcmp((*trace)->name, name) != 0)
+        return sv_fail(r->ctx, SV_BAD_INPUT,
+                       "%s: of '%.200s' with %u ranks, others are of '%.200s' with %u", r->name,
+                       name, ranks, (*trace)->name, (*trace)->num_ranks);
+    return SV_OK;
+}
+
+/* Name and number of ranks: makes the trace, or finds that they are those of the trace. What a
+ * terminal would take for more than letters is '?' in the name. */
 static sv_status read_head(struct reader *r, sv_mpi_trace **trace, uint8_t **has)
 {
     uint32_t ranks, length;
@@ -281,26 +301,15 @@ static sv_status read_head(struct reader *r, sv_mpi_trace **trace, uint8_t **has
     if (memchr(text, 0, length) != NULL)
         return bad(r, "the program's name has a zero in it");
     r->at += length;
-    if (*trace == NULL) {
-        char *name = sv_alloc(r->ctx, (size_t)length + 1, 1);
-        if (name == NULL)
-            return SV_NO_MEMORY;
-        memcpy(name, text, length);
-        sv_status status = sv_mpi_new(r->ctx, name, ranks, trace);
-        sv_release(r->ctx, name);
-        SV_TRY(status);
-        *has = sv_alloc(r->ctx, ranks, 1);
-        if (*has == NULL)
-            return SV_NO_MEMORY;
-    } else if ((*trace)->num_ranks != ranks || strlen((*trace)->name) != length ||
-               memcmp((*trace)->name, text, length) != 0) {
-        return sv_fail(r->ctx, SV_BAD_INPUT,
-                       "%s: of '%.*s' with %u ranks, others are of '%.200s' with %u", r->name,
-                       (int)(length > 200 ? 200 : length), text, ranks, (*trace)->name,
-                       (*trace)->num_ranks);
-    }
+    char *name = sv_alloc(r->ctx, (size_t)length + 1, 1);
+    if (name == NULL)
+        return SV_NO_MEMORY;
+    for (uint32_t i = 0; i < length; i++)
+        name[i] = (unsigned char)text[i] < ' ' || text[i] == 127 ? '?' : text[i];
+    sv_status status = name_trace(r, name, ranks, trace, has);
+    sv_release(r->ctx, name);
     r->trace = *trace;
-    return SV_OK;
+    return status;
 }
 
 static sv_status read_all(struct reader *r, sv_mpi_trace **trace, uint8_t **has)

@@ -154,6 +154,16 @@ class Files(Trace):
             path = self.write("wrong.svt", data[:at] + bytes([data[at] ^ 1]) + data[at + 1:])
             self.assertEqual(selvage("trace", "check", path).code, 3, at)
 
+    def test_names_that_are_more_than_letters(self):
+        path = self.write("odd.svt", svt.pack(1, "a\nb\x1b[31m\x7f\u00e4", {0: event(COMPUTE, "-", 5)}))
+        self.assertEqual(ok("trace", "check", path).out, "sound: 1 ranks of a?b?[31m?\u00e4\n")
+        self.assertTrue(ok("trace", "convert", path).out.startswith("# selvage trace: a?b?[31m?\u00e4\nranks 1\n"))
+
+    def test_too_many_groups(self):
+        groups = [number for ordinal in range(65536) for number in (1, ordinal, 1, 0)]
+        path = self.write("groups.svt", svt.pack(2, "x", {0: groups}))
+        self.refused(4, path + ": byte ", "trace", "check", path)
+
     def test_unsound_traces(self):
         """What is no trace is told with rank and event."""
         self.assertEqual(ok("trace", "check", self.pinged()).out, "sound: 2 ranks of ping\n")

@@ -283,6 +283,11 @@ class Command(Base):
                 check = subprocess.run([SELVAGE, "trace", "check", self.output], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.assertEqual(check.returncode, 0, check.stderr)
 
+    def test_what_is_not_sound_is_told(self):
+        done = self.record("never")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr.decode(), "selvage: warning: .*x.svt: something was not recorded: rank 0, event [01]: nobody waits for the request\n")
+
     def test_files_of_ranks_are_kept(self):
         ranks = os.path.join(self.folder, "ranks")
         self.assertEqual(self.record("ring", before=("--keep", ranks)).returncode, 0)

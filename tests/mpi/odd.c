@@ -49,6 +49,19 @@ void do_long(void)
     say("wait MPI_Wait request 0");
 }
 
+/* One that never comes, and is given up long after it was posted. */
+void do_never(void)
+{
+    enum { MORE = 300000 };
+    int in;
+    MPI_Request q;
+    MPI_Irecv(&in, 1, MPI_INT, MPI_ANY_SOURCE, 1, WORLD, &q);
+    for (int i = 0; i < MORE; i++)
+        MPI_Barrier(MPI_COMM_SELF);
+    MPI_Cancel(&q);
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+}
+
 void do_take(void)
 {
     char in[100], out[100] = "";

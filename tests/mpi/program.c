@@ -60,6 +60,7 @@ static const struct {
     {"persistent", do_persistent},
     {"wildcard", do_wildcard},
     {"long", do_long},
+    {"never", do_never},
     {"take", do_take},
     {"cancel", do_cancel},
     {"forget", do_forget},

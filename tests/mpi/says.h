@@ -47,6 +47,7 @@ void do_many(void);
 void do_persistent(void);
 void do_wildcard(void);
 void do_long(void);
+void do_never(void);
 void do_take(void);
 void do_cancel(void);
 void do_forget(void);
