@@ -14,9 +14,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record.h"
@@ -51,11 +54,29 @@ static bool fail(const char *why)
 
 /* ---- bytes ---- */
 
+/* As write; but where files may not be larger (ulimit -f) that is an error, not the program's end.
+ */
+static ssize_t write_some(const void *bytes, size_t length)
+{
+    const struct timespec now = {0};
+    sigset_t too_large, before;
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &too_large, &before);
+    ssize_t n = write(file.descriptor, bytes, length);
+    int error = errno;
+    if (n < 0 && error == EFBIG && !sigismember(&before, SIGXFSZ))
+        sigtimedwait(&too_large, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return n;
+}
+
 static bool flush(void)
 {
     size_t done = 0;
     while (done < file.filled) {
-        ssize_t n = write(file.descriptor, file.buffer + done, file.filled - done);
+        ssize_t n = write_some(file.buffer + done, file.filled - done);
         if (n < 0 && errno != EINTR)
             return fail(strerror(errno));
         done += n > 0 ? (size_t)n : 0;

@@ -186,16 +186,26 @@ class Program(Base):
         self.assertEqual(run.files(), [])
         self.check_unfinished(run, 4)
 
-    def test_a_folder_that_is_not_there(self):
+    def without_says(self, folder, *arguments):
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", LD_PRELOAD=RECORDER,
-                           SELVAGE_TRACE_DIR="/nowhere/at/all")
+                           SELVAGE_TRACE_DIR=folder)
         environment.pop("SAYS_DIR", None)
-        done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", PROGRAM, "ring"], env=environment, stdout=subprocess.PIPE,
+        done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", PROGRAM, *arguments], env=environment, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=100)
-        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(done.stdout.decode().splitlines()), ["rank 0 of 2 is done", "rank 1 of 2 is done"])
-        said = collections.Counter(done.stderr.decode().splitlines())
+        return collections.Counter(done.stderr.decode().splitlines())
+
+    def test_a_folder_that_is_not_there(self):
+        said = self.without_says("/nowhere/at/all", "ring")
         self.assertEqual(said["selvage trace: rank 0 is no longer recorded: cannot write to '/nowhere/at/all': No such file or directory"], 1)
+
+    def test_files_that_may_not_be_large(self):
+        folder = tempfile.mkdtemp(prefix="selvage-record-")
+        self.addCleanup(shutil.rmtree, folder, True)
+        said = self.without_says(folder, "leave", "small")
+        self.assertEqual(said["selvage trace: rank 0 is no longer recorded: cannot write: File too large"], 1)
+        self.assertEqual(sorted(os.listdir(folder)), ["rank-000000.svt.part", "rank-000001.svt.part"])
 
     def test_a_program_that_goes_elsewhere(self):
         self.check(Run(self, PROGRAM, "ring", "elsewhere", told="."))

@@ -1,7 +1,8 @@
 /*
  * program.c: mpi_program NAME [HOW]: one of the programs of says.h. HOW it ends: exit (without
  * MPI_Finalize, code 7), abort (MPI_Abort by the last rank, code 9), kill (the last rank kills
- * itself), code (MPI_Finalize, then exit code 5 of rank 0), elsewhere (in another folder).
+ * itself), code (MPI_Finalize, then exit code 5 of rank 0), elsewhere (in another folder), small
+ * (no file may be larger than 100,000 bytes).
  */
 #include <pthread.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "says.h"
@@ -101,6 +103,8 @@ int main(int argc, char **argv)
         return 2;
     const char *how = argc > 2 ? argv[2] : "";
     begin(&argc, &argv);
+    if (strcmp(how, "small") == 0)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){100000, 100000});
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
         if (strcmp(programs[i].name, argv[1]) == 0)
             programs[i].run();
