@@ -204,6 +204,26 @@ static sv_status sizes_fit(sv_mpi_replay *p)
     return SV_OK;
 }
 
+/* Nor does it know times of more than 29 days: half of that is left for messages. */
+static sv_status times_fit(sv_mpi_replay *p)
+{
+    const sv_mpi_trace *t = p->trace;
+    double most =
+        (double)(SV_NEVER / 8) / SV_TICKS_A_NS / p->compute / (p->rounds + (p->rounds == 0));
+    for (uint32_t rank = 0; rank < t->num_ranks; rank++) {
+        double ns = 0;
+        for (uint64_t i = 0; i < t->ranks[rank].length; i++) {
+            const sv_mpi_event *e = &t->ranks[rank].events[i];
+            ns += e->kind == SV_MPI_COMPUTE ? (double)e->amount : 0;
+            if (ns > most)
+                return sv_fail(p->ctx, SV_UNSUPPORTED,
+                               "rank %u, event %llu: the rank computes for more than 14 days", rank,
+                               (unsigned long long)i);
+        }
+    }
+    return SV_OK;
+}
+
 /* Slots for all requests of all ranks, and two more a rank. */
 static sv_status make_slots(sv_mpi_replay *p)
 {
@@ -235,6 +255,7 @@ static sv_status make(sv_mpi_replay *p, const sv_fabric *f, const sv_routes *rou
 {
     uint32_t ranks = p->trace->num_ranks;
     SV_TRY(sizes_fit(p));
+    SV_TRY(times_fit(p));
     p->actors = sv_alloc(p->ctx, ranks, sizeof *p->actors);
     p->outboxes = sv_alloc(p->ctx, f->num_terminals, sizeof *p->outboxes);
     if (p->actors == NULL || p->outboxes == NULL)
