@@ -4,9 +4,10 @@
  *
  * The command is run as it is, with two more variables in its environment: LD_PRELOAD (what was
  * there stays behind it) and SELVAGE_TRACE_DIR. Ranks write to a folder beside the output, which is
- * removed afterwards, unless --keep names one. Standard streams are the command's; ours says what
- * was recorded, on standard error. The command's exit code, when it is not 0, is ours (128 + the
- * signal that ended it, as shells do); a trace that is whole is written all the same.
+ * removed afterwards, unless --keep names one, or all ranks ended and the output cannot be written.
+ * Standard streams are the command's; ours says what was recorded, on standard error. The command's
+ * exit code, when it is not 0, is ours (128 + the signal that ended it, as shells do); a trace that
+ * is whole is written all the same.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -50,14 +51,14 @@ static sv_status find_library(struct app *app, struct record *r)
                    name);
 }
 
-/* Whether a folder has files of ranks from before. */
-static bool has_ranks(const char *path)
+/* Whether a folder has files with this in their names. */
+static bool has(const char *path, const char *what)
 {
     bool found = false;
     DIR *folder = opendir(path);
     for (const struct dirent *e = folder != NULL ? readdir(folder) : NULL; e != NULL;
          e = readdir(folder))
-        found = found || strstr(e->d_name, ".svt") != NULL;
+        found = found || strstr(e->d_name, what) != NULL;
     if (folder != NULL)
         closedir(folder);
     return found;
@@ -72,7 +73,7 @@ static sv_status make_folder(struct app *app, struct record *r)
         struct stat about;
         if (stat(r->keep, &about) == 0 && !S_ISDIR(about.st_mode))
             return sv_fail(app->ctx, SV_BAD_INPUT, "'%s' is no folder", r->keep);
-        if (has_ranks(r->keep))
+        if (has(r->keep, ".svt"))
             return sv_fail(app->ctx, SV_BAD_INPUT, "'%s' has traces in it already", r->keep);
         snprintf(text, sizeof text, "%s", r->keep);
     } else {
@@ -153,7 +154,7 @@ static sv_status warn_if_unsound(struct app *app, const sv_mpi_trace *trace, con
 static sv_status join(struct app *app, const struct record *r)
 {
     sv_mpi_trace *trace = NULL;
-    if (!has_ranks(r->folder))
+    if (!has(r->folder, ".svt"))
         return sv_fail(app->ctx, SV_BAD_INPUT,
                        "nothing was recorded: no MPI program, or linked against another MPI (see "
                        "docs/traces.md)");
@@ -179,11 +180,15 @@ static int record(struct app *app, struct record *r, char **command)
     if (status != SV_OK)
         return app_exit(app, status);
     status = run_command(app, r, command, &code);
-    if (status == SV_OK && (code != NOT_RUN || has_ranks(r->folder)))
+    if (status == SV_OK && (code != NOT_RUN || has(r->folder, ".svt")))
         status = join(app, r);
-    if (r->keep == NULL)
+    /* All ranks ended: what they wrote is not lost with what could not be made of it. */
+    bool stays = status != SV_OK && has(r->folder, ".svt") && !has(r->folder, ".svt.part");
+    if (r->keep == NULL && !stays)
         remove_folder(r);
     int own = app_exit(app, status);
+    if (stays)
+        sv_warn(app->ctx, "the files of ranks stay in '%s'", r->folder);
     return code != 0 ? code : own;
 }
 

@@ -334,6 +334,21 @@ class Record(Trace):
         self.assertEqual("selvage: cannot run 'no-such-command': No such file or directory\n", missing.err)
         self.assertEqual(os.listdir(self.path("")), [])
 
+    def test_what_cannot_be_joined_is_not_lost(self):
+        for rank in (0, 1):
+            self.write("%d" % rank, svt.pack(2, "program %d" % rank, {rank: ping(rank)}))
+        copy = "for i in 0 1; do cp %s/$i $SELVAGE_TRACE_DIR/rank-00000$i.svt; done" % self.path("")
+        result = selvage("trace", "record", "-o", self.path("x.svt"), "sh", "-c", copy)
+        if result.code == 4:
+            self.skipTest("this build has no recorder")
+        (folder,) = [name for name in os.listdir(self.path("")) if name.startswith("x.svt.")]
+        self.assertEqual(sorted(os.listdir(self.path(folder))), ["rank-000000.svt", "rank-000001.svt"])
+        self.assertEqual(result.code, 3)
+        self.assertIn("selvage: warning: the files of ranks stay in '%s'\n" % os.path.realpath(self.path(folder)), result.err)
+        copy = "cp %s $SELVAGE_TRACE_DIR/rank-000000.svt.part" % self.path("0")
+        self.assertEqual(selvage("trace", "record", "-o", self.path("y.svt"), "sh", "-c", copy).code, 3)
+        self.assertEqual([name for name in os.listdir(self.path("")) if name.startswith("y.svt")], [])
+
     def test_a_folder_with_traces_in_it(self):
         folder = self.path("ranks")
         os.makedirs(folder)
