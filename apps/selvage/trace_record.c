@@ -234,5 +234,7 @@ int trace_record(struct app *app, int argc, char **argv)
         begin++;
     if (begin >= argc)
         return app_usage_error(app, "which command?");
+    if (strcmp(r.output, "-") == 0)
+        return app_usage_error(app, "--output: standard output is the command's; name a file");
     return record(app, &r, argv + begin);
 }

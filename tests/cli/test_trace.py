@@ -349,6 +349,9 @@ class Record(Trace):
         self.assertEqual(selvage("trace", "record", "-o", self.path("y.svt"), "sh", "-c", copy).code, 3)
         self.assertEqual([name for name in os.listdir(self.path("")) if name.startswith("y.svt")], [])
 
+    def test_standard_output_is_the_commands(self):
+        self.refused(2, "standard output is the command's", "trace", "record", "-o", "-", "echo", "hello")
+
     def test_a_folder_with_traces_in_it(self):
         folder = self.path("ranks")
         os.makedirs(folder)
