@@ -72,6 +72,7 @@ typedef struct sv__pair {
     uint8_t *order;
     uint16_t num_paths, room, num_order;
     bool searched; /* for candidates */
+    bool several;  /* it ever had more than one path open */
 
     sv__metapath meta;
     sv__open alone; /* where meta is as long as it is path 0 only */

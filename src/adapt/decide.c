@@ -35,6 +35,8 @@ static void changed(sv__balance *b, sv__pair *p)
         sv__trend_forget(p->trend);
     if (p->meta.count > report->most_paths)
         report->most_paths = p->meta.count;
+    report->pairs += p->meta.count > 1 && !p->several;
+    p->several |= p->meta.count > 1;
 }
 
 static double empty_of(const sv__balance *b, const sv__pair *p, uint32_t path)
@@ -45,7 +47,6 @@ static double empty_of(const sv__balance *b, const sv__pair *p, uint32_t path)
 /* The next candidate that is not open, if there may be more. */
 static sv_status open_next(sv__balance *b, sv__pair *p, uint64_t now)
 {
-    bool first = !p->searched;
     SV_TRY(sv__pairs_search(b, p));
     if (p->meta.count >= b->a->set.paths)
         return SV_OK;
@@ -56,7 +57,6 @@ static sv_status open_next(sv__balance *b, sv__pair *p, uint64_t now)
         sv__metapath_open(&p->meta, path, empty_of(b, p, path), 0);
         p->probe = path;
         b->a->report.opened++;
-        b->a->report.pairs += first;
         changed(b, p);
         tell(b, SV__SAW_OPENED, p, now, path, NULL);
         return SV_OK;
@@ -99,7 +99,6 @@ static void count_applied(sv__balance *b, sv__solution *s)
 /* Its paths are the metapath; those that are open keep what is known of them. */
 static sv_status apply(sv__balance *b, sv__pair *p, uint64_t now, sv__solution *s)
 {
-    bool first = !p->searched;
     SV_TRY(sv__pairs_search(b, p));
     tell(b, SV__SAW_APPLIED, p, now, SV__NO_PATH, s);
     sv__metapath made = {b->scratch, 0};
@@ -128,7 +127,6 @@ static sv_status apply(sv__balance *b, sv__pair *p, uint64_t now, sv__solution *
     p->trial = b->a->set.trial;
     p->applied = p->last = s;
     p->held = false;
-    b->a->report.pairs += first;
     count_applied(b, s);
     changed(b, p);
     return SV_OK;
