@@ -7,7 +7,7 @@
  *
  * Random fabrics with failures, tables of several engines, random parameters of all keys; bursts of
  * a few patterns that come again, and messages between them. Every third predictive run is made
- * once more with the solutions that it left behind.
+ * once more with the solutions that it left behind, by the same parameters or others.
  */
 #include "adapt_case.h"
 #include "base/file.h"
@@ -278,6 +278,10 @@ static void run(trial *t, const char *store, test_buffer *left)
     sv_status status = sv_adapt_new(ctx, t->c.f, t->c.r, &request, &a, &lanes);
     if (status == SV_INFEASIBLE) /* more lanes than there can be */
         return;
+    if (status == SV_BAD_INPUT && store != NULL) { /* the only thing that may be wrong with it */
+        assert_non_null(strstr(sv_ctx_message(ctx), "vias, and the policy"));
+        return;
+    }
     assert_int_equal(status, SV_OK);
     t->model.lanes = lanes;
     memset(t->next, 0, sizeof t->next);
@@ -304,6 +308,17 @@ static void run(trial *t, const char *store, test_buffer *left)
     sv_adapt_free(a);
 }
 
+/* Another policy that predicts. */
+static void draw_again(trial *t, sv_rng *rng)
+{
+    do {
+        t->spec[0] = 0;
+        draw_spec(t, rng);
+    } while (!t->predictive);
+    snprintf(what, sizeof what, "%s by %s, %u failed, with a store: %.430s", t->c.spec, t->c.engine,
+             t->c.failed, t->spec);
+}
+
 static void one(void)
 {
     static trial t;
@@ -323,6 +338,8 @@ static void one(void)
         bool twice = t.predictive && below(&rng, 3) == 0;
         draw_traffic(&t, &rng);
         run(&t, NULL, twice ? &left : NULL);
+        if (left.text != NULL && below(&rng, 2) == 0)
+            draw_again(&t, &rng);
         if (left.text != NULL)
             run(&t, left.text, NULL);
         free(left.text);
