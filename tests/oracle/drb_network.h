@@ -82,4 +82,10 @@ void drb_net_compare(drb_net *n, drb_pair *p);
 /* The number that a pair of the other side's has for us. */
 uint32_t drb_net_path(drb_net *n, drb_pair *p, const sv_sim_way *way);
 
+/* drb_compare.c. Who is told what happens; events since the last call are what they must be; what a
+ * pair begins with is taken over. */
+void drb_saw(void *user, const sv__saw *s);
+void drb_compare_events(drb_net *n);
+void drb_copy_store(drb_net *n, const sv__pair *other);
+
 #endif
