@@ -188,6 +188,8 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
     drb_message *m = &n->messages[message->tag & ~DRB_DATA];
     drb_pair *p = drb_net_pair(n, terminal, to);
     check_overdue(n, now);
+    if (offset == 0)
+        drb_speak(&n->o, p);
     OK(n->ctx, n->inner->choose(n->inner->user, stage, now, terminal, message, offset, way));
     assert_true(n->drawn >= 0 && n->drawn < 1);
     uint32_t path = p->open[drb_choose(p, n->drawn)].path;
@@ -203,6 +205,8 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
         begin_watchdog(n, p, message->tag & ~DRB_DATA, now);
     n->o.report.choices++;
     n->o.report.detours += way->vias > 0;
+    if (n->o.num_events > 1)
+        drb_net_compare(n, p);
     drb_compare_events(n);
     return SV_OK;
 }

@@ -205,6 +205,8 @@ static void apply(drb *o, drb_pair *p, uint32_t which)
     p->waits = false;
     p->trial = o->set.trial;
     p->solution = which;
+    p->last = which + 1;
+    p->held = false;
     p->asked = true;
     p->samples = 0;
 }
@@ -317,8 +319,10 @@ static void judge(drb *o, drb_pair *p, uint64_t now, bool tried)
         drb_tell(o, p, SV__SAW_FORESEEN, 0, 0);
     }
     if (p->zone == SV__HIGH) {
-        if (tried)
+        if (tried) {
             fail_solution(o, p, p->solution);
+            p->held = false;
+        }
         be_high(o, p, was != SV__HIGH);
         return;
     }
@@ -328,7 +332,7 @@ static void judge(drb *o, drb_pair *p, uint64_t now, bool tried)
     }
     if (p->zone == SV__LOW) {
         p->newest.count = 0;
-        if (p->num_open > 1)
+        if (p->num_open > 1 && !p->held)
             close_path(o, p, p->num_open - 1);
     }
 }
@@ -388,4 +392,24 @@ void drb_late(drb *o, drb_pair *p, uint64_t now)
         return;
     p->zone = SV__HIGH;
     be_high(o, p, begins);
+}
+
+/* ---- point 17 ---- */
+
+void drb_speak(drb *o, drb_pair *p)
+{
+    bool asked = p->asked;
+    uint32_t which = SV_NONE;
+    if (!o->predictive || !o->set.unasked || p->num_open > 1 || p->trial > 0)
+        return;
+    for (uint32_t i = p->solutions; i-- > 0;)
+        if (!p->store[i].failed)
+            which = i;
+    if (p->last > 0 && !p->store[p->last - 1].failed)
+        which = p->last - 1;
+    if (which == SV_NONE)
+        return;
+    apply(o, p, which);
+    p->asked = asked; /* the episode stays what it is */
+    p->held = true;
 }

@@ -1,6 +1,6 @@
 /*
  * drb_oracle.h: distributed routing balancing once more, slowly: what sources, switches and
- * destinations do by points 1 to 15 of docs/decisions/0028-policies.md, written from that page and
+ * destinations do by points 1 to 17 of docs/decisions/0028-policies.md, written from that page and
  * not from src/adapt.
  *
  * drb_oracle.c is what a source decides; drb_network.c follows packets through the simulator (who
@@ -68,6 +68,8 @@ typedef struct drb_pair {
     uint32_t probe;
     uint32_t trial;    /* acknowledgements that are still waited for */
     uint32_t solution; /* that one */
+    uint32_t last;     /* 1 + the one applied last; 0: none was */
+    bool held;         /* point 17: nothing is closed */
     bool asked;        /* this episode has had its look into the store */
     drb_flows newest, episode;
     drb_solution *store;
@@ -119,5 +121,7 @@ void drb_ack(drb *o, drb_pair *p, uint64_t now, uint32_t path, uint64_t waited,
              const drb_flows *flows);
 void drb_notice(drb *o, drb_pair *p, uint64_t now, const drb_flows *flows);
 void drb_late(drb *o, drb_pair *p, uint64_t now);
+/* Before the first packet of a message. */
+void drb_speak(drb *o, drb_pair *p);
 
 #endif

@@ -93,6 +93,8 @@ static void draw_predictive(trial *t, sv_rng *rng)
     put(t, ",notify=%s", below(rng, 2) == 0 ? "router" : "destination");
     put(t, ",similar=%.2f", 0.1 * (1 + below(rng, 10)));
     put(t, ",trial=%u", 1 + below(rng, 6));
+    if (below(rng, 3) == 0)
+        put(t, ",apply=message");
     if (below(rng, 2) == 0) {
         put(t, ",trend=%u", 1 + below(rng, 6));
         put(t, ",ahead=%.4f", between(rng, 0, 8));
