@@ -186,6 +186,7 @@ SV_API void sv_mpi_summary_free(sv_mpi_summary *summary);
 typedef struct sv_mpi_flow {
     uint32_t from, to; /* ranks */
     uint64_t messages, bytes;
+    uint64_t steps; /* of the phase in which it is: bit i of steps i, i + 64 … */
 } sv_mpi_flow;
 /* *flows: in no particular order; to be released by the caller (sv_release of base/ctx.h; free
  * through the context). BAD_INPUT: no such phase. Time: as sv_mpi_summarise without the matrix. */

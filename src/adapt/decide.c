@@ -47,6 +47,8 @@ static double empty_of(const sv__balance *b, const sv__pair *p, uint32_t path)
 /* The next candidate that is not open, if there may be more. */
 static sv_status open_next(sv__balance *b, sv__pair *p, uint64_t now)
 {
+    if (p->held && p->meta.count == 1)
+        return SV_OK; /* known to need no other */
     SV_TRY(sv__pairs_search(b, p));
     if (p->meta.count >= b->a->set.paths)
         return SV_OK;
@@ -126,7 +128,6 @@ static sv_status apply(sv__balance *b, sv__pair *p, uint64_t now, sv__solution *
     p->probe = SV__NO_PATH;
     p->trial = b->a->set.trial;
     p->applied = p->last = s;
-    p->held = false;
     count_applied(b, s);
     changed(b, p);
     return SV_OK;
@@ -313,17 +314,32 @@ sv_status sv__decide_late(sv__balance *b, sv__pair *p, uint64_t now)
     return p->trial > 0 ? SV_OK : high(b, p, now);
 }
 
+/* What a pair begins with: what was applied last, or the oldest; such that have paths first. */
+static sv__solution *to_begin_with(const sv__pair *p)
+{
+    sv__solution *alone = NULL;
+    if (p->last != NULL && !p->last->failed)
+        return p->last;
+    for (sv__solution *s = p->store.first; s != NULL; s = s->next) {
+        if (!s->failed && s->num_paths > 1)
+            return s;
+        if (!s->failed && alone == NULL)
+            alone = s;
+    }
+    return alone;
+}
+
 sv_status sv__decide_message(sv__balance *b, sv__pair *p, uint64_t now)
 {
-    if (p->meta.count > 1 || p->trial > 0)
+    if (p->meta.count > 1 || p->trial > 0 || p->held)
         return SV_OK;
-    sv__solution *s = p->last != NULL && !p->last->failed ? p->last : p->store.first;
-    while (s != NULL && s->failed)
-        s = s->next;
+    sv__solution *s = to_begin_with(p);
     if (s == NULL)
         return SV_OK;
-    SV_TRY(apply(b, p, now, s));
+    if (s->num_paths > 1)
+        SV_TRY(apply(b, p, now, s));
+    b->a->report.unasked += s->num_paths > 1;
+    p->last = s;
     p->held = true;
-    b->a->report.unasked++;
     return SV_OK;
 }

@@ -2,21 +2,27 @@
  * seed.c: solutions worked out beforehand from a trace (point 16; thesis 5.2, "offline
  * meta-information").
  *
- * For each relevant phase of the trace: its flows between terminals, and which channels they take
- * by the tables. A channel between switches that flows of two sources take is contended; those of
- * its flows that have most bytes are the pattern that its switch would find there.
+ * For each relevant phase of the trace: its flows between terminals, in which of its steps each of
+ * them is, and which channels they take by the tables. Flows of one step meet, those of different
+ * ones do not. A channel between switches that flows of two sources take in a step is contended;
+ * those of its flows that have most bytes are the pattern that its switch would find there.
  *
- * Paths are found for all flows of the phase together, so that they stay out of each other's way.
- * Who meets nobody stays on path 0. A flow that contends is cut into as many pieces as a pair may
- * have paths; each piece takes the way on which the busiest channel is the least busy afterwards
- * (then the shortest, then the first), the largest flows first. That is done twice, the second time
- * with all others in their places. A flow's ways are its solution for each pattern that it is part
- * of, with waits such that Eq. 3.6 gives each way its pieces.
+ * Ways are found for all flows of the phase together, so that they stay out of each other's way. A
+ * flow whose path 0 has no channel that is busier than the flow's ends stays on it: it is the ends
+ * that it waits for, and no other way helps. Others are cut into as many pieces as a pair may have
+ * paths; each piece takes the way on which the busiest channel of all of the flow's steps is the
+ * least busy (then the shortest, then the first), the largest flows first. That is done twice, the
+ * second time with all others in their places. A flow's ways are its solution for each pattern that
+ * it is part of, with waits such that Eq. 3.6 gives each way its pieces. Who is to stay, and still
+ * waits for its ends only when all others are in their places, has a solution that is path 0 alone,
+ * with itself as pattern: for point 17.
  *
- * Invariant: the load of a channel is that of all pieces that lie on it.
+ * Links count as equally fast. The steps of one collective count as one.
  *
- * Cost: phases × flows × paths × candidates × length. Memory: linear in the flows of a phase, times
- * candidates and length.
+ * Invariant: the load of a channel in a step is that of all pieces that lie on it then.
+ *
+ * Cost: phases × steps × flows × paths × candidates × length. Memory: steps × channels, and linear
+ * in the flows of a phase, times candidates and length.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,17 +35,17 @@ enum { ROUNDS = 2, MOST_CANDIDATES = 32, CANDIDATES_A_PATH = 3 };
 /* A way of a flow. */
 struct way {
     sv_sim_way way;
-    sv_channel *channels; /* between switches */
-    uint32_t count, length;
+    sv_channel *channels; /* from terminal to terminal */
+    uint32_t length;
     uint32_t pieces;
 };
 
 struct flow {
-    uint32_t from, to; /* terminals */
-    uint64_t bytes;
+    uint32_t from, to;     /* terminals */
+    uint64_t bytes, steps; /* of one step, a mean; which */
     struct way *ways;
     uint32_t num_ways, used; /* used: with pieces */
-    bool contends;           /* has a pattern; others stay on path 0 */
+    bool contends;           /* others stay on path 0 */
 };
 
 /* The work on one phase. */
@@ -48,8 +54,8 @@ struct phase {
     sv__balance *b;
     sv_arena arena;
     struct flow *flows;
-    uint32_t count;
-    uint64_t *load;    /* [channels]: bytes × paths, now */
+    uint32_t count, steps;
+    uint64_t *load;    /* [steps × channels]: bytes × paths, now */
     uint32_t *first;   /* [channels + 1]: flows by the channels of path 0 */
     uint32_t *crosses; /* flows, most bytes first */
 };
@@ -72,6 +78,30 @@ static int by_bytes(const void *a, const void *b)
     return by_pair(a, b);
 }
 
+/* Whether a flow is in a step. */
+static bool is_in(const struct flow *flow, unsigned step)
+{
+    return (flow->steps >> step & 1) != 0;
+}
+
+static void join(struct flow *to, const struct flow *from)
+{
+    to->bytes += from->bytes;
+    to->steps |= from->steps;
+}
+
+/* Bytes of all steps become those of one, a mean. */
+static void spread(struct phase *x, struct flow *flow)
+{
+    uint64_t count = 0;
+    for (unsigned s = 0; s < 64; s++)
+        if (is_in(flow, s)) {
+            count++;
+            x->steps = s < x->steps ? x->steps : s + 1;
+        }
+    flow->bytes = 1 + flow->bytes / (count > 0 ? count : 1);
+}
+
 /* Flows between ranks as flows between terminals: each pair once, those of one terminal left out.
  */
 static sv_status gather(struct phase *x, const sv_mpi_flow *ranks, uint32_t count,
@@ -85,21 +115,24 @@ static sv_status gather(struct phase *x, const sv_mpi_flow *ranks, uint32_t coun
         if (map[ranks[i].from].i != map[ranks[i].to].i)
             x->flows[kept++] = (struct flow){.from = map[ranks[i].from].i - switches,
                                              .to = map[ranks[i].to].i - switches,
-                                             .bytes = ranks[i].bytes + ranks[i].messages};
+                                             .bytes = ranks[i].bytes + ranks[i].messages,
+                                             .steps = ranks[i].steps};
     if (kept > 1)
         qsort(x->flows, kept, sizeof *x->flows, by_pair);
     x->count = 0;
     for (uint32_t i = 0; i < kept; i++)
         if (x->count > 0 && by_pair(&x->flows[x->count - 1], &x->flows[i]) == 0)
-            x->flows[x->count - 1].bytes += x->flows[i].bytes;
+            join(&x->flows[x->count - 1], &x->flows[i]);
         else
             x->flows[x->count++] = x->flows[i];
+    for (uint32_t i = 0; i < x->count; i++)
+        spread(x, &x->flows[i]);
     if (x->count > 1)
         qsort(x->flows, x->count, sizeof *x->flows, by_bytes);
     return SV_OK;
 }
 
-/* The channels between switches of a way. */
+/* The channels of a way. */
 static sv_status fill_way(struct phase *x, const struct flow *flow, struct way *w)
 {
     sv_adapt *a = x->a;
@@ -108,10 +141,6 @@ static sv_status fill_way(struct phase *x, const struct flow *flow, struct way *
     if (w->channels == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv__ways_channels(a, flow->from, destination, &w->way, w->channels, w->length, &count));
-    w->count = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (sv_joins_switches(a->f, w->channels[i]))
-            w->channels[w->count++] = w->channels[i];
     return SV_OK;
 }
 
@@ -140,11 +169,11 @@ static sv_status index_channels(struct phase *x)
 {
     uint32_t channels = x->a->f->num_channels, all = 0;
     x->first = SV_ARENA_NEW(&x->arena, uint32_t, (size_t)channels + 2);
-    x->load = SV_ARENA_NEW(&x->arena, uint64_t, channels);
+    x->load = SV_ARENA_NEW(&x->arena, uint64_t, (size_t)x->steps * channels);
     if (x->first == NULL || x->load == NULL)
         return SV_NO_MEMORY;
     for (uint32_t i = 0; i < x->count; i++)
-        for (uint32_t k = 0; k < x->flows[i].ways[0].count; k++, all++)
+        for (uint32_t k = 1; k + 1 < x->flows[i].ways[0].length; k++, all++)
             x->first[x->flows[i].ways[0].channels[k].i + 2]++;
     x->crosses = SV_ARENA_NEW(&x->arena, uint32_t, all);
     if (x->crosses == NULL)
@@ -152,44 +181,69 @@ static sv_status index_channels(struct phase *x)
     for (uint32_t c = 2; c <= channels + 1; c++)
         x->first[c] += x->first[c - 1];
     for (uint32_t i = 0; i < x->count; i++)
-        for (uint32_t k = 0; k < x->flows[i].ways[0].count; k++)
+        for (uint32_t k = 1; k + 1 < x->flows[i].ways[0].length; k++)
             x->crosses[x->first[x->flows[i].ways[0].channels[k].i + 1]++] = i;
     return SV_OK;
 }
 
 /* ---- balance ---- */
 
-static void put(struct phase *x, struct way *w, uint64_t bytes, bool away)
+/* Loads of a step. */
+static uint64_t *loads(const struct phase *x, unsigned step)
 {
-    for (uint32_t i = 0; i < w->count; i++)
-        x->load[w->channels[i].i] += away ? (uint64_t)0 - bytes : bytes;
+    return x->load + (size_t)step * x->a->f->num_channels;
 }
 
-/* The busiest channel of a way, with a piece more. */
-static uint64_t busiest(const struct phase *x, const struct way *w, uint64_t bytes)
+static void put(struct phase *x, const struct flow *flow, const struct way *w, uint64_t bytes,
+                bool away)
+{
+    for (unsigned s = 0; s < x->steps; s++)
+        for (uint32_t i = 0; is_in(flow, s) && i < w->length; i++)
+            loads(x, s)[w->channels[i].i] += away ? (uint64_t)0 - bytes : bytes;
+}
+
+/* The busiest channel between switches of a way in a step. */
+static uint64_t busiest_in(const struct phase *x, const struct way *w, unsigned step)
 {
     uint64_t most = 0;
-    for (uint32_t i = 0; i < w->count; i++)
-        if (x->load[w->channels[i].i] + bytes > most)
-            most = x->load[w->channels[i].i] + bytes;
+    for (uint32_t i = 1; i + 1 < w->length; i++)
+        if (loads(x, step)[w->channels[i].i] > most)
+            most = loads(x, step)[w->channels[i].i];
     return most;
 }
 
-/* Whether two sources meet on a channel. */
-static bool is_contended(const struct phase *x, uint32_t c)
+/* … in any of a flow's steps, with a piece more. */
+static uint64_t busiest(const struct phase *x, const struct flow *flow, const struct way *w)
 {
-    for (uint32_t i = x->first[c] + 1; i < x->first[c + 1]; i++)
-        if (x->flows[x->crosses[i]].from != x->flows[x->crosses[i - 1]].from)
+    uint64_t most = 0;
+    for (unsigned s = 0; s < x->steps; s++)
+        if (is_in(flow, s) && busiest_in(x, w, s) > most)
+            most = busiest_in(x, w, s);
+    return most + flow->bytes;
+}
+
+/* Whether a flow's path 0 is busier than its ends in a step: then it is the way that it waits for.
+ */
+static bool is_crowded(const struct phase *x, const struct flow *flow)
+{
+    const struct way *w = flow->ways;
+    for (unsigned s = 0; s < x->steps; s++) {
+        uint64_t out = loads(x, s)[w->channels[0].i];
+        uint64_t in = loads(x, s)[w->channels[w->length - 1].i];
+        if (is_in(flow, s) && busiest_in(x, w, s) > (out > in ? out : in))
             return true;
+    }
     return false;
 }
 
+/* By the tables alone. */
 static void find_contended(struct phase *x)
 {
-    for (uint32_t c = 0; c < x->a->f->num_channels; c++)
-        if (is_contended(x, c))
-            for (uint32_t i = x->first[c]; i < x->first[c + 1]; i++)
-                x->flows[x->crosses[i]].contends = true;
+    for (uint32_t i = 0; i < x->count; i++)
+        put(x, &x->flows[i], x->flows[i].ways, x->flows[i].bytes * x->a->set.paths, false);
+    for (uint32_t i = 0; i < x->count; i++)
+        x->flows[i].contends = is_crowded(x, &x->flows[i]);
+    memset(x->load, 0, (size_t)x->steps * x->a->f->num_channels * sizeof *x->load);
 }
 
 /* Lays all pieces of a flow anew. A piece weighs what the flow has: loads are times paths. */
@@ -197,7 +251,7 @@ static void lay(struct phase *x, struct flow *flow)
 {
     uint32_t pieces = x->a->set.paths;
     for (uint32_t i = 0; i < flow->num_ways; i++)
-        put(x, &flow->ways[i], flow->ways[i].pieces * flow->bytes, true);
+        put(x, flow, &flow->ways[i], flow->ways[i].pieces * flow->bytes, true);
     for (uint32_t i = 0; i < flow->num_ways; i++)
         flow->ways[i].pieces = 0;
     flow->used = 1; /* path 0 is open, with pieces or not */
@@ -208,7 +262,7 @@ static void lay(struct phase *x, struct flow *flow)
             struct way *w = &flow->ways[i];
             if (i > 0 && w->pieces == 0 && flow->used == pieces)
                 continue;
-            uint64_t most = busiest(x, w, flow->bytes);
+            uint64_t most = busiest(x, flow, w);
             if (best == NULL || most < least || (most == least && w->length < best->length)) {
                 best = w;
                 least = most;
@@ -216,7 +270,7 @@ static void lay(struct phase *x, struct flow *flow)
         }
         flow->used += best != flow->ways && best->pieces == 0;
         best->pieces++;
-        put(x, best, flow->bytes, false);
+        put(x, flow, best, flow->bytes, false);
     }
 }
 
@@ -252,8 +306,6 @@ static sv_status keep(struct phase *x, const struct flow *flow, const sv__flows 
     uint32_t pair;
     double latency = 0;
     sv__metapath m = {x->b->scratch, 0};
-    if (flow->used < 2)
-        return SV_OK;
     SV_TRY(sv__pairs_get(x->b, flow->from, a->r->first[a->f->num_switches + flow->to], &pair));
     sv__pair *p = x->b->pairs.at[pair];
     if (sv__store_find(&p->store, pattern, a->set.similar) != NULL)
@@ -266,25 +318,50 @@ static sv_status keep(struct phase *x, const struct flow *flow, const sv__flows 
     return SV_OK;
 }
 
-/* A pattern for each contended channel, and a solution for each flow of it. */
-static sv_status solve(struct phase *x)
+/* Who meets on a channel in a step, those that have most bytes; empty if they are of one source. */
+static void pattern_of(struct phase *x, uint32_t c, unsigned step, sv__flows *pattern)
 {
-    sv_adapt *a = x->a;
-    sv__flows *pattern = &x->b->found;
-    for (uint32_t c = 0; c < a->f->num_channels; c++) {
-        if (!is_contended(x, c))
+    bool contended = false;
+    *pattern = (sv__flows){pattern->at, 0, x->a->f->tail[c].i};
+    for (uint32_t i = x->first[c]; i < x->first[c + 1]; i++) {
+        const struct flow *flow = &x->flows[x->crosses[i]];
+        if (!is_in(flow, step) || pattern->count == x->a->set.flows)
             continue;
-        pattern->count = 0;
-        pattern->router = a->f->tail[c].i;
-        for (uint32_t i = x->first[c]; i < x->first[c + 1] && pattern->count < a->set.flows; i++) {
-            const struct flow *flow = &x->flows[x->crosses[i]];
-            pattern->at[pattern->count++] = sv__flow(flow->from, flow->to);
-        }
-        sv__flows_sort(pattern);
-        for (uint32_t i = x->first[c]; i < x->first[c + 1]; i++)
-            SV_TRY(keep(x, &x->flows[x->crosses[i]], pattern));
+        pattern->at[pattern->count++] = sv__flow(flow->from, flow->to);
+        contended = contended || sv__flow_from(pattern->at[0]) != flow->from;
+    }
+    pattern->count = contended ? pattern->count : 0;
+    sv__flows_sort(pattern);
+}
+
+/* Who waits for nothing but its ends is to stay where it is. */
+static sv_status keep_still(struct phase *x, sv__flows *pattern)
+{
+    for (uint32_t i = 0; i < x->count; i++) {
+        const struct flow *flow = &x->flows[i];
+        if (flow->used > 1 || is_crowded(x, flow))
+            continue;
+        *pattern = (sv__flows){pattern->at, 1, SV_NONE};
+        pattern->at[0] = sv__flow(flow->from, flow->to);
+        SV_TRY(keep(x, flow, pattern));
     }
     return SV_OK;
+}
+
+/* A pattern for each channel and step, and a solution for each flow of it that has several ways. */
+static sv_status solve(struct phase *x)
+{
+    sv__flows *pattern = &x->b->found;
+    for (uint32_t c = 0; c < x->a->f->num_channels; c++)
+        for (unsigned s = 0; s < x->steps; s++) {
+            pattern_of(x, c, s, pattern);
+            for (uint32_t i = x->first[c]; pattern->count > 0 && i < x->first[c + 1]; i++) {
+                const struct flow *flow = &x->flows[x->crosses[i]];
+                if (flow->used > 1 && is_in(flow, s))
+                    SV_TRY(keep(x, flow, pattern));
+            }
+        }
+    return keep_still(x, pattern);
 }
 
 static sv_status work(struct phase *x, const sv_mpi_flow *ranks, uint32_t count, const sv_node *map)

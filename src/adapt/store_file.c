@@ -139,7 +139,7 @@ struct reader {
     size_t room;
     sv__flows flows;
     sv__metapath meta;
-    uint32_t paths; /* besides path 0, of the present line */
+    uint32_t paths, told; /* of the present line: besides path 0; all */
 };
 
 /* The next word; false at the end of the line. */
@@ -207,6 +207,7 @@ static sv_status read_path(struct reader *x, sv__pair *p)
     else if (x->meta.count < a->set.paths)
         sv__metapath_open(&x->meta, path, 0, waited);
     x->paths += path != 0;
+    x->told++;
     return SV_OK;
 }
 
@@ -251,11 +252,11 @@ static sv_status read_rest(struct reader *x, sv__pair *p, double *latency)
 static sv_status add_solution(struct reader *x, sv__pair *p, double latency)
 {
     sv_adapt *a = x->b->a;
-    if (x->flows.count == 0 || x->paths == 0 || latency <= 0)
+    if (x->flows.count == 0 || x->told == 0 || latency <= 0)
         return sv_fail(a->ctx, SV_BAD_INPUT,
-                       "a solution has a latency, two paths or more, and "
+                       "a solution has a latency, paths and "
                        "flows");
-    if (x->meta.count < 2)
+    if (x->paths > 0 && x->meta.count < 2)
         return SV_OK; /* the policy has one path only */
     sv__flows_sort(&x->flows);
     sv__solution *s = sv__store_find(&p->store, &x->flows, 1);
@@ -286,7 +287,7 @@ static sv_status read_line(struct reader *x)
     if (from == to)
         return sv_fail(a->ctx, SV_BAD_INPUT, "source and destination are the same");
     SV_TRY(sv__pairs_get(x->b, from, a->r->first[a->f->num_switches + to], &pair));
-    x->flows.count = x->meta.count = x->paths = 0;
+    x->flows.count = x->meta.count = x->paths = x->told = 0;
     x->flows.router = SV_NONE;
     /* Path 0 belongs to every solution, told or not. */
     sv__metapath_open(&x->meta, 0, 0, 0);

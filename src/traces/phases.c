@@ -377,8 +377,9 @@ sv_status sv__find_phases(sv_ctx *ctx, const sv_mpi_trace *trace, sv_mpi_summary
 typedef struct collector {
     sv_ctx *ctx;
     const sv_mpi_trace *trace;
-    const uint8_t *wanted; /* by tick */
+    const uint8_t *wanted; /* by tick: 0, or 1 + its step, by 64 */
     uint32_t num_ticks;
+    uint8_t step; /* of what is added */
     sv_map pairs;
     SV_ARRAY(sv_mpi_flow) flows;
 } collector;
@@ -392,30 +393,38 @@ static sv_status add_flow(void *user, uint32_t from, uint32_t to, uint64_t bytes
         SV_TRY(sv_array_push(c->ctx, &c->flows, (sv_mpi_flow){.from = from, .to = to}));
     c->flows.at[at].messages++;
     c->flows.at[at].bytes += bytes;
+    c->flows.at[at].steps |= (uint64_t)1 << c->step;
     return SV_OK;
+}
+
+/* Whether a tick is one of the phase's; its step is the present one then. */
+static bool is_wanted(collector *c, uint32_t tick)
+{
+    if (tick >= c->num_ticks || c->wanted[tick] == 0)
+        return false;
+    c->step = (uint8_t)(c->wanted[tick] - 1);
+    return true;
 }
 
 static sv_status collect_message(void *user, uint32_t from, const sv_mpi_event *event,
                                  uint32_t tick)
 {
-    const collector *c = user;
-    bool wanted = tick < c->num_ticks && c->wanted[tick] != 0;
-    return wanted ? add_flow(user, from, event->peer, event->amount) : SV_OK;
+    return is_wanted(user, tick) ? add_flow(user, from, event->peer, event->amount) : SV_OK;
 }
 
 static sv_status collect_collective(void *user, const sv_mpi_event *event, uint32_t tick)
 {
     const collector *c = user;
-    bool wanted = tick < c->num_ticks && c->wanted[tick] != 0;
-    return wanted ? sv__coll_messages(c->trace, event, add_flow, user) : SV_OK;
+    return is_wanted(user, tick) ? sv__coll_messages(c->trace, event, add_flow, user) : SV_OK;
 }
 
 /* Marks the ticks of the first time of each step of a phase. */
 static void mark(const finder *f, uint32_t phase, uint8_t *wanted)
 {
+    uint32_t at = 0;
     for (uint32_t k = f->phases.at[phase].head; k != SV_NONE; k = next_in_phase(f, k))
-        for (uint32_t i = 0; i < f->kinds.at[k].length; i++)
-            wanted[f->steps.at[f->kinds.at[k].first + i].tick] = 1;
+        for (uint32_t i = 0; i < f->kinds.at[k].length; i++, at++)
+            wanted[f->steps.at[f->kinds.at[k].first + i].tick] = (uint8_t)(1 + at % 64);
 }
 
 static sv_status collect(finder *f, const sv_mpi_trace *trace, uint32_t phase, collector *c)

@@ -95,8 +95,8 @@ static void flows_that_meet_are_spread(void **state)
     bed_free(&d);
 }
 
-/* Who meets nobody has nothing to balance; nor have ranks of one terminal. */
-static void flows_that_meet_nobody_have_no_solutions(void **state)
+/* Who meets nobody stays where it is; of ranks of one terminal nothing is said. */
+static void flows_that_meet_nobody_stay(void **state)
 {
     (void)state;
     bed d = bed_new(ctx, "kary:k=4,n=2,hosts=4", "dmodk", "drb");
@@ -107,7 +107,24 @@ static void flows_that_meet_nobody_have_no_solutions(void **state)
                             {d.f->num_switches + 1}};
     sv_mpi_trace *t = new_trace(4, to, 10, 4096);
     char *text = seeded(&d, t, map, 4);
-    assert_string_equal(strchr(text, '\n'), "\n");
+    bed_policy(ctx, &d, "pr-drb:apply=message", text);
+    assert_int_equal(sv_adapt_end(d.a).seeded, 1);
+    sv__pair *p = bed_pair(ctx, &d, 0, 4);
+    assert_int_equal(p->store.first->num_paths, 1);
+    assert_int_equal(p->store.first->paths[0].path, 0);
+    assert_int_equal(p->store.first->flows.count, 1);
+    /* It does, whatever it hears; another pair does not. */
+    for (uint32_t host = 4; host < 6; host++) {
+        p = bed_pair(ctx, &d, 0, host);
+        OK(ctx, sv__decide_message(d.b, p, 1));
+        for (uint64_t i = 0; i < 9; i++)
+            OK(ctx, sv__decide_ack(d.b, p, 2 + i, 0, (uint64_t)(50 * p->base), &(sv__flows){0}));
+        OK(ctx, sv__decide_late(d.b, p, 20));
+        assert_true(p->meta.count == 1 || host == 5);
+        assert_true(p->meta.count > 1 || host == 4);
+    }
+    assert_int_equal(sv_adapt_end(d.a).applied, 0);
+    assert_int_equal(sv_adapt_end(d.a).unasked, 0);
     free(text);
     sv_node nowhere[4] = {{0}, map[1], map[2], map[3]};
     test_buffer buffer;
@@ -116,6 +133,36 @@ static void flows_that_meet_nobody_have_no_solutions(void **state)
     FAILS(ctx, sv_adapt_seed(ctx, d.f, d.r, t, &request, &sink), SV_BAD_INPUT,
           "rank 0 is not on a terminal");
     free(buffer.text);
+    sv_mpi_free(t);
+    bed_free(&d);
+}
+
+/* Those that take the same channel, but one after the other, are in nobody's way. */
+static void flows_of_different_steps_do_not_meet(void **state)
+{
+    (void)state;
+    bed d = bed_new(ctx, "kary:k=4,n=2,hosts=4", "dmodk", "drb");
+    sv_mpi_trace *t = NULL;
+    sv_node map[16];
+    OK(ctx, sv_mpi_new(ctx, "test", 16, &t));
+    for (uint32_t r = 0; r < 16; r++)
+        map[r] = (sv_node){d.f->num_switches + r};
+    for (uint32_t round = 0; round < 10; round++) { /* 0 to 4, then 1 to 8, by one root */
+        must_add(t, 0, SV_MPI_SEND, 4, 4096);
+        must_add(t, 4, SV_MPI_RECV, 0, 4096);
+        must_add(t, 4, SV_MPI_SEND, 1, 8);
+        must_add(t, 1, SV_MPI_RECV, 4, 8);
+        must_add(t, 1, SV_MPI_SEND, 8, 4096);
+        must_add(t, 8, SV_MPI_RECV, 1, 4096);
+        must_add(t, 8, SV_MPI_SEND, 0, 8);
+        must_add(t, 0, SV_MPI_RECV, 8, 8);
+    }
+    char *text = seeded(&d, t, map, 4);
+    bed_policy(ctx, &d, "pr-drb", text);
+    assert_int_equal(sv_adapt_end(d.a).seeded, 4);
+    for (size_t i = 0; i < d.b->pairs.length; i++)
+        assert_int_equal(d.b->pairs.at[i]->store.first->num_paths, 1);
+    free(text);
     sv_mpi_free(t);
     bed_free(&d);
 }
@@ -203,7 +250,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flows_that_meet_are_spread),
-        cmocka_unit_test(flows_that_meet_nobody_have_no_solutions),
+        cmocka_unit_test(flows_that_meet_nobody_stay),
+        cmocka_unit_test(flows_of_different_steps_do_not_meet),
         cmocka_unit_test(solutions_balance_random_permutations),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -395,12 +395,15 @@ static void flows_of_a_phase(void **state)
         assert_int_equal(flows[i].to, (flows[i].from + 1) % 4);
         assert_int_equal(flows[i].messages, 2);
         assert_int_equal(flows[i].bytes, 1010);
+        assert_int_equal(flows[i].steps, 3); /* the first and the second */
     }
     sv_release(ctx, flows);
     OK(ctx, sv_mpi_phase_flows(ctx, trace, s, 1, &flows, &count));
     assert_int_equal(count, 12);
-    for (uint32_t i = 0; i < 12; i++)
+    for (uint32_t i = 0; i < 12; i++) {
         assert_int_equal(flows[i].bytes, 5);
+        assert_int_equal(flows[i].steps, 1);
+    }
     sv_release(ctx, flows);
     FAILS(ctx, sv_mpi_phase_flows(ctx, trace, s, 2, &flows, &count), SV_BAD_INPUT,
           "no phase 2: there are 2");
