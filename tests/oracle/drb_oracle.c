@@ -412,4 +412,5 @@ void drb_speak(drb *o, drb_pair *p)
     apply(o, p, which);
     p->asked = asked; /* the episode stays what it is */
     p->held = true;
+    o->report.unasked++;
 }

@@ -151,6 +151,9 @@ MUTATIONS = [
     Mutation("trend.c", "15: where it is now", " + slope * (double)(time - newest) : 0", " + 0 * (double)(time - newest) : 0"),
     Mutation("decide.c", "15: ahead by what it takes there", "set->ahead * (double)p->round", "set->ahead * p->base"),
     Mutation("decide.c", "15: nothing is forgotten", "    if (p->trend != NULL)\n        sv__trend_forget(p->trend);\n", ""),
+    # ---- unasked ----
+    Mutation("decide.c", "17: what was applied unasked is closed", "        if (!p->held)\n", "        if (1)\n"),
+    Mutation("decide.c", "17: held though it has failed", "        p->held = false;\n", ""),
     # ---- kinds ----
     Mutation("fr_drb.c", "fr-drb is drb", "sv__balance_make(a, true, false)", "sv__balance_make(a, false, false)"),
     Mutation("pr_drb.c", "pr-drb is pr-fr-drb", "sv__balance_make(a, false, true)", "sv__balance_make(a, true, true)"),

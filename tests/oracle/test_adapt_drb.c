@@ -36,7 +36,7 @@ typedef struct trial {
 /* What happened in all of them. */
 static struct totals {
     uint64_t choices, detours, acks, notices, opened, closed, watchdogs, foreseen, patterns,
-        applied, improved, failed, seeded, looks, told, draws, at_once;
+        applied, improved, failed, seeded, looks, told, draws, at_once, unasked;
     double drawn;
 } totals;
 
@@ -224,6 +224,7 @@ static void compare_reports(const drb_net *n, const sv_sim_result *result)
     assert_int_equal(is.applied, o->applied);
     assert_int_equal(is.most_applied, o->most_applied);
     assert_int_equal(is.improved, o->improved);
+    assert_int_equal(is.unasked, o->unasked);
     assert_int_equal(is.failed, o->failed);
     assert_int_equal(is.pairs, o->pairs);
     assert_int_equal(is.most_paths, o->most_paths);
@@ -253,6 +254,7 @@ static void count_totals(const drb_net *n)
     totals.patterns += o->patterns;
     totals.applied += o->applied;
     totals.improved += o->improved;
+    totals.unasked += o->unasked;
     totals.failed += o->failed;
     totals.seeded += o->seeded;
     totals.looks += n->looks;
@@ -364,16 +366,17 @@ static void same_runs(void **state)
                   (unsigned long long)s->acks, (unsigned long long)s->looks,
                   (unsigned long long)s->told, (unsigned long long)s->notices);
     print_message("%llu opened, %llu closed, %llu late, %llu foreseen, %llu kept (%llu seeded), "
-                  "%llu improved, %llu applied, %llu failed\n",
+                  "%llu improved, %llu applied (%llu unasked), %llu failed\n",
                   (unsigned long long)s->opened, (unsigned long long)s->closed,
                   (unsigned long long)s->watchdogs, (unsigned long long)s->foreseen,
                   (unsigned long long)s->patterns, (unsigned long long)s->seeded,
                   (unsigned long long)s->improved, (unsigned long long)s->applied,
-                  (unsigned long long)s->failed);
+                  (unsigned long long)s->unasked, (unsigned long long)s->failed);
     if (trials >= 100) {
         assert_true(s->opened > trials && s->closed > 0 && s->at_once > 0 && s->watchdogs > trials);
         assert_true(s->patterns > s->seeded && s->seeded > 0 && s->foreseen > 0);
         assert_true(s->applied > s->failed && s->failed > 0 && s->improved > 0);
+        assert_true(s->unasked > 0);
         double mean = s->drawn / (double)s->draws; /* with its error, five times */
         assert_true((mean - 0.5) * (mean - 0.5) < 25.0 / 12 / (double)s->draws);
     }
