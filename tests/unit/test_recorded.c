@@ -31,6 +31,11 @@ static void replay_to_the_end(const sv_mpi_trace *trace, uint32_t eager_bytes)
 /* hpcc's rings are 58 GB: half a minute as it is, too much with sanitizers. */
 static bool large(const sv_mpi_trace *trace)
 {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1 /* as gcc has it */
+#endif
+#endif
 #if defined(__SANITIZE_ADDRESS__)
     return strcmp(trace->name, "hpcc") == 0;
 #else
