@@ -112,7 +112,7 @@ class Recorder(Base):
         self.check(Run(self, INSIDE, "long", ranks=2, recorder=False))
 
     def test_very_many_that_nobody_waits_for(self):
-        self.check(Run(self, PROGRAM, "leave", ranks=2, timeout=120))
+        self.check(Run(self, PROGRAM, "leave", ranks=2))
 
     def test_one_rank_alone(self):
         for name in ("ring", "many", "persistent", "wildcard"):
