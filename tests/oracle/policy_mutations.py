@@ -164,7 +164,7 @@ POLICY_MUTATIONS = [
              "        SV_TRY(deliver(x, p, to, time));\n    }\n}",
              "        return deliver(x, p, to, time);\n    }\n}"),
     Mutation("reorder.c", 32, "pairs are by source alone",
-             "(uint64_t)from << 32 | to", "(uint64_t)from << 32"),
+             "*pair = sv_cells_get(", "to = 0;\n    *pair = sv_cells_get("),
     Mutation("reorder.c", 32, "headers of early packets count",
              "k->early[to] += x->packets[p].length - x->header;",
              "k->early[to] += x->packets[p].length;"),
@@ -226,8 +226,8 @@ POLICY_MUTATIONS = [
     Mutation("stage.c", 33, "a timer is called again in the same tick",
              "time = sv__max(time, x->now + 1);", "time = sv__max(time, x->now);"),
     Mutation("reorder.c", 32, "pairs are of one direction or the other",
-             "(uint64_t)from << 32 | to", "(uint64_t)(from < to ? from : to) << 32 | "
-             "(from < to ? to : from)"),
+             "*pair = sv_cells_get(", "uint32_t least = from < to ? from : to;\n"
+             "    to = from + to - least;\n    from = least;\n    *pair = sv_cells_get("),
     Mutation("waiting.c", 31, "a link's part goes by the crossing's pace",
              "(o->link_free - x->now) / o->byte", "(o->link_free - x->now) / o->cross"),
 ]
