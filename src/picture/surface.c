@@ -214,13 +214,16 @@ static sv_status look(sv_arena *arena, struct drawing *d)
 
 /* ---- writing ---- */
 
+/* Four digits; thousands of microseconds are milliseconds. */
 static void write_number(sv_text *out, double value, const char *unit)
 {
-    if (fabs(value) < 10000)
-        sv_text_print(out, "%.4g ", value);
+    bool thousands = strcmp(unit, "us") == 0 && value >= 1000;
+    double told = thousands ? value / 1000 : value;
+    if (fabs(told) < 10000)
+        sv_text_print(out, "%.4g ", told);
     else /* not 2.12e+05 */
-        sv_text_print(out, "%.0f ", value);
-    sv__svg_text(out, unit, 0);
+        sv_text_print(out, "%.0f ", told);
+    sv__svg_text(out, thousands ? "ms" : unit, 0);
 }
 
 static void write_title(struct drawing *d, uint32_t net, double value)
@@ -355,6 +358,30 @@ static void write_surface(struct drawing *d, const sv_surface_panel *p)
     sv_text_print(&d->out, "</g>\n");
 }
 
+/* Columns from this one on that are one rectangle: those in which nothing was, or a single one. */
+static uint32_t alike(const struct drawing *d, const sv_surface_panel *p, uint32_t column,
+                      uint32_t net)
+{
+    uint32_t c = column + 1;
+    while (c < p->columns && !isfinite(cell_of(d, p, column, net)) &&
+           !isfinite(cell_of(d, p, c, net)))
+        c++;
+    return c - column;
+}
+
+static void write_row(struct drawing *d, const sv_surface_panel *p, uint32_t i, double each)
+{
+    for (uint32_t c = 0, many; c < p->columns; c += many) {
+        double cell = cell_of(d, p, c, d->order[i]);
+        many = alike(d, p, c, d->order[i]);
+        sv_text_print(&d->out,
+                      "<rect class=\"s%u\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\">",
+                      step_of(cell, d->most_cell), NAMES + c * each, i * ROW, many * each, ROW - 1);
+        write_title(d, d->order[i], cell);
+        sv_text_print(&d->out, "</rect>\n");
+    }
+}
+
 static void write_time(struct drawing *d, const sv_surface_panel *p)
 {
     double wide = WIDE - NAMES - 30, each = wide / (p->columns > 0 ? p->columns : 1);
@@ -366,14 +393,7 @@ static void write_time(struct drawing *d, const sv_surface_panel *p)
                       NAMES - 4, i * ROW + 9);
         sv__svg_text(&d->out, d->scene.net.names[d->order[i]], 16);
         sv_text_print(&d->out, "</text>\n");
-        for (uint32_t c = 0; c < p->columns; c++) {
-            double cell = cell_of(d, p, c, d->order[i]);
-            sv_text_print(&d->out,
-                          "<rect class=\"s%u\" x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\">",
-                          step_of(cell, d->most_cell), NAMES + c * each, i * ROW, each, ROW - 1);
-            write_title(d, d->order[i], cell);
-            sv_text_print(&d->out, "</rect>\n");
-        }
+        write_row(d, p, i, each);
     }
     sv_text_print(&d->out, "<text class=\"small\" x=\"%d\" y=\"%u\">0</text>\n", NAMES,
                   d->shown * ROW + 10);
