@@ -76,8 +76,8 @@ static void panels_share_a_scale(void **state)
     assert_int_equal(occurrences(text, "<polygon class=\"s1\""), 2);  /* of low: 1/16 … */
     assert_int_equal(occurrences(text, "<polygon class=\"s10\""), 1); /* of high: 0.625 */
     assert_int_equal(occurrences(text, "<polygon class=\"s0\""), 1);
-    assert_int_equal(occurrences(text, "<rect class=\"s8\" x=\"96.00\" y=\"11\""), 1);
-    assert_non_null(strstr(text, "<rect class=\"s16\" x=\"263.00\" y=\"11\""));
+    assert_int_equal(occurrences(text, "<rect class=\"s8\" x=\"96.0\" y=\"11\""), 1);
+    assert_non_null(strstr(text, "<rect class=\"s16\" x=\"263.0\" y=\"11\""));
     assert_int_equal(occurrences(text, "<rect class=\"s"), 4 + 17); /* two switches, legend */
     assert_non_null(strstr(text, "sw0-2: nothing</title>"));
     assert_non_null(strstr(text, ">5 ms</text>"));
@@ -85,6 +85,28 @@ static void panels_share_a_scale(void **state)
     char *again = written(&surface);
     assert_string_equal(text, again);
     free(again);
+    free(text);
+    sv_fabric_free(f);
+}
+
+/* Columns in which nothing was are one rectangle, others are not; thousands of us are ms. */
+static void stretches_of_nothing_are_one(void **state)
+{
+    (void)state;
+    sv_fabric *f = test_fabric(ctx, "mesh:2x2,hosts=1");
+    double height[4] = {0, 2000, 0, 0}, cells[5 * 4] = {0};
+    const double over_time[5] = {NAN, NAN, 1500, 1500, NAN};
+    for (int c = 0; c < 5; c++)
+        cells[4 * c + 1] = over_time[c];
+    const sv_surface_panel panel = {
+        .title = "one", .height = height, .cells = cells, .columns = 5, .column = 2};
+    const sv_surface surface = surface_of(f, &panel, 1);
+    char *text = written(&surface);
+    assert_int_equal(occurrences(text, "<rect class=\"s"), 4 + 17);
+    assert_non_null(strstr(text, "<rect class=\"s0\" x=\"96.0\" y=\"0\" width=\"133.6\""));
+    assert_non_null(strstr(text, "<rect class=\"s16\" x=\"229.6\" y=\"0\" width=\"66.8\""));
+    assert_non_null(strstr(text, "<rect class=\"s0\" x=\"363.2\" y=\"0\" width=\"66.8\""));
+    assert_non_null(strstr(text, "surface: 0 … 2 ms; over time: 0 … 1.5 ms"));
     free(text);
     sv_fabric_free(f);
 }
@@ -181,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_square_is_one_patch),
         cmocka_unit_test(panels_share_a_scale),
+        cmocka_unit_test(stretches_of_nothing_are_one),
         cmocka_unit_test(trees_have_levels_and_others_bars),
         cmocka_unit_test(nothing_is_flat),
         cmocka_unit_test(memory_and_room_may_run_out),
