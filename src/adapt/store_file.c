@@ -186,7 +186,7 @@ static sv_status read_path(struct reader *x, sv__pair *p)
 {
     sv_adapt *a = x->b->a;
     sv_sim_way way = {0};
-    double waited;
+    double waited = 0;
     uint32_t path;
     SV_TRY(read_ns(x, "the wait of a path", &waited));
     for (unsigned i = 0; i < SV_SIM_MOST_VIAS; i++) {
