@@ -16,7 +16,8 @@ static const struct {
     {"convert", "trace convert", "between file formats", trace_convert},
     {"make", "trace make", "a program's communication without the program", trace_make},
     {"info", "trace info", "who talks to whom, sizes, calls, phases", trace_info},
-    {"check", "trace check", "whether a trace is whole: nothing is missing, nothing is twice", trace_check},
+    {"check", "trace check", "whether a trace is whole: nothing is missing, nothing is twice",
+     trace_check},
     {"seed", "trace seed", "solutions worked out beforehand, for sim --store", trace_seed},
 };
 

@@ -10,7 +10,6 @@
 #include "base/array.h"
 #include "base/bitset.h"
 #include "base/cells.h"
-#include "base/cells.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/rng.h"
