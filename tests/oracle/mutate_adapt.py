@@ -9,14 +9,11 @@ Compiler, options and libraries are those of the build, in mutate_adapt.txt ther
 Run: SELVAGE_BUILD=build python3 -B tests/oracle/mutate_adapt.py
 """
 import os
-import subprocess
 import sys
-import tempfile
-import time
 from collections import namedtuple
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from support.mutate import SOURCE, Builder, check, judge_all  # noqa: E402
+from support.mutate import SOURCE, find_out  # noqa: E402
 
 ROOM = os.path.join(SOURCE, "src", "adapt")
 # Tests, and how many trials.
@@ -86,64 +83,5 @@ MUTATIONS = [
 ]
 
 
-def text_of(file):
-    with open(os.path.join(ROOM, file)) as source:
-        return source.read()
-
-
-class Shop(Builder):
-    """Builds and runs the tests with a file of src/adapt that is wrong."""
-
-    def __init__(self, folder):
-        super().__init__("mutate_adapt")
-        self.folder = folder
-        self.limit = 600  # seconds a run may take
-
-    def judge(self, name, mutation):
-        """Which test found it; None: none did."""
-        place = os.path.join(self.folder, str(name))
-        os.makedirs(place)
-        objects = []
-        for file in sorted({m.file for m in MUTATIONS}) if mutation is None else [mutation.file]:
-            text = text_of(file)
-            if mutation is not None:
-                text = text.replace(mutation.old, mutation.new)
-            objects.append(os.path.join(place, file + ".o"))
-            with open(os.path.join(place, file), "w") as copy:
-                copy.write(text)
-            self.compile(os.path.join(place, file), objects[-1], mutation.what if mutation else "as it is")
-        for test, trials in TESTS.items():
-            program = os.path.join(place, test)
-            self.link([*objects, *self.build[test]], program, mutation.what if mutation else "as it is")
-            if not self.run([program, *([trials] if trials else [])]):
-                return test
-        return None
-
-    def run(self, words):
-        """Whether it came through."""
-        try:
-            return subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                  timeout=self.limit).returncode == 0
-        except subprocess.TimeoutExpired:
-            return False
-
-
-def main():
-    check(MUTATIONS, text_of)
-    with tempfile.TemporaryDirectory(prefix="selvage-mutate-") as folder:
-        shop = Shop(folder)
-        begin = time.monotonic()
-        found = shop.judge("present", None)
-        if found is not None:
-            raise SystemExit("policies as they are: found out by the test %s" % found)
-        shop.limit = max(30, round(6 * (time.monotonic() - begin)))
-        missed = 0
-        for mutation, found in judge_all(shop.judge, MUTATIONS):
-            missed += found is None
-            print("%-14s %-9s %s" % (found or "CAME THROUGH", mutation.file, mutation.what), flush=True)
-    print("%d wrong policies, %d came through; %.0f s" % (len(MUTATIONS), missed, time.monotonic() - begin))
-    return 1 if missed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(find_out("mutate_adapt", "policies", ROOM, MUTATIONS, TESTS))

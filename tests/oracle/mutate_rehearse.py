@@ -9,18 +9,14 @@ Compiler, options and libraries are those of the build, in mutate_rehearse.txt t
 Run: SELVAGE_BUILD=build python3 -B tests/oracle/mutate_rehearse.py [TRIALS]
 """
 import os
-import subprocess
 import sys
-import tempfile
-import time
 from collections import namedtuple
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from support.mutate import SOURCE, Builder, check, judge_all  # noqa: E402
+from support.mutate import SOURCE, find_out  # noqa: E402
 
 TRIALS = sys.argv[1] if len(sys.argv) > 1 else "100"
 ROOM = os.path.join(SOURCE, "src", "rehearse")
-FILES = sorted(name for name in os.listdir(ROOM) if name.endswith(".c"))
 TESTS = ["unit", "oracle"]
 
 Mutation = namedtuple("Mutation", "file what old new")
@@ -105,74 +101,5 @@ MUTATIONS = [
 ]
 
 
-def text_of(file):
-    with open(os.path.join(ROOM, file)) as source:
-        return source.read()
-
-
-class Shop(Builder):
-    """Builds and runs the tests with rehearsals in folders of their own."""
-
-    def __init__(self, folder):
-        super().__init__("mutate_rehearse")
-        self.folder = folder
-        self.limit = 600  # seconds a run may take
-
-    def make(self, name, mutation):
-        """Both programs with a mutation (None: as they are). What it leaves alone is the build's."""
-        place = os.path.join(self.folder, str(name))
-        os.makedirs(place)
-        objects = []
-        for file in FILES if mutation is None else [mutation.file]:
-            text = text_of(file)
-            if mutation is not None:
-                text = text.replace(mutation.old, mutation.new)
-            path = os.path.join(place, file)
-            with open(path, "w") as copy:
-                copy.write(text)
-            self.compile(path, path + ".o", mutation.what if mutation else "as it is")
-            objects.append(path + ".o")
-        programs = []
-        for test in TESTS:
-            programs.append(os.path.join(place, test))
-            self.link([*objects, *self.build[test]], programs[-1],
-                      mutation.what if mutation else "as it is")
-        return programs
-
-    def run(self, program):
-        """Whether it came through."""
-        try:
-            return subprocess.run([program, TRIALS], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL, timeout=self.limit).returncode == 0
-        except subprocess.TimeoutExpired:
-            return False
-
-    def judge(self, name, mutation):
-        """Which test found it; None: none did."""
-        for test, program in zip(TESTS, self.make(name, mutation)):
-            if not self.run(program):
-                return test
-        return None
-
-
-def main():
-    check(MUTATIONS, text_of)
-    with tempfile.TemporaryDirectory(prefix="selvage-mutate-") as folder:
-        shop = Shop(folder)
-        begin = time.monotonic()
-        found = shop.judge("present", None)
-        if found is not None:
-            raise SystemExit("rehearsals as they are: found out by the %s test" % found)
-        shop.limit = max(30, round(6 * (time.monotonic() - begin)))
-        missed = 0
-        for mutation, found in judge_all(shop.judge, MUTATIONS):
-            missed += found is None
-            print("%-12s %-11s %s" % (found or "CAME THROUGH", mutation.file, mutation.what),
-                      flush=True)
-    print("%d wrong rehearsals, %d came through; %.0f s" % (len(MUTATIONS), missed,
-                                                            time.monotonic() - begin))
-    return 1 if missed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(find_out("mutate_rehearse", "rehearsals", ROOM, MUTATIONS, dict.fromkeys(TESTS, TRIALS)))
