@@ -433,6 +433,10 @@ class Modes(Case):
                 self.judge(sm, sim)
 
     def test_standby_and_back(self):
+        opensm.try_again(self.standby_and_back)
+
+    def standby_and_back(self):
+        self.setUp()
         net = self.net("torus:4x4,hosts=1")
         guids = [a["guid"][2:] for a in json.loads(ok("convert", net, "--format",
                                                       "json").out)["adapters"]]
