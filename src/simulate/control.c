@@ -61,6 +61,8 @@ static uint32_t make(sv__sim *x, sv_node from, const sv__control *c)
                                 .injected = injected,
                                 .note = c->note,
                                 .control = true};
+    if (x->listens)
+        x->waited[p] = 0;
     x->least = blocks < x->least ? blocks : x->least;
     x->control_injected++;
     x->result->control_packets++;

@@ -89,7 +89,8 @@ sv_status sv__policy_init(sv__sim *x, const sv_sim_policy *p)
     k->inboxes = SV_ARENA_NEW(&x->arena, sv__queue, terminals);
     k->outboxes = SV_ARENA_NEW(&x->arena, sv__queue, terminals);
     k->early = SV_ARENA_NEW(&x->arena, uint64_t, terminals);
-    if (k->inboxes == NULL || k->outboxes == NULL || k->early == NULL)
+    x->controls = SV_ARENA_NEW(&x->arena, uint16_t, x->f->num_channels);
+    if (k->inboxes == NULL || k->outboxes == NULL || k->early == NULL || x->controls == NULL)
         return SV_NO_MEMORY;
     for (size_t t = 0; t < terminals; t++)
         k->inboxes[t].first = k->outboxes[t].first = SV_NONE;
@@ -107,20 +108,24 @@ void sv__policy_release(sv__sim *x)
     if (k == NULL)
         return;
     sv_cells_release(&k->pair_of);
+    for (size_t i = 0; i < k->pairs.length; i++)
+        sv_release(x->ctx, k->pairs.at[i].early);
     sv_array_release(x->ctx, &k->pairs);
     sv_array_release(x->ctx, &k->controls);
     sv_release(x->ctx, k->plans);
     sv_release(x->ctx, k->waiting.next);
     sv_release(x->ctx, x->heads);
+    sv_release(x->ctx, x->waited);
 }
 
 uint64_t sv__policy_bytes(const sv__sim *x)
 {
     const sv__policy *k = x->policy;
     size_t next = k->waiting.lists != NULL ? sizeof *k->waiting.next : 0;
+    next += x->listens ? sizeof *x->waited : 0;
     return k->heads_room * (sizeof *x->heads + next) + k->plans_room * sizeof *k->plans +
            k->pairs.room * sizeof *k->pairs.at + k->controls.room * sizeof *k->controls.at +
-           sv_cells_bytes(&k->pair_of);
+           k->early_room * sizeof *k->pairs.at->early + sv_cells_bytes(&k->pair_of);
 }
 
 sv_status sv__policy_room(sv__sim *x, uint32_t packets)
@@ -130,6 +135,12 @@ sv_status sv__policy_room(sv__sim *x, uint32_t packets)
         return SV_NO_MEMORY;
     x->heads = heads;
     x->policy->heads_room = packets;
+    if (x->listens) {
+        uint64_t *waited = sv_resize(x->ctx, x->waited, packets, sizeof *waited);
+        if (waited == NULL)
+            return SV_NO_MEMORY;
+        x->waited = waited;
+    }
     if (x->policy->waiting.lists != NULL) {
         uint32_t *next = sv_resize(x->ctx, x->policy->waiting.next, packets, sizeof *next);
         if (next == NULL)
@@ -280,7 +291,7 @@ void sv__policy_injected(sv__sim *x, uint32_t p, uint32_t i)
 {
     sv__plan *plan = &x->policy->plans[i];
     sv__packet *packet = &x->packets[p];
-    uint32_t sequence = plan->sequence++;
+    uint32_t sequence = plan->sequence++, blocks = sv__blocks(packet->length);
     x->heads[p] = (sv_sim_head){.way = plan->way,
                                 .from = {x->f->num_switches + packet->from},
                                 .destination = packet->destination,
@@ -292,6 +303,9 @@ void sv__policy_injected(sv__sim *x, uint32_t p, uint32_t i)
     packet->destination = target_of(&plan->way, packet->destination, 0);
     x->cargo[p].serial = plan->pair;
     x->result->detours += plan->way.vias > 0;
+    x->least_data = blocks < x->least_data ? blocks : x->least_data;
+    if (x->listens)
+        x->waited[p] = 0;
     sv__audit_injected(x, plan->pair, sequence);
 }
 
@@ -368,12 +382,13 @@ bool sv__stand_for(sv__sim *x, uint32_t channel, sv__want *w, uint64_t *lacking,
 sv_status sv__policy_granted(sv__sim *x, uint32_t p, uint32_t out, uint64_t waited)
 {
     const sv_sim_policy *hooks = x->policy->hooks;
-    if (waited == 0) /* and its head need not be fetched */
+    if (waited == 0)
         return SV_OK;
-    x->heads[p].waited += waited;
+    x->waited[p] += waited;
     if (hooks->depart == NULL || waited <= hooks->patience)
         return SV_OK;
     sv_sim_head head = x->heads[p];
+    head.waited = x->waited[p];
     SV_TRY(hooks->depart(hooks->user, x, x->now, (sv_channel){out}, waited, &head));
     x->heads[p].note = head.note;
     return SV_OK;

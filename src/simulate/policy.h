@@ -13,7 +13,8 @@
 /* Two terminals, one of which sends to the other. */
 typedef struct sv__pair {
     uint32_t opened, due; /* numbers: of the next message's first packet; to be delivered next */
-    uint32_t first, last; /* packets that are early, by their numbers; SV_NONE: none */
+    uint32_t *early;      /* [room]: packets that are early, each at its number; SV_NONE: none */
+    uint32_t room;        /* a power of two, or 0 */
 } sv__pair;
 
 /* Who waits for which output: waiting.c. */
@@ -51,8 +52,9 @@ typedef struct sv__policy {
     SV_ARRAY(sv__pair) pairs;
     sv__plan *plans; /* as x->opened */
     uint32_t plans_room, heads_room;
-    sv__queue *inboxes; /* [terminals]: packets being drained, in order */
-    uint64_t *early;    /* [terminals]: bytes of packets that are early */
+    sv__queue *inboxes;  /* [terminals]: packets being drained, in order */
+    uint64_t *early;     /* [terminals]: bytes of packets that are early */
+    uint64_t early_room; /* of all pairs' rings */
 
     sv__waiting waiting;
 

@@ -8,12 +8,14 @@
  * once, as in runs without a policy, since at one terminal the order is the same. Control packets
  * always wait: a run may end before they arrive.
  *
- * Packets that are early wait in a list of their pair, ordered by their numbers; their places among
- * x->packets are the list (next, and out for the one before; start is when it arrived).
+ * Packets that are early wait in a ring of their pair, at the place of their number; their start is
+ * when they arrived.
  *
- * Cost: O(1) for each packet, and for one that is early O(packets of its pair that wait and have
- * larger numbers).
+ * Cost: O(1) for each packet. Memory: four bytes for each packet of a pair between the one that is
+ * due and the last that is early, at the worst times two.
  */
+#include <string.h>
+
 #include "simulate/policy.h"
 
 sv_status sv__pair_of(sv__sim *x, uint32_t from, uint32_t to, uint32_t *pair)
@@ -24,30 +26,48 @@ sv_status sv__pair_of(sv__sim *x, uint32_t from, uint32_t to, uint32_t *pair)
         return SV_OK;
     SV_TRY(sv_array_reserve(x->ctx, &k->pairs, k->pairs.length + 1));
     SV_TRY(sv_cells_add(&k->pair_of, from, to, (uint32_t)k->pairs.length, pair));
-    k->pairs.at[k->pairs.length++] = (sv__pair){.first = SV_NONE, .last = SV_NONE};
+    k->pairs.at[k->pairs.length++] = (sv__pair){0};
     return SV_OK;
 }
 
-/* Puts an early packet into the list of its pair. */
-static void keep(sv__sim *x, sv__pair *pair, uint32_t p)
+/* Makes the ring of a pair long enough for a packet so many numbers ahead of the one due. */
+static sv_status widen(sv__sim *x, sv__pair *pair, uint32_t ahead)
 {
-    sv__packet *at = x->packets;
-    uint32_t before = pair->last, number = x->heads[p].sequence;
-    while (before != SV_NONE && x->heads[before].sequence - pair->due > number - pair->due)
-        before = at[before].out;
-    uint32_t after = before == SV_NONE ? pair->first : at[before].next;
-    at[p].out = before;
-    at[p].next = after;
-    *(before == SV_NONE ? &pair->first : &at[before].next) = p;
-    *(after == SV_NONE ? &pair->last : &at[after].out) = p;
+    uint32_t room = pair->room == 0 ? 8 : pair->room;
+    while (room <= ahead && room < UINT32_MAX / 2)
+        room *= 2;
+    uint32_t *early = sv_alloc(x->ctx, room, sizeof *early);
+    if (early == NULL)
+        return SV_NO_MEMORY;
+    memset(early, 0xff, room * sizeof *early);
+    for (uint32_t i = 0; i < pair->room; i++) {
+        uint32_t number = pair->due + i;
+        early[number & (room - 1)] = pair->early[number & (pair->room - 1)];
+    }
+    x->policy->early_room += room - pair->room;
+    sv_release(x->ctx, pair->early);
+    pair->early = early;
+    pair->room = room;
+    return SV_OK;
 }
 
-/* Takes the first early packet of a pair out of the list. */
-static uint32_t release(sv__sim *x, sv__pair *pair)
+/* Puts an early packet into the ring of its pair. */
+static sv_status keep(sv__sim *x, sv__pair *pair, uint32_t p)
 {
-    uint32_t p = pair->first;
-    pair->first = x->packets[p].next;
-    *(pair->first == SV_NONE ? &pair->last : &x->packets[pair->first].out) = SV_NONE;
+    uint32_t number = x->heads[p].sequence, ahead = number - pair->due;
+    if (ahead >= pair->room)
+        SV_TRY(widen(x, pair, ahead));
+    pair->early[number & (pair->room - 1)] = p;
+    return SV_OK;
+}
+
+/* Takes the packet of a pair that is due out of its ring; SV_NONE: it is not there yet. */
+static uint32_t release(sv__pair *pair)
+{
+    if (pair->room == 0)
+        return SV_NONE;
+    uint32_t *place = &pair->early[pair->due & (pair->room - 1)], p = *place;
+    *place = SV_NONE;
     return p;
 }
 
@@ -68,10 +88,9 @@ static sv_status catch_up(sv__sim *x, uint32_t pair, uint32_t to, uint64_t time)
 {
     sv__policy *k = x->policy;
     for (;;) {
-        sv__pair *of = &k->pairs.at[pair];
-        if (of->first == SV_NONE || x->heads[of->first].sequence != of->due)
+        uint32_t p = release(&k->pairs.at[pair]);
+        if (p == SV_NONE)
             return SV_OK;
-        uint32_t p = release(x, of);
         const sv__packet *packet = &x->packets[p];
         k->early[to] -= packet->length - x->header;
         if (time < x->result->until)
@@ -83,7 +102,7 @@ static sv_status catch_up(sv__sim *x, uint32_t pair, uint32_t to, uint64_t time)
     }
 }
 
-static void be_early(sv__sim *x, uint32_t p, uint32_t to, uint64_t time)
+static sv_status be_early(sv__sim *x, uint32_t p, uint32_t to, uint64_t time)
 {
     sv__policy *k = x->policy;
     sv_sim_result *r = x->result;
@@ -93,13 +112,14 @@ static void be_early(sv__sim *x, uint32_t p, uint32_t to, uint64_t time)
         r->early++;
         r->early_most = sv__max(r->early_most, k->early[to]);
     }
-    keep(x, &k->pairs.at[x->cargo[p].serial], p);
+    return keep(x, &k->pairs.at[x->cargo[p].serial], p);
 }
 
 static sv_status hear(sv__sim *x, uint32_t p, uint32_t to)
 {
     const sv_sim_policy *hooks = x->policy->hooks;
     sv_sim_head head = x->heads[p];
+    head.waited = x->waited[p];
     return hooks->deliver(hooks->user, x, x->now, to, &head);
 }
 
@@ -117,10 +137,8 @@ static sv_status data_arrived(sv__sim *x, uint32_t p, uint32_t to, uint64_t time
         x->watch->arrived(x->watch->user, x->cargo[p].number, time);
     if (x->policy->hooks->deliver != NULL)
         SV_TRY(hear(x, p, to));
-    if (!due) {
-        be_early(x, p, to, time);
-        return SV_OK;
-    }
+    if (!due)
+        return be_early(x, p, to, time);
     SV_TRY(deliver(x, p, to, time));
     return catch_up(x, pair, to, time);
 }

@@ -193,7 +193,7 @@ sv_status sv__sim_init(sv__sim *x)
     if (x->adapters == NULL || x->outboxes == NULL)
         return SV_NO_MEMORY;
     memset(x->outboxes, 0xff, f->num_terminals * lanes * sizeof *x->outboxes);
-    x->least = sv__blocks(x->m->mtu_bytes + x->header);
+    x->least = x->least_data = sv__blocks(x->m->mtu_bytes + x->header);
     x->most_hops = (uint16_t)(f->num_switches < UINT16_MAX ? f->num_switches : UINT16_MAX - 1);
     x->free_packet = x->free_opened = SV_NONE;
     init_outputs(x);

@@ -232,15 +232,18 @@ typedef struct sv__sim {
     uint32_t header;       /* bytes of a data packet besides its payload */
     uint32_t lane_step;    /* lanes of a segment; 0 without a policy */
     uint32_t adaptive;     /* lanes, after those of all segments */
-    uint64_t *load;     /* [channels]: bytes that wait for each, where a policy may ask; or NULL */
-    uint32_t least;     /* blocks of the smallest packet so far */
-    uint16_t most_hops; /* more are a loop */
-    uint8_t *could;     /* [could_room]: which wants may be granted, at a look */
+    uint64_t *load;      /* [channels]: bytes that wait for each, where a policy may ask; or NULL */
+    uint32_t least;      /* blocks of the smallest packet so far */
+    uint32_t least_data; /* of those that are no control packets */
+    uint16_t *controls;  /* [channels]: control packets that want each; NULL without a policy */
+    uint16_t most_hops;  /* more are a loop */
+    uint8_t *could;      /* [could_room]: which wants may be granted, at a look */
     uint32_t could_room;
 
     sv__packet *packets;
     sv__cargo *cargo;
-    sv_sim_head *heads; /* as packets; with a policy only */
+    sv_sim_head *heads; /* as packets; with a policy only; all but what they waited */
+    uint64_t *waited;   /* as packets; if it listens: ticks, at all switches so far */
     uint32_t num_packets, packets_room, free_packet;
 
     sv__adapter *adapters; /* [terminals] */

@@ -68,6 +68,8 @@ static sv_status want(sv__sim *x, uint32_t q, uint32_t in, uint64_t since)
                     .blocks = (uint16_t)sv__blocks(p->length),
                     .lane = p->out_lane,
                     .escape = p->out_lane};
+    if (p->control)
+        x->controls[p->out]++;
     sv__events_plan(x, p->out, sv__max(w->ready, o->entry_free));
     return SV_OK;
 }
@@ -186,6 +188,17 @@ static sv_status go_on(sv__sim *x, const sv__want *w, uint32_t out, uint64_t sta
     return x->listens ? sv__policy_granted(x, w->packet, out, waited) : SV_OK;
 }
 
+/* What a policy needs of a packet that is granted, long before it is needed. */
+static inline void fetch_ahead(const sv__sim *x, const sv__output *o, uint32_t p)
+{
+    if (x->listens)
+        __builtin_prefetch(&x->waited[p]);
+    if (x->policy != NULL && !sv__is_switch(x, o->head)) {
+        __builtin_prefetch(&x->cargo[p]);
+        __builtin_prefetch(&x->heads[p].destination);
+    }
+}
+
 static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes)
 {
     sv__output *o = &x->outputs[out];
@@ -197,10 +210,15 @@ static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes
     if (here) /* where it goes on there will be looked up: the line may come meanwhile */
         __builtin_prefetch(&x->r->ports[packet.destination][o->head]);
     __builtin_prefetch(sv__credits_of(x, w.in, packet.lane));
+    if (packet.next != SV_NONE)
+        __builtin_prefetch(&x->packets[packet.next]);
+    fetch_ahead(x, o, p);
     uint64_t crossed = x->now + (uint64_t)packet.length * o->cross;
     uint64_t start = sv__max(o->link_free, x->now + sv__block_end(packet.length, 1) * o->cross);
     *way_of(x, w.in) = crossed;
     o->wants[chosen] = o->wants[--o->num_wants];
+    if (packet.control)
+        x->controls[out]--;
     queue->first = packet.next;
     sv__take_lane(x, out, w.lane, lanes, w.blocks);
     x->last_pair[(size_t)out * x->m->lanes + w.lane] = w.pair;
@@ -298,17 +316,10 @@ static uint64_t grantable_adaptive(sv__sim *x, uint32_t channel, uint64_t *next)
     return lanes;
 }
 
-/* Blocks of the smallest packet that may want an output. Where there are control packets, which are
- * small, somewhere, it is worth while to see what there is here. */
-static inline uint32_t least_of(const sv__sim *x, const sv__output *o)
+/* Blocks of the smallest packet that may want an output: control packets are small. */
+static inline uint32_t least_of(const sv__sim *x, uint32_t channel)
 {
-    uint32_t least = x->least;
-    if (x->control_injected > 0) {
-        least = o->wants[0].blocks;
-        for (uint32_t i = 1; i < o->num_wants; i++)
-            least = o->wants[i].blocks < least ? o->wants[i].blocks : least;
-    }
-    return least;
+    return x->controls == NULL || x->controls[channel] > 0 ? x->least : x->least_data;
 }
 
 sv_status sv__look(sv__sim *x, uint32_t channel)
@@ -317,7 +328,7 @@ sv_status sv__look(sv__sim *x, uint32_t channel)
     uint64_t next = SV_NEVER;
     if (o->num_wants == 0)
         return SV_OK;
-    uint64_t room = o->entry_free > x->now ? 0 : sv__room_for(x, o, least_of(x, o));
+    uint64_t room = o->entry_free > x->now ? 0 : sv__room_for(x, o, least_of(x, channel));
     if (o->entry_free > x->now || room > x->now) {
         sv__events_plan(x, channel, sv__max(o->entry_free, room));
         return SV_OK;
@@ -331,6 +342,7 @@ sv_status sv__look(sv__sim *x, uint32_t channel)
     unsigned lane = sv__one_lane(x, channel, lanes);
     SV_TRY(grant(x, channel, first_in_lane(x, channel, lane), lanes));
     if (o->num_wants > 0)
-        sv__events_plan(x, channel, sv__max(o->entry_free, sv__room_for(x, o, least_of(x, o))));
+        sv__events_plan(x, channel,
+                        sv__max(o->entry_free, sv__room_for(x, o, least_of(x, channel))));
     return SV_OK;
 }

@@ -116,7 +116,7 @@ POLICY_MUTATIONS = [
              "queues += x->m->voq ? x->first_port[s + 1] - x->first_port[s] : 1;", "queues += 1;"),
     # ---- waiting ----
     Mutation("policy.c", 30, "what a packet waited is not summed up",
-             "x->heads[p].waited += waited;", "x->heads[p].waited = waited;"),
+             "x->waited[p] += waited;", "x->waited[p] = waited;"),
     Mutation("policy.c", 30, "who waited for as long as patience lasts is told",
              "waited <= hooks->patience", "waited < hooks->patience"),
     Mutation("policy.c", 30, "what a hook notes is forgotten",
@@ -159,7 +159,15 @@ POLICY_MUTATIONS = [
     Mutation("reorder.c", 32, "a packet is delivered when it arrives",
              "bool due = sequence == x->policy->pairs.at[pair].due;", "bool due = true;"),
     Mutation("reorder.c", 32, "early ones are in the order in which they arrived",
-             "x->heads[before].sequence - pair->due > number - pair->due", "false"),
+             "pair->early[number & (pair->room - 1)] = p;",
+             "number = pair->due + 1;\n    while (pair->early[number & (pair->room - 1)] != SV_NONE)"
+             "\n        number++;\n    pair->early[number & (pair->room - 1)] = p;"),
+    Mutation("reorder.c", 32, "a ring that grows forgets half of what it has",
+             "i < pair->room; i++", "i < pair->room / 2; i++"),
+    Mutation("reorder.c", 32, "a ring that grows keeps places, not numbers",
+             "uint32_t number = pair->due + i;", "uint32_t number = i;"),
+    Mutation("reorder.c", 32, "a ring is as long as the last early packet is ahead",
+             "ahead >= pair->room", "ahead > pair->room"),
     Mutation("reorder.c", 32, "only one of those who were early is delivered at a time",
              "        SV_TRY(deliver(x, p, to, time));\n    }\n}",
              "        return deliver(x, p, to, time);\n    }\n}"),
@@ -177,14 +185,14 @@ POLICY_MUTATIONS = [
              "x->cargo[p].injected;\n    k->early"),
     Mutation("reorder.c", 33, "sources hear of a message before the hook is called",
              "    if (x->policy->hooks->deliver != NULL)\n        SV_TRY(hear(x, p, to));\n"
-             "    if (!due) {",
+             "    if (!due)\n",
              "    if (due) {\n        sv_sim_head head = x->heads[p];\n"
              "        SV_TRY(deliver(x, p, to, time));\n"
              "        if (x->policy->hooks->deliver != NULL)\n"
              "            SV_TRY(x->policy->hooks->deliver(x->policy->hooks->user, x, x->now, to, "
              "&head));\n        return catch_up(x, pair, to, time);\n    }\n"
              "    if (x->policy->hooks->deliver != NULL)\n        SV_TRY(hear(x, p, to));\n"
-             "    if (!due) {"),
+             "    if (!due)\n"),
     # ---- when ----
     Mutation("policy.c", 33, "the timer is called before packets arrive",
              "if (k->next < event || (k->next == event && !sv__events_arrives(x))) {",
@@ -214,6 +222,11 @@ POLICY_MUTATIONS = [
              "    x->outputs[channel].last_lane = c.lane;\n"),
     Mutation("control.c", 29, "small control packets of switches are not expected",
              "    x->least = blocks < x->least ? blocks : x->least;\n", ""),
+    Mutation("policy.c", 29, "small data packets are not expected",
+             "    x->least_data = blocks < x->least_data ? blocks : x->least_data;\n",
+             "    (void)blocks;\n"),
+    Mutation("switch.c", 29, "control packets that want an output are not counted",
+             "        x->controls[p->out]++;\n", "        (void)0;\n"),
     Mutation("control.c", 29, "a control packet is injected when it is ready",
              "uint64_t injected = sv__max(c->ready, x->now);", "uint64_t injected = c->ready;"),
     Mutation("control.c", 29, "control packets come without what is noted",
