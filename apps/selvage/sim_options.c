@@ -59,6 +59,33 @@ static int parse_values(struct app *app, struct sim_options *o)
     return code < 0 ? sim_parse_message(app, o) : code;
 }
 
+/* Whether a spec has a key. */
+static bool has_key(const char *spec, const char *key)
+{
+    size_t length = strlen(key);
+    for (const char *at = strpbrk(spec, ":,"); at != NULL; at = strpbrk(at + 1, ":,"))
+        if (strncmp(at + 1, key, length) == 0 && at[1 + length] == '=')
+            return true;
+    return false;
+}
+
+int sim_check_twice(struct app *app, const struct sim_options *o)
+{
+    const struct {
+        const char *option, *key;
+        bool given;
+    } same[] = {{"load", "load", o->load != NULL},
+                {"load", "rate", o->load != NULL},
+                {"message", "bytes", o->message != NULL},
+                {"messages", "messages", o->messages != SIM_NOT_GIVEN}};
+    /* Of jobs with traffic of their own it is what the options say. */
+    for (size_t i = 0; o->traffic != NULL && o->job_traffic.length == 0 && i < 4; i++)
+        if (same[i].given && has_key(o->traffic, same[i].key))
+            return app_usage_error(app, "--%s and %s= of --traffic exclude each other",
+                                   same[i].option, same[i].key);
+    return -1;
+}
+
 /* Options that make no sense together; -1 or an exit code. */
 static int check_together(struct app *app, const struct sim_options *o)
 {
@@ -140,6 +167,8 @@ static int check(struct app *app, struct sim_options *o)
         code = check_numbers(app, o);
     if (code < 0)
         code = check_together(app, o);
+    if (code < 0)
+        code = sim_check_twice(app, o);
     if (code < 0)
         code = sim_parse_policies(app, o);
     if (code < 0)

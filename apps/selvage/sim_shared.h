@@ -88,6 +88,8 @@ int sim_parse_time(struct app *app, const char *name, const char *text, bool pos
 int sim_parse_share(struct app *app, const char *name, const char *text, double *share);
 int sim_parse_message(struct app *app, struct sim_options *options);
 int sim_parse_model(struct app *app, struct sim_options *options);
+/* What options and the keys of --traffic both tell: -1 or an exit code. */
+int sim_check_twice(struct app *app, const struct sim_options *options);
 
 /* The model: the lanes that tables use; adapters that are slower than their links are warned of. */
 sv_status sim_fit_model(struct app *app, struct sim *sim);

@@ -487,8 +487,16 @@ class Traffic(Case):
         self.assertAlmostEqual(found["injection_share"] * 2074 / 2048, 0.1, delta=0.005)
         self.assertEqual(found["load"], 0.1)
 
+    def test_a_job_may_have_a_load_of_its_own(self):
+        """--load is for those that do not tell."""
+        tables = self.route()
+        jobs = self.write("jobs", "host0 a\nhost1 a\nhost2 b\nhost3 b\n")
+        self.json(tables, "--jobs", jobs, "--traffic", "uniform:rate=1Gbps", "--job-traffic", "a=uniform", "--load", "0.1",
+                  "--sample", "100")
+
     def test_specs_that_are_none(self):
         tables = self.route()
+        self.expect(3, "load and rate exclude each other", tables, "--traffic", "uniform:load=0.5,rate=1Gbps")
         self.expect(3, "'nothing'", tables, "--traffic", "nothing")
         self.expect(3, "'by'", tables, "--traffic", "exchange:by=3")
 
@@ -520,6 +528,10 @@ class Refused(Case):
                 ("--vls: 65 is not in 1…64", "--vls", "65", "-e", "nue"),
                 ("--job-traffic goes with --jobs", "--job-traffic", "7=exchange"),
                 ("--file tells all messages", "--file", "x", "--traffic", "uniform"),
+                ("--load and rate= of --traffic", "--traffic", "uniform:rate=1Gbps", "--load", "0.5"),
+                ("--load and load= of --traffic", "--traffic", "uniform:arrivals=regular,load=0.1", "--load", "0.5"),
+                ("--message and bytes= of --traffic", "--traffic", "uniform:bytes=64", "--message", "128"),
+                ("--messages and messages= of --traffic", "--messages", "3", "--traffic", "uniform:messages=2"),
                 ("2 things want standard input", "--order", "-", "--jobs", "-"),
                 ("one argument too many", tables)):
             self.expect(2, message, tables, *options)

@@ -248,6 +248,7 @@ class Refusals(Case):
                 ("'c' is one argument too many", "a", "b", "c"),
                 ("is not at-once, steps, hold, five or all", "a", "b", "--rehearse=x"),
                 ("exclude each other", "a", "b", "--strict", "--terminals-only"),
+                ("--load and rate= of --traffic", "a", "b", "--traffic", "uniform:rate=1Gbps", "--load", "0.5"),
                 ("--delay: '9-2' ends before it begins", "a", "b", "--delay", "9-2"),
                 ("--delay: 'x' is no time", "a", "b", "--delay", "x"),
                 ("--loss: 901 is not in 0…900", "a", "b", "--loss", "901"),
