@@ -38,7 +38,14 @@ struct app {
     sv_sink standard_output;
 };
 
-typedef enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER, OPTION_LIST } option_kind;
+/* A seed is any number of 64 bits; of others the largest is none, as it may stand for not given. */
+typedef enum option_kind {
+    OPTION_FLAG,
+    OPTION_TEXT,
+    OPTION_NUMBER,
+    OPTION_SEED,
+    OPTION_LIST
+} option_kind;
 
 enum { APP_MOST_LIST = 64 };
 

@@ -292,7 +292,7 @@ int cmd_faults(struct app *app, int argc, char **argv)
          "what fails in so many years without repairs, by --model"},
         {"model", 0, OPTION_TEXT, &o.model_text, "M",
          "a preset, or link=P%,switch=P%,adapter=P%,shape=K; help lists all"},
-        {"seed", 0, OPTION_NUMBER, &o.seed, "N", "of the random choice (default 1)"},
+        {"seed", 0, OPTION_SEED, &o.seed, "N", "of the random choice (default 1)"},
         {"level", 0, OPTION_TEXT, &o.level, "L",
          "only switches of level L, links whose lower end is (0: with terminals)"},
         {"only", 0, OPTION_TEXT, &o.plan.only, "PATTERN",

@@ -289,7 +289,7 @@ int cmd_info(struct app *app, int argc, char **argv)
          "only counts: no distances, connectivity, bisection"},
         {"cn-guids", 0, OPTION_TEXT, &cn, "FILE", "only these port GUIDs compute (as for opensm)"},
         {"io-guids", 0, OPTION_TEXT, &io, "FILE", "these port GUIDs are I/O nodes"},
-        {"seed", 0, OPTION_NUMBER, &seed, "N", "of the bisection estimate (default 1)"},
+        {"seed", 0, OPTION_SEED, &seed, "N", "of the bisection estimate (default 1)"},
         {"json", 'j', OPTION_FLAG, &json, NULL, "print JSON"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
     const app_usage usage = {"FABRIC", "Counts, distances, connectivity and what looks wrong.",

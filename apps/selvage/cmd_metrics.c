@@ -197,7 +197,7 @@ int cmd_metrics(struct app *app, int argc, char **argv)
         {"trials", 0, OPTION_NUMBER, &o.trials, "N", "draws of each number (default 100)"},
         {"bisection", 0, OPTION_NUMBER, &o.bisection, "N",
          "effective bisection bandwidth of N random matchings"},
-        {"seed", 0, OPTION_NUMBER, &o.seed, "N", "of draws and matchings (default 1)"},
+        {"seed", 0, OPTION_SEED, &o.seed, "N", "of draws and matchings (default 1)"},
         {"json", 'j', OPTION_FLAG, &o.json, NULL, "print JSON"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
     const app_usage usage = {

@@ -448,7 +448,7 @@ int cmd_route(struct app *app, int argc, char **argv)
          "only these port GUIDs compute (as for opensm)"},
         {"io-guids", 0, OPTION_TEXT, &o.io, "FILE", "these port GUIDs do I/O (as for opensm)"},
         {"option", 0, OPTION_LIST, &o.options, "NAME=VALUE", "an option of the engine"},
-        {"seed", 0, OPTION_NUMBER, &o.seed, "N", "where the engine draws lots (default 1)"},
+        {"seed", 0, OPTION_SEED, &o.seed, "N", "where the engine draws lots (default 1)"},
         {"multicast", 0, OPTION_FLAG, &o.multicast.wanted, NULL,
          "a multicast group of all terminals, safe together with the rest"},
         {"two-sets", 0, OPTION_FLAG, &o.sets.wanted, NULL,

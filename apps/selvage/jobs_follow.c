@@ -479,7 +479,7 @@ int jobs_follow(struct app *app, int argc, char **argv)
          "least gain for a reroute (default 5; 0: any)"},
         {"engine", 'e', OPTION_TEXT, &o.engine, "NAME", "as the plugin's (default weave)"},
         {"vls", 0, OPTION_NUMBER, &o.vls, "N", "lanes, as the plugin's"},
-        {"seed", 0, OPTION_NUMBER, &o.seed, "N", "as the plugin's (default 1)"},
+        {"seed", 0, OPTION_SEED, &o.seed, "N", "as the plugin's (default 1)"},
         {"trigger", 0, OPTION_TEXT, &o.trigger, "WHO",
          "pid:FILE, signal:PID, console:HOST:PORT, command:COMMAND, none (default)"},
         {"settle", 0, OPTION_TEXT, &texts[3], "TIME",

@@ -194,7 +194,7 @@ int jobs_make(struct app *app, int argc, char **argv)
                      .largest = NOT_GIVEN};
     const app_option options[] = {
         {"days", 0, OPTION_NUMBER, &o.days, "N", "that are told (default 30)"},
-        {"seed", 0, OPTION_NUMBER, &o.plan.seed, "N", "of all that is drawn (default 1)"},
+        {"seed", 0, OPTION_SEED, &o.plan.seed, "N", "of all that is drawn (default 1)"},
         {"load", 0, OPTION_TEXT, &o.load, "SHARE", "of the nodes that are busy (default 0.85)"},
         {"multi", 0, OPTION_TEXT, &o.multi, "PERCENT",
          "of jobs that use several switches: --single is found for it"},

@@ -201,7 +201,7 @@ int jobs_replay(struct app *app, int argc, char **argv)
         {"csv", 0, OPTION_TEXT, &o.csv, "FILE", "write all samples"},
         {"svg", 0, OPTION_TEXT, &o.svg, "FILE", "draw them"},
         {"vls", 0, OPTION_NUMBER, &o.vls, "N", "lanes that engines may use"},
-        {"seed", 0, OPTION_NUMBER, &o.seed, "N", "of engines that draw (default 1)"},
+        {"seed", 0, OPTION_SEED, &o.seed, "N", "of engines that draw (default 1)"},
         {"json", 'j', OPTION_FLAG, &o.json, NULL, "print JSON"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
     const app_usage usage = {

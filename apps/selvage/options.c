@@ -70,13 +70,19 @@ static const app_option *find(const app_option *table, const char *name, size_t 
     return NULL;
 }
 
+static bool is_digits(const char *text)
+{
+    return *text != 0 && text[strspn(text, "0123456789")] == 0;
+}
+
 /* Stores a value; -1 or an exit code. */
 static int store(struct app *app, const app_option *option, const char *value)
 {
-    uint64_t number = 0;
-    if (option->kind == OPTION_NUMBER &&
-        !sv_span_number(sv_span_of(value), UINT64_MAX - 1, &number))
-        return app_usage_error(app, "--%s: '%s' is not a number", option->name, value);
+    uint64_t number = 0, most = option->kind == OPTION_SEED ? UINT64_MAX : UINT64_MAX - 1;
+    if ((option->kind == OPTION_NUMBER || option->kind == OPTION_SEED) &&
+        !sv_span_number(sv_span_of(value), most, &number))
+        return app_usage_error(app, "--%s: '%s' is not a number%s", option->name, value,
+                               is_digits(value) ? ": it is too large" : " (digits alone)");
     if (strcmp(option->name, "threads") == 0) {
         if (number < 1 || number > 1024)
             return app_usage_error(app, "--threads: '%s' is not in 1…1024", value);
@@ -92,6 +98,7 @@ static int store(struct app *app, const app_option *option, const char *value)
         *(const char **)option->value = value;
         break;
     case OPTION_NUMBER:
+    case OPTION_SEED:
         *(uint64_t *)option->value = number;
         break;
     case OPTION_LIST:

@@ -191,7 +191,7 @@ static size_t put_traffic(struct sim_options *o, app_option *options)
         {"messages", 0, OPTION_NUMBER, &o->messages, "N", "of a terminal, of endless traffic"},
         {"load", 0, OPTION_TEXT, &o->load, "F",
          "offered share of each terminal's link, up to 1 (default: as fast as it goes)"},
-        {"seed", 0, OPTION_NUMBER, &o->seed, "N", "of traffic, and of the engine (default 1)"},
+        {"seed", 0, OPTION_SEED, &o->seed, "N", "of traffic, and of the engine (default 1)"},
         {"order", 0, OPTION_TEXT, &o->order, "FILE",
          "port GUIDs of hosts in the order of ranks (as route --order-out)"},
         {"jobs", 0, OPTION_TEXT, &o->jobs, "MAP", "job map: jobs talk each for themselves"},

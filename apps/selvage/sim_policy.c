@@ -78,9 +78,9 @@ static int parse_seeds(struct app *app, struct sim_options *o)
         return -1;
     sv_scan scan = sv_scan_of(sv_span_of(o->seeds));
     uint64_t number, last;
-    bool good = sv_scan_number(&scan, UINT64_MAX - most, &number);
+    bool good = sv_scan_number(&scan, UINT64_MAX, &number);
     if (good && sv_scan_char(&scan, '.')) {
-        good = sv_scan_char(&scan, '.') && sv_scan_number(&scan, UINT64_MAX - most, &last) &&
+        good = sv_scan_char(&scan, '.') && sv_scan_number(&scan, UINT64_MAX, &last) &&
                last >= number && last - number < most;
         o->first_seed = number;
         o->num_seeds = good ? last - number + 1 : 0;
@@ -92,6 +92,9 @@ static int parse_seeds(struct app *app, struct sim_options *o)
         return app_usage_error(app,
                                "--seeds: '%s' is neither a number nor FIRST..LAST (at most %u)",
                                o->seeds, (unsigned)most);
+    if (o->num_seeds - 1 > UINT64_MAX - o->first_seed)
+        return app_usage_error(app, "--seeds: there are no %llu seeds from %llu on",
+                               (unsigned long long)o->num_seeds, (unsigned long long)o->first_seed);
     return -1;
 }
 

@@ -121,7 +121,7 @@ int trace_seed(struct app *app, int argc, char **argv)
         {"profile", 'p', OPTION_TEXT, &o.profile, "NAME", "of the model, as for sim (default qdr)"},
         {"paths", 0, OPTION_NUMBER, &o.paths, "N", "at most, of a pair (default 4)"},
         {"flows", 0, OPTION_NUMBER, &o.flows, "N", "at most, of a pattern"},
-        {"seed", 0, OPTION_NUMBER, &o.seed, "N", "of what is drawn, and of the engine (default 1)"},
+        {"seed", 0, OPTION_SEED, &o.seed, "N", "of what is drawn, and of the engine (default 1)"},
         {"output", 'o', OPTION_TEXT, &o.output, "FILE", "the store (required)"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
     const app_usage usage = {

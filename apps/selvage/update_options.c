@@ -139,7 +139,7 @@ int update_parse(struct app *app, struct update_options *o, int argc, char **arg
         {"rest", 0, OPTION_TEXT, &o->rest, "US", "how long traffic goes on after it (default 100)"},
         {"limit", 0, OPTION_TEXT, &o->sim.limit, "US", "a run stops then (default 100ms)"},
         {"runs", 0, OPTION_NUMBER, &o->runs, "N", "with so many seeds of delays (default 1)"},
-        {"seed", 0, OPTION_NUMBER, &o->seed, "N", "of traffic and the first run (default 1)"},
+        {"seed", 0, OPTION_SEED, &o->seed, "N", "of traffic and the first run (default 1)"},
         {"json", 'j', OPTION_FLAG, &o->json, NULL, "print JSON"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
     const app_usage usage = {

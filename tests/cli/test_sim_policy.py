@@ -20,6 +20,7 @@ from support.command import SELVAGE, ok, selvage  # noqa: E402
 
 MESH = ("mesh:8x8", "-e", "dor", "-p", "drb")
 SPOT = ("--traffic", "meshspot:which=2,rate=600Mbps,noise=0.05,on=200us,off=200us,bursts=3")
+LARGEST = str(2 ** 64 - 1)
 TREE = ("kary:k=4,n=3,hosts=4", "-e", "updn", "-p", "drb")
 
 
@@ -123,6 +124,19 @@ class OneRun(Case):
             del found["wall_seconds"]
         self.assertEqual(first, again)
         self.assertNotEqual(first["global_latency_us"], other["global_latency_us"])
+
+    def test_seeds_have_64_bits(self):
+        short = (*MESH, "--traffic", "uniform", "--sample", "20", "--warm-up", "0")
+        runs = {seed: self.json(*short, "--seed", seed) for seed in ("0", "1", LARGEST)}
+        self.assertEqual(runs[LARGEST]["seed"], 2 ** 64 - 1)
+        self.assertEqual(len({run["events"] for run in runs.values()}), 3)
+        found = self.json(*short, "--seeds", "%d..%s" % (2 ** 64 - 2, LARGEST))
+        self.assertEqual((found["first_seed"], found["seeds"]), (2 ** 64 - 2, 2))
+        for seed in (str(2 ** 64), "99999999999999999999999"):
+            self.expect(2, "--seed: '%s' is not a number: it is too large" % seed, *MESH, "--seed", seed)
+        for seed in ("-1", "1e3", "", " 1", "0x10", "1.5"):
+            self.expect(2, "--seed: '%s' is not a number (digits alone)" % seed, *MESH, "--seed", seed)
+        self.expect(2, "--wall: '%s' is not a number: it is too large" % LARGEST, *MESH, "--wall", LARGEST)
 
     def test_a_store_is_written_and_read(self):
         spec = "pr-drb:notify=router,low=0.9"
@@ -381,6 +395,8 @@ class Refused(Case):
                 ("--seeds: 'x' is neither", ("--seeds", "x")),
                 ("--seeds: '5..3' is neither", ("--seeds", "5..3")),
                 ("--seeds: '0' is neither", ("--seeds", "0")),
+                ("--seeds: there are no 2 seeds from %s on" % LARGEST, ("--seed", LARGEST, "--seeds", "2")),
+                ("--seeds: '1..%d' is neither" % 2 ** 64, ("--seeds", "1..%d" % 2 ** 64)),
                 ("go with --trace", ("--map", "random")),
                 ("go with --trace", ("--repeat", "2")),
                 ("--trace tells all messages", ("--trace", "x", "--load", "0.5")),
