@@ -5,6 +5,7 @@
  * have; unless told, the model gets as many. Lanes take turns then, whatever the profile says
  * (rule 25), unless arbitration was set by name: then it is refused.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -14,17 +15,21 @@
 /* A factor that leaves nothing of any time; 0 itself would stand for 1. */
 #define NO_COMPUTING 1e-30
 
-static bool discard(void *user, const void *bytes, size_t size)
+/* What a spec names, or NULL. */
+static const sv_adapt_about *policy_of(const char *spec)
 {
-    (void)user, (void)bytes, (void)size;
-    return true;
+    const sv_adapt_about *about;
+    size_t length = strcspn(spec, ":");
+    for (size_t i = 0; (about = sv_adapt_at(i)) != NULL; i++)
+        if (strlen(about->name) == length && strncmp(about->name, spec, length) == 0)
+            return about;
+    return NULL;
 }
 
-/* Whether a policy can be written at all: nobody should wait for a run to hear that it cannot. */
-static sv_status try_store(struct app *app, const struct sim *sim)
+static bool keeps(const char *spec)
 {
-    const sv_sink nowhere = {.name = sim->o->store_out, .write = discard};
-    return sim->o->store_out != NULL ? sv_adapt_store_write(app->ctx, sim->adapt, &nowhere) : SV_OK;
+    const sv_adapt_about *about = policy_of(spec);
+    return about != NULL && about->keeps;
 }
 
 sv_status sim_make_policy(struct app *app, struct sim *sim)
@@ -37,20 +42,21 @@ sv_status sim_make_policy(struct app *app, struct sim *sim)
     sv_file file;
     if (sim->policy == NULL)
         return SV_OK;
+    bool stored = o->store != NULL && keeps(sim->policy);
     if (!sim_is_set(o, "arbitration="))
         model->weighted = false;
-    if (o->store != NULL) {
+    if (stored) {
         SV_TRY(sv_file_open(&file, app->ctx, o->store));
         request.store = &file.source;
     }
     sv_status status = sv_adapt_new(app->ctx, sim->f, sim->r, &request, &sim->adapt, &lanes);
-    if (o->store != NULL)
+    if (stored)
         sv_file_close(&file);
     SV_TRY(status);
     if (o->model.lanes == 0)
         model->lanes = lanes;
     sim->setup.policy = sv_adapt_policy(sim->adapt);
-    return try_store(app, sim);
+    return SV_OK;
 }
 
 sv_status sim_write_store(struct app *app, const struct sim *sim)
@@ -98,6 +104,32 @@ static int parse_seeds(struct app *app, struct sim_options *o)
     return -1;
 }
 
+/* Whoever keeps solutions, as words. */
+static void list_keepers(char *text, size_t room)
+{
+    const sv_adapt_about *about;
+    size_t length = 0;
+    text[0] = 0;
+    for (size_t i = 0; (about = sv_adapt_at(i)) != NULL && length < room; i++)
+        if (about->keeps)
+            length += (size_t)snprintf(text + length, room - length, "%s%s", length > 0 ? ", " : "",
+                                       about->name);
+}
+
+/* A store is for at least one of the policies. Those that are none are told of later. */
+static int check_store(struct app *app, const struct sim_options *o)
+{
+    char keepers[100];
+    bool any = o->store == NULL && o->store_out == NULL;
+    for (size_t i = 0; i < o->policies.length; i++)
+        any = any || policy_of(o->policies.at[i]) == NULL || keeps(o->policies.at[i]);
+    if (any)
+        return -1;
+    list_keepers(keepers, sizeof keepers);
+    return app_usage_error(app, "--%s: policy '%s' keeps no solutions (those that do: %s)",
+                           o->store != NULL ? "store" : "store-out", o->policies.at[0], keepers);
+}
+
 static int check_policies(struct app *app, const struct sim_options *o)
 {
     if (o->policies.length == 0 && (o->store != NULL || o->store_out != NULL))
@@ -107,7 +139,7 @@ static int check_policies(struct app *app, const struct sim_options *o)
     for (int i = 0; o->several && i < SIM_NUM_FILES; i++)
         if (o->files[i] != NULL)
             return app_usage_error(app, "CSV files are of one run: one policy and one seed");
-    return -1;
+    return check_store(app, o);
 }
 
 static int parse_trace(struct app *app, struct sim_options *o)

@@ -28,6 +28,7 @@ typedef struct sv_adapt_key {
 typedef struct sv_adapt_about {
     const char *name, *summary, *source;
     const sv_adapt_key *const *keys; /* ends with NULL */
+    bool keeps;                      /* solutions: it takes and writes a store (predictive) */
 } sv_adapt_about;
 
 /* The policies; NULL beyond the last. Time: O(1). */
@@ -48,7 +49,8 @@ typedef struct sv_adapt_request {
  * Keeps fabric and routes. *lanes: how many lanes the model must have: segments × those of the
  * tables + adaptive ones. BAD_INPUT: a spec that is none. INFEASIBLE: more lanes than there are; or
  * packets that go by way of switches could deadlock with these tables (sv_verify is asked about all
- * pairs of nodes), with the reason. *adapt: owned by the caller, good for one run.
+ * pairs of nodes), with the reason. UNSUPPORTED: a store, but it keeps no solutions. *adapt: owned
+ * by the caller, good for one run.
  *
  * Time: as sv_verify, and O(switches²) where ways are chosen.
  */
@@ -88,7 +90,7 @@ typedef struct sv_adapt_router {
 /* [switches], or NULL where there is no such thing. */
 SV_API const sv_adapt_router *sv_adapt_routers(const sv_adapt *adapt);
 
-/* Writes the solutions that were found (docs/formats.md). UNSUPPORTED: not predictive. */
+/* Writes the solutions that were found (docs/formats.md). UNSUPPORTED: it keeps none. */
 SV_API SV_MUST_USE sv_status sv_adapt_store_write(sv_ctx *ctx, const sv_adapt *adapt,
                                                   const sv_sink *sink);
 

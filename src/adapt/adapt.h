@@ -162,8 +162,8 @@ typedef struct sv__kind {
     bool routers_send;              /* switches send packets, too (if set.by_router) */
     sv_status (*make)(sv_adapt *a); /* fills in a->policy's hooks and a->state */
     void (*release)(sv_adapt *a);   /* or NULL: all is in the arena; state may be NULL */
-    sv_status (*load)(sv_adapt *a, const sv_source *source);   /* a store; or NULL */
-    sv_status (*save)(const sv_adapt *a, const sv_sink *sink); /* or NULL */
+    sv_status (*load)(sv_adapt *a, const sv_source *source);   /* a store, if it keeps */
+    sv_status (*save)(const sv_adapt *a, const sv_sink *sink); /* likewise */
 } sv__kind;
 
 extern const sv__kind sv__policy_deterministic, sv__policy_random, sv__policy_cyclic,

@@ -60,12 +60,18 @@ static sv_status read_spec(sv_ctx *ctx, const char *spec, const sv__kind **kind,
     return sv__keys_read(ctx, &(*kind)->about, spec, sv_scan_rest(&scan), set);
 }
 
+static sv_status must_keep(sv_ctx *ctx, const sv__kind *kind)
+{
+    return kind->about.keeps
+               ? SV_OK
+               : sv_fail(ctx, SV_UNSUPPORTED, "policy '%s' keeps no solutions", kind->about.name);
+}
+
 static sv_status make(sv_adapt *a, const sv_adapt_request *request, unsigned *lanes)
 {
     SV_TRY(read_spec(a->ctx, request->spec, &a->kind, &a->set));
-    if (request->store != NULL && a->kind->load == NULL)
-        return sv_fail(a->ctx, SV_BAD_INPUT, "policy '%.200s' keeps no solutions to begin with",
-                       request->spec);
+    if (request->store != NULL)
+        SV_TRY(must_keep(a->ctx, a->kind));
     a->policy = (sv_sim_policy){
         .user = a, .by_packet = a->set.by_packet, .patience = UINT64_MAX, .first = SV_NEVER};
     SV_TRY(sv__lanes_find(a, request, lanes));
@@ -126,8 +132,6 @@ const sv_adapt_router *sv_adapt_routers(const sv_adapt *adapt)
 
 sv_status sv_adapt_store_write(sv_ctx *ctx, const sv_adapt *adapt, const sv_sink *sink)
 {
-    if (adapt->kind->save == NULL)
-        return sv_fail(ctx, SV_UNSUPPORTED, "policy '%s' keeps no solutions",
-                       adapt->kind->about.name);
+    SV_TRY(must_keep(ctx, adapt->kind));
     return adapt->kind->save(adapt, sink);
 }

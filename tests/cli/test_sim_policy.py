@@ -147,10 +147,18 @@ class OneRun(Case):
                            self.path("store"))
         self.assertEqual(second["policy"]["seeded"], first["policy"]["patterns"])
         self.assertGreater(second["policy"]["applied"], 0)
-        self.expect(4, "keeps no solutions", *MESH, *SPOT, "--policy", "drb", "--store-out", self.path("none"))
-        # Before it simulates: this run would have no end.
-        self.expect(4, "keeps no solutions", *MESH, "--traffic", "uniform", "--wall", "1000", "--policy", "drb",
-                    "--store-out", self.path("none"))
+        both = self.json(*MESH, *SPOT, "--policy", "drb", "--policy", spec, "--store", self.path("store"))
+        self.assertGreater(both["policies"][1]["did"]["applied"], 0)
+        alone = self.json(*MESH, *SPOT, "--policy", "drb")
+        self.assertAlmostEqual(both["policies"][0]["global_latency_us"]["mean"], alone["global_latency_us"], places=5)
+
+    def test_a_store_is_of_policies_that_keep_solutions(self):
+        for option in ("store", "store-out"):
+            for policy in ("drb:paths=2", "deterministic"):
+                # Before it simulates: this run would have no end.
+                self.expect(2, "--%s: policy '%s' keeps no solutions (those that do: pr-drb, pr-fr-drb)" % (option, policy), *MESH,
+                            "--traffic", "uniform", "--wall", "1000", "--policy", policy, "--" + option, self.path("none"))
+        self.expect(2, "keeps no solutions", *MESH, "--policy", "drb", "--policy", "random", "--store", self.path("none"))
         self.assertFalse(os.path.exists(self.path("none")))
 
     def test_a_window_has_no_share_of_control(self):

@@ -61,7 +61,8 @@ static void specs_are_refused(void **state)
     }
     const sv_source store = {.name = "store"};
     const sv_adapt_request request = {.spec = "random", .model = &model, .store = &store};
-    FAILS(ctx, sv_adapt_new(ctx, f, r, &request, &a, &lanes), SV_BAD_INPUT, "keeps no solutions");
+    FAILS(ctx, sv_adapt_new(ctx, f, r, &request, &a, &lanes), SV_UNSUPPORTED,
+          "policy 'random' keeps no solutions");
     sv_routes_free(r);
     sv_fabric_free(f);
 }
