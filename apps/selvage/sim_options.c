@@ -173,7 +173,9 @@ static int check(struct app *app, struct sim_options *o)
         code = sim_parse_policies(app, o);
     if (code < 0)
         code = check_streams(app, o);
-    return code >= 0 ? code : sim_parse_model(app, o);
+    if (code < 0)
+        code = sim_parse_model(app, o);
+    return code < 0 ? sim_check_outputs(app, o) : code;
 }
 
 /* ---- what there is ---- */

@@ -81,6 +81,9 @@ struct sim {
 /* Reads a command line. Returns -1 to go on, or the exit code to end with. */
 int sim_parse(struct app *app, struct sim_options *options, int argc, char **argv);
 
+/* Files that are to be written are different ones, and can be: -1 or an exit code. */
+int sim_check_outputs(struct app *app, const struct sim_options *options);
+
 /* Values as typed: -1 or an exit code. A time in microseconds (SIM_NOT_GIVEN: NULL); a share of 1,
  * more than 0 (0: NULL); all that o->profile, o->set and o->message say. */
 int sim_parse_time(struct app *app, const char *name, const char *text, bool positive,

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "selvage/trace_shared.h"
 
 enum { NOT_RUN = 127 }; /* the exit code, as shells have it, of what could not be run */
@@ -175,6 +176,8 @@ static int record(struct app *app, struct record *r, char **command)
 {
     int code = 0;
     sv_status status = find_library(app, r);
+    if (status == SV_OK) /* nobody should wait for a program to hear it */
+        status = sv_file_try(app->ctx, r->output);
     if (status == SV_OK)
         status = make_folder(app, r);
     if (status != SV_OK)

@@ -185,8 +185,11 @@ sv_status sv_file_create(sv_file *file, sv_ctx *ctx, const char *path)
     *file = (sv_file){.ctx = ctx, .descriptor = -1};
     sv_status status = SV_OK;
     struct stat old;
+    errno = 0;
     bool standard = strcmp(path, "-") == 0, exists = !standard && stat(path, &old) == 0;
-    if (standard) {
+    if (*path == 0 || errno == ENAMETOOLONG) { /* which renaming it would find out too late */
+        status = cannot(ctx, "create", path);
+    } else if (standard) {
         file->path = copy_text(ctx, "<stdout>");
         file->descriptor = STDOUT_FILENO;
         status = file->path == NULL ? SV_NO_MEMORY : SV_OK;
@@ -205,6 +208,19 @@ sv_status sv_file_create(sv_file *file, sv_ctx *ctx, const char *path)
     if (status != SV_OK)
         sv_file_close(file);
     return status;
+}
+
+sv_status sv_file_try(sv_ctx *ctx, const char *path)
+{
+    struct stat old;
+    sv_file file;
+    if (strcmp(path, "-") == 0)
+        return SV_OK;
+    if (stat(path, &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))
+        return access(path, W_OK) == 0 ? SV_OK : cannot(ctx, "open", path);
+    SV_TRY(sv_file_create(&file, ctx, path));
+    sv_file_close(&file);
+    return SV_OK;
 }
 
 /* Gives a file without a name a temporary one. */

@@ -27,6 +27,13 @@ sv_status sv_file_open(sv_file *file, sv_ctx *ctx, const char *path);
 sv_status sv_file_create(sv_file *file, sv_ctx *ctx, const char *path);
 
 /*
+ * Whether sv_file_create could, and the name is one that sv_file_commit can give: to be asked
+ * before something takes long. Leaves nothing behind; does not open pipes, whose readers would
+ * notice.
+ */
+sv_status sv_file_try(sv_ctx *ctx, const char *path);
+
+/*
  * Does all of sv_file_commit that can go wrong but the last step, so that several files can be put
  * in their places together. The file has still to be committed or closed.
  */

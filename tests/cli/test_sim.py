@@ -545,6 +545,25 @@ class Refused(Case):
         with open(old) as file:
             self.assertEqual(file.read(), "kept\n")
         self.assertEqual(sorted(os.listdir(self.directory)), ["old", "tables"])
+        # Before it runs, which would take long; and before any file is written.
+        endless = (tables, "--traffic", "uniform", "--wall", "1000", "--terminals", old)
+        for option in ("channels", "latencies", "timeline", "routers", "stuck", "latency-map"):
+            for path in ("no/where.svg", "old/where.svg", "x" * 300 + ".svg"):
+                self.expect(5, "cannot create '%s'" % self.path(path), *endless, "--" + option, self.path(path))
+        self.expect(5, "cannot create ''", *endless, "--channels", "")
+        self.expect(5, "cannot create '%s'" % self.path("where/"), *endless, "--channels", self.path("where/"))
+        self.expect(5, "cannot write '%s': it is a directory" % tables, *endless, "--channels", tables)
+        with open(old) as file:
+            self.assertEqual(file.read(), "kept\n")
+        self.assertEqual(sorted(os.listdir(self.directory)), ["old", "tables"])
+
+    def test_files_are_different(self):
+        tables = self.route()
+        for one, other in (("out", "out"), ("out", "./out"), ("out", "tables/../out")):
+            self.expect(2, "--terminals and --routers are the same file", tables, "--routers", self.path(one), "--terminals",
+                        self.path(other))
+        self.assertFalse(os.path.exists(self.path("out")))
+        self.assertEqual(selvage("sim", tables, "--routers", "-", "--terminals", "/dev/null").code, 0)
 
     def test_results_begin_on_an_empty_line(self):
         """On a terminal progress is wiped away before."""

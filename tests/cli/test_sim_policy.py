@@ -160,6 +160,10 @@ class OneRun(Case):
                             "--traffic", "uniform", "--wall", "1000", "--policy", policy, "--" + option, self.path("none"))
         self.expect(2, "keeps no solutions", *MESH, "--policy", "drb", "--policy", "random", "--store", self.path("none"))
         self.assertFalse(os.path.exists(self.path("none")))
+        self.expect(5, "cannot create '%s'" % self.path("no/where"), *MESH, "--traffic", "uniform", "--wall", "1000", "--policy",
+                    "pr-drb", "--store-out", self.path("no/where"))
+        self.expect(5, "cannot create '%s'" % self.path("no/a.svg"), *MESH, "--traffic", "uniform", "--wall", "1000", "--seeds",
+                    "2", "--latency-map", self.path("no/a.svg"))
 
     def test_a_window_has_no_share_of_control(self):
         found = self.json(*MESH, "--traffic", "uniform:load=0.2", "--policy", "drb", "--warm-up", "50", "--sample", "100")

@@ -349,6 +349,16 @@ class Record(Trace):
         self.assertEqual(selvage("trace", "record", "-o", self.path("y.svt"), "sh", "-c", copy).code, 3)
         self.assertEqual([name for name in os.listdir(self.path("")) if name.startswith("y.svt")], [])
 
+    def test_a_file_that_cannot_be_written(self):
+        os.makedirs(self.path("folder"))
+        for output in ("no/x.svt", "folder"):
+            result = selvage("trace", "record", "-o", self.path(output), "--keep", self.path("kept"), "touch", self.path("was-run"))
+            if result.code == 4:
+                self.skipTest("this build has no recorder")
+            self.assertEqual(result.code, 5, result.err)
+            self.assertIn("'%s'" % self.path(output), result.err)
+        self.assertEqual(os.listdir(self.path("")), ["folder"])
+
     def test_standard_output_is_the_commands(self):
         self.refused(2, "standard output is the command's", "trace", "record", "-o", "-", "echo", "hello")
 

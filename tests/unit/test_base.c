@@ -366,6 +366,26 @@ static void files_appear_whole_or_not_at_all(void **state)
     sv_file file;
     FAILS(ctx, sv_file_create(&file, ctx, directory), SV_IO, "directory");
     FAILS(ctx, sv_file_create(&file, ctx, in_directory("no/such")), SV_IO, "cannot create");
+    FAILS(ctx, sv_file_create(&file, ctx, ""), SV_IO,
+          "cannot create '': No such file or directory");
+    OK(ctx, sv_file_try(ctx, path));
+    OK(ctx, sv_file_try(ctx, other));
+    OK(ctx, sv_file_try(ctx, "-"));
+    OK(ctx, sv_file_try(ctx, "/dev/null"));
+    OK(ctx, sv_file_try(ctx, in_directory("new")));
+    FAILS(ctx, sv_file_try(ctx, directory), SV_IO, "directory");
+    FAILS(ctx, sv_file_try(ctx, in_directory("no/such")), SV_IO, "cannot create");
+    FAILS(ctx, sv_file_try(ctx, in_directory("out/such")), SV_IO, "cannot create");
+    char name[300];
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    FAILS(ctx, sv_file_try(ctx, name), SV_IO, "File name too long");
+    assert_string_equal(content(path), "fourth");
+    char *pipe = strdup(in_directory("pipe"));
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    OK(ctx, sv_file_try(ctx, pipe)); /* nobody reads it: opening would wait */
+    unlink(pipe);
+    free(pipe);
     FAILS(ctx, sv_file_open(&file, ctx, in_directory("absent")), SV_IO, "cannot open");
     FAILS(ctx, sv_file_open(&file, ctx, directory), SV_IO, "directory");
     unlink(path);
