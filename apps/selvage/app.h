@@ -73,10 +73,20 @@ typedef struct app_usage {
 
 /*
  * Parses a command line. Positional arguments are put into words (at most most; at least least must
- * come). Returns -1 to go on, or the exit code to end with (0 after --help).
+ * come). Returns -1 to go on, or the exit code to
+ * end with (0 after --help).
  */
 int app_parse(struct app *app, const app_usage *usage, int argc, char **argv, const char **words,
               int least, int most);
+
+/* An option whose numbers have limits. UINT64_MAX: it was not given. */
+typedef struct app_limit {
+    const char *name;
+    uint64_t value, least, most;
+} app_limit;
+
+/* EXIT_USAGE when one of these numbers is out of its limits, else -1. */
+int app_check_limits(struct app *app, const app_limit *limits, size_t count);
 
 /* EXIT_USAGE when more than one of these arguments is "-", else -1. NULL is fine. */
 int app_one_stream(struct app *app, const char *stream, const char *const *uses, size_t count);

@@ -37,19 +37,12 @@ static int check_options(struct app *app, struct metrics_options *o, int sets)
         return app_usage_error(app, "--failures: '%s' is not a list of ascending numbers",
                                o->failures);
     o->trials = o->trials == METRICS_NOT_GIVEN ? 100 : o->trials;
-    const struct {
-        const char *name;
-        uint64_t value, least, most;
-    } limits[] = {{"histogram", o->histogram, 1, 1000},
-                  {"trials", o->trials, 1, 1000000},
-                  {"bisection", o->bisection, 1, 10000000}};
-    for (int i = 0; i < 3; i++)
-        if (limits[i].value != METRICS_NOT_GIVEN &&
-            (limits[i].value < limits[i].least || limits[i].value > limits[i].most))
-            return app_usage_error(app, "--%s: %llu is not in %llu…%llu", limits[i].name,
-                                   (unsigned long long)limits[i].value,
-                                   (unsigned long long)limits[i].least,
-                                   (unsigned long long)limits[i].most);
+    const app_limit limits[] = {{"histogram", o->histogram, 1, 1000},
+                                {"trials", o->trials, 1, 1000000},
+                                {"bisection", o->bisection, 1, 10000000}};
+    int code = app_check_limits(app, limits, 3);
+    if (code >= 0)
+        return code;
     if (sets == 2 && o->jobs != NULL && strcmp(o->jobs, "-") == 0)
         return app_usage_error(app, "--jobs: two directories cannot both read standard input");
     if (o->job != NULL && o->jobs == NULL)
@@ -57,7 +50,7 @@ static int check_options(struct app *app, struct metrics_options *o, int sets)
     if (sets == 2 && o->links != NULL)
         return app_usage_error(app, "--links: of one directory only");
     const char *const outputs[] = {o->heat, o->links, o->json ? "-" : NULL};
-    int code = app_two_files(app, "heat", o->heat, "links", o->links);
+    code = app_two_files(app, "heat", o->heat, "links", o->links);
     return code >= 0 ? code : app_one_stream(app, "output", outputs, 3);
 }
 

@@ -22,7 +22,7 @@ static uint64_t ticks_of_us(uint64_t us)
 
 /* ---- tables ---- */
 
-static sv_status route(struct app *app, struct sim *sim)
+sv_status sim_route(struct app *app, struct sim *sim)
 {
     const struct sim_options *o = sim->o;
     const sv_route_request request = {.vls = o->vls == SIM_NOT_GIVEN ? 0 : (unsigned)o->vls,
@@ -58,7 +58,7 @@ static int load(struct app *app, struct sim *sim)
         return app_usage_error(
             app, "'%s' is a fabric without tables: --engine ENGINE computes them", o->input);
     sv_status status =
-        o->engine != NULL ? route(app, sim) : app_load_tables(app, o->input, &sim->f, &sim->r);
+        o->engine != NULL ? sim_route(app, sim) : app_load_tables(app, o->input, &sim->f, &sim->r);
     if (status == SV_OK && o->assume_sl != SIM_NOT_GIVEN) {
         status = sv_routes_set_sl_form(app->ctx, sim->r, SV_SL_CONSTANT);
         sim->r->sl = (uint8_t)o->assume_sl;

@@ -138,6 +138,16 @@ static int parse_option(struct app *app, const app_usage *usage, int argc, char 
     return store(app, option, value);
 }
 
+int app_check_limits(struct app *app, const app_limit *limits, size_t count)
+{
+    for (const app_limit *l = limits; l < limits + count; l++)
+        if (l->value != UINT64_MAX && (l->value < l->least || l->value > l->most))
+            return app_usage_error(app, "--%s: %llu is not in %llu…%llu", l->name,
+                                   (unsigned long long)l->value, (unsigned long long)l->least,
+                                   (unsigned long long)l->most);
+    return -1;
+}
+
 int app_one_stream(struct app *app, const char *stream, const char *const *uses, size_t count)
 {
     size_t used = 0;

@@ -35,8 +35,9 @@ int sim_parse_message(struct app *app, struct sim_options *o)
     if (o->message != NULL &&
         (!sv_span_bytes(sv_span_of(o->message), UINT32_MAX, &o->message_bytes) ||
          o->message_bytes == 0))
-        return app_usage_error(app, "--message: '%s' is no number of bytes (2048, 2KiB, 1MiB)",
-                               o->message);
+        return app_usage_error(
+            app, "--message: '%s' is no number of bytes below 4 GiB (2048, 2KiB, 1MiB)",
+            o->message);
     return -1;
 }
 
@@ -99,7 +100,7 @@ static int check_together(struct app *app, const struct sim_options *o)
                             o->message != NULL || o->messages != SIM_NOT_GIVEN))
         return app_usage_error(app, "--file tells all messages: no --traffic, --jobs, --message, "
                                     "--messages or --load");
-    if (o->traffic != NULL && strncmp(o->traffic, "file:", 5) == 0 &&
+    if (sim_path_of(o->traffic) != NULL &&
         (o->load != NULL || o->message != NULL || o->messages != SIM_NOT_GIVEN))
         return app_usage_error(app,
                                "--traffic file:PATH tells all messages: no --message, --messages "
@@ -120,33 +121,30 @@ static int check_together(struct app *app, const struct sim_options *o)
 /* Numbers out of range; -1 or an exit code. */
 static int check_numbers(struct app *app, const struct sim_options *o)
 {
-    const struct {
-        const char *name;
-        uint64_t value, least, most;
-    } limits[] = {{"vls", o->vls, 1, SV_MOST_LANES},
-                  {"assume-sl", o->assume_sl, 0, SV_HARDWARE_SLS - 1},
-                  {"messages", o->messages, 1, UINT32_MAX},
-                  {"wall", o->wall, 1, 1000000000}};
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-        if (limits[i].value != SIM_NOT_GIVEN &&
-            (limits[i].value < limits[i].least || limits[i].value > limits[i].most))
-            return app_usage_error(app, "--%s: %llu is not in %llu…%llu", limits[i].name,
-                                   (unsigned long long)limits[i].value,
-                                   (unsigned long long)limits[i].least,
-                                   (unsigned long long)limits[i].most);
-    return -1;
+    const app_limit limits[] = {{"vls", o->vls, 1, SV_MOST_LANES},
+                                {"assume-sl", o->assume_sl, 0, SV_HARDWARE_SLS - 1},
+                                {"messages", o->messages, 1, UINT32_MAX},
+                                {"wall", o->wall, 1, 1000000000}};
+    return app_check_limits(app, limits, sizeof limits / sizeof limits[0]);
 }
 
 /* Standard input and output have one use each; -1 or an exit code. */
 static int check_streams(struct app *app, struct sim_options *o)
 {
-    const char *const inputs[] = {o->input, o->order, o->jobs, o->list, o->trace, o->store};
+    /* Those before the last two are read for each run. */
+    const char *const inputs[] = {
+        o->order, o->jobs, o->list, sim_path_of(o->traffic), o->store, sim_path_of(o->map),
+        o->input, o->trace};
+    enum { INPUTS = sizeof inputs / sizeof inputs[0] };
+    for (int i = 0; o->several && i < INPUTS - 2; i++)
+        if (inputs[i] != NULL && strcmp(inputs[i], "-") == 0)
+            return app_usage_error(app, "standard input cannot be read for each run again");
     const char *outputs[SIM_NUM_FILES + 3] = {o->json ? "-" : NULL, o->picture, o->store_out};
     for (int i = 0; i < SIM_NUM_FILES; i++)
         outputs[i + 3] = o->files[i];
     for (int i = 1; i < SIM_NUM_FILES + 3; i++)
         o->file_on_output |= outputs[i] != NULL && strcmp(outputs[i], "-") == 0;
-    int code = app_one_stream(app, "input", inputs, sizeof inputs / sizeof inputs[0]);
+    int code = app_one_stream(app, "input", inputs, INPUTS);
     return code >= 0 ? code : app_one_stream(app, "output", outputs, SIM_NUM_FILES + 3);
 }
 

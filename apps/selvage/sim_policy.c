@@ -95,9 +95,9 @@ static int parse_seeds(struct app *app, struct sim_options *o)
         good = good && number >= 1 && number <= most;
     }
     if (!good || !sv_scan_done(&scan))
-        return app_usage_error(app,
-                               "--seeds: '%s' is neither a number nor FIRST..LAST (at most %u)",
-                               o->seeds, (unsigned)most);
+        return app_usage_error(
+            app, "--seeds: '%s' is neither a number in 1…%u nor FIRST..LAST of so many at most",
+            o->seeds, (unsigned)most);
     if (o->num_seeds - 1 > UINT64_MAX - o->first_seed)
         return app_usage_error(app, "--seeds: there are no %llu seeds from %llu on",
                                (unsigned long long)o->num_seeds, (unsigned long long)o->first_seed);
@@ -145,17 +145,23 @@ static int check_policies(struct app *app, const struct sim_options *o)
 static int parse_trace(struct app *app, struct sim_options *o)
 {
     if (o->eager != NULL && !sv_span_bytes(sv_span_of(o->eager), UINT32_MAX, &o->eager_bytes))
-        return app_usage_error(app, "--eager: '%s' is no number of bytes (0, 65536, 64KiB)",
-                               o->eager);
+        return app_usage_error(
+            app, "--eager: '%s' is no number of bytes below 4 GiB (0, 65536, 64KiB)", o->eager);
     if (o->compute != NULL &&
         (!sv_span_decimal(sv_span_of(o->compute), &o->compute_factor) || o->compute_factor > 1e6))
         return app_usage_error(app, "--compute: '%s' is no factor (0 … 1000000)", o->compute);
     if (o->compute != NULL && o->compute_factor == 0)
         o->compute_factor = NO_COMPUTING;
-    if (o->repeat != SIM_NOT_GIVEN && (o->repeat == 0 || o->repeat > 1000000))
-        return app_usage_error(app, "--repeat: %llu is not in 1…1000000",
-                               (unsigned long long)o->repeat);
-    return -1;
+    const app_limit repeat = {"repeat", o->repeat, 1, 1000000};
+    return app_check_limits(app, &repeat, 1);
+}
+
+int sim_check_map(struct app *app, const char *map)
+{
+    if (map == NULL || strcmp(map, "linear") == 0 || strcmp(map, "random") == 0 ||
+        sim_path_of(map) != NULL)
+        return -1;
+    return app_usage_error(app, "--map: '%s' is neither linear nor random nor file:FILE", map);
 }
 
 int sim_parse_policies(struct app *app, struct sim_options *o)
@@ -172,10 +178,8 @@ int sim_parse_policies(struct app *app, struct sim_options *o)
          o->message != NULL || o->messages != SIM_NOT_GIVEN || o->order != NULL))
         return app_usage_error(app, "--trace tells all messages: no --traffic, --file, --jobs, "
                                     "--message, --messages, --load or --order");
-    if (o->map != NULL && strcmp(o->map, "linear") != 0 && strcmp(o->map, "random") != 0 &&
-        strncmp(o->map, "file:", 5) != 0)
-        return app_usage_error(app, "--map: '%s' is neither linear nor random nor file:FILE",
-                               o->map);
-    code = parse_trace(app, o);
+    code = sim_check_map(app, o->map);
+    if (code < 0)
+        code = parse_trace(app, o);
     return code >= 0 ? code : check_policies(app, o);
 }

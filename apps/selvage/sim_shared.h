@@ -108,8 +108,12 @@ bool sim_is_set(const struct sim_options *options, const char *name_and_equals);
 sv_status sim_make_policy(struct app *app, struct sim *sim);
 /* Writes what it has learned into o->store_out, if that is given. */
 sv_status sim_write_store(struct app *app, const struct sim *sim);
+/* Whether --map has such a value, or none: -1 or an exit code. */
+int sim_check_map(struct app *app, const char *map);
 /* Checks the options of policies, traces and runs: -1 or an exit code. */
 int sim_parse_policies(struct app *app, struct sim_options *options);
+/* Loads the fabric o->input and routes it, as o says, with o->engine. */
+sv_status sim_route(struct app *app, struct sim *sim);
 /* Whether an argument is a fabric and no tables, as far as its name tells. */
 bool sim_is_fabric(const char *argument);
 /* Whether an argument is a skeleton's name, and no file's. */
@@ -197,6 +201,12 @@ void sim_list_profiles(sv_text *out, bool json);
 void sim_list_traffic(sv_text *out, bool json);
 void sim_list_policies(sv_text *out, bool json);
 int sim_list(struct app *app, sim_list_fn *list, bool json);
+
+/* The path of "file:PATH"; NULL of anything else. */
+static inline const char *sim_path_of(const char *text)
+{
+    return text != NULL && strncmp(text, "file:", 5) == 0 ? text + 5 : NULL;
+}
 
 /* Microseconds of ticks. */
 static inline double sim_us(sv_sim_sum ticks)

@@ -28,10 +28,7 @@ bool sim_is_skeleton(const char *argument)
 
 sv_status sim_load_trace(struct app *app, const char *argument, sv_mpi_trace **trace)
 {
-    if (sim_is_skeleton(argument))
-        SV_TRY(sv_mpi_skeleton_make(app->ctx, argument, trace));
-    else
-        SV_TRY(sv_mpi_load(app->ctx, argument, trace));
+    SV_TRY(trace_load(app, argument, trace));
     sv_status status = trace_in(app, argument, sv_mpi_check(app->ctx, *trace));
     if (status != SV_OK) {
         sv_mpi_free(*trace);
@@ -125,8 +122,8 @@ sv_status sim_make_replay(struct app *app, struct sim *sim)
                                      .repeat = o->repeat == SIM_NOT_GIVEN ? 1 : (uint32_t)o->repeat,
                                      .checked = true};
     sv_node *map = NULL;
-    if (o->map != NULL && strncmp(o->map, "file:", 5) == 0) {
-        SV_TRY(sim_read_map(app, sim, o->map + 5, &map));
+    if (sim_path_of(o->map) != NULL) {
+        SV_TRY(sim_read_map(app, sim, sim_path_of(o->map), &map));
         request.map = map;
         request.num_map = sim->trace->num_ranks;
     }

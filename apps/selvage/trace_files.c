@@ -2,8 +2,10 @@
  * trace_files.c: selvage trace join, convert, make and check; and traces in and out of files.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "selvage/sim_shared.h"
@@ -53,12 +55,24 @@ static sv_status must_be_whole(struct app *app, const char *path)
     return status;
 }
 
+static sv_status load_file(struct app *app, const char *path, sv_mpi_trace **trace)
+{
+    struct stat about;
+    sv_status status = sv_mpi_load(app->ctx, path, trace);
+    if (status != SV_IO || stat(path, &about) == 0 || errno != ENOENT)
+        return status;
+    return sv_fail(
+        app->ctx, SV_IO,
+        "cannot open '%s': %s (and it is no skeleton; selvage trace make help lists them)", path,
+        strerror(ENOENT));
+}
+
 sv_status trace_load(struct app *app, const char *path, sv_mpi_trace **trace)
 {
     if (sim_is_skeleton(path))
         return sv_mpi_skeleton_make(app->ctx, path, trace);
     SV_TRY(must_be_whole(app, path));
-    SV_TRY(sv_mpi_load(app->ctx, path, trace));
+    SV_TRY(load_file(app, path, trace));
     if (strstr((*trace)->name, " (ended ") != NULL)
         sv_warn(app->ctx, "%s: '%s'", path, (*trace)->name);
     return SV_OK;
@@ -67,7 +81,7 @@ sv_status trace_load(struct app *app, const char *path, sv_mpi_trace **trace)
 sv_status trace_in(struct app *app, const char *path, sv_status status)
 {
     char why[512];
-    if (status != SV_BAD_INPUT && status != SV_UNSUPPORTED)
+    if (status != SV_BAD_INPUT && status != SV_UNSUPPORTED && status != SV_INFEASIBLE)
         return status;
     snprintf(why, sizeof why, "%s", sv_ctx_message(app->ctx));
     return sv_fail(app->ctx, status, "%s: %s", path, why);
@@ -118,7 +132,9 @@ struct convert {
 static int convert(struct app *app, const struct convert *o, trace_format format)
 {
     sv_mpi_trace *trace = NULL;
-    sv_status status = trace_load(app, o->input, &trace);
+    sv_status status = sv_file_try(app->ctx, o->output);
+    if (status == SV_OK)
+        status = trace_load(app, o->input, &trace);
     if (status == SV_OK && o->smooth)
         status = trace_smooth(app, &trace);
     if (status == SV_OK)
@@ -217,7 +233,9 @@ int trace_make(struct app *app, int argc, char **argv)
     if (code >= 0)
         return code;
     sv_mpi_trace *trace = NULL;
-    sv_status status = sv_mpi_skeleton_make(app->ctx, spec, &trace);
+    sv_status status = sv_file_try(app->ctx, output);
+    if (status == SV_OK)
+        status = sv_mpi_skeleton_make(app->ctx, spec, &trace);
     if (status == SV_OK)
         status = trace_save(app, trace, output, format);
     if (status == SV_OK && strcmp(output, "-") != 0)

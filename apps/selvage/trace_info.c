@@ -237,7 +237,9 @@ int trace_info(struct app *app, int argc, char **argv)
         return code;
     sv_mpi_trace *trace = NULL;
     sv_mpi_summary *summary = NULL;
-    sv_status status = trace_load(app, input, &trace);
+    sv_status status = matrix != NULL ? sv_file_try(app->ctx, matrix) : SV_OK;
+    if (status == SV_OK)
+        status = trace_load(app, input, &trace);
     if (status == SV_OK)
         status = trace_in(app, input, sv_mpi_summarise(app->ctx, trace, &summary));
     if (status == SV_OK && matrix != NULL)

@@ -10,6 +10,9 @@
 #include "selvage/sim_shared.h"
 #include "selvage/trace_shared.h"
 
+/* As the keys of policies have it. */
+enum { MOST_PATHS = 64, MOST_FLOWS = 64 };
+
 struct seed {
     const char *words[2]; /* trace, fabric or tables */
     const char *engine, *profile, *map, *output;
@@ -19,50 +22,53 @@ struct seed {
 
 static int check_options(struct app *app, struct seed *o)
 {
-    const struct {
-        const char *name;
-        uint64_t value;
-    } small[] = {{"vls", o->vls}, {"paths", o->paths}, {"flows", o->flows}};
-    for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
-        if (small[i].value > 1000)
-            return app_usage_error(app, "--%s: %llu is more than 1000", small[i].name,
-                                   (unsigned long long)small[i].value);
+    const app_limit limits[] = {{"vls", o->vls, 1, SV_MOST_LANES},
+                                {"paths", o->paths, 1, MOST_PATHS},
+                                {"flows", o->flows, 1, MOST_FLOWS}};
+    int code = app_check_limits(app, limits, sizeof limits / sizeof limits[0]);
+    if (code >= 0)
+        return code;
+    if (o->engine == NULL && o->vls != SIM_NOT_GIVEN)
+        return app_usage_error(app, "--vls goes with --engine");
     if (o->output == NULL)
         return app_usage_error(app, "where to? (--output FILE)");
-    if (strcmp(o->map, "linear") != 0 && strcmp(o->map, "random") != 0 &&
-        strncmp(o->map, "file:", 5) != 0)
-        return app_usage_error(app, "--map: '%s' is none of linear, random and file:FILE", o->map);
+    code = sim_check_map(app, o->map);
+    if (code >= 0)
+        return code;
     if (sv_profile_model(app->ctx, o->profile, &o->model) != SV_OK)
         return app_usage_error(app, "--profile: %s", sv_ctx_message(app->ctx));
     if (o->engine == NULL && sim_is_fabric(o->words[1]))
         return app_usage_error(
             app, "'%s' is a fabric without tables: --engine ENGINE computes them", o->words[1]);
-    const char *const inputs[] = {o->words[0], o->words[1],
-                                  strncmp(o->map, "file:", 5) == 0 ? o->map + 5 : NULL};
+    const char *const inputs[] = {o->words[0], o->words[1], sim_path_of(o->map)};
     return app_one_stream(app, "input", inputs, 3);
 }
 
 static sv_status load(struct app *app, const struct seed *o, sv_mpi_trace **trace, struct sim *sim)
 {
-    const sv_route_request request = {.vls = (unsigned)o->vls, .seed = o->seed};
+    const struct sim_options asked = {
+        .input = o->words[1], .engine = o->engine, .vls = o->vls, .seed = o->seed};
     SV_TRY(sim_load_trace(app, o->words[0], trace));
     sim->trace = *trace;
     if (o->engine == NULL)
         return app_load_tables(app, o->words[1], &sim->f, &sim->r);
-    SV_TRY(app_load(app, o->words[1], &sim->f));
-    return sv_route(app->ctx, sim->f, o->engine, &request, &sim->r, NULL);
+    sim->o = &asked;
+    sv_status status = sim_route(app, sim);
+    sim->o = NULL;
+    return status;
 }
 
 /* Where ranks are. *map: to be released. */
 static sv_status place(struct app *app, const struct seed *o, const struct sim *sim, sv_node **map)
 {
-    if (strncmp(o->map, "file:", 5) == 0)
-        return sim_read_map(app, sim, o->map + 5, map);
+    if (sim_path_of(o->map) != NULL)
+        return sim_read_map(app, sim, sim_path_of(o->map), map);
     *map = sv_alloc(app->ctx, sim->trace->num_ranks, sizeof **map);
     if (*map == NULL)
         return SV_NO_MEMORY;
-    return sv_mpi_place(app->ctx, sim->f, sim->trace->num_ranks, strcmp(o->map, "random") == 0,
-                        o->seed, *map);
+    return trace_in(app, o->words[0],
+                    sv_mpi_place(app->ctx, sim->f, sim->trace->num_ranks,
+                                 strcmp(o->map, "random") == 0, o->seed, *map));
 }
 
 /* Passes a store on to its file, and counts solutions: lines but the first, which says what it is.
@@ -90,8 +96,8 @@ static sv_status write_store(struct app *app, struct seed *o, const struct sim *
     sv_status status = place(app, o, sim, &map);
     sv_adapt_seed_request request = {.model = &o->model,
                                      .map = map,
-                                     .paths = (unsigned)o->paths,
-                                     .flows = (unsigned)o->flows,
+                                     .paths = o->paths == SIM_NOT_GIVEN ? 0 : (unsigned)o->paths,
+                                     .flows = o->flows == SIM_NOT_GIVEN ? 0 : (unsigned)o->flows,
                                      .seed = o->seed};
     if (status == SV_OK)
         status = sv_file_create(&file, app->ctx, o->output);
@@ -102,7 +108,7 @@ static sv_status write_store(struct app *app, struct seed *o, const struct sim *
         if (status == SV_OK)
             status = sv_file_commit(&file);
         sv_file_close(&file);
-        if (status == SV_OK)
+        if (status == SV_OK && strcmp(o->output, "-") != 0)
             sv_note(app->ctx, "%s: %llu solutions", o->output,
                     (unsigned long long)(counted.lines - 1));
     }
@@ -112,15 +118,21 @@ static sv_status write_store(struct app *app, struct seed *o, const struct sim *
 
 int trace_seed(struct app *app, int argc, char **argv)
 {
-    struct seed o = {.profile = "qdr", .map = "linear", .seed = 1};
+    struct seed o = {.profile = "qdr",
+                     .map = "linear",
+                     .vls = SIM_NOT_GIVEN,
+                     .paths = SIM_NOT_GIVEN,
+                     .flows = SIM_NOT_GIVEN,
+                     .seed = 1};
     const app_option options[] = {
-        {"engine", 'e', OPTION_TEXT, &o.engine, "ENGINE", "route the fabric with this first"},
+        {"engine", 'e', OPTION_TEXT, &o.engine, "ENGINE",
+         "route the fabric with this first (or auto)"},
         {"vls", 0, OPTION_NUMBER, &o.vls, "N", "lanes the engine may use"},
         {"map", 0, OPTION_TEXT, &o.map, "MAP",
          "ranks to hosts: linear (default), random or file:FILE (a host a line)"},
         {"profile", 'p', OPTION_TEXT, &o.profile, "NAME", "of the model, as for sim (default qdr)"},
         {"paths", 0, OPTION_NUMBER, &o.paths, "N", "at most, of a pair (default 4)"},
-        {"flows", 0, OPTION_NUMBER, &o.flows, "N", "at most, of a pattern"},
+        {"flows", 0, OPTION_NUMBER, &o.flows, "N", "at most, of a pattern (default 8)"},
         {"seed", 0, OPTION_SEED, &o.seed, "N", "of what is drawn, and of the engine (default 1)"},
         {"output", 'o', OPTION_TEXT, &o.output, "FILE", "the store (required)"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
@@ -140,7 +152,9 @@ int trace_seed(struct app *app, int argc, char **argv)
         return code;
     struct sim sim = {.f = NULL};
     sv_mpi_trace *trace = NULL;
-    sv_status status = load(app, &o, &trace, &sim);
+    sv_status status = sv_file_try(app->ctx, o.output);
+    if (status == SV_OK)
+        status = load(app, &o, &trace, &sim);
     if (status == SV_OK)
         status = write_store(app, &o, &sim);
     sv_mpi_free(trace);

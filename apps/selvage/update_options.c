@@ -62,24 +62,14 @@ static int parse_values(struct app *app, struct update_options *o)
 
 static int check_numbers(struct app *app, const struct update_options *o)
 {
-    const struct {
-        const char *name;
-        uint64_t value, least, most;
-    } limits[] = {{"vls", o->vls, 1, SV_MOST_LANES},
-                  {"loss", o->loss, 0, 900},
-                  {"window", o->window, 0, UINT32_MAX},
-                  {"runs", o->runs, 1, 1000000},
-                  {"most-steps", o->most_steps, 1, 65536},
-                  {"messages", o->sim.messages, 1, UINT32_MAX},
-                  {"assume-sl", o->assume_sl, 0, SV_HARDWARE_SLS - 1}};
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-        if (limits[i].value != SIM_NOT_GIVEN &&
-            (limits[i].value < limits[i].least || limits[i].value > limits[i].most))
-            return app_usage_error(app, "--%s: %llu is not in %llu…%llu", limits[i].name,
-                                   (unsigned long long)limits[i].value,
-                                   (unsigned long long)limits[i].least,
-                                   (unsigned long long)limits[i].most);
-    return -1;
+    const app_limit limits[] = {{"vls", o->vls, 1, SV_MOST_LANES},
+                                {"loss", o->loss, 0, 900},
+                                {"window", o->window, 0, UINT32_MAX},
+                                {"runs", o->runs, 1, 1000000},
+                                {"most-steps", o->most_steps, 1, 65536},
+                                {"messages", o->sim.messages, 1, UINT32_MAX},
+                                {"assume-sl", o->assume_sl, 0, SV_HARDWARE_SLS - 1}};
+    return app_check_limits(app, limits, sizeof limits / sizeof limits[0]);
 }
 
 static int check(struct app *app, struct update_options *o)

@@ -245,6 +245,7 @@ class Traces(Case):
     def test_messages_name_the_trace(self):
         large = self.write("large.goal", "num_ranks 2\nrank 0 {\nsend 4294967296b to 1\n}\nrank 1 {\n}\n")
         self.expect(4, "%s: rank 0, event 0: messages of 4 GiB or more" % large, *TREE, "--trace", large)
+        self.expect(4, "lu:ranks=128: 128 ranks, but 64 terminals", *TREE, "--trace", "lu:ranks=128")
         long = self.write("long.goal", "num_ranks 1\nrank 0 {\na: calc 700000000000000\nb: calc 700000000000000\nb requires a\n}\n")
         self.expect(4, "%s: rank 0, event 1: the rank computes for more than 14 days" % long, *TREE, "--trace", long)
         self.assertEqual(self.json(*TREE, "--trace", long, "--compute", "0.5")["execution_us"], 700000000000)
@@ -411,6 +412,11 @@ class Refused(Case):
                 ("--seeds: '1..%d' is neither" % 2 ** 64, ("--seeds", "1..%d" % 2 ** 64)),
                 ("go with --trace", ("--map", "random")),
                 ("go with --trace", ("--repeat", "2")),
+                ("cannot be read for each run again", ("--seeds", "2", "--policy", "pr-drb", "--store", "-")),
+                ("cannot be read for each run again", ("--seeds", "2", "--trace", "lu", "--map", "file:-")),
+                ("cannot be read for each run again", ("--policy", "drb", "--policy", "random", "--order", "-")),
+                ("cannot be read for each run again", ("--seeds", "2", "--traffic", "file:-")),
+                ("2 things want standard input", ("--trace", "-", "--map", "file:-")),
                 ("--trace tells all messages", ("--trace", "x", "--load", "0.5")),
                 ("neither linear nor random", ("--trace", "x", "--map", "round")),
                 ("--eager: 'much'", ("--trace", "x", "--eager", "much")),

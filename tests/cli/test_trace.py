@@ -141,6 +141,18 @@ class Files(Trace):
         self.refused(3, "'colour'", "trace", "make", "lu:colour=red", "-o", self.path("x.svt"))
         self.assertFalse(os.path.exists(self.path("x.svt")))
 
+    def test_where_nothing_can_be_written(self):
+        """That is told before anything is read."""
+        nowhere, absent = self.path("no/x.svt"), self.path("absent")
+        for arguments in (("convert", absent, "-o", nowhere), ("join", absent, "-o", nowhere), ("info", absent, "--matrix", nowhere),
+                          ("make", "lu:ranks=3", "-o", nowhere), ("seed", absent, absent, "-o", nowhere)):
+            self.refused(5, "cannot create '%s'" % nowhere, "trace", *arguments)
+
+    def test_neither_file_nor_skeleton(self):
+        for verb in (("trace", "check"), ("trace", "info"), ("sim", "mesh:2x2", "-e", "dor", "--trace")):
+            self.refused(5, "cannot open 'lux:ranks=4': No such file or directory (and it is no skeleton; selvage trace make help "
+                         "lists them)", *verb, "lux:ranks=4")
+
     def test_bad_files(self):
         self.refused(5, "cannot open", "trace", "info", self.path("nothing.svt"))
         with open(self.pinged(), "rb") as file:
@@ -305,10 +317,19 @@ class Seed(Trace):
             file.writelines("host%d\n" % i for i in range(3))
         self.refused(3, "3 hosts, but the trace has 16 ranks", "trace", "seed", self.path("t.svt"), self.NET, "-e", "dor", "--map", "file:" + hosts,
                      "-o", self.path("x"))
-        self.refused(2, "--map: 'there' is none of linear, random and file:FILE", "trace", "seed", self.path("t.svt"), self.NET, "-e", "dor",
+        self.refused(2, "--map: 'there' is neither linear nor random nor file:FILE", "trace", "seed", self.path("t.svt"), self.NET, "-e", "dor",
                      "--map", "there", "-o", self.path("x"))
         self.refused(4, "16 ranks, but 4 terminals that compute", "trace", "seed", self.path("t.svt"), "mesh:2x2,hosts=1", "-e", "dor", "-o",
                      self.path("x"))
+        self.refused(4, "%s: 16 ranks, but" % self.path("t.svt"), "trace", "seed", self.path("t.svt"), "mesh:2x2,hosts=1", "-e", "dor",
+                     "-o", self.path("x"))
+        for message, *options in (("--paths: 0 is not in 1…64", "--paths", "0"), ("--paths: 65 is not in 1…64", "--paths", "65"),
+                                  ("--flows: 65 is not in 1…64", "--flows", "65"), ("--vls: 1000 is not in 1…64", "--vls", "1000")):
+            self.refused(2, message, "trace", "seed", self.path("t.svt"), self.NET, "-e", "dmodk", "-o", self.path("x"), *options)
+        self.refused(2, "--vls goes with --engine", "trace", "seed", self.path("t.svt"), "tables", "--vls", "2", "-o", self.path("x"))
+        shown = ok("trace", "seed", self.path("t.svt"), self.NET, "-e", "auto", "-o", "-")
+        self.assertTrue(shown.out.startswith("# selvage store"))
+        self.assertEqual(shown.err, "")
         self.refused(2, "where to?", "trace", "seed", "t", self.NET)
         self.refused(2, "'%s' is a fabric without tables: --engine ENGINE computes them" % self.NET, "trace", "seed", self.path("t.svt"),
                      self.NET, "-o", self.path("x"))
