@@ -6,35 +6,22 @@
  */
 #include "adapt/pathsets.h"
 
-static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
-                        const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
+static uint32_t pick(sv_adapt *a, sv__pathset *set)
 {
-    sv_adapt *a = user;
-    sv__pathset *set;
-    const sv_sim_way *ways;
-    (void)stage, (void)now, (void)offset;
-    SV_TRY(sv__pathsets_of(a, terminal, message->destination, &set, &ways));
-    *way = ways[set->turn++ % set->count];
-    a->report.choices++;
-    a->report.detours += way->vias > 0;
-    return SV_OK;
+    (void)a;
+    return set->turn++ % set->count;
 }
 
 static sv_status make(sv_adapt *a)
 {
-    a->policy.choose = choose;
-    return sv__pathsets_make(a);
+    return sv__pathsets_make(a, pick);
 }
-
-static const sv_adapt_key *const keys[] = {
-    SV__KEY(PATHS),    SV__KEY(VIAS), SV__KEY(REACH), SV__KEY(STRETCH), SV__KEY(BY),
-    SV__KEY(ADAPTIVE), NULL};
 
 const sv__kind sv__policy_cyclic = {
     .about = {.name = "cyclic",
               .summary = "path 0 and other ways of a pair, in turn",
               .source = "thesis of Nunez Castillo (2013), chapter 4: what DRB is compared with",
-              .keys = keys},
+              .keys = sv__pathsets_keys},
     .segments = SV_SIM_MOST_SEGMENTS,
     .make = make,
     .release = sv__pathsets_release,

@@ -1,5 +1,5 @@
 /*
- * pathsets.h: the ways of pairs of terminals, for random.c and cyclic.c.
+ * pathsets.h: what random.c and cyclic.c share: all but which way comes next.
  */
 #ifndef SV_ADAPT_PATHSETS_H
 #define SV_ADAPT_PATHSETS_H
@@ -18,13 +18,13 @@ typedef struct sv__pathsets {
     SV_ARRAY(sv__pathset) sets;
     SV_ARRAY(sv_sim_way) ways;
     sv__path *scratch; /* [paths] */
+    uint32_t (*pick)(sv_adapt *a, sv__pathset *set);
 } sv__pathsets;
 
-/* Into a->state. */
-sv_status sv__pathsets_make(sv_adapt *a);
+extern const sv_adapt_key *const sv__pathsets_keys[];
+
+/* Into a->state, and its hooks. pick: which of a pair's ways the next one takes, below count. */
+sv_status sv__pathsets_make(sv_adapt *a, uint32_t (*pick)(sv_adapt *a, sv__pathset *set));
 void sv__pathsets_release(sv_adapt *a);
-/* Both are valid until the next call. BAD_INPUT: tables do not join the pair. */
-sv_status sv__pathsets_of(sv_adapt *a, uint32_t from, uint32_t destination, sv__pathset **set,
-                          const sv_sim_way **ways);
 
 #endif
