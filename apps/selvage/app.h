@@ -68,12 +68,12 @@ typedef struct app_usage {
     const char *arguments; /* "FABRIC [options]" */
     const char *summary;
     const char *example;       /* one line a command */
-    const app_option *options; /* ends with a NULL name */
+    const app_option *options; /* ends with a NULL name; at most 64 */
 } app_usage;
 
 /*
  * Parses a command line. Positional arguments are put into words (at most most; at least least must
- * come). Returns -1 to go on, or the exit code to
+ * come). Only flags and lists may be given several times. Returns -1 to go on, or the exit code to
  * end with (0 after --help).
  */
 int app_parse(struct app *app, const app_usage *usage, int argc, char **argv, const char **words,

@@ -111,8 +111,25 @@ static int store(struct app *app, const app_option *option, const char *value)
     return -1;
 }
 
+/* Which options came: a bit each, of the verb's and of everybody's. */
+struct seen {
+    uint64_t own, common;
+};
+
+/* Whether this came before; it has now. */
+static bool again(struct seen *seen, const app_usage *usage, const app_option *option)
+{
+    bool is_common = option >= common && option < common + sizeof common / sizeof common[0];
+    uint64_t *bits = is_common ? &seen->common : &seen->own;
+    uint64_t bit = UINT64_C(1) << (option - (is_common ? common : usage->options));
+    bool was = (*bits & bit) != 0;
+    *bits |= bit;
+    return was;
+}
+
 /* One option at argv[*i]; -1 or an exit code. */
-static int parse_option(struct app *app, const app_usage *usage, int argc, char **argv, int *i)
+static int parse_option(struct app *app, const app_usage *usage, int argc, char **argv, int *i,
+                        struct seen *seen)
 {
     const char *text = argv[*i], *value = NULL;
     bool is_long = text[1] == '-';
@@ -128,6 +145,8 @@ static int parse_option(struct app *app, const app_usage *usage, int argc, char 
         return print_help(app, usage);
     if (name[length] != 0)
         value = name + length + (is_long ? 1 : 0);
+    if (again(seen, usage, option) && option->kind != OPTION_FLAG && option->kind != OPTION_LIST)
+        return app_usage_error(app, "--%s is given twice", option->name);
     if (option->kind == OPTION_FLAG && value != NULL)
         return app_usage_error(app, "--%s takes no value", option->name);
     if (option->kind != OPTION_FLAG && value == NULL) {
@@ -196,11 +215,12 @@ int app_parse(struct app *app, const app_usage *usage, int argc, char **argv, co
 {
     int count = 0;
     bool options = true;
+    struct seen seen = {0, 0};
     for (int i = 1; i < argc; i++) {
         if (options && strcmp(argv[i], "--") == 0) {
             options = false;
         } else if (options && argv[i][0] == '-' && argv[i][1] != 0) {
-            int code = parse_option(app, usage, argc, argv, &i);
+            int code = parse_option(app, usage, argc, argv, &i, &seen);
             if (code >= 0)
                 return code;
         } else if (count == most) {
