@@ -41,10 +41,8 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
     at = detour.s;
     uint64_t other = waits(a, stage, &at, detour.via);
     other += waits(a, stage, &at, destination);
-    if ((double)own > (double)other + a->set.bias) {
-        *way = (sv_sim_way){.via = {detour.via}, .vias = 1};
-        a->report.detours++;
-    }
+    if ((double)own > (double)other + a->set.bias)
+        sv__vias_take(a, &detour, way);
     return SV_OK;
 }
 

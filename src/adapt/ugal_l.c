@@ -31,10 +31,8 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
     if (own == SV_NONE || own < 2)
         return SV_OK;
     if (waits(a, stage, detour.s, destination, own - 1) >
-        waits(a, stage, detour.s, detour.via, detour.channels - 1) + a->set.bias) {
-        *way = (sv_sim_way){.via = {detour.via}, .vias = 1};
-        a->report.detours++;
-    }
+        waits(a, stage, detour.s, detour.via, detour.channels - 1) + a->set.bias)
+        sv__vias_take(a, &detour, way);
     return SV_OK;
 }
 

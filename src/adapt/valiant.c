@@ -13,10 +13,8 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
     sv__detour detour = sv__vias_draw(a, a->state, terminal, message->destination);
     (void)stage, (void)now, (void)offset;
     a->report.choices++;
-    if (detour.via != SV_NONE) {
-        *way = (sv_sim_way){.via = {detour.via}, .vias = 1};
-        a->report.detours++;
-    }
+    if (detour.via != SV_NONE)
+        sv__vias_take(a, &detour, way);
     return SV_OK;
 }
 

@@ -175,3 +175,9 @@ sv__detour sv__vias_draw(sv_adapt *a, const sv__vias *v, uint32_t from, uint32_t
     }
     return detour;
 }
+
+void sv__vias_take(sv_adapt *a, const sv__detour *detour, sv_sim_way *way)
+{
+    *way = (sv_sim_way){.via = {detour->via}, .vias = 1};
+    a->report.detours++;
+}

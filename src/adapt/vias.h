@@ -22,6 +22,9 @@ typedef struct sv__detour {
  * that it leads on. */
 sv__detour sv__vias_draw(sv_adapt *a, const sv__vias *vias, uint32_t from, uint32_t destination);
 
+/* A packet goes by a detour that was drawn. */
+void sv__vias_take(sv_adapt *a, const sv__detour *detour, sv_sim_way *way);
+
 /* How many switches could be drawn for a pair of switches. */
 uint32_t sv__vias_count(const sv__vias *vias, uint32_t s, uint32_t d);
 /* The i-th of them. */

@@ -7,6 +7,8 @@
 
 #include <selvage/selvage.h>
 
+#include "sim_oracle.h"
+
 typedef struct sim_message {
     uint64_t ready;
     uint32_t from, number; /* number: before it was sorted */
@@ -68,6 +70,11 @@ sim_case sim_case_draw(sv_ctx *ctx, uint64_t seed, bool changing);
 /* One for a policy: lanes for segments, and adaptive ones; all nodes send to all. */
 sim_case sim_case_draw_choosing(sv_ctx *ctx, uint64_t seed);
 void sim_case_release(sim_case *c);
+
+/* Its model and limit in the oracle's terms (sim_terms.c); and its ports and cables, which are to
+ * be freed. */
+oracle_params sim_case_params(const sim_case *c);
+oracle_cable *sim_case_cables(const sim_case *c, uint32_t *ports, uint32_t *count);
 
 /* ---- what changes (sim_changes.c) ---- */
 

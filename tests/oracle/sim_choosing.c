@@ -261,36 +261,6 @@ void choosing_make(struct trial *t)
     }
 }
 
-/* Rule 1. */
-static uint64_t ticks_of(const sv_sim_model *m, const sv_link *link)
-{
-    static const uint64_t of_four[] = {450, 1800, 900, 450, 360, 264, 144, 72, 36, 18};
-    return (m->byte_ticks > 0 ? m->byte_ticks : of_four[link->speed]) * 4 / link->width;
-}
-
-static oracle_params params_of(struct trial *t, const oracle_policy *policy)
-{
-    const sv_sim_model *m = &t->c.model;
-    return (oracle_params){.cable = m->cable,
-                           .credit = m->credit,
-                           .switch_delay = m->switch_delay,
-                           .input = m->input,
-                           .output = m->output,
-                           .speedup = m->speedup,
-                           .ways = m->ways,
-                           .lanes = m->lanes,
-                           .inject = m->inject,
-                           .drain = m->drain,
-                           .pause = m->pause,
-                           .period = m->period,
-                           .open = m->open,
-                           .inband = m->inband_bytes,
-                           .voq = m->voq,
-                           .limit = t->c.limit,
-                           .policy = policy,
-                           .counts = &t->counts};
-}
-
 static oracle_policy policy_of(struct trial *t)
 {
     return (oracle_policy){.user = t,
@@ -318,17 +288,12 @@ static oracle_policy policy_of(struct trial *t)
 oracle_end choosing_run_oracle(struct trial *t)
 {
     const sv_fabric *f = t->c.f;
-    uint32_t ports[8], num_cables = 0;
-    oracle_cable *cables = calloc(f->num_channels + 1, sizeof *cables);
-    for (uint32_t s = 0; s < f->num_switches; s++)
-        ports[s] = f->switches[s].ports;
-    for (uint32_t c = 0; c < f->num_channels; c++)
-        if (sv_is_cable(f, (sv_channel){c}) && sv_channel_alive(f, (sv_channel){c}))
-            cables[num_cables++] =
-                (oracle_cable){f->tail[c].i, f->port[c], f->head[c].i, f->port[f->reverse[c].i],
-                               ticks_of(&t->c.model, sv_link_of(f, (sv_channel){c}))};
+    uint32_t ports[8], num_cables;
+    oracle_cable *cables = sim_case_cables(&t->c, ports, &num_cables);
     const oracle_policy policy = policy_of(t);
-    const oracle_params params = params_of(t, &policy);
+    oracle_params params = sim_case_params(&t->c);
+    params.policy = &policy;
+    params.counts = &t->counts;
     slow = t;
     oracle_end end = oracle_run(&params, f->num_switches, ports, f->num_terminals, cables,
                                 num_cables, t->packets, t->num_packets);

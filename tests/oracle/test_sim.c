@@ -75,13 +75,6 @@ static void make_packets(struct trial *t)
         t->seen[p].arrived = UINT64_MAX;
 }
 
-/* Rule 1. */
-static uint64_t ticks_of(const sv_sim_model *m, const sv_link *link)
-{
-    static const uint64_t of_four[] = {450, 1800, 900, 450, 360, 264, 144, 72, 36, 18};
-    return (m->byte_ticks > 0 ? m->byte_ticks : of_four[link->speed]) * 4 / link->width;
-}
-
 static uint64_t arrival_of(const struct trial *t, uint32_t message)
 {
     uint32_t next = message + 1 < t->c.num_messages ? t->first_packet[message + 1] : t->num_packets;
@@ -103,17 +96,9 @@ static void hold_back(struct trial *t)
 
 static oracle_end run_oracle(struct trial *t)
 {
-    const sv_fabric *f = t->c.f;
     const sv_sim_model *m = &t->c.model;
-    uint32_t ports[8], num_cables = 0;
-    oracle_cable *cables = calloc(f->num_channels + 1, sizeof *cables);
-    for (uint32_t s = 0; s < f->num_switches; s++)
-        ports[s] = f->switches[s].ports;
-    for (uint32_t c = 0; c < f->num_channels; c++)
-        if (sv_is_cable(f, (sv_channel){c}) && sv_channel_alive(f, (sv_channel){c}))
-            cables[num_cables++] =
-                (oracle_cable){f->tail[c].i, f->port[c], f->head[c].i, f->port[f->reverse[c].i],
-                               ticks_of(m, sv_link_of(f, (sv_channel){c}))};
+    uint32_t ports[8], num_cables;
+    oracle_cable *cables = sim_case_cables(&t->c, ports, &num_cables);
     oracle_tables tables[2];
     oracle_entry entries[4][64];
     const oracle_tables *given[2];
@@ -130,26 +115,9 @@ static oracle_end run_oracle(struct trial *t)
                                       .limit = v->high_limit};
         given[who] = m->weighted && v->given ? &tables[who] : NULL;
     }
-    oracle_params params = {.cable = m->cable,
-                            .credit = m->credit,
-                            .switch_delay = m->switch_delay,
-                            .input = m->input,
-                            .output = m->output,
-                            .speedup = m->speedup,
-                            .ways = m->ways,
-                            .lanes = m->lanes,
-                            .mtu = m->mtu_bytes,
-                            .header = m->header_bytes,
-                            .inject = m->inject,
-                            .drain = m->drain,
-                            .pause = m->pause,
-                            .period = m->period,
-                            .open = m->open,
-                            .inband = m->inband_bytes,
-                            .voq = m->voq,
-                            .switch_tables = given[SV_VLARB_SWE],
-                            .adapter_tables = given[SV_VLARB_CA],
-                            .limit = t->c.limit};
+    oracle_params params = sim_case_params(&t->c);
+    params.switch_tables = given[SV_VLARB_SWE];
+    params.adapter_tables = given[SV_VLARB_CA];
     oracle_end end = trial_run_oracle(t, &params, ports, cables, num_cables);
     free(cables);
     return end;

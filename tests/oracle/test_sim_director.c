@@ -53,18 +53,7 @@ static void say(uint64_t from, uint32_t node, uint32_t packet, uint32_t port, ui
 static void fresh(void)
 {
     memset(&n, 0, sizeof n);
-    n.params = (oracle_params){.cable = 5,
-                               .credit = 3,
-                               .switch_delay = 10,
-                               .input = 1000,
-                               .output = 1000,
-                               .speedup = 200,
-                               .ways = 100,
-                               .lanes = 2,
-                               .inject = 1,
-                               .drain = 1,
-                               .open = 1000,
-                               .limit = 1000000};
+    n.params = oracle_easy(2, 1000000);
     const oracle_cable cables[] = {
         {2, 1, 0, 1, 2}, {0, 2, 1, 2, 2}, {0, 3, 1, 3, 2}, {1, 1, 3, 1, 2}};
     memcpy(n.cables, cables, sizeof cables);

@@ -35,18 +35,7 @@ static void fresh(uint32_t switches, uint32_t ports, uint32_t adapters)
     n = (net){.num_switches = switches, .num_adapters = adapters};
     for (uint32_t i = 0; i < switches; i++)
         n.ports[i] = ports;
-    n.params = (oracle_params){.cable = 5,
-                               .credit = 3,
-                               .switch_delay = 10,
-                               .input = 1000,
-                               .output = 1000,
-                               .speedup = 200,
-                               .ways = 100,
-                               .lanes = 1,
-                               .inject = 1,
-                               .drain = 1,
-                               .open = 1000,
-                               .limit = 100000000};
+    n.params = oracle_easy(1, 100000000);
 }
 
 static void wire(uint32_t a, uint32_t a_port, uint32_t b, uint32_t b_port, uint64_t tau)

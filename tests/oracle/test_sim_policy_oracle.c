@@ -204,18 +204,7 @@ static void stuck(void *user, const oracle_stuck *s)
 static void fresh(void)
 {
     memset(&n, 0, sizeof n);
-    n.params = (oracle_params){.cable = 5,
-                               .credit = 3,
-                               .switch_delay = 10,
-                               .input = 1000,
-                               .output = 1000,
-                               .speedup = 200,
-                               .ways = 100,
-                               .lanes = 8,
-                               .inject = 1,
-                               .drain = 1,
-                               .open = 1000,
-                               .limit = 1000000};
+    n.params = oracle_easy(8, 1000000);
     n.policy = (oracle_policy){.segments = 3,
                                .adaptive = 0,
                                .lanes = 2,
