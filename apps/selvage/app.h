@@ -92,11 +92,14 @@ int app_check_limits(struct app *app, const app_limit *limits, size_t count);
 int app_one_stream(struct app *app, const char *stream, const char *const *uses, size_t count);
 
 /*
- * EXIT_USAGE when two files to be written are one, under whatever names, else -1. NULL and "-" are
- * fine. Options are called without their dashes.
+ * EXIT_USAGE when two files are one, under whatever names, else -1. NULL and "-" are fine. Options
+ * are called without their dashes.
  */
 int app_two_files(struct app *app, const char *option, const char *path, const char *other,
                   const char *other_path);
+
+/* Whether two files are one. NULL and "-" are no files. */
+bool app_same_file(const char *path, const char *other);
 
 /* Complains on standard error and returns EXIT_USAGE. */
 int app_usage_error(struct app *app, const char *format, ...) SV_PRINTF(2, 3);

@@ -189,10 +189,12 @@ static bool find_directory(const char *path, struct stat *directory, const char 
     return stat(length == 0 ? "." : text, directory) == 0;
 }
 
-static bool same_file(const char *a, const char *b)
+bool app_same_file(const char *a, const char *b)
 {
     struct stat x, y;
     const char *name, *other;
+    if (a == NULL || b == NULL || strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return false;
     if (strcmp(a, b) == 0)
         return true;
     if (stat(a, &x) == 0 && stat(b, &y) == 0)
@@ -204,8 +206,7 @@ static bool same_file(const char *a, const char *b)
 int app_two_files(struct app *app, const char *option, const char *path, const char *other,
                   const char *other_path)
 {
-    if (path == NULL || other_path == NULL || strcmp(path, "-") == 0 ||
-        strcmp(other_path, "-") == 0 || !same_file(path, other_path))
+    if (!app_same_file(path, other_path))
         return -1;
     return app_usage_error(app, "--%s and --%s are the same file", option, other);
 }

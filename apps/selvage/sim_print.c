@@ -52,8 +52,9 @@ static void print_traffic(sv_text *out, const struct sim *sim)
 {
     const struct sim_options *o = sim->o;
     if (sim->trace != NULL) {
-        sv_text_print(out, "trace          %s: %u ranks, mapped %s", o->trace,
-                      sim->trace->num_ranks, o->map != NULL ? o->map : "linear");
+        sv_text_print(out, "trace          %s: %u rank%s, mapped %s", o->trace,
+                      sim->trace->num_ranks, sim->trace->num_ranks == 1 ? "" : "s",
+                      o->map != NULL ? o->map : "linear");
         if (o->several)
             sv_text_print(out, "\n");
         else

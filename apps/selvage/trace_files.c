@@ -273,7 +273,8 @@ int trace_check(struct app *app, int argc, char **argv)
         if (json)
             sv_text_print(&out, "{\"sound\": true, \"ranks\": %u}\n", trace->num_ranks);
         else
-            sv_text_print(&out, "sound: %u ranks of %s\n", trace->num_ranks, trace->name);
+            sv_text_print(&out, "sound: %u rank%s of %s\n", trace->num_ranks,
+                          trace->num_ranks == 1 ? "" : "s", trace->name);
         status = app_print_end(app, &out);
     }
     sv_mpi_free(trace);

@@ -233,6 +233,8 @@ int trace_info(struct app *app, int argc, char **argv)
     const char *const outputs[] = {"-", matrix};
     if (code < 0)
         code = app_one_stream(app, "output", outputs, 2);
+    if (code < 0 && app_same_file(matrix, input))
+        code = app_usage_error(app, "--matrix: '%s' is the trace", matrix);
     if (code >= 0)
         return code;
     sv_mpi_trace *trace = NULL;

@@ -239,5 +239,6 @@ int trace_record(struct app *app, int argc, char **argv)
         return app_usage_error(app, "which command?");
     if (strcmp(r.output, "-") == 0)
         return app_usage_error(app, "--output: standard output is the command's; name a file");
-    return record(app, &r, argv + begin);
+    code = app_two_files(app, "output", r.output, "keep", r.keep);
+    return code >= 0 ? code : record(app, &r, argv + begin);
 }

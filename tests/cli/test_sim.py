@@ -552,7 +552,7 @@ class Refused(Case):
                 self.expect(5, "cannot create '%s'" % self.path(path), *endless, "--" + option, self.path(path))
         self.expect(5, "cannot create ''", *endless, "--channels", "")
         self.expect(5, "cannot create '%s'" % self.path("where/"), *endless, "--channels", self.path("where/"))
-        self.expect(5, "cannot write '%s': it is a directory" % tables, *endless, "--channels", tables)
+        self.expect(5, "cannot write '%s': it is a directory" % self.directory, *endless, "--channels", self.directory)
         with open(old) as file:
             self.assertEqual(file.read(), "kept\n")
         self.assertEqual(sorted(os.listdir(self.directory)), ["old", "tables"])
@@ -563,6 +563,8 @@ class Refused(Case):
             self.expect(2, "--terminals and --routers are the same file", tables, "--routers", self.path(one), "--terminals",
                         self.path(other))
         self.assertFalse(os.path.exists(self.path("out")))
+        ok("route", "torus:3x3", "--engine", "updn", "-o", self.path("tables.svr"))
+        self.expect(2, "is what is simulated", self.path("tables.svr"), "--terminals", self.path("tables.svr"))
         self.assertEqual(selvage("sim", tables, "--routers", "-", "--terminals", "/dev/null").code, 0)
 
     def test_results_begin_on_an_empty_line(self):

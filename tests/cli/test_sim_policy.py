@@ -239,7 +239,10 @@ class Traces(Case):
 
     def test_nothing_to_wait_for(self):
         idle = self.write("idle.goal", "num_ranks 1\nrank 0 {\n}\n")
-        self.assertIn("\nexecution      0.000 us, of which ranks waited 0.0 %\n", ok("sim", *TREE, "--trace", idle).out)
+        told = ok("sim", *TREE, "--trace", idle).out
+        self.assertIn("\nexecution      0.000 us, of which ranks waited 0.0 %\n", told)
+        self.assertIn(": 1 rank, mapped linear", told)
+        self.assertEqual(ok("trace", "check", idle).out.split(" of ")[0], "sound: 1 rank")
         self.assertIsNone(self.json(*TREE, "--trace", idle)["trace"]["waiting_share"])
 
     def test_messages_name_the_trace(self):

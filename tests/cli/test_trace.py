@@ -148,6 +148,15 @@ class Files(Trace):
                           ("make", "lu:ranks=3", "-o", nowhere), ("seed", absent, absent, "-o", nowhere)):
             self.refused(5, "cannot create '%s'" % nowhere, "trace", *arguments)
 
+    def test_a_trace_is_not_written_over_by_its_matrix(self):
+        trace = self.path("t.svt")
+        ok("trace", "make", "lu:class=S,ranks=4,iterations=1", "-o", trace)
+        self.refused(2, "--matrix: '%s' is the trace" % trace, "trace", "info", trace, "--matrix", trace)
+        self.refused(2, "--trace and --routers are the same file", "sim", "mesh:2x2", "-e", "dor", "--trace", trace, "--routers", trace)
+        self.refused(2, "--store and --routers are the same file", "sim", "mesh:2x2", "-e", "dor", "--policy", "pr-drb", "--store",
+                     trace, "--routers", trace)
+        ok("trace", "check", trace)
+
     def test_neither_file_nor_skeleton(self):
         for verb in (("trace", "check"), ("trace", "info"), ("sim", "mesh:2x2", "-e", "dor", "--trace")):
             self.refused(5, "cannot open 'lux:ranks=4': No such file or directory (and it is no skeleton; selvage trace make help "
@@ -379,6 +388,9 @@ class Record(Trace):
             self.assertEqual(result.code, 5, result.err)
             self.assertIn("'%s'" % self.path(output), result.err)
         self.assertEqual(os.listdir(self.path("")), ["folder"])
+
+    def test_a_folder_is_no_file(self):
+        self.refused(2, "--output and --keep are the same file", "trace", "record", "-o", self.path("x"), "--keep", self.path("x"), "true")
 
     def test_standard_output_is_the_commands(self):
         self.refused(2, "standard output is the command's", "trace", "record", "-o", "-", "echo", "hello")
