@@ -5,7 +5,9 @@ docs/simulator.md well enough; it says which rule of that page it breaks. The ch
 compiled beside copies of the others, linked with the library and with the objects of
 oracle_test_sim, and run on the trials that the present simulator passes first. One that comes
 through all of them is a hole in the tests: sim_case.c draws what nobody needs to get right. Those
-of policy_mutations.py are about policies, and tried with oracle_test_sim_policy in the same way.
+of policy_mutations.py are about policies, and tried with oracle_test_sim_policy in the same way;
+what simulations seldom or never meet in the order of events (ORDER_MUTATIONS), with
+oracle_test_events.
 
 Some changes make no difference to anything that can be seen. They say why, and must come through.
 
@@ -239,8 +241,6 @@ MUTATIONS = [
              "i <= words; i++", "i < words; i++"),
     Mutation("events.c", 15, "what is far ahead is put among what is near",
              "else if (b - e->floor < e->buckets)", "else if (true)"),
-    Mutation("events.c", 15, "what takes a place in the middle of a heap only sinks",
-             "if (at > 0 && earlier(last, e->far.at[(at - 1) / 4]))", "if (false)"),
     Mutation("events.c", 15, "a bucket is taken in the order in which it was filled",
              "    near_sort(e);\n", ""),
     Mutation("events.c", 15, "what is planned for the present bucket goes to its end",
@@ -390,6 +390,56 @@ MUTATIONS = [
              same="what is free by the start of that packet is free by then either way"),
 ]
 
+ORDER_MUTATIONS = [
+    Mutation("events.c", 15, "of what is far ahead only one comes near at a time",
+             "while (e->far.length > 0 && e->far.at[0].when >> e->shift == e->floor) {",
+             "if (e->far.length > 0 && e->far.at[0].when >> e->shift == e->floor) {"),
+    Mutation("events.c", 15, "what comes from far ahead is still there",
+             "        e->near.at[e->near.length++] = event;\n        e->place[event.channel] = IN_NEAR;\n",
+             "        e->near.at[e->near.length++] = event;\n"),
+    Mutation("events.c", 15, "what takes a place in the middle of a heap only sinks",
+             "if (at > 0 && earlier(last, e->far.at[(at - 1) / 4]))", "if (false)"),
+    Mutation("events.c", 15, "what rises in a heap passes one place only",
+             "    while (at > 0 && earlier(event, e->far.at[(at - 1) / 4])) {",
+             "    if (at > 0 && earlier(event, e->far.at[(at - 1) / 4])) {"),
+    Mutation("events.c", 15, "what moves in a heap is looked for where it was",
+             "    e->place[event.channel] = at | IN_FAR;\n",
+             "    if (e->place[event.channel] == SV_NONE)\n"
+             "        e->place[event.channel] = at | IN_FAR;\n"),
+    Mutation("events.c", 15, "what should sink in a heap stays at its top",
+             "if (earlier(event, h->at[least]))", "if (at == 0 || earlier(event, h->at[least]))"),
+    Mutation("events.c", 15, "what is far ahead comes first if a bucket is as near",
+             "    near_sort(e);\n", "    if (b != far)\n        near_sort(e);\n"),
+    Mutation("events.c", 15, "a bucket that was much out of order is sorted the other way round",
+             "? -1 : 1;", "? 1 : -1;"),
+    Mutation("events.c", 15, "a bucket that is much out of order stays so",
+             "            qsort(at, length, sizeof *at, in_order);\n", ""),
+    Mutation("events.c", 15, "what comes late for the present bucket waits a round",
+             "if (b <= e->floor)", "if (b == e->floor)"),
+    Mutation("events.c", 15, "in the present bucket what is taken out stays",
+             "            near_cut(e, channel);\n", "            ;\n"),
+    Mutation("events.c", 15, "the present bucket makes room and forgets where it begins",
+             "        e->near_first = 0;\n", ""),
+    Mutation("events.c", 15, "a bucket that was emptied by hand still counts",
+             "    if (next == SV_NONE)\n        e->used[b / 64] &= ~((uint64_t)1 << (b & 63));\n", ""),
+    Mutation("events.c", 15, "whoever leaves a bucket is still before the next",
+             "    if (next != SV_NONE)\n        e->before[next] = before;\n", ""),
+    Mutation("events.c", 15, "whoever joins a bucket is not known to the next",
+             "        e->before[first] = channel;\n", "        ;\n"),
+    Mutation("events.c", 15, "of the word in which a round begins the first half is looked at twice",
+             "            bits &= ((uint64_t)1 << (first & 63)) - 1;\n", "            ;\n",
+             same="the other half was empty when it was looked at"),
+    Mutation("events.c", 15, "what is behind the present bucket is ahead by less than a round",
+             "            bits &= ~(uint64_t)0 << (first & 63);\n", "            ;\n"),
+    Mutation("events.c", 15, "buckets are counted from the end of the round",
+             "return e->floor + 1 + ((b - first) & (e->buckets - 1));",
+             "return (e->floor + 1) / e->buckets * e->buckets + b;"),
+    Mutation("events.c", 15, "never is a time", "    if (time == SV_NEVER)\n        return;\n", ""),
+    Mutation("events.c", 33, "arrivals come after channels",
+             "sv__events_plan(x, terminal - x->events.base, time);",
+             "sv__events_plan(x, x->f->num_channels - 1 - terminal, time);"),
+]
+
 
 def text_of(name):
     with open(os.path.join(ROOM, name)) as file:
@@ -413,8 +463,8 @@ class Shop(Builder):
         self.folder = folder
         self.limit = 600  # seconds a run may take
 
-    def make(self, number, mutation, chooses):
-        """The program with a mutation (None: as it is); returns its name."""
+    def make(self, number, mutation, test):
+        """A test's program with a mutation (None: as it is); returns its name."""
         place = os.path.join(self.folder, str(number))
         copy = os.path.join(place, "simulate")
         shutil.copytree(ROOM, copy)
@@ -426,7 +476,7 @@ class Shop(Builder):
             objects.append(os.path.join(place, name + ".o"))
             self.compile(os.path.join(copy, name), objects[-1], what, [place])
         program = os.path.join(place, "program")
-        self.link([*objects, *self.build["policy" if chooses else "object"]], program, what)
+        self.link([*objects, *self.build[test]], program, what)
         return program
 
     def run(self, program, only):
@@ -440,30 +490,34 @@ class Shop(Builder):
         output = done.stdout.decode(errors="replace")
         if done.returncode == 0:
             return True, "came through"
-        seed = re.search(r"oracle_test_sim\w* 1 (\d+)", output)
+        seed = re.search(r"oracle_test_\w+ 1 (\d+)", output)
         after = "after %5d" % (int(seed.group(1)) - SEED + 1) if seed else "somewhere"
         crash = done.returncode < 0 or "exception" in output
         return False, "caught %s%s" % (after, ", by a crash" if crash else "")
 
-    def judge(self, number, mutation, chooses=False):
-        chooses = chooses or mutation in POLICY_MUTATIONS
-        program = self.make(number, mutation, chooses)
+    def judge(self, number, mutation, test="object"):
+        if mutation in POLICY_MUTATIONS:
+            test = "policy"
+        elif mutation in ORDER_MUTATIONS:
+            test = "order"
+        program = self.make(number, mutation, test)
         changing = mutation and (mutation.rule > 20 or mutation.file in DIRECTED)
-        only = [] if mutation is None or chooses else ["changing" if changing else "still"]
+        only = ["changing" if changing else "still"] if mutation and test == "object" else []
         passed, verdict = self.run(program, only)
         shutil.rmtree(os.path.dirname(program))
         return passed, verdict
 
 
 def main():
-    mutations = [m for m in MUTATIONS + POLICY_MUTATIONS if not FILES or m.file in FILES or
+    mutations = [m for m in MUTATIONS + ORDER_MUTATIONS + POLICY_MUTATIONS
+                 if not FILES or m.file in FILES or
                  ("policies" in FILES and m in POLICY_MUTATIONS)]
     check(mutations, text_of)
     with tempfile.TemporaryDirectory(prefix="selvage-mutate-") as folder:
         shop = Shop(folder)
         begin = time.monotonic()
-        for chooses in (False, True):
-            passed, verdict = shop.judge("present", None, chooses)
+        for test in ("object", "order", "policy"):
+            passed, verdict = shop.judge("present", None, test)
             if not passed:
                 raise SystemExit("the simulator as it is: %s" % verdict)
         took = time.monotonic() - begin
