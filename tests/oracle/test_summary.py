@@ -348,16 +348,17 @@ def check_phases(test, trace, all_bytes):
         phase.all += [i for kind in chain for where in comings[kind] for i in where]
     phases, flows, relevant = [], [], []
     for p, phase in enumerate(found.values()):
-        pairs = collections.defaultdict(lambda: [0, 0])
-        for i in phase.steps:
+        pairs = collections.defaultdict(lambda: [0, 0, 0])
+        for k, i in enumerate(phase.steps):
             for a, b, amount in all_messages(trace, steps[i]):
                 pairs[a, b][0] += 1
                 pairs[a, b][1] += amount
+                pairs[a, b][2] |= 1 << k % 64
         share = sum(volume[i] for i in phase.all)
         matters = phase.weight >= 2 and (0 < share >= all_bytes / 100
                                          or len(phase.all) >= len(steps) / 100)
-        phases.append([phase.weight, sum(n for n, _ in pairs.values()),
-                       sum(n for _, n in pairs.values()), phase.steps[0], int(matters),
+        phases.append([phase.weight, sum(n for n, _, _ in pairs.values()),
+                       sum(n for _, n, _ in pairs.values()), phase.steps[0], int(matters),
                        int(not shapes[phase.steps[0]][0])])
         relevant.append(phase.weight if matters else 0)
         flows += [[p, a, b] + numbers for (a, b), numbers in pairs.items()]

@@ -287,8 +287,9 @@ static void print_summary(sv_ctx *ctx, const sv_mpi_trace *t)
         print_numbers("phase", line, 6);
         need(ctx, sv_mpi_phase_flows(ctx, t, s, p, &flows, &count));
         for (uint32_t i = 0; i < count; i++) {
-            uint64_t flow[] = {p, flows[i].from, flows[i].to, flows[i].messages, flows[i].bytes};
-            print_numbers("flow", flow, 5);
+            uint64_t flow[] = {
+                p, flows[i].from, flows[i].to, flows[i].messages, flows[i].bytes, flows[i].steps};
+            print_numbers("flow", flow, 6);
         }
         sv_release(ctx, flows);
     }
