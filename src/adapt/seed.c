@@ -12,10 +12,11 @@
  * that it waits for, and no other way helps. Others are cut into as many pieces as a pair may have
  * paths; each piece takes the way on which the busiest channel of all of the flow's steps is the
  * least busy (then the shortest, then the first), the largest flows first. That is done twice, the
- * second time with all others in their places. A flow's ways are its solution for each pattern that
- * it is part of, with waits such that Eq. 3.6 gives each way its pieces. Who is to stay, and still
- * waits for its ends only when all others are in their places, has a solution that is path 0 alone,
- * with itself as pattern: for point 17.
+ * second time with all others in their places. A flow's ways are its solution for the pattern of
+ * each channel and step in which it meets others, whether it is among those that have most bytes or
+ * not, with waits such that Eq. 3.6 gives each way its pieces. Who has path 0 alone, and waits for
+ * its ends only when all others are in their places, has that as a solution, with itself as
+ * pattern: for point 17. The decision has all of it to the letter.
  *
  * Links count as equally fast. The steps of one collective count as one.
  *
@@ -318,16 +319,17 @@ static sv_status keep(struct phase *x, const struct flow *flow, const sv__flows 
     return SV_OK;
 }
 
-/* Who meets on a channel in a step, those that have most bytes; empty if they are of one source. */
+/* Who meets on a channel in a step, those that have most bytes; empty if all are of one source. */
 static void pattern_of(struct phase *x, uint32_t c, unsigned step, sv__flows *pattern)
 {
     bool contended = false;
     *pattern = (sv__flows){pattern->at, 0, x->a->f->tail[c].i};
     for (uint32_t i = x->first[c]; i < x->first[c + 1]; i++) {
         const struct flow *flow = &x->flows[x->crosses[i]];
-        if (!is_in(flow, step) || pattern->count == x->a->set.flows)
+        if (!is_in(flow, step))
             continue;
-        pattern->at[pattern->count++] = sv__flow(flow->from, flow->to);
+        if (pattern->count < x->a->set.flows)
+            pattern->at[pattern->count++] = sv__flow(flow->from, flow->to);
         contended = contended || sv__flow_from(pattern->at[0]) != flow->from;
     }
     pattern->count = contended ? pattern->count : 0;

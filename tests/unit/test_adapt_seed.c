@@ -41,13 +41,20 @@ static sv_mpi_trace *new_trace(uint32_t ranks, const uint32_t *to, uint32_t roun
     return t;
 }
 
-static char *seeded(const bed *d, const sv_mpi_trace *t, const sv_node *map, unsigned paths)
+static char *seeded_flows(const bed *d, const sv_mpi_trace *t, const sv_node *map, unsigned paths,
+                          unsigned flows)
 {
     test_buffer buffer;
     sv_sink sink = test_sink(&buffer);
-    sv_adapt_seed_request request = {.model = &d->model, .map = map, .paths = paths, .seed = 1};
+    sv_adapt_seed_request request = {
+        .model = &d->model, .map = map, .paths = paths, .flows = flows, .seed = 1};
     OK(ctx, sv_adapt_seed(ctx, d->f, d->r, t, &request, &sink));
     return buffer.text;
+}
+
+static char *seeded(const bed *d, const sv_mpi_trace *t, const sv_node *map, unsigned paths)
+{
+    return seeded_flows(d, t, map, paths, 0);
 }
 
 /* Three hosts of a leaf send to three other leaves, by the same root. Four roots: a quarter of each
@@ -167,6 +174,39 @@ static void flows_of_different_steps_do_not_meet(void **state)
     bed_free(&d);
 }
 
+/* A channel is contended by whoever takes it, though all that is told may be of one source. */
+static void flows_that_are_not_told_contend(void **state)
+{
+    (void)state;
+    bed d = bed_new(ctx, "kary:k=4,n=2,hosts=4", "dmodk", "drb");
+    const uint32_t from[3] = {0, 0, 1}, to[3] = {4, 8, 12}; /* by one root */
+    sv_mpi_trace *t = NULL;
+    sv_node map[16];
+    OK(ctx, sv_mpi_new(ctx, "test", 16, &t));
+    for (uint32_t r = 0; r < 16; r++)
+        map[r] = (sv_node){d.f->num_switches + r};
+    for (uint32_t round = 0; round < 10; round++) {
+        for (uint32_t i = 0; i < 3; i++)
+            must_add(t, from[i], SV_MPI_SEND, to[i], i < 2 ? 4096 : 1000);
+        for (uint32_t i = 0; i < 3; i++)
+            must_add(t, to[i], SV_MPI_RECV, from[i], i < 2 ? 4096 : 1000);
+    }
+    char *text = seeded_flows(&d, t, map, 4, 2);
+    bed_policy(ctx, &d, "pr-drb", text);
+    assert_int_equal(sv_adapt_end(d.a).seeded, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        const sv__solution *found = bed_pair(ctx, &d, from[i], to[i])->store.first;
+        assert_non_null(found);
+        assert_true(found->num_paths > 1);
+        assert_int_equal(found->flows.count, 2);
+        assert_int_equal(found->flows.at[0], sv__flow(0, 4));
+        assert_int_equal(found->flows.at[1], sv__flow(0, 8));
+    }
+    free(text);
+    sv_mpi_free(t);
+    bed_free(&d);
+}
+
 /* What Eq. 3.6 gives a path of a solution, not yet by the sum. */
 static double capacity(const bed *d, const sv__pair *p, const sv__kept *kept)
 {
@@ -252,6 +292,7 @@ int main(void)
         cmocka_unit_test(flows_that_meet_are_spread),
         cmocka_unit_test(flows_that_meet_nobody_stay),
         cmocka_unit_test(flows_of_different_steps_do_not_meet),
+        cmocka_unit_test(flows_that_are_not_told_contend),
         cmocka_unit_test(solutions_balance_random_permutations),
     };
     return cmocka_run_group_tests(tests, begin, end);
