@@ -261,17 +261,19 @@ static sv_status add_solution(struct reader *x, sv__pair *p, double latency)
     sv__flows_sort(&x->flows);
     sv__solution *s = sv__store_find(&p->store, &x->flows, 1);
     if (s != NULL) { /* the same flows again: the better solution is kept */
-        if (latency < s->latency)
-            sv__solution_fill(s, &x->flows, &x->meta, latency, x->b->shelf.most_paths);
-        return SV_OK;
+        if (latency >= s->latency)
+            return SV_OK;
+        if (s->flows.router != SV_NONE)
+            a->routers[s->flows.router].patterns--;
+    } else {
+        s = sv__store_add(&p->store, &x->b->shelf);
+        if (s == NULL)
+            return SV_NO_MEMORY;
+        s->seeded = true;
+        a->report.patterns++;
+        a->report.seeded++;
     }
-    s = sv__store_add(&p->store, &x->b->shelf);
-    if (s == NULL)
-        return SV_NO_MEMORY;
     sv__solution_fill(s, &x->flows, &x->meta, latency, x->b->shelf.most_paths);
-    s->seeded = true;
-    a->report.patterns++;
-    a->report.seeded++;
     if (s->flows.router != SV_NONE)
         a->routers[s->flows.router].patterns++;
     return SV_OK;

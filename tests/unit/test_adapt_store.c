@@ -176,9 +176,10 @@ static void the_same_flows_twice_are_one_solution(void **state)
     for (int i = 0; i < 3; i++) {
         char line[600];
         bool turned = i == 1;
-        snprintf(line, sizeof line, "%s %s latency %d path %d %s - flow %s %s flow %s %s\n",
-                 host(&d, 0), host(&d, 8), i == 1 ? 4 : 5 + i, i, root(&d, (uint32_t)i),
-                 host(&d, turned), host(&d, 8u - turned), host(&d, !turned), host(&d, 7u + turned));
+        snprintf(line, sizeof line, "%s %s latency %d at %s path %d %s - flow %s %s flow %s %s\n",
+                 host(&d, 0), host(&d, 8), i == 1 ? 4 : 5 + i, root(&d, (uint32_t)i), i,
+                 root(&d, (uint32_t)i), host(&d, turned), host(&d, 8u - turned), host(&d, !turned),
+                 host(&d, 7u + turned));
         strcat(text, line);
     }
     bed_policy(ctx, &d, "pr-drb", text);
@@ -190,6 +191,9 @@ static void the_same_flows_twice_are_one_solution(void **state)
     assert_null(s->next);
     assert_int_equal(sv_adapt_end(d.a).patterns, 1);
     assert_int_equal(sv_adapt_end(d.a).seeded, 1);
+    assert_string_equal(d.f->switches[s->flows.router].name, root(&d, 1));
+    for (uint32_t i = 0; i < d.f->num_switches; i++)
+        assert_int_equal(sv_adapt_routers(d.a)[i].patterns, i == s->flows.router);
     bed_free(&d);
 }
 
