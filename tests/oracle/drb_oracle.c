@@ -109,7 +109,7 @@ static void close_path(drb *o, drb_pair *p, uint32_t place)
 /* Point 6: the next candidate. */
 static void open_next(drb *o, drb_pair *p)
 {
-    if (p->num_open >= o->set.paths)
+    if (p->num_open >= o->set.paths || p->still)
         return;
     for (uint32_t i = 1; i < p->candidates; i++)
         if (place_of(p, i) == SV_NONE) {
@@ -206,7 +206,7 @@ static void apply(drb *o, drb_pair *p, uint32_t which)
     p->trial = o->set.trial;
     p->solution = which;
     p->last = which + 1;
-    p->held = false;
+    p->still = false;
     p->asked = true;
     p->samples = 0;
 }
@@ -321,7 +321,7 @@ static void judge(drb *o, drb_pair *p, uint64_t now, bool tried)
     if (p->zone == SV__HIGH) {
         if (tried) {
             fail_solution(o, p, p->solution);
-            p->held = false;
+            p->held = p->still = false;
         }
         be_high(o, p, was != SV__HIGH);
         return;
@@ -396,21 +396,33 @@ void drb_late(drb *o, drb_pair *p, uint64_t now)
 
 /* ---- point 17 ---- */
 
+/* The oldest solution that has not failed, with so many paths at least. */
+static uint32_t oldest(const drb_pair *p, uint32_t paths)
+{
+    for (uint32_t i = 0; i < p->solutions; i++)
+        if (!p->store[i].failed && p->store[i].paths >= paths)
+            return i;
+    return SV_NONE;
+}
+
 void drb_speak(drb *o, drb_pair *p)
 {
     bool asked = p->asked;
-    uint32_t which = SV_NONE;
-    if (!o->predictive || !o->set.unasked || p->num_open > 1 || p->trial > 0)
+    if (!o->predictive || !o->set.unasked || p->num_open > 1 || p->trial > 0 || p->held)
         return;
-    for (uint32_t i = p->solutions; i-- > 0;)
-        if (!p->store[i].failed)
-            which = i;
+    uint32_t which = oldest(p, 2);
+    if (which == SV_NONE)
+        which = oldest(p, 1);
     if (p->last > 0 && !p->store[p->last - 1].failed)
         which = p->last - 1;
     if (which == SV_NONE)
         return;
+    p->held = true;
+    if (p->store[which].paths == 1) { /* path 0 */
+        p->still = true;
+        return;
+    }
     apply(o, p, which);
     p->asked = asked; /* the episode stays what it is */
-    p->held = true;
     o->report.unasked++;
 }

@@ -69,7 +69,8 @@ typedef struct drb_pair {
     uint32_t trial;    /* acknowledgements that are still waited for */
     uint32_t solution; /* that one */
     uint32_t last;     /* 1 + the one applied last; 0: none was */
-    bool held;         /* point 17: nothing is closed */
+    bool held;         /* point 17: nothing is closed … */
+    bool still;        /* … or opened: path 0 is all it needs */
     bool asked;        /* this episode has had its look into the store */
     drb_flows newest, episode;
     drb_solution *store;

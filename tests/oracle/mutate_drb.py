@@ -17,7 +17,7 @@ from support.mutate import SOURCE, find_out  # noqa: E402
 
 ROOM = os.path.join(SOURCE, "src", "adapt")
 # Tests, and how many trials.
-TESTS = {"drb": "300", "unit_decide": "", "unit_store": "", "unit_drb": ""}
+TESTS = {"drb": "600", "unit_decide": "", "unit_store": "", "unit_drb": ""}
 
 Mutation = namedtuple("Mutation", "file what old new")
 
@@ -151,6 +151,21 @@ MUTATIONS = [
     # ---- unasked ----
     Mutation("decide.c", "17: what was applied unasked is closed", "        if (!p->held)\n", "        if (1)\n"),
     Mutation("decide.c", "17: held though it has failed", "        p->held = false;\n", ""),
+    Mutation("decide.c", "17: another solution ends what is held", "    p->applied = p->last = s;\n",
+             "    p->applied = p->last = s;\n    p->held = false;\n"),
+    Mutation("decide.c", "17: path 0 alone opens paths", "if (p->held && p->meta.count == 1)", "if (0)"),
+    Mutation("decide.c", "17: what is held opens no paths", "if (p->held && p->meta.count == 1)", "if (p->held)"),
+    Mutation("decide.c", "17: the oldest, path 0 alone or not", "if (!s->failed && s->num_paths > 1)", "if (!s->failed)"),
+    Mutation("decide.c", "17: failed ones, too", "if (!s->failed && s->num_paths > 1)", "if (s->num_paths > 1)"),
+    Mutation("decide.c", "17: path 0 alone that has failed", "if (!s->failed && alone == NULL)", "if (alone == NULL)"),
+    Mutation("decide.c", "17: never path 0 alone", "    return alone;\n", "    return NULL;\n"),
+    Mutation("decide.c", "17: the oldest, not the last", "    if (p->last != NULL && !p->last->failed)\n", "    if (0)\n"),
+    Mutation("decide.c", "17: the last though it has failed", "    if (p->last != NULL && !p->last->failed)\n",
+             "    if (p->last != NULL)\n"),
+    Mutation("decide.c", "17: path 0 alone is applied", "    if (s->num_paths > 1)\n        SV_TRY(apply", "    if (1)\n        SV_TRY(apply"),
+    Mutation("decide.c", "17: path 0 alone counts", "report.unasked += s->num_paths > 1;", "report.unasked += 1;"),
+    Mutation("balance.c", "17: before every packet", "if (offset == 0 && a->set.unasked)", "if (a->set.unasked)"),
+    Mutation("balance.c", "17: asked or not", "if (offset == 0 && a->set.unasked)", "if (offset == 0 && b->predictive)"),
     # ---- kinds ----
     Mutation("fr_drb.c", "fr-drb is drb", "sv__balance_make(a, true, false)", "sv__balance_make(a, false, false)"),
     Mutation("pr_drb.c", "pr-drb is pr-fr-drb", "sv__balance_make(a, false, true)", "sv__balance_make(a, true, true)"),
