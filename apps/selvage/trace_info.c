@@ -15,11 +15,24 @@ static double percent(uint64_t part, uint64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* Calls, then those that begin a collective (MPI_Ibarrier …). */
+enum { CALLS = 2 * SV_CALL_COUNT };
+
+static uint64_t count_of(const sv_mpi_summary *s, unsigned i)
+{
+    return i < SV_CALL_COUNT ? s->calls[i] : s->begun[i - SV_CALL_COUNT];
+}
+
+static const char *name_of(unsigned i)
+{
+    return i < SV_CALL_COUNT ? sv_mpi_call_name(i) : sv_mpi_begun_name(i - SV_CALL_COUNT);
+}
+
 static uint64_t all_calls(const sv_mpi_summary *s)
 {
     uint64_t all = 0;
-    for (unsigned i = 1; i < SV_CALL_COUNT; i++)
-        all += s->calls[i];
+    for (unsigned i = 1; i < CALLS; i++)
+        all += count_of(s, i);
     return all;
 }
 
@@ -27,9 +40,9 @@ static uint64_t all_calls(const sv_mpi_summary *s)
 static unsigned next_call(const sv_mpi_summary *s, uint64_t *told)
 {
     unsigned best = SV_CALL_NONE;
-    for (unsigned i = 1; i < SV_CALL_COUNT; i++)
-        if (s->calls[i] > 0 && (*told >> i & 1) == 0 &&
-            (best == SV_CALL_NONE || s->calls[i] > s->calls[best]))
+    for (unsigned i = 1; i < CALLS; i++)
+        if (count_of(s, i) > 0 && (*told >> i & 1) == 0 &&
+            (best == SV_CALL_NONE || count_of(s, i) > count_of(s, best)))
             best = i;
     *told |= UINT64_C(1) << best;
     return best;
@@ -49,8 +62,8 @@ static void print_calls(sv_text *out, const sv_mpi_summary *s)
     uint64_t all = all_calls(s), told = 0;
     sv_text_print(out, "\ncalls             %llu\n", (unsigned long long)all);
     for (unsigned i = next_call(s, &told); i != SV_CALL_NONE; i = next_call(s, &told))
-        sv_text_print(out, "  %-18s %12llu  %6.2f %%\n", sv_mpi_call_name(i),
-                      (unsigned long long)s->calls[i], percent(s->calls[i], all));
+        sv_text_print(out, "  %-18s %12llu  %6.2f %%\n", name_of(i),
+                      (unsigned long long)count_of(s, i), percent(count_of(s, i), all));
 }
 
 static void print_sizes(sv_text *out, const sv_mpi_summary *s)
@@ -109,9 +122,9 @@ static void json_calls(sv_json *j, const sv_mpi_summary *s)
     sv_json_begin_array(j, "calls");
     for (unsigned i = next_call(s, &told); i != SV_CALL_NONE; i = next_call(s, &told)) {
         sv_json_begin_row(j, NULL, '{');
-        sv_json_text(j, "call", sv_mpi_call_name(i));
-        sv_json_number(j, "count", s->calls[i]);
-        sv_json_real(j, "percent", percent(s->calls[i], all), 4);
+        sv_json_text(j, "call", name_of(i));
+        sv_json_number(j, "count", count_of(s, i));
+        sv_json_real(j, "percent", percent(count_of(s, i), all), 4);
         sv_json_end(j, '}');
     }
     sv_json_end(j, ']');

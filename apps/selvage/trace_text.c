@@ -11,6 +11,7 @@
  *     RANK irecv CALL from PEER tag TAG group G bytes B request R
  *     RANK wait CALL request R
  *     RANK collective CALL root RANK group G bytes B
+ *     RANK icollective CALL root RANK group G bytes B request R
  *
  * CALL is the MPI call that the event is the first of, or -; PEER and TAG may be any.
  */
@@ -18,8 +19,8 @@
 
 #include "selvage/trace_shared.h"
 
-static const char *const kinds[SV_MPI_KINDS] = {"compute", "send", "isend",     "recv",
-                                                "irecv",   "wait", "collective"};
+static const char *const kinds[SV_MPI_KINDS] = {"compute", "send", "isend",      "recv",
+                                                "irecv",   "wait", "collective", "icollective"};
 
 static const char *number_or_any(uint32_t value, char *room)
 {
@@ -32,13 +33,17 @@ static const char *number_or_any(uint32_t value, char *room)
 static void print_event(sv_text *out, uint32_t rank, const sv_mpi_event *e)
 {
     char peer[12], tag[12];
-    const char *call = e->call == SV_CALL_NONE ? "-" : sv_mpi_call_name(e->call);
+    const char *call = sv_mpi_call_name(e->call);
+    if (e->call == SV_CALL_NONE)
+        call = "-";
+    else if (e->kind == SV_MPI_ICOLLECTIVE && sv_mpi_begun_name(e->call) != NULL)
+        call = sv_mpi_begun_name(e->call);
     if (e->kind == SV_MPI_COMPUTE) {
         sv_text_print(out, "%u compute %llu\n", rank, (unsigned long long)e->amount);
         return;
     }
     sv_text_print(out, "%u %s %s", rank, kinds[e->kind], call);
-    if (e->kind == SV_MPI_COLLECTIVE)
+    if (e->kind == SV_MPI_COLLECTIVE || e->kind == SV_MPI_ICOLLECTIVE)
         sv_text_print(out, " root %u group %u bytes %llu", e->peer, e->group,
                       (unsigned long long)e->amount);
     else if (e->kind != SV_MPI_WAIT)
@@ -46,7 +51,8 @@ static void print_event(sv_text *out, uint32_t rank, const sv_mpi_event *e)
                       e->kind == SV_MPI_RECV || e->kind == SV_MPI_IRECV ? "from" : "to",
                       number_or_any(e->peer, peer), number_or_any(e->tag, tag), e->group,
                       (unsigned long long)e->amount);
-    if (e->kind == SV_MPI_ISEND || e->kind == SV_MPI_IRECV || e->kind == SV_MPI_WAIT)
+    if (e->kind == SV_MPI_ISEND || e->kind == SV_MPI_IRECV || e->kind == SV_MPI_WAIT ||
+        e->kind == SV_MPI_ICOLLECTIVE)
         sv_text_print(out, " request %u", e->request);
     sv_text_print(out, "\n");
 }

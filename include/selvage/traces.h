@@ -29,6 +29,7 @@ typedef enum sv_mpi_kind {
     SV_MPI_IRECV,
     SV_MPI_WAIT, /* until one request is done */
     SV_MPI_COLLECTIVE,
+    SV_MPI_ICOLLECTIVE, /* begins one, which request ends with */
     SV_MPI_KINDS
 } sv_mpi_kind;
 
@@ -60,15 +61,17 @@ typedef enum sv_mpi_call {
 
 /* "MPI_Send" …; NULL beyond the last. */
 SV_API const char *sv_mpi_call_name(unsigned call);
+/* "MPI_Ibarrier" … of a collective that is begun; NULL of others. */
+SV_API const char *sv_mpi_begun_name(unsigned call);
 
 typedef struct sv_mpi_event {
     uint64_t amount;    /* bytes; of COMPUTE nanoseconds */
     uint32_t peer;      /* world rank; of collectives with a root, that */
     uint32_t tag;       /* of messages; of COLLECTIVE the call's number is enough: 0 */
-    uint32_t request;   /* of ISEND, IRECV, WAIT: a number below that of the rank's events,
-                         free again after WAIT */
+    uint32_t request;   /* of ISEND, IRECV, ICOLLECTIVE, WAIT: a number below that of the rank's
+                         events, free again after WAIT */
     uint16_t group;     /* of messages and collectives: which group of ranks (communicator) */
-    uint8_t kind, call; /* sv_mpi_kind, sv_mpi_call; of COLLECTIVE call tells which */
+    uint8_t kind, call; /* sv_mpi_kind, sv_mpi_call; of (I)COLLECTIVE call tells which */
 } sv_mpi_event;
 
 /* A communicator: world ranks in the order of its own. Group 0 is all ranks. */
@@ -107,9 +110,10 @@ SV_API SV_MUST_USE sv_status sv_mpi_add_group(sv_mpi_trace *trace, const uint32_
 
 /*
  * Proves that a trace is one: peers, groups and requests in range, a WAIT for every request and
- * none twice, the same collectives in the same order for all ranks of a group, and every receive
- * has a message (matched as MPI does: by sender, tag and group, in order). BAD_INPUT names rank and
- * event of the first that does not hold. Time: linear, but for receives from anybody.
+ * none twice, the same collectives, begun or not, in the same order for all ranks of a group, and
+ * every receive has a message (matched as MPI does: by sender, tag and group, in order). BAD_INPUT
+ * names rank and event of the first that does not hold. Time: linear, but for receives from
+ * anybody.
  */
 SV_API SV_MUST_USE sv_status sv_mpi_check(sv_ctx *ctx, const sv_mpi_trace *trace);
 
@@ -160,6 +164,7 @@ typedef struct sv_mpi_summary {
     uint64_t events, messages, bytes; /* collectives as their messages */
     uint64_t compute_ns;              /* sum over ranks */
     uint64_t calls[SV_CALL_COUNT];    /* MPI calls, all ranks */
+    uint64_t begun[SV_CALL_COUNT];    /* of collectives: those that begin one, not in calls */
     uint64_t sizes[65];               /* messages of 0 bytes; of 2^(i-1) … 2^i - 1 */
     /* Bytes and messages from rank to rank, [from × ranks + to]: point to point (without those of
      * SV_MPI_COLLECTIVE_TAG), and all. */

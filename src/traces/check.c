@@ -90,7 +90,7 @@ static sv_status check_event(const struct check *c, const struct members *m, uin
         return bad(c, rank, i, "there is no such group");
     if (!is_member(c, m, e->group, rank))
         return bad(c, rank, i, "the rank is not in the group");
-    if (e->kind == SV_MPI_COLLECTIVE) {
+    if (sv__is_collective(e)) {
         if (e->call < SV_CALL_BARRIER)
             return bad(c, rank, i, "the call is no collective");
         if (has_root(e) && !is_member(c, m, e->group, e->peer))
@@ -110,7 +110,7 @@ static sv_status check_requests(const struct check *c, uint32_t rank, uint64_t *
     const sv_mpi_rank *of = &c->t->ranks[rank];
     for (uint64_t i = 0; i < of->length; i++) {
         const sv_mpi_event *e = &of->events[i];
-        bool starts = e->kind == SV_MPI_ISEND || e->kind == SV_MPI_IRECV;
+        bool starts = sv__begins(e);
         if (!starts && e->kind != SV_MPI_WAIT)
             continue;
         if (e->request >= of->length)
@@ -153,6 +153,11 @@ struct sequence {
     size_t length, room, next;
 };
 
+static const char *name_of(const sv_mpi_event *e)
+{
+    return e->kind == SV_MPI_ICOLLECTIVE ? sv_mpi_begun_name(e->call) : sv_mpi_call_name(e->call);
+}
+
 static sv_status compare_rank(const struct check *c, uint32_t rank, struct sequence *all)
 {
     const sv_mpi_rank *of = &c->t->ranks[rank];
@@ -160,19 +165,18 @@ static sv_status compare_rank(const struct check *c, uint32_t rank, struct seque
         all[g].next = 0;
     for (uint64_t i = 0; i < of->length; i++) {
         const sv_mpi_event *e = &of->events[i];
-        if (e->kind != SV_MPI_COLLECTIVE)
+        if (!sv__is_collective(e))
             continue;
         struct sequence *s = &all[e->group];
         const sv_mpi_event *is = s->next < s->length ? s->at[s->next++] : NULL;
-        if (is == NULL || is->call != e->call || is->amount != e->amount ||
+        if (is == NULL || is->call != e->call || is->kind != e->kind || is->amount != e->amount ||
             (has_root(e) && is->peer != e->peer))
-            return sv_fail(c->ctx, SV_BAD_INPUT,
-                           "rank %u, event %llu: %s, where rank %u of the group has %s", rank,
-                           (unsigned long long)i, sv_mpi_call_name(e->call),
-                           c->t->groups[e->group].ranks[0],
-                           is == NULL            ? "none"
-                           : is->call != e->call ? sv_mpi_call_name(is->call)
-                                                 : "it with another root or size");
+            return sv_fail(
+                c->ctx, SV_BAD_INPUT, "rank %u, event %llu: %s, where rank %u of the group has %s",
+                rank, (unsigned long long)i, name_of(e), c->t->groups[e->group].ranks[0],
+                is == NULL                                   ? "none"
+                : is->call != e->call || is->kind != e->kind ? name_of(is)
+                                                             : "it with another root or size");
     }
     return SV_OK;
 }
@@ -182,7 +186,7 @@ static sv_status collect(const struct check *c, struct sequence *all)
     for (uint32_t rank = 0; rank < c->t->num_ranks; rank++)
         for (uint64_t i = 0; i < c->t->ranks[rank].length; i++) {
             const sv_mpi_event *e = &c->t->ranks[rank].events[i];
-            if (e->kind == SV_MPI_COLLECTIVE && c->t->groups[e->group].ranks[0] == rank)
+            if (sv__is_collective(e) && c->t->groups[e->group].ranks[0] == rank)
                 SV_TRY(sv_array_push(c->ctx, &all[e->group], e));
         }
     return SV_OK;
@@ -196,13 +200,13 @@ static sv_status who_misses(const struct check *c, uint32_t g, const struct sequ
         const sv_mpi_rank *events = &c->t->ranks[rank];
         size_t count = 0;
         for (uint64_t n = 0; n < events->length; n++)
-            count += events->events[n].kind == SV_MPI_COLLECTIVE && events->events[n].group == g;
+            count += sv__is_collective(&events->events[n]) && events->events[n].group == g;
         if (count < of->length)
             return sv_fail(c->ctx, SV_BAD_INPUT,
                            "rank %u, event %llu: it ends with %zu of the %zu collectives of group "
                            "%u: %s is missing",
                            rank, (unsigned long long)events->length, count, of->length, g,
-                           sv_mpi_call_name(of->at[count]->call));
+                           name_of(of->at[count]));
     }
     return SV_OK;
 }
@@ -212,7 +216,7 @@ static sv_status all_there(const struct check *c, const struct sequence *all, ui
 {
     for (uint32_t rank = 0; rank < c->t->num_ranks; rank++)
         for (uint64_t i = 0; i < c->t->ranks[rank].length; i++)
-            if (c->t->ranks[rank].events[i].kind == SV_MPI_COLLECTIVE)
+            if (sv__is_collective(&c->t->ranks[rank].events[i]))
                 counts[c->t->ranks[rank].events[i].group]++;
     for (uint32_t g = 0; g < c->t->num_groups; g++)
         if (counts[g] != (uint64_t)all[g].length * c->t->groups[g].size)

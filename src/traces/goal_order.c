@@ -183,10 +183,25 @@ static sv_status finish(struct order *o, uint32_t i)
     return SV_OK;
 }
 
+enum { LOOKS = 64 };
+
+/* Whether something that could begin once a message is there has to wait for op, which computes. */
+static void look_who_waits(struct order *o, uint32_t op)
+{
+    const struct queue *q = &o->queue[AFTER_WAITING];
+    if (o->g->ops.at[op].kind != SV_MPI_COMPUTE || o->g->ops.at[op].amount == 0)
+        return;
+    for (uint32_t k = q->first; k < q->end && k < q->first + LOOKS && !o->several; k++)
+        for (uint32_t i = o->needs.first[q->at[k]]; i < o->needs.first[q->at[k] + 1]; i++) {
+            uint32_t needed = o->needs.at[i] / 2;
+            o->several |= (o->needs.at[i] & 1) == 0 && !o->done[needed] && !o->begun[q->at[k]] &&
+                          o->g->ops.at[needed].kind == SV_MPI_IRECV;
+        }
+}
+
 /* Whether something that could begin after other waiting has to wait for what op needs, too. */
 static void look_for_choice(struct order *o, uint32_t op)
 {
-    enum { LOOKS = 64 };
     const struct queue *q = &o->queue[AFTER_WAITING];
     for (uint32_t k = q->first; k < q->end && k < q->first + LOOKS && !o->several; k++)
         for (uint32_t i = o->needs.first[op]; i < o->needs.first[op + 1]; i++) {
@@ -220,6 +235,7 @@ static sv_status run(struct order *o)
             break;
         uint32_t op = q->at[q->first++];
         if (q < &o->queue[AFTER_WAITING]) {
+            look_who_waits(o, op);
             SV_TRY(begin(o, op));
         } else if (!o->begun[op]) {
             look_for_choice(o, op);

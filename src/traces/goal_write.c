@@ -4,14 +4,18 @@
  * Idea: what a rank does next requires the front: the operations that must be done, or have begun,
  * before. Computing, SEND and RECV are the front alone when they are done. ISEND and IRECV are when
  * they have begun (irequires), which keeps the order of messages; WAIT adds that its operation is
- * done. A step of a collective is a receive and a message, and the front when both are done.
+ * done. A step of a collective is a receive and a message, and the front when both are done. The
+ * steps of one that is begun follow each other beside all else; WAIT adds that the last is done.
  *
  * GOAL knows no groups: messages of group 0 keep their tags; those of others, and of collectives,
- * get tags above the largest of these, one for each group and tag. A receive with any tag takes
- * those of other groups, too, then.
+ * get tags above the largest of these, one for each group and tag; in a group in which some are
+ * begun each collective has one, since they may pass each other. A receive with any tag takes those
+ * of other groups, too, then.
  *
  * Cost: linear in what is written.
  */
+#include <string.h>
+
 #include "base/array.h"
 #include "base/map.h"
 #include "base/text.h"
@@ -23,6 +27,11 @@ struct front {
     bool begun; /* is enough */
 };
 
+/* The operations that a request ends with; 0: none. */
+struct ends {
+    uint64_t labels[2];
+};
+
 struct writer {
     sv_ctx *ctx;
     const sv_mpi_trace *t;
@@ -32,12 +41,15 @@ struct writer {
     uint32_t rank;
     uint64_t labels;
     SV_ARRAY(struct front) front;
-    SV_ARRAY(uint64_t) pending; /* by request: label */
+    SV_ARRAY(struct ends) pending; /* by request */
+    /* [groups]: whether some are begun; how many there were of the rank */
+    bool *begun;
+    uint32_t *turns;
 };
 
 /* ---- tags ---- */
 
-static void find_plain(struct writer *w)
+static void look_at_all(struct writer *w)
 {
     for (uint32_t rank = 0; rank < w->t->num_ranks; rank++)
         for (uint64_t i = 0; i < w->t->ranks[rank].length; i++) {
@@ -45,17 +57,20 @@ static void find_plain(struct writer *w)
             if ((e->kind == SV_MPI_SEND || e->kind == SV_MPI_ISEND) && e->group == 0 &&
                 e->tag >= w->plain)
                 w->plain = e->tag + 1;
+            if (e->kind == SV_MPI_ICOLLECTIVE)
+                w->begun[e->group] = true;
         }
 }
 
 static sv_status tag_of(struct writer *w, const sv_mpi_event *e, uint32_t *tag)
 {
-    bool collective = e->kind == SV_MPI_COLLECTIVE;
+    bool collective = sv__is_collective(e);
+    uint32_t turn = collective && w->begun[e->group] ? w->turns[e->group]++ : 0;
     *tag = e->tag;
     if (!collective && (e->group == 0 || e->tag == SV_MPI_ANY))
         return SV_OK;
     uint64_t key =
-        (uint64_t)e->group << 33 | (uint64_t)collective << 32 | (collective ? 0 : e->tag);
+        (uint64_t)e->group << 33 | (uint64_t)collective << 32 | (collective ? turn : e->tag);
     uint32_t number;
     SV_TRY(sv_map_add(&w->tags, key, (uint32_t)w->tags.count, &number));
     if (number >= SV_MPI_ANY - w->plain)
@@ -119,7 +134,8 @@ static uint32_t place_in(const sv_mpi_group *g, uint32_t rank)
     return place;
 }
 
-static sv_status write_collective(struct writer *w, const sv_mpi_event *e)
+/* first: of its first step, if there is one. */
+static sv_status write_collective(struct writer *w, const sv_mpi_event *e, struct ends *first)
 {
     const sv_mpi_group *g = &w->t->groups[e->group];
     sv__coll coll = {.call = e->call,
@@ -137,6 +153,8 @@ static sv_status write_collective(struct writer *w, const sv_mpi_event *e)
         if (step.to != SV_NONE)
             sent = write_message(w, true, g->ranks[step.to], step.to_bytes, tag);
         w->front.length = 0;
+        if (i == 0)
+            *first = (struct ends){{received, sent}};
         if (received > 0)
             SV_TRY(sv_array_push(w->ctx, &w->front, (struct front){received, false}));
         if (sent > 0)
@@ -145,18 +163,41 @@ static sv_status write_collective(struct writer *w, const sv_mpi_event *e)
     return SV_OK;
 }
 
-static sv_status remember(struct writer *w, uint32_t request, uint64_t label)
+static sv_status remember(struct writer *w, uint32_t request, struct ends ends)
 {
     while (w->pending.length <= request)
-        SV_TRY(sv_array_push(w->ctx, &w->pending, 0));
-    w->pending.at[request] = label;
+        SV_TRY(sv_array_push(w->ctx, &w->pending, (struct ends){{0}}));
+    w->pending.at[request] = ends;
     return SV_OK;
+}
+
+static sv_status push_ends(struct writer *w, const struct ends *ends, bool begun)
+{
+    for (int i = 0; i < 2; i++)
+        if (ends->labels[i] > 0)
+            SV_TRY(sv_array_push(w->ctx, &w->front, (struct front){ends->labels[i], begun}));
+    return SV_OK;
+}
+
+/* What follows requires that its first step has begun. */
+static sv_status begin_collective(struct writer *w, const sv_mpi_event *e)
+{
+    struct ends first = {{0}}, last = {{0}};
+    SV_TRY(write_collective(w, e, &first));
+    if (first.labels[0] == 0 && first.labels[1] == 0)
+        return remember(w, e->request, last); /* it has no messages: the front is what it was */
+    for (size_t i = 0; i < w->front.length; i++)
+        last.labels[i] = w->front.at[i].label;
+    w->front.length = 0;
+    SV_TRY(push_ends(w, &first, true));
+    return remember(w, e->request, last);
 }
 
 static sv_status write_event(struct writer *w, const sv_mpi_event *e)
 {
     uint64_t label;
     uint32_t tag;
+    struct ends first;
     bool sends = e->kind == SV_MPI_SEND || e->kind == SV_MPI_ISEND;
     bool later = e->kind == SV_MPI_ISEND || e->kind == SV_MPI_IRECV;
     switch ((sv_mpi_kind)e->kind) {
@@ -172,12 +213,14 @@ static sv_status write_event(struct writer *w, const sv_mpi_event *e)
         SV_TRY(tag_of(w, e, &tag));
         label = write_message(w, sends, e->peer, e->amount, tag);
         if (later)
-            SV_TRY(remember(w, e->request, label));
+            SV_TRY(remember(w, e->request, (struct ends){{label}}));
         return advance(w, label, later);
     case SV_MPI_WAIT:
-        return sv_array_push(w->ctx, &w->front, (struct front){w->pending.at[e->request], false});
+        return push_ends(w, &w->pending.at[e->request], false);
     case SV_MPI_COLLECTIVE:
-        return write_collective(w, e);
+        return write_collective(w, e, &first);
+    case SV_MPI_ICOLLECTIVE:
+        return begin_collective(w, e);
     case SV_MPI_KINDS:
         break;
     }
@@ -186,12 +229,13 @@ static sv_status write_event(struct writer *w, const sv_mpi_event *e)
 
 static sv_status write_all(struct writer *w)
 {
-    find_plain(w);
+    look_at_all(w);
     sv_text_print(&w->out, "num_ranks %u\n", w->t->num_ranks);
     for (w->rank = 0; w->rank < w->t->num_ranks; w->rank++) {
         const sv_mpi_rank *of = &w->t->ranks[w->rank];
         w->labels = 0;
         w->front.length = w->pending.length = 0;
+        memset(w->turns, 0, w->t->num_groups * sizeof *w->turns);
         sv_text_print(&w->out, "\nrank %u {\n", w->rank);
         for (uint64_t i = 0; i < of->length && w->out.status == SV_OK; i++)
             SV_TRY(write_event(w, &of->events[i]));
@@ -206,7 +250,11 @@ sv_status sv_mpi_write_goal(sv_ctx *ctx, const sv_mpi_trace *trace, const sv_sin
     struct writer w = {.ctx = ctx, .t = trace};
     sv_text_init(&w.out, ctx, sink);
     sv_map_init(&w.tags, ctx);
-    sv_status status = write_all(&w);
+    w.begun = sv_alloc(ctx, trace->num_groups, sizeof *w.begun);
+    w.turns = sv_alloc(ctx, trace->num_groups, sizeof *w.turns);
+    sv_status status = w.begun == NULL || w.turns == NULL ? SV_NO_MEMORY : write_all(&w);
+    sv_release(ctx, w.begun);
+    sv_release(ctx, w.turns);
     sv_array_release(ctx, &w.front);
     sv_array_release(ctx, &w.pending);
     sv_map_release(&w.tags);

@@ -339,8 +339,25 @@ static OTF2_CallbackCode on_collective(HEAD, OTF2_CollectiveOp op, OTF2_CommRef 
                                        uint64_t sent, uint64_t received)
 {
     UNUSED;
-    return ended(user, sv__otf2_collective(user, call_of(op), comm, root, sent, received));
+    const sv__otf2_coll c = {call_of(op), comm, root, sent, received};
+    return ended(user, sv__otf2_collective(user, &c));
 }
+
+#if OTF2_VERSION_MAJOR >= 3
+static OTF2_CallbackCode on_begun(HEAD, uint64_t request)
+{
+    UNUSED;
+    return ended(user, sv__otf2_collective_begin(user, request));
+}
+
+static OTF2_CallbackCode on_begun_end(HEAD, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root,
+                                      uint64_t sent, uint64_t received, uint64_t request)
+{
+    UNUSED;
+    const sv__otf2_coll c = {call_of(op), comm, root, sent, received};
+    return ended(user, sv__otf2_collective_end(user, request, &c));
+}
+#endif
 
 static OTF2_EvtReaderCallbacks *make_callbacks(void)
 {
@@ -357,6 +374,10 @@ static OTF2_EvtReaderCallbacks *make_callbacks(void)
     OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, on_irecv);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, on_collective_begin);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, on_collective);
+#if OTF2_VERSION_MAJOR >= 3
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, on_begun);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(c, on_begun_end);
+#endif
     return c;
 }
 

@@ -46,7 +46,8 @@ typedef struct sv__otf2 {
     SV_ARRAY(sv__otf2_region) regions;
     sv__otf2_rank now;
     uint64_t handled; /* events of this rank that mean something */
-    uint64_t lost;    /* receives that never came, collectives that are none of ours */
+    uint64_t lost;    /* receives that never came, collectives that are none of ours or never
+                         ended */
     uint64_t uneven;  /* collectives with different sizes */
 } sv__otf2;
 
@@ -55,6 +56,13 @@ typedef struct sv__otf2_message {
     uint32_t peer, comm, tag;
     uint64_t bytes;
 } sv__otf2_message;
+
+/* A collective: the archive's communicator, a root of that, what the rank sent and received. */
+typedef struct sv__otf2_coll {
+    unsigned call; /* sv_mpi_call; SV_CALL_NONE: none of ours */
+    uint32_t comm, root;
+    uint64_t sent, received;
+} sv__otf2_coll;
 
 sv_status sv__otf2_begin(sv__otf2 *o, uint32_t rank);
 sv_status sv__otf2_enter(sv__otf2 *o, uint64_t time, uint32_t region);
@@ -65,8 +73,10 @@ sv_status sv__otf2_isend(sv__otf2 *o, const sv__otf2_message *m, uint64_t reques
 sv_status sv__otf2_irecv(sv__otf2 *o, uint64_t request);
 /* A request is over; of a receive m tells what came. */
 sv_status sv__otf2_complete(sv__otf2 *o, uint64_t request, const sv__otf2_message *m);
-sv_status sv__otf2_collective(sv__otf2 *o, unsigned call, uint32_t comm, uint32_t root,
-                              uint64_t sent, uint64_t received);
+sv_status sv__otf2_collective(sv__otf2 *o, const sv__otf2_coll *c);
+/* One begins; which it is is known when it ends. */
+sv_status sv__otf2_collective_begin(sv__otf2 *o, uint64_t request);
+sv_status sv__otf2_collective_end(sv__otf2 *o, uint64_t request, const sv__otf2_coll *c);
 /* The rank has no more. */
 sv_status sv__otf2_end(sv__otf2 *o);
 void sv__otf2_release(sv__otf2 *o);

@@ -4,7 +4,8 @@
  * Idea: MPI regions tell which call an event is from; the time between leaving one and entering the
  * next, by the archive's clock, is computing. (What is before the first region and after the last
  * does not count.) A receive that was started tells from whom only when it is over: its IRECV
- * stands where it began, and is filled in then; one that is never over is taken out at the end.
+ * stands where it began, and is filled in then; one that is never over is taken out at the end. So
+ * does a collective that was begun.
  * MPI_Sendrecv's message and receive become ISEND and IRECV, which its end waits for.
  *
  * Sizes of collectives are the sums that Score-P writes: all a rank sends to all. What a rank gives
@@ -47,7 +48,7 @@ static sv_status bad(const sv__otf2 *o, const char *what)
 /* Adds an event; the first of a call has it. */
 static sv_status add(sv__otf2 *o, sv_mpi_event *e)
 {
-    if (e->kind != SV_MPI_COMPUTE && e->kind != SV_MPI_COLLECTIVE) {
+    if (e->kind != SV_MPI_COMPUTE && !sv__is_collective(e)) {
         e->call = o->now.call;
         o->now.call = SV_CALL_NONE;
     }
@@ -208,19 +209,28 @@ sv_status sv__otf2_irecv(sv__otf2 *o, uint64_t request)
     return add(o, &e);
 }
 
+/* The event of a request that ends, of a kind, and its number. */
+static sv_status find_begun(sv__otf2 *o, uint64_t request, sv_mpi_kind kind, uint32_t *number,
+                            sv_mpi_event **began)
+{
+    uint32_t found = sv_map_get(&o->now.requests, request);
+    o->handled++;
+    if (found == SV_ABSENT || found == 0)
+        return bad(o, "a request ends that has not begun");
+    *number = found - 1;
+    *began = &o->trace->ranks[o->now.rank].events[o->now.began.at[*number] - 1];
+    return (*began)->kind == kind ? SV_OK : bad(o, "a request ends as what it is not");
+}
+
 sv_status sv__otf2_complete(sv__otf2 *o, uint64_t request, const sv__otf2_message *m)
 {
-    uint32_t number = sv_map_get(&o->now.requests, request);
-    o->handled++;
-    if (number == SV_ABSENT || number == 0)
-        return bad(o, "a request ends that has not begun");
-    sv_mpi_event *began = &o->trace->ranks[o->now.rank].events[o->now.began.at[number - 1] - 1];
-    if ((m != NULL) != (began->kind == SV_MPI_IRECV))
-        return bad(o, "a request ends as what it is not");
+    uint32_t number;
+    sv_mpi_event *began;
+    SV_TRY(find_begun(o, request, m != NULL ? SV_MPI_IRECV : SV_MPI_ISEND, &number, &began));
     if (m != NULL)
         SV_TRY(fill(o, m, began));
     sv_map_set(&o->now.requests, request, 0);
-    return wait_for(o, number - 1);
+    return wait_for(o, number);
 }
 
 /* ---- collectives ---- */
@@ -250,27 +260,59 @@ static uint64_t share(unsigned call, uint64_t size, uint64_t me, uint64_t root, 
     }
 }
 
-sv_status sv__otf2_collective(sv__otf2 *o, unsigned call, uint32_t comm, uint32_t root,
-                              uint64_t sent, uint64_t received)
+/* Call, root, group and bytes of an event. */
+static sv_status fill_collective(sv__otf2 *o, const sv__otf2_coll *c, sv_mpi_event *e)
 {
-    o->handled++;
-    if (call == SV_CALL_NONE) {
-        o->lost++;
-        return SV_OK;
-    }
-    bool rooted = call == SV_CALL_BCAST || call == SV_CALL_SCATTER || call == SV_CALL_REDUCE ||
-                  call == SV_CALL_GATHER;
-    sv_mpi_event e = {.kind = SV_MPI_COLLECTIVE, .call = (uint8_t)call};
-    const sv__otf2_message m = {.peer = rooted ? root : 0, .comm = comm};
-    SV_TRY(fill(o, &m, &e));
-    const sv_mpi_group *g = &o->trace->groups[e.group];
+    bool rooted = c->call == SV_CALL_BCAST || c->call == SV_CALL_SCATTER ||
+                  c->call == SV_CALL_REDUCE || c->call == SV_CALL_GATHER;
+    const sv__otf2_message m = {.peer = rooted ? c->root : 0, .comm = c->comm};
+    SV_TRY(fill(o, &m, e));
+    const sv_mpi_group *g = &o->trace->groups[e->group];
     uint32_t me = 0;
     while (me < g->size && g->ranks[me] != o->now.rank)
         me++;
     if (me == g->size)
         return bad(o, "the rank is not in the communicator");
-    e.amount = share(call, g->size, me, root, sent, received);
+    e->call = (uint8_t)c->call;
+    e->amount = share(c->call, g->size, me, c->root, c->sent, c->received);
+    return SV_OK;
+}
+
+sv_status sv__otf2_collective(sv__otf2 *o, const sv__otf2_coll *c)
+{
+    sv_mpi_event e = {.kind = SV_MPI_COLLECTIVE};
+    o->handled++;
+    if (c->call == SV_CALL_NONE) {
+        o->lost++;
+        return SV_OK;
+    }
+    SV_TRY(fill_collective(o, c, &e));
     return add(o, &e);
+}
+
+sv_status sv__otf2_collective_begin(sv__otf2 *o, uint64_t request)
+{
+    sv_mpi_event e = {.kind = SV_MPI_ICOLLECTIVE};
+    o->handled++;
+    SV_TRY(request_new(o, &e.request));
+    SV_TRY(remember(o, request, e.request));
+    return add(o, &e);
+}
+
+sv_status sv__otf2_collective_end(sv__otf2 *o, uint64_t request, const sv__otf2_coll *c)
+{
+    uint32_t number;
+    sv_mpi_event *began;
+    SV_TRY(find_begun(o, request, SV_MPI_ICOLLECTIVE, &number, &began));
+    sv_map_set(&o->now.requests, request, 0);
+    if (c->call == SV_CALL_NONE) {
+        began->kind = SV_MPI_KINDS; /* to be left out */
+        o->now.began.at[number] = 0;
+        o->lost++;
+        return SV_OK;
+    }
+    SV_TRY(fill_collective(o, c, began));
+    return wait_for(o, number);
 }
 
 /* The sizes of a group's k-th collective: the largest of its ranks' is that of all. */
@@ -285,7 +327,7 @@ static sv_status even_out_group(sv__otf2 *o, uint16_t group)
             size_t k = 0;
             for (uint64_t n = 0; n < of->length && status == SV_OK; n++) {
                 sv_mpi_event *e = &of->events[n];
-                if (e->kind != SV_MPI_COLLECTIVE || e->group != group)
+                if (!sv__is_collective(e) || e->group != group)
                     continue;
                 if (i == 0 && pass == 0)
                     status = sv_array_push(o->ctx, &first, e);
@@ -338,7 +380,7 @@ sv_status sv__otf2_end(sv__otf2 *o)
         if (o->now.began.at[i] == 0)
             continue;
         sv_mpi_event *e = &of->events[o->now.began.at[i] - 1];
-        if (e->kind == SV_MPI_IRECV) {
+        if (e->kind == SV_MPI_IRECV || e->kind == SV_MPI_ICOLLECTIVE) {
             e->kind = SV_MPI_KINDS; /* to be left out */
             o->lost++;
         } else {

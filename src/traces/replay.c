@@ -85,12 +85,14 @@ static sv_status sort_groups(sv_mpi_replay *p)
 {
     const sv_mpi_trace *t = p->trace;
     p->places = sv_alloc(p->ctx, t->num_groups, sizeof *p->places);
-    if (p->places == NULL)
+    p->turns = sv_alloc(p->ctx, t->num_groups, sizeof *p->turns);
+    if (p->places == NULL || p->turns == NULL)
         return SV_NO_MEMORY;
     for (uint32_t g = 0; g < t->num_groups; g++) {
         uint32_t size = t->groups[g].size;
         uint64_t *places = p->places[g] = sv_alloc(p->ctx, size, sizeof *places);
-        if (places == NULL)
+        p->turns[g] = sv_alloc(p->ctx, size, sizeof *p->turns[g]);
+        if (places == NULL || p->turns[g] == NULL)
             return SV_NO_MEMORY;
         for (uint32_t i = 0; i < size; i++)
             places[i] = (uint64_t)t->groups[g].ranks[i] << 32 | i;
@@ -194,7 +196,7 @@ static sv_status sizes_fit(sv_mpi_replay *p)
             uint64_t most = UINT32_MAX;
             if (e->kind == SV_MPI_COMPUTE || e->kind == SV_MPI_WAIT)
                 continue;
-            if (e->kind == SV_MPI_COLLECTIVE && blocks)
+            if (sv__is_collective(e) && blocks)
                 most /= t->groups[e->group].size;
             if (e->amount > most)
                 return sv_fail(p->ctx, SV_UNSUPPORTED,
@@ -224,28 +226,44 @@ static sv_status times_fit(sv_mpi_replay *p)
     return SV_OK;
 }
 
-/* Slots for all requests of all ranks, and two more a rank. */
+/* The requests of a rank; whether some are collectives. */
+static bool count_requests(const sv_mpi_rank *of, uint64_t *requests)
+{
+    bool strands = false;
+    *requests = 0;
+    for (uint64_t i = 0; i < of->length; i++) {
+        const sv_mpi_event *e = &of->events[i];
+        if (sv__begins(e) && e->request >= *requests)
+            *requests = (uint64_t)e->request + 1;
+        strands = strands || e->kind == SV_MPI_ICOLLECTIVE;
+    }
+    return strands;
+}
+
+/* Slots for all requests of all ranks, and two more a rank, and a strand. */
 static sv_status make_slots(sv_mpi_replay *p)
 {
-    const sv_mpi_trace *t = p->trace;
-    size_t all = 0;
-    for (uint32_t rank = 0; rank < t->num_ranks; rank++) {
-        uint64_t requests = 0;
-        for (uint64_t i = 0; i < t->ranks[rank].length; i++) {
-            const sv_mpi_event *e = &t->ranks[rank].events[i];
-            if ((e->kind == SV_MPI_ISEND || e->kind == SV_MPI_IRECV) && e->request >= requests)
-                requests = (uint64_t)e->request + 1;
-        }
-        p->actors[rank].requests = requests;
-        all += requests + 2;
+    uint32_t ranks = p->trace->num_ranks;
+    size_t all = 0, all_strands = 0;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        sv__actor *actor = &p->actors[rank];
+        bool strands = count_requests(&p->trace->ranks[rank], &actor->requests);
+        actor->begins = strands;
+        all += actor->requests * (strands ? 3 : 1) + 2;
+        all_strands += strands ? actor->requests : 0;
     }
     p->slots = sv_alloc(p->ctx, all, sizeof *p->slots);
-    if (p->slots == NULL)
+    p->strands = sv_alloc(p->ctx, all_strands, sizeof *p->strands);
+    if (p->slots == NULL || p->strands == NULL)
         return SV_NO_MEMORY;
     sv__slot *slots = p->slots;
-    for (uint32_t rank = 0; rank < t->num_ranks; rank++) {
-        p->actors[rank].slots = slots;
-        slots += p->actors[rank].requests + 2;
+    sv__strand *strands = p->strands;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        sv__actor *actor = &p->actors[rank];
+        actor->slots = slots;
+        actor->strands = strands;
+        slots += actor->requests * (actor->begins ? 3 : 1) + 2;
+        strands += actor->begins ? actor->requests : 0;
     }
     return SV_OK;
 }
@@ -315,12 +333,17 @@ void sv_mpi_replay_free(sv_mpi_replay *p)
         sv_array_release(p->ctx, &p->outboxes[t].heap);
     for (uint32_t g = 0; p->places != NULL && g < p->trace->num_groups; g++)
         sv_release(p->ctx, p->places[g]);
+    for (uint32_t g = 0; p->turns != NULL && g < p->trace->num_groups; g++)
+        sv_release(p->ctx, p->turns[g]);
     sv_array_release(p->ctx, &p->parcels);
     sv_array_release(p->ctx, &p->posts);
     sv_array_release(p->ctx, &p->lanes);
     sv_array_release(p->ctx, &p->runnable);
+    sv_array_release(p->ctx, &p->ready);
     sv_cells_release(&p->lane_of);
     sv_release(p->ctx, p->places);
+    sv_release(p->ctx, p->turns);
+    sv_release(p->ctx, p->strands);
     sv_release(p->ctx, p->slots);
     sv_release(p->ctx, p->outboxes);
     sv_release(p->ctx, p->actors);

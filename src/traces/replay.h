@@ -50,19 +50,39 @@ typedef struct sv__lane {
     uint32_t group, next; /* the next lane of its receiver */
 } sv__lane;
 
-/* What a rank can wait for: one of its requests, its own SEND, its own RECV. */
+/* What a rank hands over, or wants, at a time. */
+typedef struct sv__want {
+    uint64_t now, bytes;
+    uint32_t peer, tag;
+    uint32_t group; /* 2 × group, + 1: of a collective; its tag is then which of the group it is */
+    uint32_t slot;
+} sv__want;
+
+/* What can be waited for: one of a rank's requests, its own SEND, its own RECV; and for each
+ * request, if that is a collective, the same two of its step. */
 typedef struct sv__slot {
     uint64_t done; /* SV_NEVER: not yet */
 } sv__slot;
 
+/* A collective that was begun goes on by itself, with a clock of its own. */
+typedef struct sv__strand {
+    const sv_mpi_event *event;
+    uint64_t time;
+    uint32_t step, turn;
+    bool begun, runnable; /* runnable: or running */
+} sv__strand;
+
 typedef struct sv__actor {
     uint64_t time, at; /* its clock; its event */
-    uint64_t requests; /* slots: its requests, SEND, RECV */
+    uint64_t requests; /* slots: its requests, SEND, RECV, then two a strand */
     sv__slot *slots;
+    sv__strand *strands; /* [requests], if it begins collectives */
     uint32_t terminal, destination;
     uint32_t round, step; /* of the whole trace; of a collective */
+    uint32_t turn;        /* which of its group's collectives that is */
     uint32_t lanes;       /* the first, or SV_NONE */
     sv__list any;         /* receives from anybody */
+    bool begins;          /* collectives: it has strands */
     bool begun;           /* its event has: waits for slots */
     bool paused;          /* has told something that the simulator has not asked for yet */
     bool blocked, runnable, done;
@@ -85,13 +105,16 @@ struct sv_mpi_replay {
     sv__outbox *outboxes; /* [terminals] */
     uint32_t num_terminals;
     sv__slot *slots;
+    sv__strand *strands;
     SV_ARRAY(sv__parcel) parcels;
     SV_ARRAY(sv__post) posts;
     uint32_t free_parcel, free_post;
     sv_cells lane_of; /* by receiver; by sender and group */
     SV_ARRAY(sv__lane) lanes;
     SV_ARRAY(uint32_t) runnable; /* ranks, a stack */
+    SV_ARRAY(uint64_t) ready;    /* strands that can go on: rank << 32 | request */
     uint64_t **places;           /* [groups]: world rank << 32 | place, ascending */
+    uint32_t **turns;            /* [groups]: by place: collectives that were begun */
     uint64_t orders;
     uint64_t waiting;
     uint32_t left; /* ranks that have not ended */
@@ -105,12 +128,11 @@ uint32_t sv__place_in(const sv_mpi_replay *p, uint16_t group, uint32_t rank);
 
 /* ---- replay_match.c ---- */
 
-/* A rank hands a message over. *told: it is for another terminal. */
-void sv__replay_send(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *what, uint32_t group,
-                     uint32_t slot, bool *told);
+/* A rank hands a message over. *told: it is for another terminal, and the rank is to pause until
+ * the simulator has asked for it; told NULL: it does not pause. */
+void sv__replay_send(sv_mpi_replay *p, uint32_t rank, const sv__want *what, bool *told);
 /* A rank wants one. */
-void sv__replay_receive(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *what, uint32_t group,
-                        uint32_t slot);
+void sv__replay_receive(sv_mpi_replay *p, uint32_t rank, const sv__want *what);
 /* What was under way is there. */
 void sv__replay_deliver(sv_mpi_replay *p, uint32_t parcel, uint64_t time);
 /* The outbox of a terminal. */
@@ -121,7 +143,7 @@ uint32_t sv__replay_pop(sv_mpi_replay *p, uint32_t terminal);
 
 /* A slot has what it waits for. */
 void sv__replay_done(sv_mpi_replay *p, uint32_t rank, uint32_t slot, uint64_t time);
-/* Runs all ranks that can go on. */
+/* Runs all ranks, and collectives that were begun, that can go on. */
 void sv__replay_run(sv_mpi_replay *p);
 /* This one can. */
 void sv__replay_go_on(sv_mpi_replay *p, uint32_t rank);

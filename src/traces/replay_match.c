@@ -272,27 +272,25 @@ void sv__replay_deliver(sv_mpi_replay *p, uint32_t number, uint64_t time)
 
 /* ---- ranks ---- */
 
-void sv__replay_send(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *what, uint32_t group,
-                     uint32_t slot, bool *told)
+void sv__replay_send(sv_mpi_replay *p, uint32_t rank, const sv__want *what, bool *told)
 {
     uint32_t number;
     sv__parcel *parcel = parcel_new(p, &number);
     if (parcel == NULL)
         return;
-    uint64_t now = p->actors[rank].time;
-    bool asks = p->eager > 0 && what->amount > p->eager;
+    bool asks = p->eager > 0 && what->bytes > p->eager;
+    bool pauses = told != NULL && p->actors[rank].terminal != p->actors[what->peer].terminal;
     *parcel = (sv__parcel){.from = rank,
                            .to = what->peer,
                            .tag = what->tag,
-                           .bytes = (uint32_t)what->amount,
-                           .group = group,
-                           .send_slot = slot,
+                           .bytes = (uint32_t)what->bytes,
+                           .group = what->group,
+                           .send_slot = what->slot,
                            .leg = asks ? SV__ASK : SV__WHOLE};
-    p->actors[rank].slots[slot].done = asks ? SV_NEVER : now;
-    *told = p->actors[rank].terminal != p->actors[what->peer].terminal;
-    under_way(p, number, rank, what->peer, now, p->orders++);
-    if (*told)
-        p->parcels.at[number].pauses = true;
+    p->actors[rank].slots[what->slot].done = asks ? SV_NEVER : what->now;
+    under_way(p, number, rank, what->peer, what->now, p->orders++);
+    if (pauses)
+        p->parcels.at[number].pauses = *told = true;
 }
 
 /* The message that a receive from anybody takes: the first of all lanes. */
@@ -315,24 +313,23 @@ static uint32_t find_any(sv_mpi_replay *p, const sv__post *post, uint32_t rank, 
     return best;
 }
 
-void sv__replay_receive(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *what, uint32_t group,
-                        uint32_t slot)
+void sv__replay_receive(sv_mpi_replay *p, uint32_t rank, const sv__want *what)
 {
     sv__actor *actor = &p->actors[rank];
-    const sv__post post = {.time = actor->time,
+    const sv__post post = {.time = what->now,
                            .order = p->orders++,
                            .from = what->peer,
                            .tag = what->tag,
-                           .group = group,
-                           .slot = slot};
+                           .group = what->group,
+                           .slot = what->slot};
     sv__list *list = NULL;
     uint32_t behind = SV_NONE, i;
     bool any = what->peer == SV_MPI_ANY;
-    actor->slots[slot].done = SV_NEVER;
+    actor->slots[what->slot].done = SV_NEVER;
     if (any) {
         i = find_any(p, &post, rank, &list, &behind);
     } else {
-        sv__lane *lane = lane_between(p, what->peer, rank, group);
+        sv__lane *lane = lane_between(p, what->peer, rank, what->group);
         if (lane == NULL)
             return;
         list = &lane->early;

@@ -7,8 +7,14 @@
  * collective waits for both). A slot knows when it was done, which may be before or after the
  * rank's clock: it goes on at the later of both.
  *
- * Invariant: a rank that is neither done nor blocked nor paused is in the list of those that run,
- * or is running.
+ * A collective that was begun is a strand: it goes through its steps by itself, with a clock that
+ * begins at its rank's and two slots of its own, whatever the rank does; after its last step the
+ * request is done. Several of a group may be under way, so messages of collectives are tagged with
+ * which of the group's they belong to (all ranks begin them in one order).
+ *
+ * Invariants: a rank that is neither done nor blocked nor paused is in the list of those that run,
+ * or is running; so is a strand whose slots are done. What a rank pauses for is ready by its own
+ * clock, never by a strand's, which may be ahead: else what the rank sends next would be told late.
  * Cost: O(1) an event or a step of a collective (O(log size)).
  */
 #include "traces/replay.h"
@@ -41,8 +47,16 @@ void sv__replay_done(sv_mpi_replay *p, uint32_t rank, uint32_t slot, uint64_t ti
 {
     sv__actor *actor = &p->actors[rank];
     actor->slots[slot].done = time;
-    if (actor->blocked)
+    if (slot > actor->requests + 1) {
+        uint64_t request = (slot - actor->requests - 2) / 2;
+        sv__strand *strand = &actor->strands[request];
+        if (!strand->runnable &&
+            sv_array_push(p->ctx, &p->ready, (uint64_t)rank << 32 | request) != SV_OK)
+            p->status = SV_NO_MEMORY;
+        strand->runnable = true;
+    } else if (actor->blocked) {
         sv__replay_go_on(p, rank);
+    }
 }
 
 /* Whether a slot is done; then the rank's clock is not before it. */
@@ -58,32 +72,52 @@ static bool passed(sv_mpi_replay *p, sv__actor *actor, uint64_t slot)
     return true;
 }
 
-/* ---- events ---- */
+/* ---- collectives ---- */
 
-/* Of a step of a collective: the receive is there before the message goes, as in MPI_Sendrecv. */
-static void begin_step(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e,
-                       const sv__coll_step *step, bool *told)
+static sv__coll coll_of(const sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e)
 {
-    sv__actor *actor = &p->actors[rank];
+    return (sv__coll){.call = e->call,
+                      .size = p->trace->groups[e->group].size,
+                      .me = sv__place_in(p, e->group, rank),
+                      .root = sv__place_in(p, e->group, e->peer),
+                      .bytes = e->amount};
+}
+
+/* Which of its group's collectives the rank begins now. */
+static uint32_t take_turn(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e)
+{
+    return p->turns[e->group][sv__place_in(p, e->group, rank)]++;
+}
+
+/* Of a step of a collective: the receive is there before the message goes, as in MPI_Sendrecv. what
+ * has when, which of the group's it is, and the first of its two slots. */
+static void begin_step(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e,
+                       const sv__coll_step *step, sv__want what, bool *told)
+{
+    sv__slot *slots = p->actors[rank].slots + what.slot;
     const uint32_t *ranks = p->trace->groups[e->group].ranks;
-    uint32_t group = 2 * (uint32_t)e->group + 1, own = (uint32_t)actor->requests;
-    actor->slots[own].done = actor->slots[own + 1].done = 0;
-    if (step->from != SV_NONE)
-        sv__replay_receive(p, rank, &(sv_mpi_event){.peer = ranks[step->from]}, group, own + 1);
-    if (step->to != SV_NONE)
-        sv__replay_send(p, rank, &(sv_mpi_event){.peer = ranks[step->to], .amount = step->to_bytes},
-                        group, own, told);
+    what.group = 2 * (uint32_t)e->group + 1;
+    slots[0].done = slots[1].done = 0;
+    if (step->from != SV_NONE) {
+        sv__want receive = what;
+        receive.peer = ranks[step->from];
+        receive.slot++;
+        sv__replay_receive(p, rank, &receive);
+    }
+    if (step->to != SV_NONE) {
+        what.peer = ranks[step->to];
+        what.bytes = step->to_bytes;
+        sv__replay_send(p, rank, &what, told);
+    }
 }
 
 /* A collective goes on: false: it waits. */
 static bool collective(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e, bool *told)
 {
     sv__actor *actor = &p->actors[rank];
-    const sv__coll coll = {.call = e->call,
-                           .size = p->trace->groups[e->group].size,
-                           .me = sv__place_in(p, e->group, rank),
-                           .root = sv__place_in(p, e->group, e->peer),
-                           .bytes = e->amount};
+    const sv__coll coll = coll_of(p, rank, e);
+    if (!actor->begun && actor->step == 0)
+        actor->turn = take_turn(p, rank, e);
     for (;;) {
         sv__coll_step step;
         if (actor->begun) {
@@ -97,27 +131,80 @@ static bool collective(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e, b
             return true;
         }
         actor->begun = true;
-        begin_step(p, rank, e, &step, told);
+        const sv__want what = {
+            .now = actor->time, .tag = actor->turn, .slot = (uint32_t)actor->requests};
+        begin_step(p, rank, e, &step, what, told);
         if (*told)
             return false;
     }
 }
 
+/* A collective that was begun goes on as far as it can. told: as of sv__replay_send, of its
+ * rank, which begins it now, or NULL. */
+static void run_strand(sv_mpi_replay *p, uint32_t rank, uint32_t request, bool *told)
+{
+    sv__actor *actor = &p->actors[rank];
+    sv__strand *strand = &actor->strands[request];
+    const sv__coll coll = coll_of(p, rank, strand->event);
+    const uint32_t slot = (uint32_t)actor->requests + 2 + 2 * request;
+    const sv__slot *slots = actor->slots + slot;
+    sv__coll_step step;
+    while (p->status == SV_OK) {
+        if (strand->begun) {
+            uint64_t done = slots[0].done > slots[1].done ? slots[0].done : slots[1].done;
+            if (done == SV_NEVER)
+                break;
+            strand->time = done > strand->time ? done : strand->time;
+            strand->step++;
+        }
+        strand->begun = sv__coll_step_at(&coll, strand->step, &step);
+        if (!strand->begun) {
+            sv__replay_done(p, rank, request, strand->time);
+            break;
+        }
+        bool pauses = told != NULL && !*told && strand->time == actor->time;
+        const sv__want what = {.now = strand->time, .tag = strand->turn, .slot = slot};
+        begin_step(p, rank, strand->event, &step, what, pauses ? told : NULL);
+    }
+    strand->runnable = false;
+}
+
+static void begin_strand(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e, bool *told)
+{
+    sv__actor *actor = &p->actors[rank];
+    actor->slots[e->request].done = SV_NEVER;
+    actor->strands[e->request] = (sv__strand){
+        .event = e, .time = actor->time, .turn = take_turn(p, rank, e), .runnable = true};
+    run_strand(p, rank, e->request, told);
+}
+
+/* ---- events ---- */
+
 static void begin(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e, bool *told)
 {
     sv__actor *actor = &p->actors[rank];
-    uint32_t group = 2 * (uint32_t)e->group, own = (uint32_t)actor->requests;
+    bool own = e->kind == SV_MPI_SEND || e->kind == SV_MPI_RECV;
+    const sv__want what = {.now = actor->time,
+                           .bytes = e->amount,
+                           .peer = e->peer,
+                           .tag = e->tag,
+                           .group = 2 * (uint32_t)e->group,
+                           .slot = !own ? e->request
+                                        : (uint32_t)actor->requests + (e->kind == SV_MPI_RECV)};
     switch ((sv_mpi_kind)e->kind) {
     case SV_MPI_COMPUTE:
         actor->time = plus(actor->time, ticks_of(p, e->amount));
         break;
     case SV_MPI_SEND:
     case SV_MPI_ISEND:
-        sv__replay_send(p, rank, e, group, e->kind == SV_MPI_SEND ? own : e->request, told);
+        sv__replay_send(p, rank, &what, told);
         break;
     case SV_MPI_RECV:
     case SV_MPI_IRECV:
-        sv__replay_receive(p, rank, e, group, e->kind == SV_MPI_RECV ? own + 1 : e->request);
+        sv__replay_receive(p, rank, &what);
+        break;
+    case SV_MPI_ICOLLECTIVE:
+        begin_strand(p, rank, e, told);
         break;
     case SV_MPI_WAIT:
     case SV_MPI_COLLECTIVE:
@@ -181,7 +268,12 @@ static void run(sv_mpi_replay *p, uint32_t rank)
 
 void sv__replay_run(sv_mpi_replay *p)
 {
-    while (p->runnable.length > 0) {
+    while (p->runnable.length > 0 || p->ready.length > 0) {
+        if (p->ready.length > 0) {
+            uint64_t strand = p->ready.at[--p->ready.length];
+            run_strand(p, (uint32_t)(strand >> 32), (uint32_t)strand, NULL);
+            continue;
+        }
         uint32_t rank = p->runnable.at[--p->runnable.length];
         p->actors[rank].runnable = false;
         run(p, rank);

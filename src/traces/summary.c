@@ -116,7 +116,7 @@ static sv_status count_event(pass *p, uint32_t rank, const sv_mpi_event *event)
 {
     sv_mpi_summary *s = p->summary;
     uint32_t kind;
-    s->calls[event->call]++;
+    (event->kind == SV_MPI_ICOLLECTIVE ? s->begun : s->calls)[event->call]++;
     switch (event->kind) {
     case SV_MPI_COMPUTE:
         s->compute_ns += event->amount;
@@ -130,6 +130,7 @@ static sv_status count_event(pass *p, uint32_t rank, const sv_mpi_event *event)
         p->talk[(size_t)rank * s->ranks + event->peer] = 1;
         break;
     case SV_MPI_COLLECTIVE:
+    case SV_MPI_ICOLLECTIVE:
         if (p->trace->groups[event->group].ranks[0] != rank)
             break;
         SV_TRY(sv__coll_kind_of(&p->kinds, event, &kind));

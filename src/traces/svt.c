@@ -175,6 +175,7 @@ static sv_status read_event(struct reader *r, sv_mpi_event *e)
         SV_TRY(read_group_number(r, e));
         break;
     case SV_MPI_COLLECTIVE:
+    case SV_MPI_ICOLLECTIVE:
         SV_TRY(number32(r, r->trace->num_ranks - 1, "root", &e->peer));
         SV_TRY(read_group_number(r, e));
         break;
@@ -185,7 +186,7 @@ static sv_status read_event(struct reader *r, sv_mpi_event *e)
     }
     if (kind != SV_MPI_WAIT)
         SV_TRY(number(r, UINT64_MAX, "amount", &e->amount));
-    if (kind == SV_MPI_WAIT || kind == SV_MPI_ISEND || kind == SV_MPI_IRECV)
+    if (kind == SV_MPI_WAIT || sv__begins(e))
         SV_TRY(number32(r, UINT32_MAX, "request", &e->request));
     return SV_OK;
 }

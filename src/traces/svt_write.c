@@ -93,20 +93,20 @@ static void put_out(struct writer *w, struct bytes *b)
 
 static void encode(const struct writer *w, const sv_mpi_event *e, struct bytes *b)
 {
-    bool waits = e->kind == SV_MPI_WAIT, later = e->kind == SV_MPI_ISEND || e->kind == SV_MPI_IRECV;
+    bool waits = e->kind == SV_MPI_WAIT;
     put(b, e->kind);
     put(b, e->call);
-    if (later || e->kind == SV_MPI_SEND || e->kind == SV_MPI_RECV) {
+    if (sv__is_collective(e)) {
+        put(b, e->peer);
+        put(b, w->group[e->group]);
+    } else if (!waits && e->kind != SV_MPI_COMPUTE) {
         put(b, e->peer == SV_MPI_ANY ? 0 : 1 + zigzag(e->peer, w->rank));
         put(b, e->tag == SV_MPI_ANY ? 0 : 1 + (uint64_t)e->tag);
-        put(b, w->group[e->group]);
-    } else if (e->kind == SV_MPI_COLLECTIVE) {
-        put(b, e->peer);
         put(b, w->group[e->group]);
     }
     if (!waits)
         put(b, e->amount);
-    if (waits || later)
+    if (waits || sv__begins(e))
         put(b, e->request);
 }
 
@@ -123,7 +123,7 @@ static sv_status event_is_fine(const struct writer *w, uint64_t i, const sv_mpi_
     if (e->kind >= SV_MPI_KINDS || e->call >= SV_CALL_COUNT ||
         (has_group(e) && (e->group >= t->num_groups ||
                           (e->peer >= t->num_ranks && !(any && e->peer == SV_MPI_ANY)))) ||
-        (has_group(e) && e->kind != SV_MPI_COLLECTIVE && e->tag == SV_MPI_ANY && !any))
+        (has_group(e) && !sv__is_collective(e) && e->tag == SV_MPI_ANY && !any))
         return sv_fail(w->ctx, SV_BAD_INPUT, "rank %u, event %llu: cannot be written", w->rank,
                        (unsigned long long)i);
     return SV_OK;

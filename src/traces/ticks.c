@@ -31,30 +31,37 @@ typedef struct channel {
     uint32_t next;                    /* of the same receiver, or SV_NONE */
 } channel;
 
-enum { GOES, AT_MESSAGE, AT_ANY, AT_GROUP, DONE };
+enum { GOES, AT_MESSAGE, AT_ANY, AT_GROUP, AT_BEGUN, DONE };
 
 typedef struct runner {
     uint64_t at;    /* event */
     uint64_t block; /* number of its block */
     uint64_t wanted;
     uint32_t tick;     /* of its block */
-    uint32_t channel;  /* AT_MESSAGE: waits for message `wanted` of it */
+    uint32_t channel;  /* AT_MESSAGE: waits for message `wanted` of it; AT_BEGUN: for `wanted` */
     uint32_t channels; /* the first of those to it */
     uint8_t state;
     bool used, sent, closed; /* its block: has something, has sent, takes no more */
 } runner;
 
-/* What a request stands for: a message of a channel, or (channel SV_NONE) one from anybody. */
+/* What a request stands for: a message of a channel, or (channel SV_NONE) one from anybody; or a
+ * collective that was begun (number: which; channel: its group). */
 typedef struct pending {
     uint64_t number;
     uint64_t event;
     uint32_t channel;
-    bool receive;
+    bool receive, collective;
 } pending;
 
 typedef struct group_state {
     uint32_t arrived, tick;
 } group_state;
+
+/* A collective that some of its ranks have begun, or all. */
+typedef struct begun {
+    const sv_mpi_event *event; /* of the group's first rank */
+    uint32_t arrived, tick;
+} begun;
 
 typedef struct engine {
     sv_ctx *ctx;
@@ -64,10 +71,13 @@ typedef struct engine {
     group_state *groups;
     uint32_t *ready, num_ready; /* a stack */
     sv_map pairs, labels, by_both, requests;
+    sv_map turns; /* of rank and group: how many it has begun */
+    sv_map nth;   /* of group and that number: which of begun */
     uint32_t num_pairs, num_labels;
     uint64_t done, total; /* events */
     SV_ARRAY(channel) channels;
     SV_ARRAY(pending) pendings;
+    SV_ARRAY(begun) begun;
 } engine;
 
 /* ---- channels ---- */
@@ -201,10 +211,31 @@ static pending *kept(engine *e, uint32_t rank, uint32_t request)
     return slot == SV_ABSENT ? NULL : &e->pendings.at[slot];
 }
 
+/* Goes on if all ranks have begun the collective that is wanted; else waits for them. */
+static void end_or_wait(engine *e, uint32_t rank)
+{
+    runner *r = &e->runners[rank];
+    const sv_mpi_event *event = &e->trace->ranks[rank].events[r->at];
+    const begun *b = &e->begun.at[r->wanted];
+    if (b->arrived < e->trace->groups[kept(e, rank, event->request)->channel].size) {
+        r->state = AT_BEGUN;
+        return;
+    }
+    put_in_block(r, r->sent);
+    if (r->tick <= b->tick)
+        r->tick = b->tick + 1;
+    r->at++;
+}
+
 static sv_status wait_for(engine *e, uint32_t rank, const sv_mpi_event *event)
 {
     runner *r = &e->runners[rank];
     pending *p = kept(e, rank, event->request);
+    if (p != NULL && p->collective) {
+        r->wanted = p->number;
+        end_or_wait(e, rank);
+        return SV_OK;
+    }
     if (p != NULL && p->receive)
         return receive(e, r, p);
     r->at++;
@@ -238,6 +269,40 @@ static sv_status meet(engine *e, uint32_t rank, const sv_mpi_event *event)
                                   &e->trace->ranks[group->ranks[0]].events[first->at - 1], g->tick);
 }
 
+/* Which of begun is the one that a rank begins now. */
+static sv_status find_begun(engine *e, uint32_t rank, uint32_t group, uint32_t *found)
+{
+    uint64_t key = (uint64_t)rank << 32 | group;
+    uint32_t turn, count = (uint32_t)e->begun.length;
+    SV_TRY(sv_map_add(&e->turns, key, 0, &turn));
+    sv_map_set(&e->turns, key, turn + 1);
+    SV_TRY(sv_map_add(&e->nth, (uint64_t)group << 32 | turn, count, found));
+    return *found < count ? SV_OK : sv_array_push(e->ctx, &e->begun, (begun){0});
+}
+
+static sv_status begin(engine *e, uint32_t rank, const sv_mpi_event *event)
+{
+    runner *r = &e->runners[rank];
+    const sv_mpi_group *group = &e->trace->groups[event->group];
+    uint32_t number;
+    SV_TRY(find_begun(e, rank, event->group, &number));
+    begun *b = &e->begun.at[number];
+    put_in_block(r, true);
+    r->closed = true;
+    b->tick = b->arrived == 0 || r->tick > b->tick ? r->tick : b->tick;
+    b->event = group->ranks[0] == rank ? event : b->event;
+    const pending p = {.number = number, .channel = event->group, .collective = true};
+    SV_TRY(keep(e, rank, event->request, &p));
+    if (++b->arrived < group->size)
+        return SV_OK;
+    for (uint32_t i = 0; i < group->size; i++) {
+        const runner *member = &e->runners[group->ranks[i]];
+        if (member->state == AT_BEGUN && member->wanted == number)
+            make_ready(e, group->ranks[i]);
+    }
+    return e->visitor->collective(e->visitor->user, b->event, b->tick);
+}
+
 /* ---- running ---- */
 
 static sv_status do_event(engine *e, uint32_t rank, const sv_mpi_event *event)
@@ -252,6 +317,9 @@ static sv_status do_event(engine *e, uint32_t rank, const sv_mpi_event *event)
         return wait_for(e, rank, event);
     case SV_MPI_COLLECTIVE:
         return meet(e, rank, event);
+    case SV_MPI_ICOLLECTIVE:
+        SV_TRY(begin(e, rank, event));
+        break;
     case SV_MPI_SEND:
         SV_TRY(send(e, rank, event));
         break;
@@ -365,8 +433,8 @@ static sv_status run(engine *e)
 sv_status sv__ticks(sv_ctx *ctx, const sv_mpi_trace *trace, const sv__tick_visitor *visitor)
 {
     engine e = {.ctx = ctx, .trace = trace, .visitor = visitor};
-    sv_map *maps[] = {&e.pairs, &e.labels, &e.by_both, &e.requests};
-    for (int i = 0; i < 4; i++)
+    sv_map *maps[] = {&e.pairs, &e.labels, &e.by_both, &e.requests, &e.turns, &e.nth};
+    for (int i = 0; i < 6; i++)
         sv_map_init(maps[i], ctx);
     e.runners = sv_alloc(ctx, trace->num_ranks, sizeof *e.runners);
     e.ready = sv_alloc(ctx, trace->num_ranks, sizeof *e.ready);
@@ -378,7 +446,8 @@ sv_status sv__ticks(sv_ctx *ctx, const sv_mpi_trace *trace, const sv__tick_visit
         sv_array_release(ctx, &e.channels.at[i].ticks);
     sv_array_release(ctx, &e.channels);
     sv_array_release(ctx, &e.pendings);
-    for (int i = 0; i < 4; i++)
+    sv_array_release(ctx, &e.begun);
+    for (int i = 0; i < 6; i++)
         sv_map_release(maps[i]);
     sv_release(ctx, e.runners);
     sv_release(ctx, e.ready);

@@ -7,6 +7,8 @@
  * tick of a block is the smallest number that is larger than the ticks of the rank's block before
  * it and of all blocks in which messages were sent that it waits for; the tick of a collective is
  * the same for all ranks of its group. A message belongs to the tick of the block that sends it.
+ * To begin a collective is a block of its own, too; the tick of the collective is the largest of
+ * those blocks', and to wait for it is as for a message of that tick.
  */
 #ifndef SV_TRACES_TICKS_H
 #define SV_TRACES_TICKS_H

@@ -42,6 +42,24 @@ const char *sv_mpi_call_name(unsigned call)
     return call < SV_CALL_COUNT ? call_names[call] : NULL;
 }
 
+static const char *const begun_names[SV_CALL_COUNT] = {
+    [SV_CALL_BARRIER] = "MPI_Ibarrier",
+    [SV_CALL_BCAST] = "MPI_Ibcast",
+    [SV_CALL_REDUCE] = "MPI_Ireduce",
+    [SV_CALL_ALLREDUCE] = "MPI_Iallreduce",
+    [SV_CALL_GATHER] = "MPI_Igather",
+    [SV_CALL_ALLGATHER] = "MPI_Iallgather",
+    [SV_CALL_SCATTER] = "MPI_Iscatter",
+    [SV_CALL_ALLTOALL] = "MPI_Ialltoall",
+    [SV_CALL_REDUCE_SCATTER] = "MPI_Ireduce_scatter",
+    [SV_CALL_SCAN] = "MPI_Iscan",
+};
+
+const char *sv_mpi_begun_name(unsigned call)
+{
+    return call < SV_CALL_COUNT ? begun_names[call] : NULL;
+}
+
 /* ---- making ---- */
 
 static sv_status make_world(sv_mpi_trace *trace)

@@ -15,6 +15,19 @@
 /* Makes room for so many events more of a rank. UNSUPPORTED: too many. */
 sv_status sv__mpi_reserve(sv_mpi_trace *trace, uint32_t rank, uint64_t more);
 
+/* ---- kinds of events ---- */
+
+static inline bool sv__is_collective(const sv_mpi_event *e)
+{
+    return e->kind == SV_MPI_COLLECTIVE || e->kind == SV_MPI_ICOLLECTIVE;
+}
+
+/* Whether it begins what a WAIT ends. */
+static inline bool sv__begins(const sv_mpi_event *e)
+{
+    return e->kind == SV_MPI_ISEND || e->kind == SV_MPI_IRECV || e->kind == SV_MPI_ICOLLECTIVE;
+}
+
 /* ---- .svt (docs/formats.md) ---- */
 
 enum {

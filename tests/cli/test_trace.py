@@ -12,7 +12,7 @@ from test_command import Base  # noqa: E402
 
 TRACES = os.path.join(SOURCE, "tests", "traces")
 VERBS = ("record", "join", "convert", "make", "info", "check", "seed")
-COMPUTE, SEND, ISEND, RECV, IRECV, WAIT, COLLECTIVE = range(7)
+COMPUTE, SEND, ISEND, RECV, IRECV, WAIT, COLLECTIVE, ICOLLECTIVE = range(8)
 CALL = {name: i for i, name in enumerate(svt.CALLS)}
 
 
@@ -104,6 +104,21 @@ class Files(Trace):
         self.assertIn("0 irecv MPI_Irecv from any tag any group 0 bytes 10 request 1\n", out)
         self.assertIn("\ngroup 1 0 0\ngroup 2 0 1\n", out)
         self.assertEqual(out.count("irecv"), 6)
+
+    def test_collectives_that_are_begun(self):
+        """One waits before it sends, the other receives before it waits: nobody is blocked."""
+        begun = event(ICOLLECTIVE, "MPI_Allreduce", 0, 0, 8, 0)
+        path = self.write("begun.svt", svt.pack(2, "begun", {
+            0: begun + event(WAIT, "MPI_Wait", 0) + event(SEND, "MPI_Send", to(0, 1), 1, 0, 10),
+            1: begun + event(RECV, "MPI_Recv", to(1, 0), 1, 0, 10) + event(WAIT, "MPI_Wait", 0)}))
+        out = ok("trace", "convert", path).out
+        self.assertEqual(resolved(out), svt.text(svt.read(path)))
+        self.assertIn("1 icollective MPI_Iallreduce root 0 group 0 bytes 8 request 0\n", out)
+        calls = {row["call"]: row["count"] for row in ok("trace", "info", path, "--json").json["calls"]}
+        self.assertEqual(calls, {"MPI_Iallreduce": 2, "MPI_Wait": 2, "MPI_Send": 1, "MPI_Recv": 1})
+        self.assertRegex(ok("sim", "mesh:1x2", "-e", "dor", "--trace", path).out, r"\nexecution +[0-9.]+ us")
+        self.refused(3, "rank 1, event 0: MPI_Allreduce, where rank 0 of the group has MPI_Iallreduce", "trace", "check",
+                     self.write("w.svt", svt.pack(2, "w", {0: begun + event(WAIT, "MPI_Wait", 0), 1: event(COLLECTIVE, "MPI_Allreduce", 0, 0, 8)})))
 
     def test_to_a_file_and_back(self):
         made, again, text = self.path("a.svt"), self.path("b.svt"), self.path("c.txt")

@@ -96,7 +96,8 @@ static void traces(void **state)
                                                 .acts = 60,
                                                 .bytes = 2000,
                                                 .collectives = true,
-                                                .computes = true});
+                                                .computes = true,
+                                                .begins = true});
     for (int i = 0; i < 40; i++) /* something to fold */
         for (uint32_t rank = 0; rank < 5; rank++) {
             sv_mpi_event e = {.kind = SV_MPI_COLLECTIVE,
@@ -132,7 +133,10 @@ static sv_status hand_over(sv__otf2 *o)
         }
         for (uint64_t i = 0; i < 30; i++)
             SV_TRY(sv__otf2_complete(o, 2 * i, &(sv__otf2_message){!rank, 7, 0, 5}));
-        SV_TRY(sv__otf2_collective(o, SV_CALL_BCAST, 7, 0, rank == 0 ? 20 : 0, 10));
+        const sv__otf2_coll c = {SV_CALL_BCAST, 7, 0, rank == 0 ? 20 : 0, 10};
+        SV_TRY(sv__otf2_collective(o, &c));
+        SV_TRY(sv__otf2_collective_begin(o, 99));
+        SV_TRY(sv__otf2_collective_end(o, 99, &c));
         SV_TRY(sv__otf2_end(o));
     }
     SV_TRY(sv__otf2_even_out(o));

@@ -2,11 +2,12 @@
  * test_mpi_replay.c: replays of random traces, against a second account of what ranks do.
  *
  * The replay is believed only in when the k-th message (question, answer, data) of one rank for
- * another arrived. From that and the trace everything else is computed again in a slow way, by the
- * rules of docs/traces.md: all ranks run from their beginning with the arrivals that are known,
- * which tells when messages were ready; in that order they get their arrivals; again and again,
- * until nothing changes. Then all messages of all terminals, with their times, the end, the waiting
- * and who is blocked where must be those of the replay.
+ * another arrived, messages of each collective counted by themselves. From that and the trace
+ * everything else is computed again in a slow way, by the rules of docs/traces.md: all ranks run
+ * from their beginning with the arrivals that are known, which tells when messages were ready; in
+ * that order they get their arrivals; again and again, until nothing changes. Then all messages of
+ * all terminals, with their times, the end, the waiting and who is blocked where must be those of
+ * the replay.
  *
  * usage: oracle_test_mpi_replay [TRIALS [SEED]]
  */
@@ -15,14 +16,22 @@
 
 #include "traces/replay.h"
 
-enum { MOST_RANKS = 8, MOST_SENDS = 3000, MOST_POSTS = 3000, LEGS = 3, MOST_LOG = 40000 };
+enum {
+    MOST_RANKS = 8,
+    MOST_SENDS = 3000,
+    MOST_POSTS = 3000,
+    LEGS = 3,
+    MOST_LOG = 40000,
+    MOST_GROUPS = 8
+};
 
 /* ---- what the simulator says ---- */
 
 /* Whose message it is. */
 struct whose {
     uint32_t from, to;
-    int leg; /* 0: all of it, or the question */
+    int leg;             /* 0: all of it, or the question */
+    uint64_t collective; /* its group, and which of that it is; 0: of none */
 };
 
 struct logged {
@@ -38,6 +47,12 @@ struct log {
     struct whose whose[MOST_LOG]; /* by tag */
 };
 
+/* Groups of collectives are odd. */
+static uint64_t which(uint32_t group, uint32_t tag)
+{
+    return group % 2 ? (uint64_t)group << 32 | tag : 0;
+}
+
 static bool log_next(void *user, uint32_t terminal, sv_sim_message *message)
 {
     struct log *log = user;
@@ -49,7 +64,8 @@ static bool log_next(void *user, uint32_t terminal, sv_sim_message *message)
     log->whose[message->tag] = (struct whose){parcel->from, parcel->to,
                                               parcel->leg == SV__ANSWER ? 1
                                               : parcel->leg == SV__DATA ? 2
-                                                                        : 0};
+                                                                        : 0,
+                                              which(parcel->group, parcel->tag)};
     return true;
 }
 
@@ -93,6 +109,7 @@ struct account {
     uint64_t request[MOST_RANKS][MOST_POSTS];
     bool done[MOST_RANKS];
     uint64_t at[MOST_RANKS];
+    uint32_t turns[MOST_RANKS][MOST_GROUPS]; /* collectives so far */
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -100,25 +117,38 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* A rank hands a message over; when it can go on. */
-static uint64_t do_send(struct account *a, uint32_t rank, const sv_mpi_event *e, uint32_t group)
+/* A message of a rank that goes at a time; when that can go on. */
+static uint64_t hand_over(const struct account *a, struct send *s, uint64_t now)
+{
+    s->asks = a->eager > 0 && s->bytes > a->eager;
+    s->ready[0] = now;
+    return s->asks ? s->arrive[1] : now;
+}
+
+static struct send *new_send(struct account *a, uint32_t rank)
 {
     assert_true(a->num_sends[rank] < MOST_SENDS);
     struct send *s = &a->sends[rank][a->num_sends[rank]++];
     s->from = rank;
+    s->order[0] = a->orders++;
+    return s;
+}
+
+/* A rank hands a message over; when it can go on. */
+static uint64_t do_send(struct account *a, uint32_t rank, const sv_mpi_event *e, uint32_t group)
+{
+    struct send *s = new_send(a, rank);
     s->to = e->peer;
     s->tag = e->tag;
     s->group = group;
     s->bytes = e->amount;
-    s->asks = a->eager > 0 && e->amount > a->eager;
-    s->ready[0] = a->time[rank];
-    s->order[0] = a->orders++;
-    return s->asks ? s->arrive[1] : s->ready[0];
+    return hand_over(a, s, a->time[rank]);
 }
 
-/* A rank posts a receive: of what has arrived and nobody has taken, it takes what came first. When
- * it is done. */
-static uint64_t do_receive(struct account *a, uint32_t rank, const sv_mpi_event *e, uint32_t group)
+/* At a time a receive is posted: of what has arrived and nobody has taken, it takes what came
+ * first. When it is done. */
+static uint64_t take(struct account *a, uint32_t rank, const sv_mpi_event *e, uint32_t group,
+                     uint64_t now)
 {
     struct send *best = NULL;
     for (uint32_t from = 0; from < a->t->num_ranks; from++)
@@ -137,7 +167,7 @@ static uint64_t do_receive(struct account *a, uint32_t rank, const sv_mpi_event 
     if (best == NULL)
         return SV_NEVER;
     best->taken = true;
-    uint64_t there = later(a->time[rank], best->arrive[0]);
+    uint64_t there = later(now, best->arrive[0]);
     if (!best->asks)
         return there;
     best->ready[1] = there;
@@ -147,6 +177,11 @@ static uint64_t do_receive(struct account *a, uint32_t rank, const sv_mpi_event 
         best->order[2] = a->orders++;
     }
     return best->arrive[2];
+}
+
+static uint64_t do_receive(struct account *a, uint32_t rank, const sv_mpi_event *e, uint32_t group)
+{
+    return take(a, rank, e, group, a->time[rank]);
 }
 
 /* Goes on at a time, or not. */
@@ -161,27 +196,41 @@ static bool go_on(struct account *a, uint32_t rank, uint64_t when)
     return true;
 }
 
-static bool do_collective(struct account *a, uint32_t rank, const sv_mpi_event *e)
+/* When a collective that begins now is over for a rank that does nothing else: SV_NEVER: not as far
+ * as is known, and *reached is as far as it came. All its messages have their places, those too
+ * that do not go yet. */
+static uint64_t collective_ends(struct account *a, uint32_t rank, const sv_mpi_event *e,
+                                uint64_t *reached)
 {
     const sv_mpi_group *g = &a->t->groups[e->group];
     sv__coll c = {.call = e->call, .size = g->size, .bytes = e->amount};
     sv__coll_step s;
+    uint32_t group = 2u * e->group + 1, turn = a->turns[rank][e->group]++;
+    uint64_t now = *reached = a->time[rank];
     for (uint32_t i = 0; i < g->size; i++) {
         c.me = g->ranks[i] == rank ? i : c.me;
         c.root = g->ranks[i] == e->peer ? i : c.root;
     }
     for (uint32_t step = 0; sv__coll_step_at(&c, step, &s); step++) {
+        struct send *made = s.to != SV_NONE ? new_send(a, rank) : NULL;
         uint64_t received = 0, sent = 0;
+        if (now == SV_NEVER)
+            continue;
         if (s.from != SV_NONE)
             received =
-                do_receive(a, rank, &(sv_mpi_event){.peer = g->ranks[s.from]}, 2u * e->group + 1);
-        if (s.to != SV_NONE)
-            sent = do_send(a, rank, &(sv_mpi_event){.peer = g->ranks[s.to], .amount = s.to_bytes},
-                           2u * e->group + 1);
-        if (!go_on(a, rank, sent) || !go_on(a, rank, received))
-            return false;
+                take(a, rank, &(sv_mpi_event){.peer = g->ranks[s.from], .tag = turn}, group, now);
+        if (made != NULL) {
+            made->to = g->ranks[s.to];
+            made->tag = turn;
+            made->group = group;
+            made->bytes = s.to_bytes;
+            sent = hand_over(a, made, now);
+        }
+        if (sent != SV_NEVER)
+            *reached = later(now, received == SV_NEVER ? sent : later(sent, received));
+        now = later(now, later(sent, received));
     }
-    return true;
+    return now;
 }
 
 static uint64_t ticks(const struct account *a, uint64_t ns)
@@ -192,6 +241,7 @@ static uint64_t ticks(const struct account *a, uint64_t ns)
 /* False: it waits for ever (as far as is known). */
 static bool do_event(struct account *a, uint32_t rank, const sv_mpi_event *e)
 {
+    uint64_t when, reached;
     switch ((sv_mpi_kind)e->kind) {
     case SV_MPI_COMPUTE:
         a->time[rank] += ticks(a, e->amount);
@@ -209,7 +259,12 @@ static bool do_event(struct account *a, uint32_t rank, const sv_mpi_event *e)
     case SV_MPI_WAIT:
         return go_on(a, rank, a->request[rank][e->request]);
     case SV_MPI_COLLECTIVE:
-        return do_collective(a, rank, e);
+        when = collective_ends(a, rank, e, &reached);
+        go_on(a, rank, reached);
+        return go_on(a, rank, when);
+    case SV_MPI_ICOLLECTIVE:
+        a->request[rank][e->request] = collective_ends(a, rank, e, &reached);
+        return true;
     case SV_MPI_KINDS:
         break;
     }
@@ -234,6 +289,7 @@ static void run_rank(struct account *a, uint32_t rank)
 static void run_all(struct account *a)
 {
     a->waiting = a->orders = 0;
+    memset(a->turns, 0, sizeof a->turns);
     for (uint32_t rank = 0; rank < a->t->num_ranks; rank++) {
         a->time[rank] = 0;
         a->num_sends[rank] = 0;
@@ -253,6 +309,7 @@ static void run_all(struct account *a)
 struct leg {
     struct send *s;
     int leg;
+    bool given;
 };
 
 static int by_ready(const void *x, const void *y)
@@ -280,7 +337,7 @@ static uint32_t list_legs(struct account *a, uint32_t from, uint32_t to, int leg
     for (uint32_t k = 0; k < a->num_sends[from]; k++) {
         struct send *s = &a->sends[from][k];
         if (s->ready[leg] != SV_NEVER && s->to == to && on_wire(a, s))
-            legs[count++] = (struct leg){s, leg};
+            legs[count++] = (struct leg){s, leg, false};
     }
     qsort(legs, count, sizeof *legs, by_ready);
     return count;
@@ -297,17 +354,24 @@ static bool set(uint64_t *where, uint64_t time)
 static bool assign_legs(struct account *a, const struct log *log, uint32_t from, uint32_t to,
                         int leg)
 {
-    uint32_t count = list_legs(a, from, to, leg), n = 0;
+    uint32_t count = list_legs(a, from, to, leg);
     bool changed = false;
-    for (uint32_t i = 0; i < log->count && n < count; i++) {
+    for (uint32_t i = 0; i < log->count; i++) {
         const struct whose *whose = &log->at[i].whose;
-        if (whose->from == from && whose->to == to && whose->leg == leg) {
-            changed |= set(&legs[n].s->arrive[leg], log->at[i].time);
+        if (whose->from != from || whose->to != to || whose->leg != leg)
+            continue;
+        uint32_t n = 0;
+        while (n < count &&
+               (legs[n].given || which(legs[n].s->group, legs[n].s->tag) != whose->collective))
             n++;
-        }
+        if (n == count)
+            continue;
+        legs[n].given = true;
+        changed |= set(&legs[n].s->arrive[leg], log->at[i].time);
     }
-    for (; n < count; n++)
-        changed |= set(&legs[n].s->arrive[leg], SV_NEVER);
+    for (uint32_t n = 0; n < count; n++)
+        if (!legs[n].given)
+            changed |= set(&legs[n].s->arrive[leg], SV_NEVER);
     return changed;
 }
 
@@ -419,7 +483,8 @@ static struct trial draw(sv_ctx *ctx, uint64_t seed)
                                     .bytes = sv_rng_below(&rng, 2) ? 6000 : 300,
                                     .any = !shared && sv_rng_below(&rng, 2),
                                     .collectives = sv_rng_below(&rng, 2),
-                                    .computes = sv_rng_below(&rng, 4) > 0});
+                                    .computes = sv_rng_below(&rng, 4) > 0,
+                                    .begins = seed % 2 == 0});
     x.request = (sv_mpi_replay_request){.model = &x.c.model,
                                         .map = x.map,
                                         .num_map = ranks,

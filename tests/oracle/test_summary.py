@@ -12,7 +12,7 @@ import unittest
 TRIALS, SEED = 150, 1
 PROGRAM = os.path.join(os.environ.get("SELVAGE_BUILD", "build/check"), "tests", "support_trace")
 ANY = 2**32 - 1
-COMPUTE, SEND, ISEND, RECV, IRECV, WAIT, COLLECTIVE = range(7)
+COMPUTE, SEND, ISEND, RECV, IRECV, WAIT, COLLECTIVE, ICOLLECTIVE = range(8)
 
 SKELETONS = ["lu:class=S,ranks=4,iterations=3", "lu:class=S,ranks=16,iterations=2",
              "lu:class=W,ranks=8,iterations=1", "mg:class=S,ranks=16,iterations=2",
@@ -42,7 +42,7 @@ class Trace:
             elif words[0] == "e":
                 event = Event(*numbers[1:])
                 self.events[numbers[0]].append(event)
-                if event.kind == COLLECTIVE:
+                if event.kind in (COLLECTIVE, ICOLLECTIVE):
                     key = (event.call, event.group, event.peer, event.amount)
                     self.schedule.setdefault(key, [])
             elif words[0] == "m":
@@ -57,19 +57,20 @@ class Trace:
         """Every collective once: the event of its group's first rank."""
         for rank, events in enumerate(self.events):
             for event in events:
-                if event.kind == COLLECTIVE and self.groups[event.group][0] == rank:
+                if event.kind in (COLLECTIVE, ICOLLECTIVE) and self.groups[event.group][0] == rank:
                     yield event
 
 
 def check_sums(test, trace):
     point, everything = collections.Counter(), collections.Counter()
     messages, calls, sizes = collections.Counter(), collections.Counter(), collections.Counter()
+    begun = collections.Counter()
     peers = [set() for _ in range(trace.ranks)]
     events = compute = 0
     for rank, all_of in enumerate(trace.events):
         for event in all_of:
             events += 1
-            calls[event.call] += event.call != 0
+            (begun if event.kind == ICOLLECTIVE else calls)[event.call] += event.call != 0
             compute += event.amount if event.kind == COMPUTE else 0
             if event.kind in (SEND, ISEND):
                 everything[rank, event.peer] += event.amount
@@ -87,6 +88,7 @@ def check_sums(test, trace):
     test.assertEqual(trace.said["total"], [[events, sum(messages.values()),
                                             sum(everything.values()), compute]])
     test.assertEqual(trace.said["calls"], [[calls[i] for i in range(len(trace.said["calls"][0]))]])
+    test.assertEqual(trace.said["begun"], [[begun[i] for i in range(len(trace.said["begun"][0]))]])
     test.assertEqual(trace.said["sizes"], [[sizes[i] for i in range(65)]])
     test.assertEqual(trace.said["cell"],
                      [[a, b, point[a, b], everything[a, b], messages[a, b]]
@@ -107,12 +109,12 @@ class Rank:
         self.at, self.posted, self.blocks = 0, None, [[]]
 
     def put(self, thing):
-        """thing: ("in", channel, number), ("out", channel, number), ("all", group, number)"""
+        """thing: ("in", channel, number), ("out", channel, number), ("all", group, number), ("begin", which), ("end", which)"""
         block = self.blocks[-1]
         same = any(other[:2] == thing[:2] for other in block)
         sent = any(other[0] == "out" for other in block)
-        closed = any(other[0] == "all" for other in block)
-        if block and (closed or same or thing[0] == "all" or (thing[0] == "in" and sent)):
+        closed = any(other[0] in ("all", "begin") for other in block)
+        if block and (closed or same or thing[0] in ("all", "begin") or (thing[0] in ("in", "end") and sent)):
             self.blocks.append([])
         self.blocks[-1].append(thing)
 
@@ -128,6 +130,8 @@ class Run:
         self.requests = {}
         self.met = collections.Counter()           # group, rank: collectives done
         self.collectives = {}                      # group, number: (event, {rank: block})
+        self.begins = collections.Counter()        # rank, group: collectives begun
+        self.begun = {}                            # group, number: (event, {rank: block})
         while True:
             while any([self.step(rank) for rank in range(trace.ranks)]):
                 pass
@@ -171,12 +175,26 @@ class Run:
         elif event.kind == RECV:
             state.posted = state.posted or self.post(rank, event)
             return self.receive(rank, state.posted)
+        elif event.kind == ICOLLECTIVE:
+            self.begin(rank, event)
+        elif event.kind == WAIT and (self.requests[rank, event.request] or [0])[0] == "begun":
+            which = self.requests[rank, event.request][1]
+            if len(self.begun[which][1]) < len(self.trace.groups[which[0]]):
+                return False
+            state.put(("end", which))
         elif event.kind == WAIT and self.requests[rank, event.request] is not None:
             return self.receive(rank, self.requests[rank, event.request])
         elif event.kind == COLLECTIVE:
             return self.meet(rank, event)
         state.at += 1
         return True
+
+    def begin(self, rank, event):
+        which = (event.group, self.begins[rank, event.group])
+        self.begins[rank, event.group] += 1
+        self.requests[rank, event.request] = ["begun", which]
+        self.ranks[rank].put(("begin", which))
+        self.begun.setdefault(which, (event, {}))[1][rank] = len(self.ranks[rank].blocks) - 1
 
     def meet(self, rank, event):
         group = self.trace.groups[event.group]
@@ -201,10 +219,13 @@ class Run:
             for rank, state in enumerate(self.ranks):
                 for i, block in enumerate(state.blocks):
                     least = tick[rank][i - 1] + 1 if i > 0 else 0
-                    for kind, where, number in block:
+                    for kind, where, *number in block:
+                        number = number[0] if number else None
                         if kind == "in":
                             sender, at, _ = self.sent[where][number]
                             least = max(least, tick[sender][at] + 1)
+                        elif kind == "end":
+                            least = max([least] + [tick[r][b] + 1 for r, b in self.begun[where][1].items()])
                         elif kind == "all":
                             if (where, number) in self.collectives:
                                 blocks = self.collectives[where, number][1]
@@ -261,6 +282,8 @@ def steps_of(trace):
     for event, blocks in run.collectives.values():
         rank, block = next(iter(blocks.items()))
         steps[tick[rank][block]][1].append(event)
+    for event, blocks in run.begun.values():
+        steps[max(tick[r][b] for r, b in blocks.items())][1].append(event)
     return [steps[t] for t in sorted(steps)]
 
 

@@ -5,7 +5,7 @@ traces of different files can be compared. problems(trace) says what is wrong wi
 """
 import collections
 
-KINDS = "compute send isend recv irecv wait collective".split()
+KINDS = "compute send isend recv irecv wait collective icollective".split()
 CALLS = ("- MPI_Send MPI_Ssend MPI_Isend MPI_Recv MPI_Irecv MPI_Sendrecv MPI_Wait MPI_Waitall MPI_Waitany MPI_Test MPI_Barrier MPI_Bcast MPI_Reduce "
          "MPI_Allreduce MPI_Gather MPI_Allgather MPI_Scatter MPI_Alltoall MPI_Reduce_scatter MPI_Scan").split()
 
@@ -77,7 +77,7 @@ def text(trace):
                 lines.append("%d compute %d" % (rank, e.amount))
                 continue
             line = "%d %s %s" % (rank, e.kind, e.call)
-            if e.kind == "collective":
+            if e.kind.endswith("collective"):
                 line += " root %d group %s bytes %d" % (e.peer, e.group, e.amount)
             elif e.kind != "wait":
                 line += " %s %s tag %s group %s bytes %d" % ("from" if e.kind.endswith("recv") else "to", "any" if e.peer is None else e.peer,
@@ -93,12 +93,14 @@ def read_event(b, rank, groups):
         peer, tag, group, amount = b.number(), b.number(), groups[b.number()], b.number()
         peer = None if peer == 0 else rank + unzigzag(peer - 1)
         tag = None if tag == 0 else tag - 1
-    elif kind == "collective":
+    elif kind in ("collective", "icollective"):
         peer, group, amount = b.number(), groups[b.number()], b.number()
     elif kind == "compute":
         amount = b.number()
-    if kind in ("isend", "irecv", "wait"):
+    if kind in ("isend", "irecv", "icollective", "wait"):
         request = b.number()
+    if kind == "icollective":
+        call = "MPI_I" + call[4:].lower()
     return Event(kind, call, amount, peer, tag, group, request)
 
 
@@ -171,7 +173,7 @@ def problems(trace):
         order = collections.defaultdict(list)
         for place, e in enumerate(events):
             where = "rank %d event %d: " % (rank, place)
-            if e.kind in ("isend", "irecv"):
+            if e.kind in ("isend", "irecv", "icollective"):
                 if e.request in open_requests:
                     found.append(where + "request %d is open" % e.request)
                 open_requests.add(e.request)
@@ -185,7 +187,7 @@ def problems(trace):
                 wanted[e.peer, rank, e.tag, e.group] += 1
             if e.group is not None and (rank not in e.group[1] or e.peer is None or not 0 <= e.peer < size):
                 found.append(where + "group or peer")
-            if e.kind == "collective":
+            if e.kind.endswith("collective"):
                 order[e.group].append((e.call, e.peer, e.amount))
         if open_requests:
             found.append("rank %d: open at the end: %s" % (rank, sorted(open_requests)))

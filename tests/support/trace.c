@@ -7,7 +7,8 @@
  *
  * Lines: "ranks N", "group RANK…", "e RANK KIND CALL AMOUNT PEER TAG REQUEST GROUP" for each event,
  * "m CALL GROUP ROOT BYTES FROM TO SENT" for each message of each kind of collective; then what is
- * to be checked: "total …", "calls …", "sizes …", "cell …", "degree …", "phase …", "flow …".
+ * to be checked: "total …", "calls …", "begun …", "sizes …", "cell …", "degree …", "phase …", "flow
+ * …".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,8 @@ typedef struct maker {
         uint32_t from, to, tag;
     } sent[MOST_OPEN]; /* and not received yet */
     uint32_t num_sent;
-    uint32_t open[MOST_RANKS]; /* requests of sends that nobody waited for yet: 1 … open */
+    uint32_t open[MOST_RANKS]; /* requests of sends and collectives that nobody waited for yet: 1
+                                  … open */
 } maker;
 
 static void add(maker *m, uint32_t rank, sv_mpi_event event)
@@ -147,8 +149,13 @@ static void make_collective(maker *m)
                           .group = group,
                           .peer = rooted ? g->ranks[draw(m, g->size)] : 0,
                           .amount = call == SV_CALL_BARRIER ? 0 : 8 * draw(m, 4)};
-    for (uint32_t i = 0; i < g->size; i++)
+    if (draw(m, 2) == 0)
+        event.kind = SV_MPI_ICOLLECTIVE;
+    for (uint32_t i = 0; i < g->size; i++) {
+        if (event.kind == SV_MPI_ICOLLECTIVE)
+            event.request = ++m->open[g->ranks[i]];
         add(m, g->ranks[i], event);
+    }
 }
 
 static void end_sends(maker *m, uint32_t rank)
@@ -240,7 +247,7 @@ static void print_trace(sv_ctx *ctx, const sv_mpi_trace *t)
             uint32_t kind, known = (uint32_t)kinds.kinds.length;
             printf("e %u %u %u %llu %u %u %u %u\n", r, e->kind, e->call,
                    (unsigned long long)e->amount, e->peer, e->tag, e->request, e->group);
-            if (e->kind != SV_MPI_COLLECTIVE)
+            if (e->kind != SV_MPI_COLLECTIVE && e->kind != SV_MPI_ICOLLECTIVE)
                 continue;
             need(ctx, sv__coll_kind_of(&kinds, e, &kind));
             if (kind == known) {
@@ -266,6 +273,7 @@ static void print_summary(sv_ctx *ctx, const sv_mpi_trace *t)
     uint64_t totals[] = {s->events, s->messages, s->bytes, s->compute_ns};
     print_numbers("total", totals, 4);
     print_numbers("calls", s->calls, SV_CALL_COUNT);
+    print_numbers("begun", s->begun, SV_CALL_COUNT);
     print_numbers("sizes", s->sizes, 65);
     for (uint32_t from = 0; from < s->ranks; from++)
         for (uint32_t to = 0; to < s->ranks; to++) {

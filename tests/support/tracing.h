@@ -17,6 +17,7 @@ typedef struct trace_wish {
     uint32_t bytes; /* most */
     bool any;       /* receives from anybody, or with any tag; then nobody sends to itself */
     bool collectives, computes;
+    bool begins; /* with collectives: half of them are begun, and waited for some time later */
 } trace_wish;
 
 typedef struct trace_maker {
@@ -134,8 +135,13 @@ static inline void trace_collective(trace_maker *m)
         .group = group,
         .peer = g->ranks[trace_draw(m, g->size)],
         .amount = trace_draw(m, m->wish.bytes + 1)};
-    for (uint32_t i = 0; i < g->size; i++)
+    if (m->wish.begins && trace_draw(m, 2))
+        e.kind = SV_MPI_ICOLLECTIVE;
+    for (uint32_t i = 0; i < g->size; i++) {
+        if (e.kind == SV_MPI_ICOLLECTIVE)
+            e.request = trace_request(m, g->ranks[i]);
         trace_put(m, g->ranks[i], e);
+    }
 }
 
 static inline void trace_groups(trace_maker *m)
@@ -192,8 +198,8 @@ static inline bool trace_event_same(const sv_mpi_trace *t, const sv_mpi_event *a
                                     const sv_mpi_trace *u, const sv_mpi_event *b)
 {
     bool waits = a->kind == SV_MPI_WAIT, computes = a->kind == SV_MPI_COMPUTE;
-    bool later = waits || a->kind == SV_MPI_ISEND || a->kind == SV_MPI_IRECV;
-    bool message = !waits && !computes && a->kind != SV_MPI_COLLECTIVE;
+    bool later = waits || sv__begins(a);
+    bool message = !waits && !computes && !sv__is_collective(a);
     return a->kind == b->kind && a->call == b->call && (waits || a->amount == b->amount) &&
            (!later || a->request == b->request) && (waits || computes || a->peer == b->peer) &&
            (!message || a->tag == b->tag) &&

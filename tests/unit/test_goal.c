@@ -62,6 +62,7 @@ static void text_becomes_events(void **state)
          "r1 r2 W0 c3 W1 c4", 1},
         {"a: send 1b to 1\nb: recv 2b from 1\nb irequires a\nc: calc 3\nc requires b",
          "s1 R2 c3 W0", 0},
+        {"a: recv 1b from 1\nb: send 2b to 1\nb requires a\nc: calc 3", "r1 c3 W0 S2", 1},
         {"a: calc 1 cpu 0\nb: calc 2 cpu 1", "c1 c2", 1},
         {"// a: calc 1\n/* calc 2\ncalc 3 */ calc 4 // 5\n", "c4", 0},
     };
@@ -201,6 +202,47 @@ static void what_is_written_takes_the_same_time(void **state)
     sim_finish(&c);
 }
 
+/* What goes on beside the rank is one sequence with it when it is read again. */
+static void begun_collectives_are_written(void **state)
+{
+    (void)state;
+    sim_case c = sim_begin(ctx, sim_star(ctx, 8, SV_SPEED_QDR));
+    uint32_t ended = 0, same = 0, warned = 0;
+    sv_host host = {.log = note_warning};
+    sv_ctx *telling = sv_ctx_new(&host);
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        sv_mpi_trace *t = trace_random(ctx, seed,
+                                       (trace_wish){.ranks = 1 + (uint32_t)(seed % 8),
+                                                    .groups = (uint32_t)(seed % 4),
+                                                    .acts = 20 + (uint32_t)(seed % 60),
+                                                    .bytes = 3000,
+                                                    .collectives = true,
+                                                    .computes = true,
+                                                    .begins = true});
+        sv_mpi_trace *u = NULL;
+        test_buffer b = goal_of(t);
+        warnings = 0;
+        OK(telling, read_text(telling, b.text, b.length, &u));
+        OK(ctx, sv_mpi_check(ctx, u));
+        uint64_t messages, again;
+        sv_mpi_replay_result x = replayed(&c, t, 0, &messages);
+        sv_mpi_replay_result y = replayed(&c, u, 0, &again);
+        assert_true(x.done);
+        ended += y.done;
+        same += y.done && x.time == y.time;
+        assert_true(!y.done || messages == again);
+        warned += warnings > 0;
+        sv_mpi_free(u);
+        sv_mpi_free(t);
+        free(b.text);
+    }
+    print_message("%u of 100 come to their end, %u at the same time; %u are warned of\n", ended,
+                  same, warned);
+    assert_true(ended > 80 && same > 30 && warned > 30);
+    sv_ctx_free(telling);
+    sim_finish(&c);
+}
+
 /* A program without requests comes back event by event. */
 static void sequences_come_back(void **state)
 {
@@ -328,6 +370,7 @@ int main(void)
         cmocka_unit_test(what_words_mean),
         cmocka_unit_test(bad_text_is_refused_with_its_line),
         cmocka_unit_test(what_is_written_takes_the_same_time),
+        cmocka_unit_test(begun_collectives_are_written),
         cmocka_unit_test(sequences_come_back),
         cmocka_unit_test(groups_get_tags_of_their_own),
         cmocka_unit_test(no_text_does_harm),

@@ -340,6 +340,91 @@ static void collectives_end(void **state)
     }
 }
 
+#define BEGINS(call_, bytes_, request_)                                                            \
+    (sv_mpi_event)                                                                                 \
+    {                                                                                              \
+        .kind = SV_MPI_ICOLLECTIVE, .call = (call_), .amount = (bytes_), .request = (request_)     \
+    }
+
+/* One waits first and sends then, the other receives first and waits then. */
+static void waiting_for_a_collective_holds_nobody_up(void **state)
+{
+    (void)state;
+    struct stage s = stage_of(2, 2);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        put(&s, rank, BEGINS(SV_CALL_ALLREDUCE, 8, 0));
+    put(&s, 0, WAITS(0));
+    put(&s, 0, SENDS(1, 50));
+    put(&s, 1, RECEIVES(0));
+    put(&s, 1, WAITS(0));
+    for (uint32_t repeat = 1; repeat < 3; repeat++) {
+        replay(&s, (sv_mpi_replay_request){.repeat = repeat});
+        assert_true(s.end.done);
+        assert_int_equal(s.end.time, repeat * (flight(&s, 8) + flight(&s, 50)));
+    }
+    replay(&s, (sv_mpi_replay_request){.eager_bytes = 1}); /* 3 flights each */
+    assert_true(s.end.done);
+    assert_int_equal(s.end.time, 4 * flight(&s, 0) + flight(&s, 8) + flight(&s, 50));
+    finish(&s);
+}
+
+/* A tree: from 0 to 2 and 1, from 2 to 3, while all compute. */
+static void collectives_go_on_while_ranks_compute(void **state)
+{
+    (void)state;
+    struct stage s = stage_of(4, 4);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        put(&s, rank, BEGINS(SV_CALL_BCAST, 600, 0));
+        put(&s, rank, COMPUTES(rank < 3 ? 100000 : 0));
+        put(&s, rank, WAITS(0));
+    }
+    replay(&s, (sv_mpi_replay_request){0});
+    assert_true(s.end.done && 2 * flight(&s, 600) < 100000 * NS);
+    assert_int_equal(s.end.time, 100000 * NS);
+    assert_int_equal(s.end.waiting, 2 * flight(&s, 600)); /* of rank 3 */
+    finish(&s);
+}
+
+/* Two of a group at once: the second may be over before the first. */
+static void collectives_pass_each_other(void **state)
+{
+    (void)state;
+    struct stage s = stage_of(3, 3);
+    put(&s, 2, COMPUTES(1000));
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        put(&s, rank, BEGINS(SV_CALL_BCAST, 600, 0));
+        s.t->ranks[rank].events[s.t->ranks[rank].length - 1].peer = 2;
+        put(&s, rank, BEGINS(SV_CALL_BCAST, 50, 1));
+        put(&s, rank, WAITS(1));
+        put(&s, rank, COMPUTES(rank == 1 ? 500 : 0));
+        put(&s, rank, WAITS(0));
+    }
+    replay(&s, (sv_mpi_replay_request){0});
+    assert_true(s.end.done);
+    /* 2 sends 600 bytes to 0 and to 1, by 1000 ns; 0 sent 50 to 1 at 0, who went on then. */
+    uint64_t link = (600 + s.c.model.header_bytes) * QDR;
+    assert_int_equal(s.end.time, 1000 * NS + flight(&s, 600) + link);
+    assert_int_equal(s.c.result->messages, 4);
+    finish(&s);
+}
+
+static void who_never_begins_is_waited_for(void **state)
+{
+    (void)state;
+    struct stage s = stage_of(2, 2);
+    put(&s, 0, BEGINS(SV_CALL_BARRIER, 0, 0));
+    put(&s, 0, WAITS(0));
+    put(&s, 0, SENDS(1, 10));
+    put(&s, 1, RECEIVES(0));
+    put(&s, 1, BEGINS(SV_CALL_BARRIER, 0, 0));
+    put(&s, 1, WAITS(0));
+    replay(&s, (sv_mpi_replay_request){0});
+    assert_false(s.end.done);
+    assert_int_equal(s.end.blocked, 0);
+    assert_int_equal(s.end.blocked_at, 1);
+    finish(&s);
+}
+
 static void ranks_are_mapped(void **state)
 {
     (void)state;
@@ -404,6 +489,10 @@ int main(void)
         cmocka_unit_test(tags_may_be_out_of_order),
         cmocka_unit_test(collectives_are_their_messages),
         cmocka_unit_test(collectives_end),
+        cmocka_unit_test(waiting_for_a_collective_holds_nobody_up),
+        cmocka_unit_test(collectives_go_on_while_ranks_compute),
+        cmocka_unit_test(collectives_pass_each_other),
+        cmocka_unit_test(who_never_begins_is_waited_for),
         cmocka_unit_test(ranks_are_mapped),
         cmocka_unit_test(ranks_can_be_anywhere),
     };

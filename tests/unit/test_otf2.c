@@ -183,9 +183,10 @@ static void collectives_have_one_size(void **state)
         sv__otf2 o = archive(1);
         for (uint32_t rank = 0; rank < 3; rank++) {
             OK(ctx, sv__otf2_begin(&o, rank));
-            OK(ctx, sv__otf2_collective(&o, cases[i].call, WORLD, 1, cases[i].sent[rank],
-                                        cases[i].received[rank]));
-            OK(ctx, sv__otf2_collective(&o, SV_CALL_NONE, WORLD, 1, 0, 0));
+            const sv__otf2_coll c = {cases[i].call, WORLD, 1, cases[i].sent[rank],
+                                     cases[i].received[rank]};
+            OK(ctx, sv__otf2_collective(&o, &c));
+            OK(ctx, sv__otf2_collective(&o, &(sv__otf2_coll){SV_CALL_NONE, WORLD, 1, 0, 0}));
             OK(ctx, sv__otf2_end(&o));
         }
         OK(ctx, sv__otf2_even_out(&o));
@@ -199,6 +200,46 @@ static void collectives_have_one_size(void **state)
         assert_int_equal(o.lost, 3);
         release(&o);
     }
+}
+
+/* Where they began; which they were is known when they end. */
+static void begun_collectives_are_filled_in_when_they_end(void **state)
+{
+    (void)state;
+    sv__otf2 o = archive(1);
+    const sv__otf2_coll none = {SV_CALL_NONE, WORLD, 0, 0, 0};
+    const sv__otf2_coll sum = {SV_CALL_ALLREDUCE, WORLD, 0, 24, 24};
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        const sv__otf2_coll bcast = {SV_CALL_BCAST, WORLD, 1, rank == 1 ? 300 : 0, 100};
+        OK(ctx, sv__otf2_begin(&o, rank));
+        OK(ctx, sv__otf2_collective_begin(&o, 5));
+        OK(ctx, sv__otf2_collective_begin(&o, 6)); /* a communicator is made */
+        OK(ctx, sv__otf2_collective_begin(&o, 7));
+        OK(ctx, sv__otf2_collective_begin(&o, 8)); /* never ends */
+        OK(ctx, sv__otf2_enter(&o, 0, WAITALL));
+        OK(ctx, sv__otf2_collective_end(&o, 7, &sum));
+        OK(ctx, sv__otf2_collective_end(&o, 6, &none));
+        OK(ctx, sv__otf2_collective_end(&o, 5, &bcast));
+        FAILS(ctx, sv__otf2_collective_end(&o, 5, &sum), SV_BAD_INPUT, "that has not begun");
+        FAILS(ctx, sv__otf2_complete(&o, 8, NULL), SV_BAD_INPUT, "ends as what it is not");
+        OK(ctx, sv__otf2_leave(&o, 0, WAITALL));
+        OK(ctx, sv__otf2_end(&o));
+    }
+    OK(ctx, sv__otf2_even_out(&o));
+    OK(ctx, sv_mpi_check(ctx, o.trace));
+    const sv_mpi_event wanted[] = {
+        {.kind = SV_MPI_ICOLLECTIVE, .call = SV_CALL_BCAST, .peer = 1, .amount = 100},
+        {.kind = SV_MPI_ICOLLECTIVE, .call = SV_CALL_ALLREDUCE, .amount = 8, .request = 2},
+        {.kind = SV_MPI_WAIT, .call = SV_CALL_WAITALL, .request = 2},
+        {.kind = SV_MPI_WAIT, .request = 0},
+    };
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        assert_int_equal(o.trace->ranks[rank].length, 4);
+        for (uint64_t i = 0; i < 4; i++)
+            assert_event(&o, rank, i, wanted[i]);
+    }
+    assert_int_equal(o.lost, 6);
+    release(&o);
 }
 
 static void a_real_archive_is_read(void **state)
@@ -260,6 +301,7 @@ int main(void)
         cmocka_unit_test(requests_are_filled_in_when_they_end),
         cmocka_unit_test(sendrecv_waits_for_both),
         cmocka_unit_test(collectives_have_one_size),
+        cmocka_unit_test(begun_collectives_are_filled_in_when_they_end),
         cmocka_unit_test(a_real_archive_is_read),
         cmocka_unit_test(a_broken_archive_is_refused_in_one_line),
     };

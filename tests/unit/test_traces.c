@@ -74,6 +74,10 @@ struct wrong {
     {                                                                                              \
         .kind = SV_MPI_COLLECTIVE, .call = (c)                                                     \
     }
+#define BEGIN(c)                                                                                   \
+    {                                                                                              \
+        .kind = SV_MPI_ICOLLECTIVE, .call = (c)                                                    \
+    }
 #define ANY SV_MPI_ANY
 
 static const struct wrong wrongs[] = {
@@ -134,6 +138,25 @@ static const struct wrong wrongs[] = {
      NONE,
      {{.kind = SV_MPI_COLLECTIVE, .call = SV_CALL_SCAN, .group = 1}},
      NULL},
+    /* collectives that are begun */
+    {{BEGIN(SV_CALL_SCAN), WAIT(0)},
+     ALL(SV_CALL_SCAN),
+     {BEGIN(SV_CALL_SCAN), WAIT(0)},
+     "rank 1, event 0: MPI_Scan, where rank 0 of the group has MPI_Iscan"},
+    {{{.kind = SV_MPI_ICOLLECTIVE, .call = SV_CALL_SCAN, .group = 1}, WAIT(0)},
+     NONE,
+     {{.kind = SV_MPI_ICOLLECTIVE, .call = SV_CALL_SCAN, .group = 1}, WAIT(0)},
+     NULL},
+    {{BEGIN(SV_CALL_SCAN)}, NONE, {NONE}, "rank 0, event 0: nobody waits for the request"},
+    {{BEGIN(SV_CALL_SEND), WAIT(0)}, NONE, {NONE}, "rank 0, event 0: the call is no collective"},
+    {{{.kind = SV_MPI_ICOLLECTIVE, .call = SV_CALL_BARRIER, .group = 1}, WAIT(0)},
+     NONE,
+     {NONE},
+     "rank 0, event 0: MPI_Ibarrier, where rank 2 of the group has none"},
+    {{NONE},
+     NONE,
+     {{.kind = SV_MPI_ICOLLECTIVE, .call = SV_CALL_BARRIER, .group = 1}, WAIT(0)},
+     "it ends with 0 of the 1 collectives of group 1: MPI_Ibarrier is missing"},
     /* messages */
     {{TO(1), TO(2)}, FROM(0), {FROM(0), NONE}, NULL},
     {{TO(1)}, NONE, {NONE}, NULL}, /* that nobody receives a message is allowed */

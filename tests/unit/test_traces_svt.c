@@ -36,7 +36,8 @@ static void random_traces_come_back(void **state)
                                                     .bytes = seed % 3 == 0 ? 2 : 1000000,
                                                     .any = seed % 2 == 0,
                                                     .collectives = true,
-                                                    .computes = seed % 5 != 0});
+                                                    .computes = seed % 5 != 0,
+                                                    .begins = seed % 4 > 1});
         OK(ctx, sv_mpi_check(ctx, t));
         assert_round_trip(t, &length);
         sv_mpi_free(t);
@@ -140,9 +141,10 @@ static void bytes_are_what_the_decision_says(void **state)
     (void)state;
     /* Rank 2 of 4: group (ordinal 5: 1, 0, 2), computes 300 ns, receives from anybody, sends 5
      * bytes with tag 6 in the group to 0 by request 0, waits; all twice more; computes; a
-     * reduction. */
-    const uint8_t file[] = {3, 1, 5, 3, 2, 1, 4, 2, 0, 0, 0xac, 2, 2, 3, 4, 0,  0, 0, 0, 2, 2, 3,
-                            4, 7, 1, 5, 0, 2, 5, 7, 0, 3, 4,    2, 8, 2, 6, 13, 1, 1, 9, 0, 0};
+     * reduction; a sum of all is begun by request 3. */
+    const uint8_t file[] = {3, 1, 5, 3,  2, 1, 4, 2, 0, 0,  0xac, 2, 2, 3, 4, 0, 0,
+                            0, 0, 2, 2,  3, 4, 7, 1, 5, 0,  2,    5, 7, 0, 3, 4, 2,
+                            8, 2, 6, 13, 1, 1, 9, 2, 7, 14, 1,    1, 9, 3, 0, 0};
     test_buffer b = file_of(4, "p", file, sizeof file);
     sv_mpi_trace *t = NULL;
     OK(ctx, trace_read(ctx, b.text, b.length, &t));
@@ -154,7 +156,7 @@ static void bytes_are_what_the_decision_says(void **state)
     assert_int_equal(t->groups[1].ordinal, 5);
     assert_memory_equal(t->groups[1].ranks, members, sizeof members);
     const sv_mpi_rank *of = &t->ranks[2];
-    assert_int_equal(of->length, 14);
+    assert_int_equal(of->length, 15);
     for (uint64_t i = 0; i < 12; i += 4) {
         const sv_mpi_event *e = &of->events[i];
         assert_true(e[0].kind == SV_MPI_COMPUTE && e[0].amount == 300);
@@ -168,6 +170,10 @@ static void bytes_are_what_the_decision_says(void **state)
     assert_true(of->events[13].kind == SV_MPI_COLLECTIVE && of->events[13].call == SV_CALL_REDUCE &&
                 of->events[13].peer == 1 && of->events[13].group == 1 &&
                 of->events[13].amount == 9);
+    assert_true(of->events[14].kind == SV_MPI_ICOLLECTIVE &&
+                of->events[14].call == SV_CALL_ALLREDUCE && of->events[14].peer == 1 &&
+                of->events[14].group == 1 && of->events[14].amount == 9 &&
+                of->events[14].request == 3);
     sv_mpi_free(t);
     free(b.text);
 }
@@ -190,7 +196,7 @@ static void bad_bytes_are_refused_with_their_place(void **state)
         {{0, 0}, 2, SV_BAD_INPUT, "something follows its end"},
         {{1, 4, 0, 0}, 4, SV_BAD_INPUT, "there is no such operation"},
         {{1, 8, 0, 0}, 4, SV_BAD_INPUT, "an event that is not known yet"},
-        {{1, 2, 7, 0, 0}, 5, SV_BAD_INPUT, "kind 7, of at most 6"},
+        {{1, 2, 8, 0, 0}, 5, SV_BAD_INPUT, "kind 8, of at most 7"},
         {{1, 2, 0, 21, 0}, 5, SV_BAD_INPUT, "call 21, of at most 20"},
         {{1, 2, 1, 0, 0, 1, 0, 0}, 8, SV_BAD_INPUT, "a message to anybody"},
         {{1, 2, 1, 0, 1, 0, 0, 0}, 8, SV_BAD_INPUT, "a message with any tag"},
@@ -248,7 +254,8 @@ static void no_bytes_do_harm(void **state)
                        .bytes = 300,
                        .any = true,
                        .collectives = true,
-                       .computes = true};
+                       .computes = true,
+                       .begins = true};
     sv_mpi_trace *t = trace_random(ctx, 5, wish), *u = NULL;
     test_buffer b = trace_written(ctx, t);
     uint8_t *copy = malloc(b.length);
