@@ -47,20 +47,6 @@ static sv_mpi_event whole(unsigned call, const rec_comm *comm, int root, uint64_
                           .amount = bytes};
 }
 
-void rec_happen(rec_group *group, const rec_pending *last)
-{
-    while (group->first != NULL) {
-        rec_pending *p = group->first;
-        group->first = p->next;
-        if (group->first == NULL)
-            group->last = NULL;
-        p->done = true;
-        rec_event(&p->event);
-        if (p == last)
-            break;
-    }
-}
-
 /* Whether a call can be a collective of its communicator; says so if not. */
 static bool can_be_whole(unsigned call, const rec_comm *comm)
 {
@@ -76,7 +62,6 @@ void rec_collective(unsigned call, const rec_comm *comm, int root, uint64_t byte
     if (!can_be_whole(call, comm))
         return;
     sv_mpi_event event = whole(call, comm, root, bytes);
-    rec_happen(comm->group, NULL);
     rec_event(&event);
 }
 
@@ -86,18 +71,12 @@ void rec_begin_collective(unsigned call, const rec_comm *comm, int root, uint64_
     rec_request *request = rec_request_new(address);
     if (request == NULL || !can_be_whole(call, comm))
         return; /* nothing */
-    rec_pending *p = rec_alloc(sizeof *p);
-    if (p == NULL)
-        return;
-    p->event = whole(call, comm, root, bytes);
-    p->group = comm->group;
-    if (comm->group->last != NULL)
-        comm->group->last->next = p;
-    else
-        comm->group->first = p;
-    comm->group->last = p;
-    request->kind = REC_COLLECTIVE;
-    request->pending = p;
+    sv_mpi_event event = whole(call, comm, root, bytes);
+    event.kind = SV_MPI_ICOLLECTIVE;
+    event.request = rec_number();
+    rec_event(&event);
+    request->kind = REC_SEND;
+    request->event = event;
 }
 
 /* ---- collectives as messages ---- */

@@ -91,8 +91,6 @@ void rec_number_free(uint32_t number);
 
 /* ---- communicators (groups.c) ---- */
 
-typedef struct rec_pending rec_pending;
-
 /* Kept for good: freed communicators may still have requests. */
 typedef struct rec_group {
     struct rec_group *next;
@@ -100,7 +98,6 @@ typedef struct rec_group {
     uint32_t size, ordinal;
     uint32_t number; /* in the file; UINT32_MAX before it is used */
     bool used;       /* a communicator has it */
-    rec_pending *first, *last;
 } rec_group;
 
 typedef struct rec_comm {
@@ -126,20 +123,11 @@ bool rec_peer(const rec_comm *comm, int rank, uint32_t *peer);
 
 typedef enum rec_kind {
     REC_NOTHING, /* MPI_PROC_NULL, or what cannot be recorded */
-    REC_SEND,
+    REC_SEND,    /* or all else that is only waited for: its event was there */
     REC_RECV,
-    REC_COLLECTIVE, /* happens where it is waited for */
-    REC_MESSAGES,   /* several, of a collective */
-    REC_COMM        /* a communicator that is being made */
+    REC_MESSAGES, /* several, of a collective */
+    REC_COMM      /* a communicator that is being made */
 } rec_kind;
-
-/* A collective that was begun. Those of a group happen in the order in which they were. */
-struct rec_pending {
-    rec_pending *next;
-    sv_mpi_event event;
-    rec_group *group;
-    bool done;
-};
 
 enum { REC_BY_HANDLE, REC_BY_BOTH };
 
@@ -154,8 +142,7 @@ typedef struct rec_request {
     sv_mpi_event event;               /* as it was begun */
     const rec_group *peers;           /* of a receive from anybody */
     uint64_t place;                   /* of a receive */
-    rec_pending *pending;
-    uint32_t *numbers; /* of REC_MESSAGES */
+    uint32_t *numbers;                /* of REC_MESSAGES */
     uint32_t num_numbers;
     rec_comm *comm; /* of REC_COMM, which will be there */
     const MPI_Comm *made;
@@ -185,8 +172,6 @@ void rec_collective(unsigned call, const rec_comm *comm, int root, uint64_t byte
 /* One that was begun; ends with *address. */
 void rec_begin_collective(unsigned call, const rec_comm *comm, int root, uint64_t bytes,
                           const MPI_Request *address);
-/* All collectives of a group up to and with this one have happened (NULL: all). */
-void rec_happen(rec_group *group, const rec_pending *last);
 
 /* What goes from rank to rank of a communicator in a collective, as one rank knows it. */
 typedef struct rec_exchange {

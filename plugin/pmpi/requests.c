@@ -6,8 +6,8 @@
  * address where it is waited for, else the oldest.
  *
  * A receive is settled when it is done. One that was cancelled, or never got anything, did not
- * happen. A collective that was begun happens where it is waited for, but never before one of the
- * same group that was begun earlier. What is never waited for is at the end.
+ * happen. Sends and collectives stand where they were begun. What is never waited for is at the
+ * end.
  *
  * Cost: O(1) expected.
  */
@@ -170,11 +170,6 @@ void rec_request_done(rec_request *r, MPI_Status *status)
     case REC_RECV:
         receive_done(r, status);
         break;
-    case REC_COLLECTIVE:
-        if (!r->pending->done)
-            rec_happen(r->pending->group, r->pending);
-        free(r->pending);
-        break;
     case REC_MESSAGES:
         for (uint32_t i = 0; i < r->num_numbers; i++)
             rec_wait(r->numbers[i]);
@@ -196,15 +191,10 @@ void rec_request_forget(rec_request *r)
     if (running && r->kind == REC_MESSAGES)
         for (uint32_t i = 0; i < r->num_numbers; i++)
             rec_request_orphan(r->numbers[i]);
-    if (running && (r->kind == REC_RECV || r->kind == REC_COLLECTIVE)) {
-        rec_cannot("receives and collectives that are forgotten before they are done");
-        if (r->kind == REC_RECV)
-            rec_drop(r->place);
-        else if (!r->pending->done)
-            rec_happen(r->pending->group, r->pending);
+    if (running && r->kind == REC_RECV) {
+        rec_cannot("receives that are forgotten before they are done");
+        rec_drop(r->place);
     }
-    if (running && r->kind == REC_COLLECTIVE)
-        free(r->pending);
     remove_request(r);
 }
 

@@ -184,7 +184,7 @@ static size_t spell(unsigned char *to, const sv_mpi_event *e)
     n += leb(to + n, e->call);
     if (e->kind == SV_MPI_WAIT)
         return n + leb(to + n, e->request);
-    if (e->kind == SV_MPI_COLLECTIVE) {
+    if (e->kind == SV_MPI_COLLECTIVE || e->kind == SV_MPI_ICOLLECTIVE) {
         n += leb(to + n, e->peer);
         n += leb(to + n, e->group);
     } else if (e->kind != SV_MPI_COMPUTE) {
@@ -194,7 +194,7 @@ static size_t spell(unsigned char *to, const sv_mpi_event *e)
         n += leb(to + n, e->group);
     }
     n += leb(to + n, e->amount);
-    if (e->kind == SV_MPI_ISEND || e->kind == SV_MPI_IRECV)
+    if (e->kind == SV_MPI_ISEND || e->kind == SV_MPI_IRECV || e->kind == SV_MPI_ICOLLECTIVE)
         n += leb(to + n, e->request);
     return n;
 }

@@ -22,7 +22,7 @@ INSIDE = os.path.join(BUILD, "tests", "mpi_inside")  # with the recorder in it, 
 FORTRAN = os.path.join(BUILD, "tests", "mpi_fortran")
 FORTRAN_08 = os.path.join(BUILD, "tests", "mpi_fortran_08")
 # All that must come out the same way every time, and all that says what it did.
-SAYING = ("ring modes sendrecv begin any some test many persistent wildcard take cancel forget comms again duplicates inter all vary later vary_later near "
+SAYING = ("ring modes sendrecv begin any some test many persistent wildcard take cancel forget comms again duplicates inter all vary later overlap vary_later near "
           "errors").split()
 
 
@@ -36,7 +36,7 @@ def line(event, size):
     if event.kind in ("send", "isend", "recv", "irecv"):
         words += ["to" if event.kind.endswith("send") else "from", "any" if event.peer is None else str(event.peer),
                   "tag", "any" if event.tag is None else str(event.tag), "bytes", str(event.amount), "in", group]
-    if event.kind == "collective":
+    if event.kind.endswith("collective"):
         words += ["root", str(event.peer), "bytes", str(event.amount), "in", group]
     if event.request is not None:
         words += ["request", str(event.request)]
@@ -292,6 +292,14 @@ class Command(Base):
                 self.assertEqual(self.record(name, before=("--smooth", "--")).returncode, 0)
                 check = subprocess.run([SELVAGE, "trace", "check", self.output], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.assertEqual(check.returncode, 0, check.stderr)
+
+    def test_collectives_that_are_begun_hold_nobody_up(self):
+        self.assertEqual(self.record("overlap").returncode, 0)
+        info = subprocess.run([SELVAGE, "trace", "info", self.output], stdout=subprocess.PIPE).stdout.decode()
+        self.assertRegex(info, r"\n  MPI_Iallreduce +4 +33\.33 %\n")
+        done = subprocess.run([SELVAGE, "sim", "mesh:2x2", "-e", "dor", "--trace", self.output], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout.decode(), r"\nexecution +[0-9.]+ us")
 
     def test_what_is_not_sound_is_told(self):
         done = self.record("never")

@@ -242,35 +242,63 @@ void do_later(void)
     int value = 0, sum[2], out = 1, in;
     MPI_Request q[4];
     MPI_Ibarrier(WORLD, &q[0]);
+    say("icollective MPI_Ibarrier root 0 bytes 0 in world request 0");
     MPI_Send(&out, 1, MPI_INT, right(), 1, WORLD);
     say("send MPI_Send to %d tag 1 bytes 4 in world", right());
     MPI_Recv(&in, 1, MPI_INT, left(), 1, WORLD, MPI_STATUS_IGNORE);
     say("recv MPI_Recv from %d tag 1 bytes 4 in world", left());
     MPI_Wait(&q[0], MPI_STATUS_IGNORE);
-    say("collective MPI_Barrier root 0 bytes 0 in world");
-    /* Those that were begun before come before, whoever is waited for first. */
+    say("wait MPI_Wait request 0");
+    /* Several at once; one of them is waited for earlier by some. */
     MPI_Ibcast(&value, 1, MPI_INT, 1, WORLD, &q[0]);
+    say("icollective MPI_Ibcast root 1 bytes 4 in world request 0");
     MPI_Iallreduce(&value, sum, 1, MPI_INT, MPI_SUM, WORLD, &q[1]);
+    say("icollective MPI_Iallreduce root 0 bytes 4 in world request 1");
     MPI_Ireduce(&value, sum + 1, 1, MPI_INT, MPI_SUM, 0, WORLD, &q[2]);
+    say("icollective MPI_Ireduce root 0 bytes 4 in world request 2");
     MPI_Ibarrier(WORLD, &q[3]);
+    say("icollective MPI_Ibarrier root 0 bytes 0 in world request 3");
     MPI_Wait(&q[0], MPI_STATUS_IGNORE);
-    say("collective MPI_Bcast root 1 bytes 4 in world");
+    say("wait MPI_Wait request 0");
     MPI_Send(&out, 1, MPI_INT, right(), 2, WORLD);
     say("send MPI_Send to %d tag 2 bytes 4 in world", right());
     MPI_Recv(&in, 1, MPI_INT, left(), 2, WORLD, MPI_STATUS_IGNORE);
     say("recv MPI_Recv from %d tag 2 bytes 4 in world", left());
-    if (rank % 2)
+    if (rank % 2) {
         MPI_Wait(&q[2], MPI_STATUS_IGNORE);
+        say("wait MPI_Wait request 2");
+    }
     MPI_Barrier(WORLD);
-    say("collective MPI_Allreduce root 0 bytes 4 in world");
-    say("collective MPI_Reduce root 0 bytes 4 in world");
-    say("collective MPI_Barrier root 0 bytes 0 in world");
     say("collective MPI_Barrier root 0 bytes 0 in world");
     MPI_Waitall(4, q, MPI_STATUSES_IGNORE);
+    say("wait MPI_Waitall request 1");
+    if (rank % 2 == 0)
+        say("wait - request 2");
+    say("wait - request 3");
     double blocks[64 * 2], block[2] = {0};
     MPI_Iallgather(block, 1, MPI_DOUBLE, blocks, 1, MPI_DOUBLE, WORLD, &q[0]);
+    say("icollective MPI_Iallgather root 0 bytes 8 in world request 0");
     MPI_Wait(&q[0], MPI_STATUS_IGNORE);
-    say("collective MPI_Allgather root 0 bytes 8 in world");
+    say("wait MPI_Wait request 0");
+}
+
+/* Even ranks wait for the sum before they send; odd ones receive that before they wait. */
+void do_overlap(void)
+{
+    int value = 1, sum = 0, in;
+    MPI_Request q;
+    MPI_Iallreduce(&value, &sum, 1, MPI_INT, MPI_SUM, WORLD, &q);
+    say("icollective MPI_Iallreduce root 0 bytes 4 in world request 0");
+    if (rank % 2) {
+        MPI_Recv(&in, 1, MPI_INT, rank - 1, 3, WORLD, MPI_STATUS_IGNORE);
+        say("recv MPI_Recv from %d tag 3 bytes 4 in world", rank - 1);
+    }
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    say("wait MPI_Wait request 0");
+    if (rank % 2 == 0 && rank + 1 < size) {
+        MPI_Send(&sum, 1, MPI_INT, rank + 1, 3, WORLD);
+        say("send MPI_Send to %d tag 3 bytes 4 in world", rank + 1);
+    }
 }
 
 void do_vary_later(void)

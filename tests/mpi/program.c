@@ -72,6 +72,7 @@ static const struct {
     {"all", do_all},
     {"vary", do_vary},
     {"later", do_later},
+    {"overlap", do_overlap},
     {"vary_later", do_vary_later},
     {"duplicates", do_duplicates},
     {"leave", do_leave},

@@ -7,6 +7,7 @@
  *     isend CALL to PEER tag TAG bytes B in GROUP request R       recv, irecv: from
  *     wait CALL request R
  *     collective CALL root RANK bytes B in GROUP
+ *     icollective CALL root RANK bytes B in GROUP request R
  *
  * CALL is MPI's name or -; GROUP is world or ORDINAL:RANK,RANK,…
  */
@@ -59,6 +60,7 @@ void do_inter(void);
 void do_all(void);
 void do_vary(void);
 void do_later(void);
+void do_overlap(void);
 void do_vary_later(void);
 void do_near(void);
 void do_errors(void);
