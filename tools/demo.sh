@@ -127,7 +127,7 @@ fi
 echo "14. LAMMPS with 64 ranks, as it was recorded (tests/traces/chain.svt), replayed on a tree by the tables, by distributed"
 echo "    routing balancing and by its predictive kind; with one path between any two switches, then with tables made for trees:"
 compare() { # ENGINE…: the first table, and what policies did
-    "$selvage" sim kary:k=4,n=3,hosts=4 "$@" -p drb --trace "$(dirname "$0")/../tests/traces/chain.svt" \
+    "$selvage" sim kary:k=4,n=3,hosts=4,vls=15 "$@" -p drb --trace "$(dirname "$0")/../tests/traces/chain.svt" \
         --policy deterministic --policy drb --policy pr-drb --latency-map "$out/waits-$2.svg" >$out/policies.txt
     sed -n '/^policy.*latency/,/^$/p' $out/policies.txt | sed '/^$/d;s/^/   /'
 }

@@ -2,8 +2,8 @@
  * sim_policy.c: policies of a simulation: made for its tables, lanes for them, what they learned.
  *
  * A policy's lanes are those of its segments and adaptive ones, which may be more than the tables
- * have; unless told, the model gets as many. Lanes take turns then, whatever the profile says
- * (rule 25), unless arbitration was set by name: then it is refused.
+ * have; unless told, the model gets as many, if links offer them. Lanes take turns then, whatever
+ * the profile says (rule 25), unless arbitration was set by name: then it is refused.
  */
 #include <stdio.h>
 #include <string.h>

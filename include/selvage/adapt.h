@@ -38,7 +38,7 @@ typedef struct sv_adapt_request {
     const char *spec;
     const sv_sim_model *model;
     uint64_t seed;
-    unsigned most_lanes;    /* that switches have; 0: SV_HARDWARE_LANES */
+    unsigned most_lanes;    /* that switches have; 0: as links offer, or tables use if more */
     const sv_source *store; /* solutions to begin with (pr-…), or NULL */
     bool unproven;          /* do not ask whether segments can deadlock: for experiments */
 } sv_adapt_request;

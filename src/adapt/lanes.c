@@ -14,6 +14,7 @@
  *
  * Cost: that of sv_verify.
  */
+#include <selvage/routing.h>
 #include <selvage/verify.h>
 
 #include "adapt/adapt.h"
@@ -50,12 +51,18 @@ static sv_status prove(sv_adapt *a, unsigned most)
     return status;
 }
 
+/* Lanes there are: as told; else what links offer, or more where tables use more. */
+static unsigned most_lanes(const sv_adapt *a, const sv_adapt_request *request, unsigned own)
+{
+    unsigned offered = sv_lanes_offered(a->f);
+    unsigned most = request->most_lanes > 0 ? request->most_lanes : offered > own ? offered : own;
+    return most < SV_MOST_LANES ? most : SV_MOST_LANES;
+}
+
 sv_status sv__lanes_find(sv_adapt *a, const sv_adapt_request *request, unsigned *lanes)
 {
-    unsigned most = request->most_lanes == 0              ? SV_HARDWARE_LANES
-                    : request->most_lanes > SV_MOST_LANES ? SV_MOST_LANES
-                                                          : request->most_lanes;
     unsigned own = sv_sim_table_lanes(a->f, a->r), adaptive = a->set.adaptive;
+    unsigned most = most_lanes(a, request, own);
     unsigned segments = a->kind->segments <= a->set.vias ? a->kind->segments : a->set.vias + 1;
     unsigned needed = segments * own + adaptive;
     unsigned could = most > adaptive ? (most - adaptive) / segments : 0;

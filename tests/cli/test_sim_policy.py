@@ -433,6 +433,13 @@ class Refused(Case):
     def test_specs(self):
         self.expect(3, "nonsense", *MESH, "--policy", "nonsense")
         self.expect(3, "nonsense", *MESH, "--policy", "drb:nonsense=1")
+        # Links say how many lanes there are, unless the model is told.
+        self.expect(4, "needs a lane for each of 3 segments and 6 adaptive ones, and switches have 8", *MESH, *SPOT,
+                    "--policy", "drb:adaptive=6")
+        self.expect(4, "switches have 4", "mesh:8x8,vls=4", *MESH[1:], *SPOT, "--policy", "drb:adaptive=2")
+        self.json("mesh:8x8,vls=15", *MESH[1:], *SPOT, "--policy", "drb:adaptive=6", "--limit", "10")
+        self.json(*MESH, *SPOT, "--policy", "drb:adaptive=6", "--limit", "10", "--set", "lanes=9")
+        self.json("torus:4x4,vls=2", "-e", "dfsssp", "--vls", "4", "--policy", "deterministic")
         self.expect(4, "switches have 2", *MESH, *SPOT, "--policy", "drb", "--set", "lanes=2")
         self.expect(5, "none", *MESH, *SPOT, "--policy", "pr-drb", "--store", self.path("none"))
 

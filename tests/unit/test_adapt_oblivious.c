@@ -24,7 +24,8 @@ static const sv_sim_model plain = {.speedup = 100};
 
 static void give_policy(bed *b, const char *spec, const sv_sim_model *model, uint64_t seed)
 {
-    const sv_adapt_request request = {.spec = spec, .model = model, .seed = seed};
+    const sv_adapt_request request = {
+        .spec = spec, .model = model, .seed = seed, .most_lanes = SV_HARDWARE_LANES};
     sv_adapt_free(b->a);
     b->a = NULL;
     OK(ctx, sv_adapt_new(ctx, b->f, b->r, &request, &b->a, &b->lanes));

@@ -263,16 +263,49 @@ static void lanes_are_counted(void **state)
         sv_adapt_free(a);
     }
     a = NULL;
-    FAILS(ctx, make(f, r, "random:adaptive=10", &a, &lanes), SV_INFEASIBLE,
-          "needs 16 lanes (3 segments × 2 of the tables + 10 adaptive), and switches have 15: "
+    FAILS(ctx, make(f, r, "random:adaptive=3", &a, &lanes), SV_INFEASIBLE,
+          "needs 9 lanes (3 segments × 2 of the tables + 3 adaptive), and switches have 8: "
           "tables with 1 or fewer would do");
-    FAILS(ctx, make(f, r, "random:adaptive=13", &a, &lanes), SV_INFEASIBLE,
-          "a lane for each of 3 segments and 13 adaptive ones, and switches have 15");
+    FAILS(ctx, make(f, r, "random:adaptive=6", &a, &lanes), SV_INFEASIBLE,
+          "a lane for each of 3 segments and 6 adaptive ones, and switches have 8");
     assert_null(a);
     const sv_adapt_request few = {.spec = "random", .model = &model, .most_lanes = 5};
     FAILS(ctx, sv_adapt_new(ctx, f, r, &few, &a, &lanes), SV_INFEASIBLE, "switches have 5");
+    const sv_adapt_request many = {.spec = "random:adaptive=8", .model = &model, .most_lanes = 14};
+    OK(ctx, sv_adapt_new(ctx, f, r, &many, &a, &lanes));
+    assert_int_equal(lanes, 14);
+    sv_adapt_free(a);
     sv_routes_free(r);
     sv_fabric_free(f);
+}
+
+/* Unless told otherwise there are as many lanes as links have, or as tables use. */
+static void links_offer_lanes(void **state)
+{
+    static const struct {
+        const char *fabric, *refused, *made;
+        unsigned offered;
+    } cases[] = {
+        {"dragonfly:a=4,p=1,h=1,g=5,vls=15", "random:adaptive=10", "random:adaptive=9", 15},
+        {"dragonfly:a=4,p=1,h=1,g=5,vls=4", "random", "valiant", 4},
+        {"dragonfly:a=4,p=1,h=1,g=5,vls=1", "valiant", "deterministic", 2}};
+    const sv_route_request two = {.vls = 2};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sv_fabric *f = test_fabric(ctx, cases[i].fabric);
+        sv_routes *r = NULL;
+        sv_adapt *a = NULL;
+        unsigned lanes = 0;
+        char text[32];
+        OK(ctx, sv_route(ctx, f, "dla", &two, &r, NULL));
+        snprintf(text, sizeof text, "switches have %u", cases[i].offered);
+        FAILS(ctx, make(f, r, cases[i].refused, &a, &lanes), SV_INFEASIBLE, text);
+        OK(ctx, make(f, r, cases[i].made, &a, &lanes));
+        assert_int_equal(lanes, cases[i].offered);
+        sv_adapt_free(a);
+        sv_routes_free(r);
+        sv_fabric_free(f);
+    }
 }
 
 static void unsafe_tables_are_refused(void **state)
@@ -284,7 +317,7 @@ static void unsafe_tables_are_refused(void **state)
     (void)state;
     FAILS(ctx, make(f, r, "valiant", &a, &lanes), SV_INFEASIBLE, "could wait for each other");
     assert_non_null(strstr(sv_ctx_message(ctx), "5 channels"));
-    assert_non_null(strstr(sv_ctx_message(ctx), "nue with 7 lanes"));
+    assert_non_null(strstr(sv_ctx_message(ctx), "nue with 4 lanes"));
     OK(ctx, make(f, r, "deterministic", &a, &lanes)); /* as without a policy */
     sv_adapt_free(a);
     const sv_adapt_request request = {.spec = "valiant", .model = &model, .unproven = true};
@@ -295,8 +328,8 @@ static void unsafe_tables_are_refused(void **state)
     OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_UNKNOWN));
     FAILS(ctx, make(f, r, "valiant", &a, &lanes), SV_INFEASIBLE, "wait for each other");
     sv_routes_free(r);
-    const sv_route_request seven = {.vls = 7};
-    OK(ctx, sv_route(ctx, f, "nue", &seven, &r, NULL));
+    const sv_route_request four = {.vls = 4};
+    OK(ctx, sv_route(ctx, f, "nue", &four, &r, NULL));
     OK(ctx, make(f, r, "valiant", &a, &lanes));
     sv_adapt_free(a);
     a = NULL;
@@ -311,13 +344,10 @@ static void unsafe_tables_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(specs_are_refused),
-        cmocka_unit_test(keys_have_defaults),
-        cmocka_unit_test(ways_on_a_mesh),
-        cmocka_unit_test(ways_on_a_tree),
-        cmocka_unit_test(empty_is_alone),
-        cmocka_unit_test(lanes_are_counted),
-        cmocka_unit_test(unsafe_tables_are_refused),
+        cmocka_unit_test(specs_are_refused), cmocka_unit_test(keys_have_defaults),
+        cmocka_unit_test(ways_on_a_mesh),    cmocka_unit_test(ways_on_a_tree),
+        cmocka_unit_test(empty_is_alone),    cmocka_unit_test(lanes_are_counted),
+        cmocka_unit_test(links_offer_lanes), cmocka_unit_test(unsafe_tables_are_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
