@@ -107,7 +107,8 @@ static void print_policy(sv_text *out, const struct sim *sim, const sim_measures
 {
     const sv_sim_result *r = sim->result;
     const sv_adapt_report a = sv_adapt_end(sim->adapt);
-    sv_text_print(out, "policy         %s: %.2f %% of the packets by detours\n", sim->policy,
+    sv_text_print(out, "policy         %s: %u lane%s, %.2f %% of the packets by detours\n",
+                  sim->policy, sim->lanes, sim->lanes == 1 ? "" : "s",
                   100 * (m->detour_share >= 0 ? m->detour_share : 0));
     if (r->control_packets > 0) {
         sv_text_print(out, "  control      %llu packets, %llu bytes",
@@ -207,6 +208,7 @@ static void json_policy(sv_json *j, const struct sim *sim, const sim_measures *m
     const sv_adapt_report a = sv_adapt_end(sim->adapt);
     sv_json_begin_object(j, "policy");
     sv_json_text(j, "spec", sim->policy);
+    sv_json_number(j, "lanes", sim->lanes);
     sv_json_number(j, "control_packets", r->control_packets);
     sv_json_number(j, "control_bytes", r->control_bytes);
     json_number(j, "control_share", m->control_share);

@@ -38,7 +38,6 @@ sv_status sim_make_policy(struct app *app, struct sim *sim)
     sv_sim_model *model = &sim->setup.model;
     sv_adapt_request request = {
         .spec = sim->policy, .model = model, .seed = o->seed, .most_lanes = o->model.lanes};
-    unsigned lanes = 0;
     sv_file file;
     if (sim->policy == NULL)
         return SV_OK;
@@ -49,12 +48,12 @@ sv_status sim_make_policy(struct app *app, struct sim *sim)
         SV_TRY(sv_file_open(&file, app->ctx, o->store));
         request.store = &file.source;
     }
-    sv_status status = sv_adapt_new(app->ctx, sim->f, sim->r, &request, &sim->adapt, &lanes);
+    sv_status status = sv_adapt_new(app->ctx, sim->f, sim->r, &request, &sim->adapt, &sim->lanes);
     if (stored)
         sv_file_close(&file);
     SV_TRY(status);
     if (o->model.lanes == 0)
-        model->lanes = lanes;
+        model->lanes = sim->lanes;
     sim->setup.policy = sv_adapt_policy(sim->adapt);
     return SV_OK;
 }

@@ -81,7 +81,7 @@ static void print_traffic(sv_text *out, const struct sim *sim)
 void sim_print_what(sv_text *out, const struct sim *sim)
 {
     const struct sim_options *o = sim->o;
-    unsigned lanes = o->several ? sv_sim_lanes(sim->f, sim->r) : sim->setup.model.lanes;
+    unsigned lanes = sv_sim_lanes(sim->f, sim->r);
     sv_text_print(out, "fabric         %s: %u switch%s, %u terminal%s\n", o->input,
                   sim->f->live_switches, sim->f->live_switches == 1 ? "" : "es",
                   sim->f->live_terminals, plural(sim->f->live_terminals));
@@ -218,7 +218,7 @@ void sim_json_what(sv_json *j, const struct sim *sim)
     sv_json_text(j, "engine", sim->engine);
     sv_json_number(j, "switches", sim->f->live_switches);
     sv_json_number(j, "terminals", sim->f->live_terminals);
-    sv_json_number(j, "lanes", o->several ? sv_sim_lanes(sim->f, sim->r) : sim->setup.model.lanes);
+    sv_json_number(j, "lanes", sv_sim_lanes(sim->f, sim->r));
     sv_json_text(j, "traffic", sim->traffic);
     if (sim_same_bytes(sim))
         sv_json_number(j, "message_bytes", sim_message_bytes(sim));

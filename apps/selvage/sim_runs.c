@@ -159,7 +159,7 @@ static sv_status run(struct app *app, struct sim *sim, struct found *found)
         return SV_CANCELLED;
     found->end = sim->result->end;
     found->blocked = sim_blocked(sim);
-    found->lanes = sim->setup.model.lanes;
+    found->lanes = sim->lanes;
     found->seconds = sim->seconds;
     found->measures = sim_measure(sim);
     if (sim->adapt != NULL)

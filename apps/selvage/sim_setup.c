@@ -21,6 +21,7 @@ sv_status sim_fit_model(struct app *app, struct sim *sim)
     sv_sim_model *model = &sim->setup.model;
     unsigned lanes = sv_sim_lanes(sim->f, sim->r);
     *model = sim->o->model;
+    sim->lanes = lanes;
     if (model->lanes == 0)
         model->lanes = lanes;
     if (model->lanes < lanes)

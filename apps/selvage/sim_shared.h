@@ -67,6 +67,7 @@ struct sim {
     bool endless;
     const char *policy; /* as it is asked for, or NULL */
     sv_adapt *adapt;
+    unsigned lanes;            /* that a run takes; the model may have more */
     const sv_mpi_trace *trace; /* that is replayed, or NULL */
     sv_mpi_replay *replay;
     sv_mpi_replay_result replayed;
@@ -157,8 +158,8 @@ void sim_router(const struct sim *sim, uint32_t s, uint64_t *packets, sv_sim_sum
 
 /* One policy in all runs. */
 typedef struct sim_contender {
-    const char *policy; /* NULL: none, the tables' ways */
-    unsigned lanes;
+    const char *policy;     /* NULL: none, the tables' ways */
+    unsigned lanes;         /* that it takes */
     size_t runs;            /* that were completed */
     sim_measures *measures; /* [num_seeds] */
     sv_adapt_report *reports;

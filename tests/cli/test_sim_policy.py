@@ -93,11 +93,31 @@ class OneRun(Case):
         self.assertAlmostEqual(found["contention_us"], waited / packets, places=4)
         self.assertEqual(found["arrived_messages"], found["messages"])
 
+    def test_lanes_are_told_alike(self):
+        """Tables' lanes and each policy's, alone and compared, whatever the model has."""
+        policies = {"deterministic": 1, "valiant": 2, "drb": 3, "drb:adaptive=1": 4}
+        several = [word for policy in policies for word in ("--policy", policy)]
+        for more in ((), ("--set", "lanes=9")):
+            with self.subTest(more):
+                run = (*MESH, "--traffic", "uniform:messages=1", *more)
+                found = self.json(*run, *several)
+                self.assertEqual(found["lanes"], 1)
+                self.assertEqual({p["policy"]: p["lanes"] for p in found["policies"]}, policies)
+                for policy, lanes in policies.items():
+                    alone = self.json(*run, "--policy", policy)
+                    self.assertEqual((alone["lanes"], alone["policy"]["lanes"]), (1, lanes))
+                    text = ok("sim", *run, "--policy", policy).out
+                    self.assertRegex(text, r"(?m)^tables +by dor, 1 lane$")
+                    self.assertRegex(text, r"(?m)^policy +%s: %d lanes?, \d" % (policy, lanes))
+                for bare in (self.json(*run), self.json(*run, "--seeds", "2")):
+                    self.assertEqual(bare["lanes"], 1)
+                self.assertEqual(bare["policies"][0]["lanes"], 1)
+
     def test_what_a_policy_tells(self):
         found = self.json(*MESH, *SPOT, "--policy", "drb")
         policy = found["policy"]
         self.assertEqual(policy["spec"], "drb")
-        self.assertEqual(found["lanes"], 3)
+        self.assertEqual((found["lanes"], policy["lanes"], found["profile"]["lanes"]), (1, 3, 3))
         self.assertGreater(policy["opened"], 0)
         self.assertGreater(policy["detours"], 0)
         self.assertGreaterEqual(policy["acks"], found["messages"])
