@@ -61,6 +61,9 @@ MUTATIONS = [
     Mutation("lanes.c", "what is not known is safe", "verdict != SV_VERDICT_YES", "verdict == SV_VERDICT_NO"),
     Mutation("lanes.c", "adaptive lanes are free", "segments * own + adaptive;", "segments * own;"),
     Mutation("lanes.c", "one lane too many is fine", "    if (needed > most)\n", "    if (needed > most + 1)\n"),
+    Mutation("lanes.c", "links offer 15 lanes whatever they say", "unsigned offered = sv_lanes_offered(a->f);",
+             "unsigned offered = SV_HARDWARE_LANES;"),
+    Mutation("lanes.c", "tables may not use more lanes than links offer", "offered > own ? offered : own;", "offered;"),
     # ---- vias ----
     Mutation("vias.c", "the second stretch is not left out", "for (int k = 0; k < 2; k++)", "for (int k = 0; k < 1; k++)"),
     Mutation("vias.c", "the destination's group may be in the way",
@@ -70,6 +73,10 @@ MUTATIONS = [
     Mutation("vias.c", "a ring is a dragonfly", " || 2 * d.smallest <= d.largest)", ")"),
     Mutation("vias.c", "rows of a HyperX are groups", "if (2 * count_central(", "if (0 * count_central("),
     Mutation("vias.c", "vias may lead nowhere", "if (there == SV_NONE || on == SV_NONE)", "if (there == SV_NONE)"),
+    Mutation("vias.c", "lanes on from a via are not asked for",
+             "                            !has_lanes(a, (sv_node){via}, destination)))", "                            0))"),
+    Mutation("vias.c", "lanes to a via are asked for as if its switch had sent it",
+             "(sv_node){a->f->num_switches + from}, a->r->first[via])", "(sv_node){detour.s}, a->r->first[via])"),
     # ---- choices ----
     Mutation("ugal_l.c", "the channel to the terminal counts, too", "destination, own - 1)", "destination, own)"),
     Mutation("ugal_l.c", "no bias", "detour.channels - 1) + a->set.bias", "detour.channels - 1)"),

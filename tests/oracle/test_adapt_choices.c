@@ -1,7 +1,7 @@
 /*
  * test_adapt_choices.c: every choice that Valiant, UGAL-L and UGAL-G make in simulations, made
- * again: from a list of all switches that may be a via, the same draws, ways followed with
- * sv_routes_trace, and what waits at their channels at that moment.
+ * again: from a list of all switches that may be a via, the same draws, ways followed channel by
+ * channel, and what waits there at that moment. Some tables discard what begins at some switches.
  *
  *     oracle_test_adapt_choices [TRIALS [SEED]]
  */
@@ -51,6 +51,16 @@ static bool may_be(const trial *t, uint32_t v, uint32_t s, uint32_t d)
     return own == SV_NONE || (from == to ? own == from : own != from && own != to);
 }
 
+/* Whether a packet that begins at a node arrives, lanes and all. */
+static bool arrives(const trial *t, sv_node from, uint32_t destination)
+{
+    const sv_routes *r = t->c.r;
+    uint32_t hops;
+    sv_node at;
+    return sv_routes_trace(t->c.f, r, from, destination, sv_route_sl(r, from, destination), NULL, 0,
+                           &hops, &at) == SV_TRACE_ARRIVED;
+}
+
 /* The channels between switches of a way from a switch; false if it does not arrive. */
 static bool follow(const trial *t, uint32_t s, uint32_t destination, sv_channel *channels,
                    uint32_t *count)
@@ -71,17 +81,10 @@ static bool follow(const trial *t, uint32_t s, uint32_t destination, sv_channel 
     return true;
 }
 
-static bool leads_on(const trial *t, uint32_t s, uint32_t v, uint32_t destination)
-{
-    sv_channel channels[MOST_HOPS];
-    uint32_t count = 0;
-    return follow(t, s, t->c.r->first[v], channels, &count) &&
-           follow(t, v, destination, channels, &count);
-}
-
 /* A switch by the same draws as the policy's. */
-static uint32_t draw(const trial *t, sv_rng rng, uint32_t s, uint32_t d, uint32_t destination)
+static uint32_t draw(const trial *t, sv_rng rng, sv_node from, uint32_t s, uint32_t destination)
 {
+    uint32_t d = sv_switch_of(t->c.f, t->c.r->node[destination]).i;
     uint32_t list[MOST_SWITCHES], count = 0;
     if (s == d)
         return SV_NONE;
@@ -90,7 +93,7 @@ static uint32_t draw(const trial *t, sv_rng rng, uint32_t s, uint32_t d, uint32_
             list[count++] = v;
     for (int tries = 0; count > 0 && tries < 8; tries++) {
         uint32_t v = list[sv_rng_below(&rng, count)];
-        if (leads_on(t, s, v, destination))
+        if (arrives(t, from, t->c.r->first[v]) && arrives(t, (sv_node){v}, destination))
             return v;
     }
     return SV_NONE;
@@ -114,9 +117,8 @@ static uint32_t expected(const trial *t, const sv_sim_stage *stage, sv_rng rng, 
     const sv_fabric *f = t->c.f;
     sv_channel own[MOST_HOPS], detour[MOST_HOPS];
     uint32_t num_own = 0, num_detour = 0;
-    uint32_t s = sv_switch_of(f, (sv_node){f->num_switches + terminal}).i;
-    uint32_t d = sv_switch_of(f, t->c.r->node[destination]).i;
-    uint32_t v = draw(t, rng, s, d, destination);
+    sv_node from = {f->num_switches + terminal};
+    uint32_t s = sv_switch_of(f, from).i, v = draw(t, rng, from, s, destination);
     if (v == SV_NONE || t->rule == VALIANT)
         return v;
     assert_true(follow(t, s, destination, own, &num_own));
@@ -143,6 +145,43 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
 }
 
 /* ---- trials ---- */
+
+/* Whether tables carry packets between all terminals that they join. */
+static bool all_arrive(const trial *t)
+{
+    sv_node ranks[MOST_SWITCHES * 2];
+    uint32_t count = adapt_ranks(&t->c, ranks);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < count; j++)
+            if (!arrives(t, ranks[i], t->c.r->first[ranks[j].i]))
+                return false;
+    return true;
+}
+
+/* Some pairs of ports discard everything, as long as terminals do not miss them. */
+static void draw_discards(trial *t, sv_rng *rng)
+{
+    sv_fabric *f = t->c.f;
+    sv_routes *r = t->c.r;
+    sv_lanes none;
+    memset(&none, SV_NO_LANE, sizeof none);
+    if (sv_rng_below(rng, 3) > 0 || !all_arrive(t))
+        return;
+    uint32_t table = sv_routes_lane_table(ctx, r, &none);
+    assert_int_not_equal(table, SV_NONE);
+    sv_node ranks[MOST_SWITCHES * 2];
+    uint32_t joined = adapt_ranks(&t->c, ranks);
+    for (uint32_t i = 0; i < 3 * f->num_switches; i++) {
+        sv_node s = {(uint32_t)sv_rng_below(rng, f->num_switches)};
+        unsigned ports = f->switches[s.i].ports;
+        unsigned in = sv_rng_below(rng, 2) == 0 ? 0 : (unsigned)sv_rng_below(rng, ports + 1u);
+        unsigned out = 1 + (unsigned)sv_rng_below(rng, ports);
+        uint32_t before = (uint32_t)(sv_route_lanes(r, f, s, in, out) - r->lane_tables);
+        OK(ctx, sv_routes_set_lanes(ctx, f, r, s, in, out, table));
+        if (!all_arrive(t) || adapt_ranks(&t->c, ranks) != joined)
+            OK(ctx, sv_routes_set_lanes(ctx, f, r, s, in, out, before));
+    }
+}
 
 static void draw_policy(trial *t, sv_rng *rng, const sv_sim_model *model, unsigned *lanes)
 {
@@ -221,6 +260,7 @@ static void same_choices(void **state)
         seed = first + i;
         sv_rng_init(&rng, seed);
         t.c = adapt_draw(ctx, &rng, true);
+        draw_discards(&t, &rng);
         draw_policy(&t, &rng, &model, &lanes);
         model.lanes = lanes;
         if (lanes <= SV_MOST_LANES)

@@ -209,6 +209,51 @@ static void vias_lead_on(void **state)
     free_bed(&b);
 }
 
+static unsigned port_to(const sv_fabric *f, uint32_t from, uint32_t to)
+{
+    unsigned port = 0;
+    SV_FOR_HOPS (f, (sv_node){from}, hop)
+        port = hop->to.i == to ? f->port[hop->channel.i] : port;
+    return port;
+}
+
+/* How many of 200 packets go by a switch; the others go by none (eight draws lead nowhere). */
+static uint32_t draws_of(const bed *b, uint32_t from, uint32_t to, uint32_t via)
+{
+    uint32_t detours = 0;
+    for (uint32_t i = 0; i < 200; i++) {
+        sv_sim_way way = choose(b, from, to);
+        assert_true(way.vias == 0 || b->r->node[way.via[0]].i == via);
+        detours += way.vias;
+    }
+    return detours;
+}
+
+/* Nor are those where tables discard packets on the way there, or on from there. */
+static void vias_have_lanes(void **state)
+{
+    uint32_t seen[4];
+    bed b = make_bed("mesh:1x4,hosts=1", "updn", 1);
+    sv_lanes none;
+    (void)state;
+    memset(&none, SV_NO_LANE, sizeof none);
+    uint32_t table = sv_routes_lane_table(ctx, b.r, &none);
+    assert_int_not_equal(table, SV_NONE);
+    give_policy(&b, "valiant", &plain, 1);
+    count_vias(&b, 0, 1, seen, 200);
+    assert_true(seen[2] > 50 && seen[3] > 50);
+    OK(ctx,
+       sv_routes_set_lanes(ctx, b.f, b.r, (sv_node){3}, 0, port_to(b.f, 3, 2), table)); /* on */
+    give_policy(&b, "valiant", &plain, 1);
+    assert_true(draws_of(&b, 0, 1, 2) > 150);
+    OK(ctx, sv_routes_set_lanes(ctx, b.f, b.r, (sv_node){1}, port_to(b.f, 1, 0), port_to(b.f, 1, 2),
+                                table)); /* there */
+    give_policy(&b, "valiant", &plain, 1);
+    assert_int_equal(draws_of(&b, 0, 1, SV_NONE), 0);
+    assert_true(draws_of(&b, 2, 1, 0) > 150); /* from elsewhere they do */
+    free_bed(&b);
+}
+
 /* ---- in the simulator ---- */
 
 /* Traffic for so long after as long a time; the share of what terminals can inject. */
@@ -538,6 +583,7 @@ int main(void)
         cmocka_unit_test(valiant_is_even),
         cmocka_unit_test(far_is_another_group),
         cmocka_unit_test(vias_lead_on),
+        cmocka_unit_test(vias_have_lanes),
         cmocka_unit_test(shapes_where_groups_collide),
         cmocka_unit_test(shapes_where_traffic_is_even),
         cmocka_unit_test(bias_keeps_packets_home),
