@@ -64,8 +64,8 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
     return SV_OK;
 }
 
-/* A switch's notice for all pairs of this terminal that are among the flows: those by the first
- * address of their destination, for flows have no others. */
+/* A switch's notice for all pairs of this terminal that are among the flows: by whatever address of
+ * their destination, for flows have none. */
 static sv_status hear_switch(sv__balance *b, uint64_t now, uint32_t terminal, const sv__note *n)
 {
     const sv_adapt *a = b->a;
@@ -73,9 +73,11 @@ static sv_status hear_switch(sv__balance *b, uint64_t now, uint32_t terminal, co
         uint32_t flow = n->flows.at[i], to = a->f->num_switches + sv__flow_to(flow);
         if (sv__flow_from(flow) != terminal)
             continue;
-        uint32_t pair = sv__pairs_find(b, terminal, a->r->first[to]);
-        if (pair != SV_ABSENT)
-            SV_TRY(sv__decide_notice(b, b->pairs.at[pair], now, &n->flows));
+        for (uint32_t d = a->r->first[to]; d < a->r->first[to + 1]; d++) {
+            uint32_t pair = sv__pairs_find(b, terminal, d);
+            if (pair != SV_ABSENT)
+                SV_TRY(sv__decide_notice(b, b->pairs.at[pair], now, &n->flows));
+        }
     }
     return SV_OK;
 }

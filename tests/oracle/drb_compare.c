@@ -26,7 +26,7 @@ void drb_saw(void *user, const sv__saw *s)
     *e = (drb_event){.kind = s->kind, .from = SV_NONE, .to = SV_NONE};
     if (s->pair != NULL) {
         e->from = s->pair->from;
-        e->to = s->pair->to;
+        e->to = s->pair->destination;
         drb_pair *p = drb_net_pair(n, e->from, e->to);
         bool of_path = s->kind == SV__SAW_CHOICE || s->kind == SV__SAW_ACK ||
                        s->kind == SV__SAW_OPENED || s->kind == SV__SAW_CLOSED;
@@ -139,7 +139,7 @@ void drb_net_compare(drb_net *n, drb_pair *p)
 
 void drb_copy_store(drb_net *n, const sv__pair *other)
 {
-    drb_pair *p = drb_net_pair(n, other->from, other->to);
+    drb_pair *p = drb_net_pair(n, other->from, other->destination);
     for (const sv__solution *s = other->store.first; s != NULL; s = s->next) {
         drb_solution *own = &p->store[p->solutions++];
         *own = (drb_solution){.paths = s->num_paths, .latency = s->latency, .seeded = s->seeded};

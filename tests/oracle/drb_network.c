@@ -54,10 +54,11 @@ uint32_t drb_net_path(drb_net *n, drb_pair *p, const sv_sim_way *way)
     return add_path(n, p, way);
 }
 
-drb_pair *drb_net_pair(drb_net *n, uint32_t from, uint32_t to)
+drb_pair *drb_net_pair(drb_net *n, uint32_t from, uint32_t destination)
 {
     const drb *o = &n->o;
-    drb_pair **at = &n->pairs[(size_t)from * o->f->num_terminals + to];
+    uint32_t to = o->r->node[destination].i - o->f->num_switches;
+    drb_pair **at = &n->pairs[(size_t)from * o->r->num_destinations + destination];
     if (*at != NULL)
         return *at;
     drb_pair *p = *at = calloc(1, sizeof *p);
@@ -66,7 +67,7 @@ drb_pair *drb_net_pair(drb_net *n, uint32_t from, uint32_t to)
     drb_path back = {0};
     p->from = from;
     p->to = to;
-    p->destination = o->r->first[o->f->num_switches + to];
+    p->destination = destination;
     p->zone = SV__MEDIUM;
     p->store = calloc(DRB_MOST_SOLUTIONS, sizeof *p->store);
     OK(n->ctx, sv__ways_find(n->a, from, p->destination, o->set.paths, found, &count));
@@ -151,8 +152,7 @@ static uint64_t due(const drb_pair *p)
 /* Nothing that should have run out has not. */
 static void check_overdue(const drb_net *n, uint64_t now)
 {
-    uint32_t count = n->o.f->num_terminals;
-    for (uint32_t i = 0; n->o.fast && i < count * count; i++)
+    for (uint32_t i = 0; n->o.fast && i < n->num_pairs; i++)
         assert_true(due(n->pairs[i]) >= now);
 }
 
@@ -160,10 +160,9 @@ static sv_status timer(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *
 {
     drb_net *n = user;
     drb *o = &n->o;
-    uint32_t count = o->f->num_terminals;
     check_overdue(n, now);
     OK(n->ctx, n->inner->timer(n->inner->user, stage, now, again));
-    for (uint32_t i = 0; i < count * count; i++) {
+    for (uint32_t i = 0; i < n->num_pairs; i++) {
         drb_pair *p = n->pairs[i];
         if (due(p) > now)
             continue;
@@ -184,9 +183,8 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     drb_net *n = user;
-    uint32_t to = n->o.r->node[message->destination].i - n->o.f->num_switches;
     drb_message *m = &n->messages[message->tag & ~DRB_DATA];
-    drb_pair *p = drb_net_pair(n, terminal, to);
+    drb_pair *p = drb_net_pair(n, terminal, message->destination);
     check_overdue(n, now);
     if (offset == 0)
         drb_speak(&n->o, p);
@@ -259,7 +257,8 @@ static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t ta
     k->bytes = k->part + 1 < m->packets
                    ? n->o.full
                    : m->bytes - k->part * n->o.model.mtu_bytes + n->o.full - n->o.model.mtu_bytes;
-    k->way = &drb_net_pair(n, m->from, m->to)->paths[m->path[n->o.set.by_packet ? k->part : 0]];
+    const drb_pair *p = drb_net_pair(n, m->from, m->destination);
+    k->way = &p->paths[m->path[n->o.set.by_packet ? k->part : 0]];
     k->at = 1;
     n->detours += k->way->vias > 0;
 }
@@ -434,7 +433,7 @@ static void expect_answer(drb_net *n, drb_pair *p, const drb_packet *k, uint64_t
         return;
     drb_answer *a = &n->answers[n->num_answers];
     *a = (drb_answer){.from = p->from,
-                      .to = p->to,
+                      .destination = p->destination,
                       .path = m->path[n->o.set.by_packet ? k->part : 0],
                       .message = k->message,
                       .waited = k->waited,
@@ -451,7 +450,7 @@ static void expect_answer(drb_net *n, drb_pair *p, const drb_packet *k, uint64_t
 static void take_answer(drb_net *n, const drb_answer *a, uint64_t now)
 {
     drb *o = &n->o;
-    drb_pair *p = drb_net_pair(n, a->from, a->to);
+    drb_pair *p = drb_net_pair(n, a->from, a->destination);
     drb_tell(o, p, SV__SAW_ACK, a->path, 0);
     drb_event *e = &o->events[o->num_events - 1];
     e->waited = a->waited;
@@ -465,16 +464,17 @@ static void take_answer(drb_net *n, const drb_answer *a, uint64_t now)
     drb_net_compare(n, p);
 }
 
+/* Whatever addresses of the destination the source has talked to. */
 static void take_notice(drb_net *n, const drb_answer *a, uint32_t terminal, uint64_t now)
 {
     drb *o = &n->o;
     bool own = false;
-    for (uint32_t i = 0; i < a->flows.count; i++) {
-        uint32_t from = a->flows.at[i] >> 16, to = a->flows.at[i] & 0xffff;
-        if (from != terminal)
+    for (uint32_t i = 0; i < a->flows.count * o->r->num_destinations; i++) {
+        uint32_t flow = a->flows.at[i / o->r->num_destinations], d = i % o->r->num_destinations;
+        drb_pair *p = n->pairs[(size_t)terminal * o->r->num_destinations + d];
+        if (p == NULL || p->from != flow >> 16 || p->to != (flow & 0xffff))
             continue;
         own = true;
-        drb_pair *p = drb_net_pair(n, from, to);
         drb_tell(o, p, SV__SAW_NOTICE, 0, 0);
         o->events[o->num_events - 1].flows = a->flows.count;
         o->events[o->num_events - 1].hash = drb_hash(a->flows.at, a->flows.count);
@@ -497,7 +497,7 @@ static sv_status deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t
     OK(n->ctx, n->inner->deliver(n->inner->user, stage, now, terminal, head));
     if (k->kind == DRB_PACKET) {
         assert_int_equal(terminal, k->to);
-        expect_answer(n, drb_net_pair(n, k->from, k->to), k, now);
+        expect_answer(n, drb_net_pair(n, k->from, n->messages[k->message].destination), k, now);
     } else if (k->kind == DRB_ANSWER) {
         assert_int_equal(terminal, k->to);
         take_answer(n, &n->answers[k->answer], now);
@@ -531,7 +531,8 @@ void drb_net_begin(drb_net *n, sv_ctx *ctx, const sv_fabric *f, const sv_routes 
     *n = (drb_net){.ctx = ctx, .a = a, .b = a->state, .inner = sv_adapt_policy(a)};
     n->o = (drb){.f = f, .r = r, .model = *model, .fast = fast, .predictive = predictive};
     n->o.byte = model->byte_ticks;
-    n->pairs = calloc(terminals * terminals, sizeof *n->pairs);
+    n->num_pairs = f->num_terminals * r->num_destinations;
+    n->pairs = calloc(n->num_pairs, sizeof *n->pairs);
     n->packets = calloc(DRB_MOST_PACKETS, sizeof *n->packets);
     n->answers = calloc(DRB_MOST_PACKETS, sizeof *n->answers);
     n->queue = calloc(terminals * DRB_MOST_PACKETS / 8, sizeof *n->queue);
@@ -558,18 +559,16 @@ void drb_net_begin(drb_net *n, sv_ctx *ctx, const sv_fabric *f, const sv_routes 
 
 void drb_net_finish(drb_net *n)
 {
-    uint32_t count = n->o.f->num_terminals;
-    for (uint32_t i = 0; i < count * count; i++)
+    for (uint32_t i = 0; i < n->num_pairs; i++)
         if (n->pairs[i] != NULL)
             drb_net_compare(n, n->pairs[i]);
-    for (uint32_t t = 0; t < count; t++)
+    for (uint32_t t = 0; t < n->o.f->num_terminals; t++)
         n->unsent += n->last[t] - n->first[t];
 }
 
 void drb_net_end(drb_net *n)
 {
-    uint32_t count = n->o.f->num_terminals;
-    for (uint32_t i = 0; i < count * count; i++)
+    for (uint32_t i = 0; i < n->num_pairs; i++)
         if (n->pairs[i] != NULL) {
             free(n->pairs[i]->store);
             free(n->pairs[i]->sent);

@@ -12,13 +12,13 @@
 enum { DRB_MOST_PACKETS = 60000, DRB_MOST_PARTS = 8 };
 
 typedef struct drb_message {
-    uint32_t from, to, bytes, packets;
+    uint32_t from, to, destination, bytes, packets;
     uint32_t path[DRB_MOST_PARTS], chosen, injected;
 } drb_message;
 
 /* What an acknowledgement must say. */
 typedef struct drb_answer {
-    uint32_t from, to; /* the pair it is of */
+    uint32_t from, destination; /* the pair it is of */
     uint32_t path, message, bytes;
     uint64_t waited, ready;
     bool last, alone; /* of its message; nothing else is under way or waits */
@@ -45,7 +45,8 @@ typedef struct drb_net {
     sv__balance *b;
     const sv_sim_policy *inner;
     sv_ctx *ctx;
-    drb_pair **pairs; /* [terminals²] */
+    drb_pair **pairs; /* [terminals × destinations] */
+    uint32_t num_pairs;
     drb_message *messages;
     uint32_t num_messages;
     drb_packet *packets;
@@ -75,8 +76,8 @@ void drb_net_begin(drb_net *n, sv_ctx *ctx, const sv_fabric *f, const sv_routes 
 void drb_net_end(drb_net *n);
 /* At the end of a run: all pairs once more. */
 void drb_net_finish(drb_net *n);
-/* The pair of two terminals; made if need be. */
-drb_pair *drb_net_pair(drb_net *n, uint32_t from, uint32_t to);
+/* The pair of a terminal and an address of another; made if need be. */
+drb_pair *drb_net_pair(drb_net *n, uint32_t from, uint32_t destination);
 /* Everything that is known of a pair is the same. */
 void drb_net_compare(drb_net *n, drb_pair *p);
 /* The number that a pair of the other side's has for us. */

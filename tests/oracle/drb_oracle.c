@@ -19,7 +19,7 @@ void drb_tell(drb *o, const drb_pair *p, sv__saw_kind kind, uint32_t path, doubl
 {
     if (o->num_events < DRB_MOST_EVENTS)
         o->events[o->num_events++] = (drb_event){
-            .kind = kind, .from = p->from, .to = p->to, .path = path, .latency = latency};
+            .kind = kind, .from = p->from, .to = p->destination, .path = path, .latency = latency};
 }
 
 /* ---- points 3 to 5, 7 ---- */

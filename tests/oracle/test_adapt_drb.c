@@ -137,9 +137,12 @@ static void add_message(trial *t, uint32_t from, uint32_t to, uint32_t bytes, ui
     if (t->num_messages == MOST_MESSAGES)
         return;
     uint32_t packets = (bytes + t->model.mtu_bytes - 1) / t->model.mtu_bytes;
+    const uint32_t *first = &t->c.r->first[t->ranks[to].i]; /* any of its addresses */
+    uint32_t address = (t->num_messages * 2654435769U >> 20) % (first[1] - first[0]);
     t->ready[t->num_messages] = ready;
     t->messages[t->num_messages++] = (drb_message){.from = t->ranks[from].i - t->c.f->num_switches,
                                                    .to = t->ranks[to].i - t->c.f->num_switches,
+                                                   .destination = first[0] + address,
                                                    .bytes = bytes,
                                                    .packets = packets > 0 ? packets : 1};
 }
@@ -199,7 +202,7 @@ static bool next_message(void *user, uint32_t terminal, sv_sim_message *message)
     qsort(times, count, sizeof *times, by_time);
     const drb_message *m = &t->messages[own];
     *message = (sv_sim_message){.ready = times[t->next[terminal]++],
-                                .destination = t->c.r->first[t->c.f->num_switches + m->to],
+                                .destination = m->destination,
                                 .bytes = m->bytes,
                                 .tag = DRB_DATA | own};
     return true;

@@ -342,6 +342,36 @@ static void acknowledgements_are_of_messages_or_packets(void **state)
     }
 }
 
+/* A switch tells of terminals; whoever talks to one by several addresses hears it for all. */
+static void notices_are_for_all_addresses(void **state)
+{
+    (void)state;
+    bed d = {.f = test_fabric(ctx, "kary:k=2,n=2,hosts=2")};
+    d.r = test_routed(ctx, d.f, "updn", 2);
+    OK(ctx, sv_profile_model(ctx, "drb", &d.model));
+    bed_policy(ctx, &d, "pr-drb:notify=router", NULL);
+    const sv_sim_policy *policy = sv_adapt_policy(d.a);
+    uint32_t first = d.r->first[d.f->num_switches + 3], other = d.r->first[d.f->num_switches + 2];
+    const uint32_t flows[] = {sv__flow(0, 3), sv__flow(1, 3)};
+    uint32_t pairs[5];
+    for (uint32_t i = 0; i < 3; i++) /* the second of its four addresses is not used */
+        OK(ctx, sv__pairs_get(d.b, 0, first + i + (i > 0), &pairs[i]));
+    OK(ctx, sv__pairs_get(d.b, 0, other, &pairs[3]));
+    OK(ctx, sv__pairs_get(d.b, 1, first, &pairs[4]));
+    uint32_t note = sv__notes_take(ctx, &d.b->notes);
+    assert_int_not_equal(note, 0);
+    sv__flows told = {.at = sv__notes_at(&d.b->notes, note)->flows.at, .count = 2, .router = 0};
+    memcpy(told.at, flows, sizeof flows);
+    sv__notes_at(&d.b->notes, note)->flows = told;
+    sv_sim_head head = {.control = true, .note = note};
+    OK(ctx, policy->deliver(policy->user, NULL, 1, 0, &head));
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(d.b->pairs.at[pairs[i]]->newest.count, i < 3 ? 2 : 0);
+    assert_int_equal(sv_adapt_end(d.a).notices, 3);
+    assert_int_equal(sv__pairs_find(d.b, 0, first + 1), SV_ABSENT);
+    bed_free(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +383,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_is_the_same_run),
         cmocka_unit_test(a_run_may_end_at_any_time),
         cmocka_unit_test(acknowledgements_are_of_messages_or_packets),
+        cmocka_unit_test(notices_are_for_all_addresses),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
