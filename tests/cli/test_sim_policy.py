@@ -16,7 +16,7 @@ import unittest
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from support.command import SELVAGE, ok, selvage  # noqa: E402
+from support.command import SELVAGE, SOURCE, ok, selvage  # noqa: E402
 
 MESH = ("mesh:8x8", "-e", "dor", "-p", "drb")
 SPOT = ("--traffic", "meshspot:which=2,rate=600Mbps,noise=0.05,on=200us,off=200us,bursts=3")
@@ -420,6 +420,22 @@ class Unfinished(Case):
         stopped = self.json(*TREE, "--trace", "lu:ranks=16,iterations=2", "--limit", "100", *spec[:2])
         self.assertIsNone(stopped["execution_us"])
         self.assertIsNone(stopped["trace"]["waiting_share"])
+
+
+class Manual(Case):
+    def commands(self, heading):
+        """Of an example, a list of words each."""
+        with open(os.path.join(SOURCE, "docs", "selvage.1")) as file:
+            block = re.search(re.escape(heading) + r".*?^\.Bd.*?$(.*?)^\.Ed", file.read(), re.M | re.S)[1]
+        return [line.split()[1:] for line in block.replace("\\e\n", " ").strip().split("\n")]
+
+    def test_how_a_program_fares(self):
+        """As it is typed, but that a program is at hand."""
+        ok("trace", "make", "lu:class=S,ranks=16,iterations=2", "-o", self.path("mine.svt"))
+        for command in self.commands("The thesis' torus with a failed switch")[:2] + self.commands("How does a program fare"):
+            if command[:2] != ["trace", "record"]:
+                ok(*command, cwd=self.directory)
+        self.assertTrue(os.path.exists(self.path("waits.svg")))
 
 
 class Refused(Case):
