@@ -11,8 +11,7 @@ PUBLISHED = {"t42-mesh2d": "rrooddoo", "t42-mesh3d": "rrooddoo", "t42-torus2d": 
              "t42-torus3d": "rrooddoo", "t42-kautz": "rrdrddoo", "t42-kary": "oooroooo",
              "t42-xgft": "oooroooo", "t42-dragonfly": "rrdrddoo", "t42-random": "rrorddoo",
              "deimos,speed=QDR": "rooroooo", "tsubame2-rail1": "oooroooo"}
-UNIFORM = ("--traffic", "uniform", "--message", "2048", "--profile", "qdr", "--warm-up", "0",
-           "--sample", "1ms")
+UNIFORM = ("--traffic", "uniform", "--message", "2048", "--profile", "qdr", "--warm-up", "0")
 
 
 def verdict(lab, fabric, engine, *words, **sets):
@@ -21,7 +20,8 @@ def verdict(lab, fabric, engine, *words, **sets):
         route = lab.route(fabric, engine)
     except Refused:
         return "r", "r"
-    result = lab.sim(route, *UNIFORM, *words, **sets)
+    sample = () if "--sample" in words else ("--sample", "1ms")
+    result = lab.sim(route, *UNIFORM, *sample, *words, **sets)
     if result["status"] == "deadlock":
         return "d", "d %.0f µs" % result["deadlock"]["since_us"]
     return "o", "o" if route["safe"] else "o c"
