@@ -120,6 +120,17 @@ class Files(Trace):
         self.refused(3, "rank 1, event 0: MPI_Allreduce, where rank 0 of the group has MPI_Iallreduce", "trace", "check",
                      self.write("w.svt", svt.pack(2, "w", {0: begun + event(WAIT, "MPI_Wait", 0), 1: event(COLLECTIVE, "MPI_Allreduce", 0, 0, 8)})))
 
+    def test_faster_links_may_end_later(self):
+        """The example of docs/traces.md: a small packet just before a large one, or just behind it."""
+        with open(os.path.join(SOURCE, "docs", "traces.md")) as file:
+            goal = file.read().split("$ cat later.goal\n")[1].split("$ ")[0]
+        path = self.write("later.goal", goal.encode())
+        for speed, time in (("DDR", "2.454"), ("QDR", "2.963")):
+            self.assertIn("\nexecution      %s us, " % time, ok("sim", "mesh:1x1,hosts=3,speed=" + speed, "-e", "dor", "--trace", path).out)
+        empty = self.write("empty.goal", b"num_ranks 2\nrank 0 { send 0b to 1; }\nrank 1 { recv 0b from 0; }\n")
+        for profile, time in (("qdr", "0.210"), ("ndr", "0.302")):
+            self.assertIn("\nexecution      %s us, " % time, ok("sim", "mesh:1x1,hosts=2", "-e", "dor", "-p", profile, "--trace", empty).out)
+
     def test_to_a_file_and_back(self):
         made, again, text = self.path("a.svt"), self.path("b.svt"), self.path("c.txt")
         result = ok("trace", "make", "mg:class=S,ranks=16", "-o", made)
