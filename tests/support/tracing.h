@@ -152,7 +152,9 @@ static inline void trace_groups(trace_maker *m)
         for (uint32_t i = 0; i < n; i++)
             all[i] = i;
         sv_rng_shuffle(&m->rng, all, n);
-        OK(m->ctx, sv_mpi_add_group(m->t, all, 1 + trace_draw(m, n), trace_draw(m, 2), &number));
+        /* Not among the arguments: which is drawn first would be the compiler's choice. */
+        uint32_t ordinal = trace_draw(m, 2), size = 1 + trace_draw(m, n);
+        OK(m->ctx, sv_mpi_add_group(m->t, all, size, ordinal, &number));
     }
 }
 
