@@ -203,7 +203,7 @@ class Files(Trace):
 
     def test_names_that_are_more_than_letters(self):
         path = self.write("odd.svt", svt.pack(1, "a\nb\x1b[31m\x7f\u00e4", {0: event(COMPUTE, "-", 5)}))
-        self.assertEqual(ok("trace", "check", path).out, "sound: 1 ranks of a?b?[31m?\u00e4\n")
+        self.assertEqual(ok("trace", "check", path).out, "sound: 1 rank of a?b?[31m?\u00e4\n")
         self.assertTrue(ok("trace", "convert", path).out.startswith("# selvage trace: a?b?[31m?\u00e4\nranks 1\n"))
 
     def test_too_many_groups(self):
