@@ -13,6 +13,7 @@
  * tick after that).
  */
 #include "adapt/balance.h"
+#include "base/heap.h"
 
 /* ---- the heap ---- */
 
@@ -24,28 +25,8 @@ static bool before(const sv__alarm *a, const sv__alarm *b)
 static sv_status put(sv__balance *b, sv__alarm alarm)
 {
     SV_TRY(sv_array_push(b->a->ctx, &b->alarms, alarm));
-    sv__alarm *at = b->alarms.at;
-    size_t i = b->alarms.length - 1;
-    for (; i > 0 && before(&alarm, &at[(i - 1) / 2]); i = (i - 1) / 2)
-        at[i] = at[(i - 1) / 2];
-    at[i] = alarm;
+    sv_heap_rise(sv__alarm, &b->alarms, before);
     return SV_OK;
-}
-
-static void take_first(sv__balance *b)
-{
-    sv__alarm *at = b->alarms.at;
-    const sv__alarm last = at[--b->alarms.length];
-    size_t length = b->alarms.length, i = 0;
-    for (size_t k = 1; k < length; k = 2 * i + 1) {
-        k += k + 1 < length && before(&at[k + 1], &at[k]);
-        if (!before(&at[k], &last))
-            break;
-        at[i] = at[k];
-        i = k;
-    }
-    if (length > 0)
-        at[i] = last;
 }
 
 /* ---- messages of a pair ---- */
@@ -140,7 +121,7 @@ sv_status sv__watchdog_timer(void *user, sv_sim_stage *stage, uint64_t now, uint
     sv__balance *b = ((sv_adapt *)user)->state;
     while (b->alarms.length > 0 && b->alarms.at[0].time <= now) {
         const sv__alarm alarm = b->alarms.at[0];
-        take_first(b);
+        sv_heap_drop(sv__alarm, &b->alarms, before);
         SV_TRY(look(b, &alarm, now));
     }
     *again = b->alarms.length > 0 ? b->alarms.at[0].time : SV_NEVER;

@@ -18,6 +18,8 @@
 
 #include <string.h>
 
+#include "base/heap.h"
+
 sv_status sv__halves_make(sv__halves *h, sv_arena *arena, const sv__graph *graph,
                           const sv_fabric *f)
 {
@@ -105,26 +107,20 @@ struct queue {
     size_t length;
 };
 
+static bool saves_more(const struct entry *a, const struct entry *b)
+{
+    return a->saving > b->saving;
+}
+
 static void queue_push(struct queue *q, int64_t saving, uint32_t vertex)
 {
-    size_t i = q->length++;
-    for (; i > 0 && q->at[(i - 1) / 2].saving < saving; i = (i - 1) / 2)
-        q->at[i] = q->at[(i - 1) / 2];
-    q->at[i] = (struct entry){saving, vertex};
+    q->at[q->length++] = (struct entry){saving, vertex};
+    sv_heap_rise(struct entry, q, saves_more);
 }
 
 static void queue_pop(struct queue *q)
 {
-    struct entry last = q->at[--q->length];
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < q->length; i = child) {
-        if (child + 1 < q->length && q->at[child + 1].saving > q->at[child].saving)
-            child++;
-        if (q->at[child].saving <= last.saving)
-            break;
-        q->at[i] = q->at[child];
-    }
-    q->at[i] = last;
+    sv_heap_drop(struct entry, q, saves_more);
 }
 
 enum { LEFT, RIGHT, WEIGHTLESS, QUEUES };

@@ -7,6 +7,7 @@
  *
  * Cost: O(log n) for each of n.
  */
+#include "base/heap.h"
 #include "rehearse/trial.h"
 
 static bool before(const sv__due *a, const sv__due *b)
@@ -28,11 +29,7 @@ static void add(sv__trial *x, sv__due due)
         sv__trial_fail(x);
         return;
     }
-    size_t i = x->agenda.length - 1;
-    sv__due *at = x->agenda.at;
-    for (; i > 0 && before(&due, &at[(i - 1) / 2]); i = (i - 1) / 2)
-        at[i] = at[(i - 1) / 2];
-    at[i] = due;
+    sv_heap_rise(sv__due, &x->agenda, before);
     if (!x->acting && x->stage != NULL)
         sv_sim_call(x->stage, due.time);
 }
@@ -50,21 +47,10 @@ void sv__trial_post(sv__trial *x, uint64_t time, sv__due_kind kind, const sv_fiv
 
 bool sv__trial_take(sv__trial *x, uint64_t now, sv__due *due)
 {
-    sv__due *at = x->agenda.at;
-    if (x->agenda.length == 0 || at[0].time > now)
+    if (x->agenda.length == 0 || x->agenda.at[0].time > now)
         return false;
-    *due = at[0];
-    const sv__due last = at[--x->agenda.length];
-    size_t length = x->agenda.length, i = 0;
-    for (size_t k = 1; k < length; k = 2 * i + 1) {
-        k += k + 1 < length && before(&at[k + 1], &at[k]);
-        if (!before(&at[k], &last))
-            break;
-        at[i] = at[k];
-        i = k;
-    }
-    if (length > 0)
-        at[i] = last;
+    *due = x->agenda.at[0];
+    sv_heap_drop(sv__due, &x->agenda, before);
     return true;
 }
 

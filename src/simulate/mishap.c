@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/bitset.h"
+#include "base/heap.h"
 #include "simulate/stage.h"
 
 static void tell(sv__sim *x, sv_sim_mishap what, sv_sim_example which)
@@ -115,36 +116,12 @@ static bool earlier(const sv__coming *a, const sv__coming *b)
     return a->time != b->time ? a->time < b->time : a->to < b->to;
 }
 
-static void rise(sv__coming *at, size_t i)
-{
-    sv__coming one = at[i];
-    for (; i > 0 && earlier(&one, &at[(i - 1) / 2]); i = (i - 1) / 2)
-        at[i] = at[(i - 1) / 2];
-    at[i] = one;
-}
-
-/* Takes the first out of the heap. */
-static sv__coming take(sv__stage *stage)
-{
-    sv__coming *at = stage->coming.at, first = at[0], last = at[--stage->coming.length];
-    size_t length = stage->coming.length, i = 0;
-    for (size_t k = 1; k < length; k = 2 * i + 1) {
-        k += k + 1 < length && earlier(&at[k + 1], &at[k]);
-        if (!earlier(&at[k], &last))
-            break;
-        at[i] = at[k];
-        i = k;
-    }
-    if (length > 0)
-        at[i] = last;
-    return first;
-}
-
 void sv__stage_settle(sv__sim *x, uint64_t time)
 {
     sv__stage *stage = x->stage;
     while (stage->coming.length > 0 && stage->coming.at[0].time < time) {
-        sv__coming one = take(stage);
+        const sv__coming one = stage->coming.at[0];
+        sv_heap_drop(sv__coming, &stage->coming, earlier);
         if (one.overtaken)
             tell(x, SV_SIM_OVERTAKEN,
                  (sv_sim_example){.time = one.time,
@@ -175,6 +152,6 @@ sv_status sv__stage_arrived(sv__sim *x, uint32_t p, uint32_t to, uint64_t time)
                                       .from = packet->from,
                                       .destination = packet->destination,
                                       .overtaken = later < 0}));
-    rise(stage->coming.at, stage->coming.length - 1);
+    sv_heap_rise(sv__coming, &stage->coming, earlier);
     return SV_OK;
 }

@@ -16,6 +16,7 @@
  * Invariants: a parcel is in one outbox, in one list, or with the simulator. Cost: O(1) a message,
  * but for different tags between two ranks, and O(partners) for receives from anybody.
  */
+#include "base/heap.h"
 #include "traces/replay.h"
 
 static bool fits(uint32_t wanted, uint32_t tag)
@@ -37,6 +38,9 @@ static bool before(const sv_mpi_replay *p, uint32_t a, uint32_t b)
     return x->ready != y->ready ? x->ready < y->ready : x->order < y->order;
 }
 
+/* Of p's. */
+#define EARLIER(a, b) before(p, *(a), *(b))
+
 void sv__replay_push(sv_mpi_replay *p, uint32_t terminal, uint32_t parcel)
 {
     sv__outbox *box = &p->outboxes[terminal];
@@ -44,31 +48,16 @@ void sv__replay_push(sv_mpi_replay *p, uint32_t terminal, uint32_t parcel)
         no_memory(p);
         return;
     }
-    uint32_t *heap = box->heap.at;
-    size_t i = box->heap.length - 1;
-    for (; i > 0 && before(p, parcel, heap[(i - 1) / 2]); i = (i - 1) / 2)
-        heap[i] = heap[(i - 1) / 2];
-    heap[i] = parcel;
+    sv_heap_rise(uint32_t, &box->heap, EARLIER);
 }
 
 uint32_t sv__replay_pop(sv_mpi_replay *p, uint32_t terminal)
 {
     sv__outbox *box = &p->outboxes[terminal];
-    uint32_t *heap = box->heap.at;
     if (box->heap.length == 0)
         return SV_NONE;
-    uint32_t first = heap[0], last = heap[--box->heap.length];
-    size_t i = 0, length = box->heap.length;
-    for (size_t child = 1; child < length; child = 2 * i + 1) {
-        if (child + 1 < length && before(p, heap[child + 1], heap[child]))
-            child++;
-        if (!before(p, heap[child], last))
-            break;
-        heap[i] = heap[child];
-        i = child;
-    }
-    if (length > 0)
-        heap[i] = last;
+    uint32_t first = box->heap.at[0];
+    sv_heap_drop(uint32_t, &box->heap, EARLIER);
     return first;
 }
 

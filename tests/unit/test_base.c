@@ -11,6 +11,7 @@
 #include "base/bitset.h"
 #include "base/cells.h"
 #include "base/file.h"
+#include "base/heap.h"
 #include "base/json.h"
 #include "base/rng.h"
 #include "base/threads.h"
@@ -136,6 +137,37 @@ static void cells_remember(void **state)
     OK(ctx, sv_cells_init(&none, ctx, sizes[2][0], sizes[2][1]));
     sv_cells_release(&none);
     sv_cells_release(&none);
+}
+
+static bool smaller(const uint64_t *a, const uint64_t *b)
+{
+    return *a < *b;
+}
+
+/* As many come and go as chance has it; what leaves is the least of all, by looking at each. */
+static void heaps_have_the_first_in_front(void **state)
+{
+    SV_ARRAY(uint64_t) heap = {0};
+    uint64_t all[200], count = 0;
+    sv_rng rng;
+    (void)state;
+    sv_rng_init(&rng, 12);
+    for (int step = 0; step < 20000; step++) {
+        if (count == 0 || (count < 200 && sv_rng_below(&rng, 2) == 0)) {
+            all[count++] = sv_rng_below(&rng, 100); /* some are the same */
+            OK(ctx, sv_array_push(ctx, &heap, all[count - 1]));
+            sv_heap_rise(uint64_t, &heap, smaller);
+        } else {
+            uint64_t least = 0;
+            for (uint64_t i = 1; i < count; i++)
+                least = all[i] < all[least] ? i : least;
+            assert_int_equal(heap.at[0], all[least]);
+            sv_heap_drop(uint64_t, &heap, smaller);
+            all[least] = all[--count];
+        }
+        assert_int_equal(heap.length, count);
+    }
+    sv_array_release(ctx, &heap);
 }
 
 static void random_numbers_are_fair_and_repeatable(void **state)
@@ -490,6 +522,7 @@ int main(void)
         cmocka_unit_test(arenas_give_clean_aligned_memory),
         cmocka_unit_test(maps_remember),
         cmocka_unit_test(cells_remember),
+        cmocka_unit_test(heaps_have_the_first_in_front),
         cmocka_unit_test(random_numbers_are_fair_and_repeatable),
         cmocka_unit_test(random_numbers_never_change),
         cmocka_unit_test(lines_come_one_by_one),
