@@ -103,6 +103,16 @@ sim_measures sim_measure(const struct sim *sim)
 
 /* ---- for people ---- */
 
+/* Where the lanes of a policy come from, and who says that nothing waits for ever on them. */
+static void print_lanes(sv_text *out, const struct sim *sim, const sv_adapt_report *a)
+{
+    unsigned own = (sim->lanes - a->adaptive) / a->segments;
+    sv_text_print(out, "  lanes        %u segment%s × %u of the tables + %u adaptive: %s\n",
+                  a->segments, a->segments == 1 ? "" : "s", own, a->adaptive,
+                  a->proven ? "proven deadlock-free, all pairs of nodes"
+                            : "as the tables, not judged");
+}
+
 static void print_policy(sv_text *out, const struct sim *sim, const sim_measures *m)
 {
     const sv_sim_result *r = sim->result;
@@ -110,6 +120,7 @@ static void print_policy(sv_text *out, const struct sim *sim, const sim_measures
     sv_text_print(out, "policy         %s: %u lane%s, %.2f %% of the packets by detours\n",
                   sim->policy, sim->lanes, sim->lanes == 1 ? "" : "s",
                   100 * (m->detour_share >= 0 ? m->detour_share : 0));
+    print_lanes(out, sim, &a);
     if (r->control_packets > 0) {
         sv_text_print(out, "  control      %llu packets, %llu bytes",
                       (unsigned long long)r->control_packets, (unsigned long long)r->control_bytes);
@@ -209,6 +220,9 @@ static void json_policy(sv_json *j, const struct sim *sim, const sim_measures *m
     sv_json_begin_object(j, "policy");
     sv_json_text(j, "spec", sim->policy);
     sv_json_number(j, "lanes", sim->lanes);
+    sv_json_number(j, "segments", a.segments);
+    sv_json_number(j, "adaptive", a.adaptive);
+    sv_json_bool(j, "proven", a.proven);
     sv_json_number(j, "control_packets", r->control_packets);
     sv_json_number(j, "control_bytes", r->control_bytes);
     json_number(j, "control_share", m->control_share);

@@ -176,6 +176,7 @@ static void add_traffic(sv_tables *tables, const struct sim *sim, const sim_cont
                         size_t count, double *numbers)
 {
     sv_table *t = sv_table_new(tables, "traffic", "What packets did", "Means of all runs.");
+    bool proven = false;
     sv_table_column(t, "policy", NULL, SV_TEXT_COLUMN);
     sv_table_column(t, "lanes", NULL, 0);
     sv_table_column(t, "runs", NULL, SV_TEXT_COLUMN);
@@ -192,7 +193,11 @@ static void add_traffic(sv_tables *tables, const struct sim *sim, const sim_cont
                 sv_table_number(t,
                                 measures[i].factor * sample(&all[p], &measures[i], numbers).mean);
         sv_table_number(t, all[p].seconds);
+        proven = proven || (all[p].runs > 0 && all[p].reports[0].proven);
     }
+    if (proven)
+        sv_table_note(t, "Proven beforehand for policies that send packets by way of switches: "
+                         "these cannot wait for each other for ever on their lanes.");
 }
 
 /* Only what at least one policy did. */
@@ -261,6 +266,8 @@ static void json_contender(sv_json *j, const sim_contender *c, const sim_contend
     sv_json_begin_object(j, NULL);
     sv_json_text(j, "policy", c->policy);
     sv_json_number(j, "lanes", c->lanes);
+    if (c->policy != NULL && c->runs > 0)
+        sv_json_bool(j, "proven", c->reports[0].proven);
     sv_json_number(j, "runs", c->runs);
     sv_json_begin_row(j, "ends", '{');
     for (int e = 0; e < SV_SIM_CANCELLED; e++)

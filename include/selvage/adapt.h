@@ -79,6 +79,9 @@ typedef struct sv_adapt_report {
     uint64_t failed;                /* applied, and still high after that */
     uint32_t pairs;                 /* of terminals that ever had more than one path */
     uint32_t most_paths;            /* open at a time, of a pair */
+    uint32_t segments;              /* of a way, at most: each has the lanes of the tables anew */
+    uint32_t adaptive;              /* lanes besides, which all packets share */
+    bool proven;                    /* sv_verify: packets that go by switches never deadlock */
 } sv_adapt_report;
 
 SV_API sv_adapt_report sv_adapt_end(const sv_adapt *adapt);

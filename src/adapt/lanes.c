@@ -76,10 +76,12 @@ sv_status sv__lanes_find(sv_adapt *a, const sv_adapt_request *request, unsigned 
                        "policy '%s' needs %u lanes (%u segments × %u of the tables + %u adaptive), "
                        "and switches have %u: tables with %u or fewer would do",
                        a->kind->about.name, needed, segments, own, adaptive, most, could);
-    if (!request->unproven && (segments > 1 || (a->kind->routers_send && a->set.by_router)))
+    if (!request->unproven && (segments > 1 || (a->kind->routers_send && a->set.by_router))) {
         SV_TRY(prove(a, could));
-    a->policy.segments = segments;
-    a->policy.adaptive = adaptive;
+        a->report.proven = true;
+    }
+    a->policy.segments = a->report.segments = segments;
+    a->policy.adaptive = a->report.adaptive = adaptive;
     *lanes = needed;
     return SV_OK;
 }

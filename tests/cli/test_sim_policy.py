@@ -113,6 +113,24 @@ class OneRun(Case):
                     self.assertEqual(bare["lanes"], 1)
                 self.assertEqual(bare["policies"][0]["lanes"], 1)
 
+    def test_the_proof_is_told(self):
+        """Who is judged, and what the lanes are made of; alone, compared, for people and for programs."""
+        policies = {"deterministic": (1, 0, False), "valiant": (2, 0, True), "drb": (3, 0, True), "drb:vias=1,adaptive=1": (2, 1, True),
+                    "pr-drb:notify=router": (3, 0, True)}
+        run = (*MESH, "--traffic", "uniform:messages=1")
+        for policy, (segments, adaptive, proven) in policies.items():
+            told = self.json(*run, "--policy", policy)["policy"]
+            self.assertEqual((told["segments"], told["adaptive"], told["proven"]), (segments, adaptive, proven), policy)
+            self.assertEqual(told["lanes"], segments + adaptive)
+            self.assertRegex(ok("sim", *run, "--policy", policy).out,
+                             r"(?m)^  lanes +%d segments? × 1 of the tables \+ %d adaptive: %s" %
+                             (segments, adaptive, "proven deadlock-free" if proven else "as the tables, not judged"))
+        several = [word for policy in policies for word in ("--policy", policy)]
+        self.assertEqual([p["proven"] for p in self.json(*run, *several)["policies"]], [p[2] for p in policies.values()])
+        self.assertIn("Proven beforehand", ok("sim", *run, *several).out)
+        self.assertNotIn("Proven", ok("sim", *run, "--policy", "deterministic", "--seeds", "2").out)
+        self.assertNotIn("proven", self.json(*run, "--seeds", "2")["policies"][0])
+
     def test_what_a_policy_tells(self):
         found = self.json(*MESH, *SPOT, "--policy", "drb")
         policy = found["policy"]
