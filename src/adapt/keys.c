@@ -151,7 +151,7 @@ const sv__key sv__keys[SV__KEYS] = {
                        AT(ahead),
                        0,
                        1e6},
-    [SV__KEY_BY] = {{"by", "what a way is chosen for: message or packet", "message", false},
+    [SV__KEY_BY] = {{"by", "what a way is chosen for: message or packet", "message", true},
                     CHOICE,
                     AT(by_packet),
                     0,
