@@ -3,10 +3,12 @@
  *
  * Layout, after Figs. 3.16 and 3.17 (each four bytes, highest first): source, intermediate nodes 1
  * and 2, destination; path latency (nanoseconds); a word of bits: P 31, F 30, T 29, Header_id 28
- * and 27, the rest reserved (sent as 0, ignored); MPI_type; MPI_sequence. Fig. 3.18 (each two
- * bytes, so that two flows are as wide as its first row): Type, Opt Data Len = 4 n + 1, Router id,
- * reserved; then n flows of four bytes. The thesis calls the length and the router "integer-size"
- * and leaves reserved bytes out of the length; both cannot be true of its figure.
+ * and 27, the rest reserved (sent as 0, ignored); MPI_type; MPI_sequence. Acknowledgements have F,
+ * too, which Fig. 3.17 lacks: with one for each packet sources must know which ends a message.
+ * Fig. 3.18 (each two bytes, so that two flows are as wide as its first row): Type, Opt Data Len =
+ * 4 n + 1, Router id, reserved; then n flows of four bytes. The thesis calls the length and the
+ * router "integer-size" and leaves reserved bytes out of the length; both cannot be true of its
+ * figure.
  *
  * Reading takes nothing on trust: lengths are checked before bytes are looked at.
  *
@@ -48,7 +50,7 @@ uint32_t sv__wire_latency(uint64_t ticks)
 
 size_t sv__wire_put_header(const sv__header *header, uint8_t *bytes, size_t room)
 {
-    if (room < SV__WIRE_HEADER || header->segment > 2 || (header->ack && header->final))
+    if (room < SV__WIRE_HEADER || header->segment > 2)
         return 0;
     put32(bytes, header->source);
     put32(bytes + 4, header->via[0]);
@@ -77,7 +79,7 @@ size_t sv__wire_get_header(const uint8_t *bytes, size_t length, sv__header *head
                       .segment = (bits >> BIT_ID) & 3,
                       .mpi_type = get32(bytes + 24),
                       .mpi_sequence = get32(bytes + 28)};
-    if (got.segment > 2 || (got.ack && got.final))
+    if (got.segment > 2)
         return 0;
     *header = got;
     return SV__WIRE_HEADER;

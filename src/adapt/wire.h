@@ -27,7 +27,7 @@ typedef struct sv__header {
     uint32_t source, via[2], destination; /* a via that is not there: SV__WIRE_NO_VIA */
     uint32_t latency_ns;
     bool predictive; /* P: of data: a switch has told; of acknowledgements: Fig. 3.18 follows */
-    bool final;      /* F: the last packet of a message; of data only */
+    bool final;      /* F: the last packet of a message, or the acknowledgement of that */
     bool ack;        /* T */
     uint8_t segment; /* Header_id: which via is next, 2 behind both */
     uint32_t mpi_type, mpi_sequence;

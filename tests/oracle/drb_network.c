@@ -198,6 +198,7 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
     drb_tell(&n->o, p, SV__SAW_CHOICE, path, 0);
     assert_int_equal(drb_net_path(n, p, way), path);
     assert_int_equal(offset, m->chosen * n->o.model.mtu_bytes);
+    m->mark[m->chosen] = way->mark;
     m->path[m->chosen++] = path;
     if (offset == 0)
         begin_watchdog(n, p, message->tag & ~DRB_DATA, now);
@@ -417,6 +418,7 @@ static sv_status depart(void *user, sv_sim_stage *stage, uint64_t now, sv_channe
         expect_notices(n, &n->seen[out.i], before, after, now);
     else
         assert_int_equal(before, after);
+    drb_wire_check(n, &n->packets[n->granted], head, n->o.f->head[out.i].i);
     drb_compare_events(n);
     return SV_OK;
 }
@@ -435,6 +437,7 @@ static void expect_answer(drb_net *n, drb_pair *p, const drb_packet *k, uint64_t
     *a = (drb_answer){.from = p->from,
                       .destination = p->destination,
                       .path = m->path[n->o.set.by_packet ? k->part : 0],
+                      .mark = m->mark[n->o.set.by_packet ? k->part : 0],
                       .message = k->message,
                       .waited = k->waited,
                       .ready = now,
@@ -494,6 +497,7 @@ static sv_status deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t
     assert_int_equal(head->bytes, k->bytes);
     assert_int_equal(head->control, k->kind != DRB_PACKET);
     assert_int_equal(head->waited, k->waited);
+    drb_wire_check(n, k, head, n->o.f->num_switches + terminal);
     OK(n->ctx, n->inner->deliver(n->inner->user, stage, now, terminal, head));
     if (k->kind == DRB_PACKET) {
         assert_int_equal(terminal, k->to);

@@ -13,13 +13,13 @@ enum { DRB_MOST_PACKETS = 60000, DRB_MOST_PARTS = 8 };
 
 typedef struct drb_message {
     uint32_t from, to, destination, bytes, packets;
-    uint32_t path[DRB_MOST_PARTS], chosen, injected;
+    uint32_t path[DRB_MOST_PARTS], mark[DRB_MOST_PARTS], chosen, injected;
 } drb_message;
 
 /* What an acknowledgement must say. */
 typedef struct drb_answer {
     uint32_t from, destination; /* the pair it is of */
-    uint32_t path, message, bytes;
+    uint32_t path, mark, message, bytes;
     uint64_t waited, ready;
     bool last, alone; /* of its message; nothing else is under way or waits */
     drb_flows flows;
@@ -68,6 +68,7 @@ typedef struct drb_net {
     uint64_t looks, told, detours;
     uint64_t control_bytes, unsent; /* acknowledgements that still wait at their terminals */
     uint32_t under_way, at_once;
+    uint64_t wire_data, wire_turned, wire_acks, wire_told; /* packets that drb_wire.c has read */
 } drb_net;
 
 /* Puts itself between a policy and the simulator. */
@@ -88,5 +89,8 @@ uint32_t drb_net_path(drb_net *n, drb_pair *p, const sv_sim_way *way);
 void drb_saw(void *user, const sv__saw *s);
 void drb_compare_events(drb_net *n);
 void drb_copy_store(drb_net *n, const sv__pair *other);
+
+/* drb_wire.c. A packet on its way to a node, as bytes, says what it must. */
+void drb_wire_check(drb_net *n, const drb_packet *k, const sv_sim_head *head, uint32_t at);
 
 #endif

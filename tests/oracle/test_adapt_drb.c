@@ -1,7 +1,8 @@
 /*
  * test_adapt_drb.c: distributed routing balancing, all four kinds, against drb_oracle.c and
  * drb_network.c in simulations: every choice, look, acknowledgement, notice, watchdog and decision
- * is worked out a second time, and what is left at the end is compared.
+ * is worked out a second time, and what is left at the end is compared; what packets carry is
+ * written and read as bytes (drb_wire.c).
  *
  *     oracle_test_adapt_drb [TRIALS [SEED]]
  *
@@ -36,7 +37,8 @@ typedef struct trial {
 /* What happened in all of them. */
 static struct totals {
     uint64_t choices, detours, acks, notices, opened, closed, watchdogs, foreseen, patterns,
-        applied, improved, failed, seeded, looks, told, draws, at_once, unasked;
+        applied, improved, failed, seeded, looks, told, draws, at_once, unasked, wire_data,
+        wire_turned, wire_acks, wire_told;
     double drawn;
 } totals;
 
@@ -265,6 +267,10 @@ static void count_totals(const drb_net *n)
     totals.draws += n->draws;
     totals.at_once += n->at_once;
     totals.drawn += n->sum_drawn;
+    totals.wire_data += n->wire_data;
+    totals.wire_turned += n->wire_turned;
+    totals.wire_acks += n->wire_acks;
+    totals.wire_told += n->wire_told;
 }
 
 /* One run; store: what it begins with, or NULL; left: where its solutions go, or NULL. */
@@ -400,7 +406,12 @@ static void same_runs(void **state)
                   (unsigned long long)s->patterns, (unsigned long long)s->seeded,
                   (unsigned long long)s->improved, (unsigned long long)s->applied,
                   (unsigned long long)s->unasked, (unsigned long long)s->failed);
+    print_message("as bytes: %llu heads of data (%llu beyond a via), %llu acks (%llu with flows)\n",
+                  (unsigned long long)s->wire_data, (unsigned long long)s->wire_turned,
+                  (unsigned long long)s->wire_acks, (unsigned long long)s->wire_told);
     if (trials >= 100) {
+        assert_true(s->wire_turned > trials && s->wire_told > trials);
+        assert_true(s->wire_data >= s->choices / 2 && s->wire_acks >= s->acks / 2);
         assert_true(s->opened > trials && s->closed > 0 && s->at_once > 0 && s->watchdogs > trials);
         assert_true(s->patterns > s->seeded && s->seeded > 0 && s->foreseen > 0);
         assert_true(s->applied > s->failed && s->failed > 0 && s->improved > 0);
