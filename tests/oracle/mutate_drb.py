@@ -170,6 +170,18 @@ MUTATIONS = [
     Mutation("decide.c", "17: path 0 alone counts", "report.unasked += s->num_paths > 1;", "report.unasked += 1;"),
     Mutation("balance.c", "17: before every packet", "if (offset == 0 && a->set.unasked)", "if (a->set.unasked)"),
     Mutation("balance.c", "17: asked or not", "if (offset == 0 && a->set.unasked)", "if (offset == 0 && b->predictive)"),
+    # ---- packets as bytes (Figs. 3.16 to 3.18) ----
+    Mutation("wire.c", "formats: the second via is the first", "put32(bytes + 8, header->via[1]);", "put32(bytes + 8, header->via[0]);"),
+    Mutation("wire.c", "formats: Header_id has one bit", "(bits >> BIT_ID) & 3", "(bits >> BIT_ID) & 1"),
+    Mutation("wire.c", "formats: latencies are ticks", "uint64_t ns = ticks / SV_TICKS_A_NS;", "uint64_t ns = ticks;"),
+    Mutation("wire.c", "formats: acknowledgements have no F", "(uint32_t)header->final << BIT_F",
+             "(uint32_t)(header->final && !header->ack) << BIT_F"),
+    Mutation("wire.c", "formats: MPI_sequence tells no path", "put32(bytes + 28, header->mpi_sequence);",
+             "put32(bytes + 28, header->mpi_sequence & ~0xffu);"),
+    Mutation("wire.c", "formats: router ids begin with 0", "p->router = get16(bytes + 4);",
+             "p->router = (uint16_t)(get16(bytes + 4) - (get16(bytes + 4) > 0));"),
+    Mutation("wire.c", "formats: flows without what is reserved", "put32(bytes + SV__WIRE_PREDICTIVE + SV__WIRE_FLOW * i, p->flows[i]);",
+             "put32(bytes + SV__WIRE_PREDICTIVE - 2 + SV__WIRE_FLOW * i, p->flows[i]);"),
     # ---- kinds ----
     Mutation("fr_drb.c", "fr-drb is drb", "sv__balance_make(a, true, false)", "sv__balance_make(a, false, false)"),
     Mutation("pr_drb.c", "pr-drb is pr-fr-drb", "sv__balance_make(a, false, true)", "sv__balance_make(a, true, true)"),

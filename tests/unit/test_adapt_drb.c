@@ -372,6 +372,30 @@ static void notices_are_for_all_addresses(void **state)
     bed_free(&d);
 }
 
+/* Flows have two numbers of 16 bits (Fig. 3.18), and 64 places; who does not fit is refused. */
+static void what_does_not_fit_predictive_headers_is_refused(void **state)
+{
+    (void)state;
+    bed d = bed_new(ctx, "kary:k=2,n=2,hosts=2", "updn", "drb");
+    sv_adapt_request request = {.spec = "pr-drb:flows=65", .model = &d.model, .seed = 1};
+    unsigned lanes = 0;
+    FAILS(ctx, sv_adapt_new(ctx, d.f, d.r, &request, &d.a, &lanes), SV_BAD_INPUT, "flows");
+    bed_policy(ctx, &d, "pr-drb:flows=64", NULL);
+    sv__balance_release(d.a);
+    sv_fabric many = *d.f; /* nobody looks further than at these two numbers */
+    d.a->f = &many;
+    many.num_terminals = 65537;
+    FAILS(ctx, sv__balance_make(d.a, false, true), SV_INFEASIBLE, "there are 65537");
+    sv__balance_release(d.a);
+    many.num_terminals = d.f->num_terminals;
+    many.num_switches = 65536;
+    FAILS(ctx, sv__balance_make(d.a, false, true), SV_INFEASIBLE, "65536 switches");
+    sv__balance_release(d.a);
+    OK(ctx, sv__balance_make(d.a, false, false)); /* no flows, no limit */
+    d.a->f = d.f;
+    bed_free(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +408,7 @@ int main(void)
         cmocka_unit_test(a_run_may_end_at_any_time),
         cmocka_unit_test(acknowledgements_are_of_messages_or_packets),
         cmocka_unit_test(notices_are_for_all_addresses),
+        cmocka_unit_test(what_does_not_fit_predictive_headers_is_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
