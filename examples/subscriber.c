@@ -13,7 +13,7 @@
  * --lease, --retry and --tries are to be those of the plugin. --peer: after each migration the
  * administrator is asked for the path to that base address (or the high one beside it). --lose: the
  * first N UnPaths and RePaths are taken for lost, --lose-answers: the first N of the rest. SIGTERM
- * or SIGINT: unsubscribes and ends.
+ * or SIGINT: unsubscribes and ends, after ten seconds at most.
  *
  * Each line of output is a time in seconds and what happened:
  *
@@ -375,7 +375,7 @@ static bool is_set_up(struct client *c, bool subscribe)
 
 static void run(struct client *c)
 {
-    enum { WAIT = 20 };
+    enum { WAIT = 20, FAREWELL = 10000 }; /* ms */
     while (!stopped && !is_set_up(c, true))
         receive(c, WAIT);
     if (stopped)
@@ -393,10 +393,11 @@ static void run(struct client *c)
     }
     run_machine(c);
     c->asked = 0;
-    for (uint64_t until = now_ms() + c->options.five.retry * c->options.five.tries;
-         now_ms() < until && !is_set_up(c, false);)
+    bool gone = false; /* an administrator may be busy: what it keeps, it keeps for ever */
+    for (uint64_t until = now_ms() + FAREWELL; now_ms() < until && !gone;
+         gone = is_set_up(c, false))
         receive(c, WAIT);
-    say("unsubscribed", "lid", c->lid);
+    say(gone ? "unsubscribed" : "still-subscribed", "lid", c->lid);
 }
 
 /* ---- the beginning ---- */

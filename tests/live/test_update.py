@@ -144,6 +144,8 @@ class Update(unittest.TestCase):
         self.assertEqual([re.search(r"phase \d", line)[0] for line in bed.sm.lines("update 1, ph")],
                          ["phase 2", "phase 3", "phase 4", "phase 5"])
         self.assertEqual([one.end() for one in (slow, fast)], [0, 0])
+        for one in (slow, fast):
+            self.assertEqual(len(one.events("^unsubscribed")), 1, one.events()[-5:])
         bed.wait_status(subscribers=0)
         self.assertNotIn(b"InformInfoRecord", bed.sim.run("saquery", "IIR"))
         bed.change(0)  # nobody is left to be asked: at once
