@@ -224,8 +224,8 @@ static sv_status find_begun(sv__otf2 *o, uint64_t request, sv_mpi_kind kind, uin
 
 sv_status sv__otf2_complete(sv__otf2 *o, uint64_t request, const sv__otf2_message *m)
 {
-    uint32_t number;
-    sv_mpi_event *began;
+    uint32_t number = 0;
+    sv_mpi_event *began = NULL;
     SV_TRY(find_begun(o, request, m != NULL ? SV_MPI_IRECV : SV_MPI_ISEND, &number, &began));
     if (m != NULL)
         SV_TRY(fill(o, m, began));
@@ -301,8 +301,8 @@ sv_status sv__otf2_collective_begin(sv__otf2 *o, uint64_t request)
 
 sv_status sv__otf2_collective_end(sv__otf2 *o, uint64_t request, const sv__otf2_coll *c)
 {
-    uint32_t number;
-    sv_mpi_event *began;
+    uint32_t number = 0;
+    sv_mpi_event *began = NULL;
     SV_TRY(find_begun(o, request, SV_MPI_ICOLLECTIVE, &number, &began));
     sv_map_set(&o->now.requests, request, 0);
     if (c->call == SV_CALL_NONE) {

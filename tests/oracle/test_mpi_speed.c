@@ -167,32 +167,33 @@ static void never_later(sv_ctx *ctx, sv_mpi_trace *t, const struct bed *bed, sv_
     sv_mpi_free(t);
 }
 
-static void one_message_at_a_time(void **state)
+/* alone: pairs on one switch, none of which has to ask before it sends. */
+static void try_all(bool alone)
 {
-    (void)state;
     sv_ctx *ctx = sv_ctx_new(NULL);
     for (present = first_seed; present < first_seed + trials; present++) {
         sv_rng rng;
         sv_rng_init(&rng, present);
         struct bed bed = draw_bed(&rng);
-        never_later(ctx, draw_chain(ctx, &rng), &bed, &rng);
+        if (alone) {
+            bed.fabric = "mesh:1x1,hosts=8";
+            bed.request.eager_bytes = 0;
+        }
+        never_later(ctx, alone ? draw_pairs(ctx, &rng) : draw_chain(ctx, &rng), &bed, &rng);
     }
     sv_ctx_free(ctx);
+}
+
+static void one_message_at_a_time(void **state)
+{
+    (void)state;
+    try_all(false);
 }
 
 static void pairs_of_their_own(void **state)
 {
     (void)state;
-    sv_ctx *ctx = sv_ctx_new(NULL);
-    for (present = first_seed; present < first_seed + trials; present++) {
-        sv_rng rng;
-        sv_rng_init(&rng, present);
-        struct bed bed = draw_bed(&rng);
-        bed.fabric = "mesh:1x1,hosts=8";
-        bed.request.eager_bytes = 0;
-        never_later(ctx, draw_pairs(ctx, &rng), &bed, &rng);
-    }
-    sv_ctx_free(ctx);
+    try_all(true);
 }
 
 static void others_may_be_later(void **state)
@@ -217,6 +218,7 @@ static void others_may_be_later(void **state)
     print_message(
         "of %llu programs whose messages meet, %llu end later with links faster by a quarter\n",
         (unsigned long long)trials, (unsigned long long)later);
+    assert_true(later <= 2 + trials / 20); /* rare: more would be time that gets lost */
     sv_ctx_free(ctx);
 }
 
