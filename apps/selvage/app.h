@@ -156,6 +156,9 @@ void app_json_verification(sv_json *json, const sv_fabric *fabric, const sv_rout
 /* Whether it is all right: unicast of a kind, together with multicast. */
 sv_verdict app_verdict(const sv_verification *found, sv_traffic traffic);
 
+/* True, false, or null: not judged, or not decided. */
+void app_json_verdict(sv_json *json, const char *key, sv_verdict verdict);
+
 /* What a repair did. pairs: the file with those that must be re-pathed, or NULL. */
 void app_print_repair(sv_text *out, const sv_fabric *fabric, const sv_repair_report *report,
                       const char *engine, const char *pairs);

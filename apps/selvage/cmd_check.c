@@ -216,10 +216,7 @@ static void transition_json(sv_text *out, const app_sides *x, const sv_transitio
     sv_json_number(&j, "already_unreachable_pairs", t->broken);
     sv_json_number(&j, "stray_pairs", t->strays);
     sv_json_number(&j, "loops", t->looping);
-    if (t->deadlock_free == SV_VERDICT_UNKNOWN)
-        sv_json_null(&j, "deadlock_free");
-    else
-        sv_json_bool(&j, "deadlock_free", t->deadlock_free == SV_VERDICT_YES);
+    app_json_verdict(&j, "deadlock_free", t->deadlock_free);
     sv_json_number(&j, "changed_blocks", t->changed_blocks);
     json_moves(&j, x);
     app_json_cycle(&j, x->f, x->r, t->cycle, t->cycle_length);

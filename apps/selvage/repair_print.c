@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "selvage/app.h"
 
-static const char *const safety_names[] = {"any_order", "steps", "quiet", "none"};
+static const char *const safety_names[] = {"unjudged", "any_order", "steps", "quiet", "none"};
 
 static double seconds(uint64_t ns)
 {
@@ -42,7 +42,7 @@ static void print_safety(sv_text *out, const sv_fabric *f, const sv_repair_repor
                          const char *pairs)
 {
     static const char *const texts[] = {
-        "in any order", "in steps, in any order within each",
+        "not judged", "in any order", "in steps, in any order within each",
         "if pairs whose service level changes are quiet until all is done",
         "if pairs are quiet until all is done, some of which keep their service level"};
     if (r->blocks == 0 && r->num_pairs == 0)

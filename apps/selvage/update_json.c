@@ -3,8 +3,8 @@
  */
 #include "selvage/update_shared.h"
 
-static const char *const way_names[SV_UPDATE_WAYS] = {"nothing", "at-once", "steps", "repath",
-                                                      "never"};
+static const char *const way_names[SV_UPDATE_WAYS] = {"none",  "nothing", "at-once",
+                                                      "steps", "repath",  "never"};
 
 static uint32_t lid_of(const sv_routes *r, uint32_t d)
 {

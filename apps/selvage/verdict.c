@@ -5,7 +5,7 @@
 
 #include "selvage/app.h"
 
-static const char *const verdict_names[] = {"yes", "no", "undecided"};
+static const char *const verdict_names[SV_VERDICT_COUNT] = {"not judged", "yes", "no", "undecided"};
 static const char *const traffic_names[] = {"terminal_terminal", "terminal_switch",
                                             "switch_switch"};
 static const char *const traffic_texts[] = {"terminal to terminal", "and terminal to switch",
@@ -20,12 +20,12 @@ sv_verdict app_verdict(const sv_verification *v, sv_traffic traffic)
     return SV_VERDICT_UNKNOWN;
 }
 
-static void json_verdict(sv_json *json, const char *key, sv_verdict verdict)
+void app_json_verdict(sv_json *json, const char *key, sv_verdict verdict)
 {
-    if (verdict == SV_VERDICT_UNKNOWN)
-        sv_json_null(json, key);
-    else
+    if (verdict == SV_VERDICT_YES || verdict == SV_VERDICT_NO)
         sv_json_bool(json, key, verdict == SV_VERDICT_YES);
+    else
+        sv_json_null(json, key);
 }
 
 void app_print_wait(sv_text *out, const sv_fabric *f, const sv_wait *wait)
@@ -179,16 +179,16 @@ void app_json_verification(sv_json *j, const sv_fabric *f, const sv_routes *r,
         sv_json_end(j, '}');
     }
     sv_json_number(j, "loops", v->loops);
-    json_verdict(j, "deadlock_free", app_verdict(v, traffic));
+    app_json_verdict(j, "deadlock_free", app_verdict(v, traffic));
     sv_json_begin_row(j, "verdicts", '{');
     for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
-        json_verdict(j, traffic_names[k], v->deadlock_free[k]);
-    json_verdict(j, "multicast", v->multicast);
-    json_verdict(j, "multicast_and_unicast", v->together[traffic]);
+        app_json_verdict(j, traffic_names[k], v->deadlock_free[k]);
+    app_json_verdict(j, "multicast", v->multicast);
+    app_json_verdict(j, "multicast_and_unicast", v->together[traffic]);
     sv_json_end(j, '}');
     sv_json_begin_row(j, "on_sl0", '{');
     for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
-        json_verdict(j, traffic_names[k], v->on_sl0[k]);
+        app_json_verdict(j, traffic_names[k], v->on_sl0[k]);
     sv_json_end(j, '}');
     sv_json_text(j, "judged", traffic_names[traffic]);
     sv_json_number(j, "dependencies", v->dependencies);

@@ -27,10 +27,11 @@ typedef struct sv_repair_request {
 
 /* How new entries may be brought into the switches. */
 typedef enum sv_safety {
-    SV_SAFE_ANYHOW, /* in any order */
-    SV_SAFE_STEPS,  /* step by step: in any order within a step */
-    SV_SAFE_QUIET,  /* so, if the pairs listed, whose SLs change, send nothing until all is done */
-    SV_SAFE_NEVER   /* so, but pairs are listed whose SLs stay, too: no steps were found for them */
+    SV_SAFE_UNJUDGED, /* nobody has looked */
+    SV_SAFE_ANYHOW,   /* in any order */
+    SV_SAFE_STEPS,    /* step by step: in any order within a step */
+    SV_SAFE_QUIET, /* so, if the pairs listed, whose SLs change, send nothing until all is done */
+    SV_SAFE_NEVER  /* so, but pairs are listed whose SLs stay, too: no steps were found for them */
 } sv_safety;
 
 /* An entry that changes: of a switch for a destination, which is in a block of 64 LIDs. */

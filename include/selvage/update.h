@@ -25,11 +25,12 @@ extern "C" {
 /* ---- safe orders ---- */
 
 typedef enum sv_update_way {
-    SV_UPDATE_NOTHING, /* old and new are the same */
-    SV_UPDATE_AT_ONCE, /* in any order */
-    SV_UPDATE_STEPS,   /* step by step, in any order within a step */
-    SV_UPDATE_REPATH,  /* so, if the pairs that must do so are silent around their steps */
-    SV_UPDATE_NEVER,   /* so, but some of them hold SLs that stay: only their path changes */
+    SV_UPDATE_UNPLANNED, /* there is no plan */
+    SV_UPDATE_NOTHING,   /* old and new are the same */
+    SV_UPDATE_AT_ONCE,   /* in any order */
+    SV_UPDATE_STEPS,     /* step by step, in any order within a step */
+    SV_UPDATE_REPATH,    /* so, if the pairs that must do so are silent around their steps */
+    SV_UPDATE_NEVER,     /* so, but some of them hold SLs that stay: only their path changes */
     SV_UPDATE_WAYS
 } sv_update_way;
 

@@ -25,9 +25,11 @@ typedef enum sv_traffic {
 } sv_traffic;
 
 typedef enum sv_verdict {
+    SV_VERDICT_UNJUDGED, /* nobody has looked: what a zeroed struct says */
     SV_VERDICT_YES,
     SV_VERDICT_NO,
-    SV_VERDICT_UNKNOWN /* it depends on SLs or lanes that nobody told */
+    SV_VERDICT_UNKNOWN, /* it depends on SLs or VLs that are not given */
+    SV_VERDICT_COUNT
 } sv_verdict;
 
 /* Kinds of pairs: source, then destination. */
@@ -44,7 +46,8 @@ typedef struct sv_verify_options {
     bool assume;        /* everybody uses one SL, whatever the tables say */
     uint8_t assumed_sl; /* that one */
     bool reversible;    /* a pair may use the SL of either direction in both */
-    bool quick;         /* only count; no verdict but yes if it comes for free, else unknown */
+    bool quick;         /* only count: unicast verdicts are yes if that comes for free, all others
+                           unjudged; of multicast nothing is judged if there are groups */
 } sv_verify_options;
 
 /* A step of a cycle: a packet that holds a channel on a lane and wants that of the next step. */
@@ -197,6 +200,7 @@ SV_API SV_MUST_USE sv_status sv_verify_transition_quiet(
 
 /* Packets to some destinations, held against the orders of the new tables. */
 typedef struct sv_ascent {
+    bool judged;           /* false: nothing below means anything */
     uint64_t destinations; /* that were followed */
     uint64_t looping;      /* of those, that some mixture goes round in circles for */
     uint64_t dead_ends;    /* (terminal, destination) pairs that some mixture strands */
@@ -228,7 +232,8 @@ SV_API SV_MUST_USE sv_status sv_verify_ascent(sv_ctx *ctx, const sv_fabric *fabr
 /* Whether an ascent is safe in any order of updates. */
 static inline bool sv_ascent_safe(const sv_ascent *a)
 {
-    return a->looping == 0 && a->dead_ends == a->broken && a->strays == 0 && a->descents == 0;
+    return a->judged && a->looping == 0 && a->dead_ends == a->broken && a->strays == 0 &&
+           a->descents == 0;
 }
 
 /*

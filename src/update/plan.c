@@ -235,6 +235,7 @@ static sv_status make(sv__plan *p)
     SV_TRY(sv__gather_init(&p->gather, &p->x, p->arena));
     SV_TRY(sv__levels_init(&p->levels, &p->x, p->arena));
     SV_TRY(check(p));
+    p->u->way = SV_UPDATE_NOTHING;
     p->u->lanes = sv__lanes_change(&p->x);
     SV_TRY(list_changed(p));
     if (p->num_changed == 0 && !p->u->lanes)
@@ -437,7 +438,10 @@ void sv_update_free(sv_update *update)
 const char *sv_update_way_name(sv_update_way way)
 {
     static const char *const names[SV_UPDATE_WAYS] = {
-        "nothing changes", "in any order", "step by step",
+        "no plan",
+        "nothing changes",
+        "in any order",
+        "step by step",
         "step by step, with pairs whose SLs change silent meanwhile",
         "step by step, with pairs whose paths change silent meanwhile"};
     return way < SV_UPDATE_WAYS ? names[way] : "?";

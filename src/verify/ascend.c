@@ -310,7 +310,7 @@ static sv_status make_scratch(struct climb *c, sv_arena *arena, unsigned workers
 
 static void sum_up(const struct climb *c, unsigned workers, sv_ascent *sum)
 {
-    *sum = (sv_ascent){0};
+    *sum = (sv_ascent){.judged = true};
     for (unsigned i = 0; i < workers; i++) {
         const sv_ascent *part = &c->scratch[i].found;
         sum->destinations += part->destinations;

@@ -335,8 +335,10 @@ static sv_status judge(struct change *x, sv_arena *arena)
     sv__vertex *cycle;
     size_t length;
     SV_TRY(sv__deps_order(&x->deps, arena, NULL, &cycle, &length));
-    if (length == 0)
+    if (length == 0) {
+        x->found->deadlock_free = SV_VERDICT_YES;
         return SV_OK;
+    }
     bool known =
         x->tables[0]->lanes_known && x->tables[1]->lanes_known && !(x->unknown && x->matters);
     x->found->deadlock_free = known ? SV_VERDICT_NO : SV_VERDICT_UNKNOWN;

@@ -114,11 +114,11 @@ static sv_status judge_unicast(struct court *t, bool all_ordered)
     for (int k = 0; k < SV_TRAFFIC_COUNT; k++) {
         v->deadlock_free[k] = SV_VERDICT_YES;
         if (!all_ordered && t->c->options.quick)
-            v->deadlock_free[k] = SV_VERDICT_UNKNOWN;
+            v->deadlock_free[k] = SV_VERDICT_UNJUDGED;
         else if (!all_ordered)
             SV_TRY(judge_traffic(t, (sv_traffic)k, false, &v->deadlock_free[k]));
         v->on_sl0[k] = v->deadlock_free[k];
-        if (v->deadlock_free[k] == SV_VERDICT_UNKNOWN && !t->c->options.quick) {
+        if (v->deadlock_free[k] == SV_VERDICT_UNKNOWN) {
             bool yes;
             SV_TRY(try_traffic(t, (sv_traffic)k, SV__UNKNOWN_ZERO, false, &yes));
             v->on_sl0[k] = yes ? SV_VERDICT_YES : SV_VERDICT_NO;
@@ -131,16 +131,18 @@ static sv_status judge_multicast(struct court *t)
 {
     sv_verification *v = t->v;
     bool yes;
-    v->multicast = SV_VERDICT_YES;
-    for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
-        v->together[k] = v->deadlock_free[k];
-    if (t->c->routes->num_groups == 0 || t->c->options.quick)
+    if (t->c->routes->num_groups == 0) {
+        v->multicast = SV_VERDICT_YES;
+        for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
+            v->together[k] = v->deadlock_free[k];
         return SV_OK;
+    }
+    if (t->c->options.quick)
+        return SV_OK; /* multicast stays unjudged, and so does what needs it */
     sv__deps_clear(&t->deps);
     SV_TRY(sv__walk_groups(t->ctx, t->c, &t->deps));
     SV_TRY(ordered(t, SV_TRAFFIC_TERMINALS, SV__UNKNOWN_NONE, true, &yes));
-    if (!yes)
-        v->multicast = v->lanes_unknown ? SV_VERDICT_UNKNOWN : SV_VERDICT_NO;
+    v->multicast = yes ? SV_VERDICT_YES : v->lanes_unknown ? SV_VERDICT_UNKNOWN : SV_VERDICT_NO;
     for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
         SV_TRY(judge_traffic(t, (sv_traffic)k, true, &v->together[k]));
     return SV_OK;

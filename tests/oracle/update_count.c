@@ -365,6 +365,8 @@ static oracle_rule check_way(oracle *o, const sv_update *u)
 {
     int lanes = oracle_lanes_differ(o);
     bool more = anything_differs(o), way = u->way == SV_UPDATE_NOTHING;
+    if (u->way == SV_UPDATE_UNPLANNED)
+        return WRONG(o, ORACLE_SHAPE, "no plan");
     if (lanes == ORACLE_LANES_SAME ? way == more : way && (more || lanes == ORACLE_LANES_DIFFER))
         return WRONG(o, ORACLE_SHAPE, "way %d, though %s", (int)u->way,
                      more ? "something differs" : "nothing differs");

@@ -149,13 +149,63 @@ static void quick_looks(void **state)
         sv_verification *found = NULL;
         OK(ctx, sv_verify(ctx, f, r, &quick, &found));
         for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
-            assert_int_equal(found->together[k], i == 0 ? SV_VERDICT_YES : SV_VERDICT_UNKNOWN);
+            assert_int_equal(found->together[k], i == 0 ? SV_VERDICT_YES : SV_VERDICT_UNJUDGED);
         assert_false(found->sl_unknown);
         assert_null(found->cycle);
         sv_verification_free(found);
         sv_routes_free(r);
     }
     sv_fabric_free(f);
+}
+
+/*
+ * A multicast tree that is no tree: every switch of a ring hands packets on to both sides. A full
+ * look finds the credit loop; a quick look does not judge multicast, and must not say yes.
+ */
+static void quick_looks_judge_no_multicast(void **state)
+{
+    (void)state;
+    const sv_verify_options quick = {.quick = true};
+    sv_fabric *f = test_fabric(ctx, "torus:4,hosts=1");
+    sv_routes *r = test_routed(ctx, f, "updn", 0);
+    sv_group *group = NULL;
+    OK(ctx, sv_routes_add_group(ctx, r, 0xc000, &group));
+    for (uint32_t s = 0; s < f->num_switches; s++)
+        SV_FOR_HOPS (f, ((sv_node){s}), hop)
+            if (sv_is_switch(f, hop->to))
+                group->ports[s][0] |= (uint64_t)1 << f->port[hop->channel.i];
+    sv_verification *found = NULL;
+    OK(ctx, sv_verify(ctx, f, r, NULL, &found));
+    assert_int_equal(found->multicast, SV_VERDICT_NO);
+    assert_int_equal(found->deadlock_free[SV_TRAFFIC_ALL], SV_VERDICT_YES);
+    sv_verification_free(found);
+    OK(ctx, sv_verify(ctx, f, r, &quick, &found));
+    assert_int_equal(found->multicast, SV_VERDICT_UNJUDGED);
+    for (int k = 0; k < SV_TRAFFIC_COUNT; k++) {
+        assert_int_equal(found->deadlock_free[k], SV_VERDICT_YES);
+        assert_int_equal(found->together[k], SV_VERDICT_UNJUDGED);
+    }
+    sv_verification_free(found);
+    sv_routes_free(r);
+    sv_fabric_free(f);
+}
+
+/* What nobody has filled in claims nothing. */
+static void zeros_claim_nothing(void **state)
+{
+    (void)state;
+    const sv_verification nothing = {0};
+    const sv_transition change = {0};
+    const sv_ascent ascent = {0};
+    const sv_repair_report repair = {0};
+    const sv_update plan = {0};
+    assert_int_not_equal(nothing.deadlock_free[SV_TRAFFIC_ALL], SV_VERDICT_YES);
+    assert_int_equal(nothing.multicast, SV_VERDICT_UNJUDGED);
+    assert_false(sv_transition_safe(&change));
+    assert_false(sv_ascent_safe(&ascent));
+    assert_int_not_equal(repair.safety, SV_SAFE_ANYHOW);
+    assert_int_not_equal(plan.way, SV_UPDATE_NOTHING);
+    assert_int_not_equal(plan.way, SV_UPDATE_AT_ONCE);
 }
 
 /* More SLs than hardware has, none of them known: any may be used while tables change. */
@@ -192,6 +242,8 @@ int main(void)
         cmocka_unit_test(nothing_flows_where_all_is_discarded),
         cmocka_unit_test(the_dead_do_not_count),
         cmocka_unit_test(quick_looks),
+        cmocka_unit_test(quick_looks_judge_no_multicast),
+        cmocka_unit_test(zeros_claim_nothing),
         cmocka_unit_test(unknown_levels_are_any),
     };
     return cmocka_run_group_tests(tests, begin, end);
