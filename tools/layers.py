@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that folders include only those above them (docs/design.md), and that the library neither
-prints nor exits nor reads a clock behind its caller's back.
+"""Checks that folders include only those above them (docs/design.md), that nobody shares code with
+the judge, and that the library neither prints nor exits nor reads a clock behind its caller's back.
 
-usage: tools/layers.py
+Looks at src/, include/, apps/ and plugin/, at headers and .c files alike, and at both ways to
+include a room: its private headers ("verify/rows.h") and its public one (<selvage/verify.h>).
+
+usage: tools/layers.py          in the project's root; exit 1 and one line for each violation
 """
 import glob
 import os
@@ -11,16 +14,26 @@ import sys
 
 # In include order: a folder may include headers of folders before it, and its own.
 ORDER = ["base", "fabric", "topology", "faults", "jobmap", "cdg", "routes", "formats", "discover",
-         "lanes", "structure", "routing", "verify", "multicast", "repair", "metrics", "picture", "select",
-         "update", "live", "simulate", "traces", "adapt", "rehearse", "jobs", "study", "report"]
+         "lanes", "structure", "routing", "multicast", "verify", "repair", "metrics", "picture",
+         "select", "update", "live", "simulate", "traces", "adapt", "rehearse", "jobs", "study",
+         "report"]
 # Public headers that are not named after their folder.
 ROOM = {"traffic": "simulate", "profiles": "simulate", "failures": "faults", "replay": "jobs"}
-# verify/ judges what others computed, so it may know nothing of them.
+# verify/ judges what others computed, so it may know nothing of them ...
 ONLY = {"verify": {"base", "fabric", "routes"}}
-# Headers of other projects in folders, and who may include them.
-FOREIGN = {"infiniband": {"discover"}}
+# ... and nobody else uses its inside: whoever makes tables or trees with the judge's own code has
+# the judge's mistakes, which then finds nothing wrong. (Makers stand before it in the order, so
+# they cannot even ask it.)
+SEALED = {"verify"}
+# Headers of other projects, by their folder or name, and who may include them.
+FOREIGN = {"infiniband": {"src/discover"}, "opensm": {"plugin/opensm"}, "otf2": {"src/traces"},
+           "mpi.h": {"plugin/mpi", "plugin/pmpi"}, "sqlite3.h": {"src/study", "src/report"},
+           "jansson.h": {"src/base", "src/formats", "src/jobs", "src/study"},
+           "metis.h": {"src/base"}}
+SYSTEM = {"sys"}
 FORBIDDEN = [(r"\b(printf|puts|putchar|fprintf|exit|abort|_exit)\s*\(", "prints or exits"),
              (r"\b(time|gettimeofday|clock)\s*\(", "reads a clock")]
+INCLUDE = re.compile(r'\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
 def code(text):
@@ -29,24 +42,66 @@ def code(text):
     return re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
 
 
-def check(path, folder, problems):
+def included(name, angle):
+    """The room of src/ that a header belongs to and whether it is public; or None, None."""
+    folder, _, rest = name.partition("/")
+    if angle and folder == "selvage":
+        base = rest[:-2]
+        return (None, None) if base == "selvage" else (ROOM.get(base, base), True)
+    return (folder, False) if folder in ORDER and rest else (None, None)
+
+
+def foreign(place, name, where, problems):
+    """A header that is none of ours."""
+    folder, _, rest = name.partition("/")
+    key = folder if rest else name
+    if key in FOREIGN and place not in FOREIGN[key]:
+        problems.append("%s: %s must not include %s (only %s)" %
+                        (where, place, name, ", ".join(sorted(FOREIGN[key]))))
+    elif rest and key not in FOREIGN and key not in SYSTEM and key != "selvage" and place.startswith(
+            "src/"):
+        problems.append("%s: includes %s/, which is no folder of src/" % (where, folder))
+
+
+def check(path, place, problems):
+    """place: the folder, such as src/verify or apps/selvage."""
     with open(path) as file:
         text = file.read()
-    for line, name in enumerate(text.split("\n"), 1):
-        found = re.match(r'#include [<"]([a-z]+)/[a-z_0-9]+\.h[>"]', name)
-        if not found or found[1] not in ORDER:
-            if found and found[1] not in ("selvage", "sys") and folder not in FOREIGN.get(
-                    found[1], ()):
-                problems.append("%s:%d: includes %s, which is no folder of src/" %
-                                (path, line, found[1]))
+    room = place[4:] if place.startswith("src/") else None
+    for line, words in enumerate(text.split("\n"), 1):
+        found = INCLUDE.match(words)
+        if not found:
             continue
-        above = ORDER.index(found[1]) <= ORDER.index(folder)
-        if not above or (folder in ONLY and found[1] not in ONLY[folder] | {folder}):
-            problems.append("%s:%d: %s/ must not include %s/" % (path, line, folder, found[1]))
-    plain = code(text)
-    for pattern, what in FORBIDDEN:
-        for found in re.finditer(pattern, plain):
-            problems.append("%s: %s: %s" % (path, what, found[0]))
+        where, name = "%s:%d" % (path, line), found[1]
+        other, public = included(name, "<" in words.split(found[1])[0])
+        if other is None:
+            foreign(place, name, where, problems)
+        elif other not in ORDER:
+            problems.append("%s: <%s> belongs to no folder of src/" % (where, name))
+        elif not public and other in SEALED and other != room:
+            problems.append("%s: %s must not include %s: only %s/ itself uses its inside" %
+                            (where, place, name, other))
+        elif room is not None and ORDER.index(other) > ORDER.index(room):
+            problems.append("%s: %s/ must not include %s/, which is below it" % (where, room, other))
+        elif room in ONLY and other not in ONLY[room] | {room}:
+            problems.append("%s: %s/ must not include %s/: it may know only %s" %
+                            (where, room, other, ", ".join(sorted(ONLY[room]))))
+    if room is not None:
+        plain = code(text)
+        for pattern, what in FORBIDDEN:
+            for found in re.finditer(pattern, plain):
+                problems.append("%s: %s: %s" % (path, what, found[0]))
+
+
+def check_public(path, problems):
+    """A public header may include those of rooms above its own."""
+    name = os.path.basename(path)[:-2]
+    with open(path) as file:
+        others = re.findall(r"#include <selvage/([a-z]+)\.h>", file.read())
+    for other in others:
+        if name != "selvage" and (ORDER.index(ROOM.get(other, other)) >
+                                  ORDER.index(ROOM.get(name, name))):
+            problems.append("%s must not include <selvage/%s.h>" % (path, other))
 
 
 def main():
@@ -54,16 +109,13 @@ def main():
     for folder in sorted(os.listdir("src")):
         if folder not in ORDER:
             problems.append("src/%s is not in the order of tools/layers.py" % folder)
+    for place in sorted(glob.glob("src/*") + glob.glob("apps/*") + glob.glob("plugin/*")):
+        if place.startswith("src/") and place[4:] not in ORDER:
             continue
-        for path in sorted(glob.glob("src/%s/*.[ch]" % folder)):
-            check(path, folder, problems)
+        for path in sorted(glob.glob(place + "/*.[ch]")):
+            check(path, place, problems)
     for path in sorted(glob.glob("include/selvage/*.h")):
-        name = os.path.basename(path)[:-2]
-        with open(path) as file:
-            for other in re.findall(r"#include <selvage/([a-z]+)\.h>", file.read()):
-                if name != "selvage" and (ORDER.index(ROOM.get(other, other)) >
-                                          ORDER.index(ROOM.get(name, name))):
-                    problems.append("%s must not include <selvage/%s.h>" % (path, other))
+        check_public(path, problems)
     print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
     return 1 if problems else 0
 

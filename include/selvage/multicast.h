@@ -13,7 +13,7 @@
 #ifndef SELVAGE_MULTICAST_H
 #define SELVAGE_MULTICAST_H
 
-#include <selvage/verify.h>
+#include <selvage/routes.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,7 +39,7 @@ typedef struct sv_mtree {
  * have any. Where traffic is more than that of terminals, switches send to groups, too. Shallow
  * trees are preferred. *tree: owned by the caller (sv_mtree_free); keeps nothing of the rest.
  * INFEASIBLE: none was found, or what is there can deadlock already; the message says which.
- * Time: as one walk of sv_verify, and linear in the turns for each root that is tried.
+ * Time: a walk over all destinations, and linear in the turns for each root that is tried.
  *
  * @example
  * sv_ctx *ctx = sv_ctx_new(NULL);

@@ -69,6 +69,14 @@ typedef struct sv_vlarb {
     sv_vlarb_table high, low;
 } sv_vlarb;
 
+/* Whose packets are on the way. Each kind includes the one before it. */
+typedef enum sv_traffic {
+    SV_TRAFFIC_TERMINALS, /* from terminals to terminals */
+    SV_TRAFFIC_MANAGED,   /* and between terminals and switches, both ways */
+    SV_TRAFFIC_ALL,       /* and between switches */
+    SV_TRAFFIC_COUNT
+} sv_traffic;
+
 /* A multicast group: the ports out of which each switch sends a copy (never back). */
 typedef struct sv_group {
     uint16_t mlid;

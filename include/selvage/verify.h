@@ -16,14 +16,6 @@
 extern "C" {
 #endif
 
-/* Whose packets are on the way. Each kind includes the one before it. */
-typedef enum sv_traffic {
-    SV_TRAFFIC_TERMINALS, /* from terminals to terminals */
-    SV_TRAFFIC_MANAGED,   /* and between terminals and switches, both ways */
-    SV_TRAFFIC_ALL,       /* and between switches */
-    SV_TRAFFIC_COUNT
-} sv_traffic;
-
 typedef enum sv_verdict {
     SV_VERDICT_UNJUDGED, /* nobody has looked: what a zeroed struct says */
     SV_VERDICT_YES,

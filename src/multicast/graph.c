@@ -1,11 +1,11 @@
 /*
  * graph.c: the dependencies among which a tree is grown.
  *
- * verify/ tells what unicast packets of all SLs wait for: exactly, not what tables would allow. For
- * one SL only some lanes matter: those that multicast packets of it go to, and those that packets
- * change to and from these. With lanes that stay as they are that is one; with lanes by turn
- * (docs/decisions/0014) a pair. Each channel is there once for each of them, in a graph that is
- * kept free of cycles (cdg.h).
+ * depend.c tells what unicast packets of all SLs wait for: exactly, not what tables would allow.
+ * For one SL only some lanes matter: those that multicast packets of it go to, and those that
+ * packets change to and from these. With lanes that stay as they are that is one; with lanes by
+ * turn (docs/decisions/0014) a pair. Each channel is there once for each of them, in a graph that
+ * is kept free of cycles (cdg.h).
  *
  * On a channel out of a switch, packets of the tree have the lanes that the switch gives them by
  * the port they came in at: from its terminals, its own port, and the tree's other channels. Not by
@@ -15,8 +15,8 @@
  * Invariants: the graph has no cycle; for every two cables of the tree at a switch, and each lane
  * of the one inwards, there is a turn to the lane on which packets leave by the other.
  *
- * Cost: that of one walk over all rows (verify/rows.c), and 8 bytes for each two cables of a switch
- * times lanes squared. A cable costs the tree's cables at its two ends, times lanes.
+ * Cost: that of one walk over all destinations (depend.c), and 8 bytes for each two cables of a
+ * switch times lanes squared. A cable costs the tree's cables at its two ends, times lanes.
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void join_lanes(sv__mcast *m, unsigned a, unsigned b)
     m->joined[b] |= (uint64_t)1 << a;
 }
 
-static sv_status note_lanes(void *arg, sv__vertex waits, sv__vertex for_whom)
+static sv_status note_lanes(void *arg, sv__muse waits, sv__muse for_whom)
 {
     join_lanes(arg, waits.lane, for_whom.lane);
     return SV_OK;
@@ -39,21 +39,17 @@ static sv_status note_lanes(void *arg, sv__vertex waits, sv__vertex for_whom)
 
 static sv_status walk(sv__mcast *m)
 {
-    const sv_fabric *f = m->fabric;
-    sv__vertex *cycle;
-    size_t length;
-    SV_TRY(sv__case_init(&m->judged, m->arena, f, m->routes, NULL));
-    unsigned lanes = m->judged.lanes;
-    SV_TRY(sv__deps_init(&m->deps, m->arena, f, &m->judged.ports, lanes, false));
-    m->place = SV_ARENA_NEW(m->arena, uint32_t, (size_t)f->num_channels * lanes);
+    bool cyclic;
+    SV_TRY(sv__mdeps_init(&m->deps, m->arena, m->fabric, m->routes, m->traffic, &m->core,
+                          m->entry_of));
+    m->place = SV_ARENA_NEW(m->arena, uint32_t, (size_t)m->core.num_entries * m->deps.lanes);
     if (m->place == NULL)
         return SV_NO_MEMORY;
-    SV_TRY(sv__walk_all(m->ctx, &m->judged, m->traffic, SV__UNKNOWN_ANY, &m->deps, NULL));
-    SV_TRY(sv__deps_order(&m->deps, m->arena, m->place, &cycle, &length));
-    if (length > 0)
+    SV_TRY(sv__mdeps_order(&m->deps, m->arena, m->place, &cyclic));
+    if (cyclic)
         return sv_fail(m->ctx, SV_INFEASIBLE,
                        "these tables can deadlock even without multicast packets");
-    return sv__deps_each(&m->deps, note_lanes, m);
+    return sv__mdeps_each(&m->deps, note_lanes, m);
 }
 
 static unsigned lane_at(const sv__mcast *m, unsigned sl, uint32_t s, unsigned in, unsigned out)
@@ -111,7 +107,6 @@ sv_status sv__mcast_init(sv__mcast *m, sv_arena *arena, const sv_fabric *f, cons
     for (size_t i = 0; i < num_others; i++)
         if (others[i]->num_switches != f->num_switches || others[i]->sl >= r->num_sls)
             return sv_fail(m->ctx, SV_BAD_INPUT, "a tree that belongs to other tables");
-    SV_TRY(walk(m));
     SV_TRY(sv_core_init(&m->core, arena, f));
     m->entry_of = SV_ARENA_NEW(arena, uint32_t, f->num_channels);
     if (m->entry_of == NULL)
@@ -119,6 +114,7 @@ sv_status sv__mcast_init(sv__mcast *m, sv_arena *arena, const sv_fabric *f, cons
     memset(m->entry_of, 0xff, f->num_channels * sizeof *m->entry_of);
     for (uint32_t e = 0; e < m->core.num_entries; e++)
         m->entry_of[m->core.entries[e].channel] = e;
+    SV_TRY(walk(m));
     for (size_t i = 0; i < num_others; i++)
         join_tree(m, others[i]);
     return SV_OK;
@@ -302,15 +298,12 @@ void sv__mgraph_back(sv__mgraph *g, size_t turns, size_t uses, const uint32_t *c
 
 /* ---- making ---- */
 
-static sv_status add_unicast(void *arg, sv__vertex waits, sv__vertex for_whom)
+static sv_status add_unicast(void *arg, sv__muse waits, sv__muse for_whom)
 {
     sv__mgraph *g = arg;
-    const uint32_t *entry_of = g->m->entry_of;
-    uint32_t in = entry_of[waits.channel.i], out = entry_of[for_whom.channel.i];
-    /* Loops from a switch to itself are no entries, and cannot be in an order, either. */
-    if (g->number[waits.lane] == SV_NO_LANE || in == SV_NONE || out == SV_NONE)
-        return SV_OK;
-    sv_cdg_add(&g->cdg, 0, vertex(g, in, waits.lane), vertex(g, out, for_whom.lane));
+    if (g->number[waits.lane] != SV_NO_LANE)
+        sv_cdg_add(&g->cdg, 0, vertex(g, waits.entry, waits.lane),
+                   vertex(g, for_whom.entry, for_whom.lane));
     return SV_OK;
 }
 
@@ -350,11 +343,10 @@ static sv_status make(sv__mgraph *g, unsigned sl)
     for (uint32_t e = 0; e < count; e++)
         for (uint64_t left = g->matter; left != 0; left &= left - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(left);
-            start[vertex(g, e, lane)] =
-                m->place[(size_t)m->core.entries[e].channel * m->judged.lanes + lane];
+            start[vertex(g, e, lane)] = m->place[(size_t)e * m->deps.lanes + lane];
         }
     SV_TRY(sv_cdg_add_lane(&g->cdg, start));
-    SV_TRY(sv__deps_each(&m->deps, add_unicast, g));
+    SV_TRY(sv__mdeps_each(&m->deps, add_unicast, g));
     for (size_t i = 0; i < m->num_others; i++)
         SV_TRY(add_tree(g, m->others[i]));
     find_starts(g, sl);

@@ -9,9 +9,39 @@
 
 #include "base/array.h"
 #include "cdg/cdg.h"
-#include "verify/rows.h"
+#include "routes/routes.h"
 
-/* What unicast packets wait for; the same for all SLs that a tree is looked for. */
+/* A VL of a channel: of an entry of the core. */
+typedef struct sv__muse {
+    uint32_t entry, lane;
+} sv__muse;
+
+/* What unicast packets wait for (depend.c). */
+typedef struct sv__mdeps {
+    const sv_core *core;
+    unsigned lanes;                /* highest VL of any SL2VL table, plus one */
+    uint64_t classes;              /* one SL of each class that all SL2VL tables treat alike */
+    uint8_t class_of[SV_MOST_SLS]; /* which SL stands for each */
+    uint64_t *first;               /* [switches]: its first bit */
+    _Atomic uint64_t *bits;        /* a bit for each (cable in, VL, cable out, VL) of a switch */
+} sv__mdeps;
+
+/*
+ * Follows all unicast packets of a kind of traffic. entry_of: [channels]: or SV_NONE. Everything
+ * lives in the arena.
+ */
+sv_status sv__mdeps_init(sv__mdeps *deps, sv_arena *arena, const sv_fabric *fabric,
+                         const sv_routes *routes, sv_traffic traffic, const sv_core *core,
+                         const uint32_t *entry_of);
+
+/* Calls fn for each dependency, in the order of what waits. */
+typedef sv_status sv__mdeps_fn(void *arg, sv__muse waits, sv__muse for_whom);
+sv_status sv__mdeps_each(const sv__mdeps *deps, sv__mdeps_fn *fn, void *arg);
+
+/* place: [entries × VLs]: an order in which every dependency ascends, unless they are cyclic. */
+sv_status sv__mdeps_order(const sv__mdeps *deps, sv_arena *arena, uint32_t *place, bool *cyclic);
+
+/* What trees are grown beside; the same for all SLs that a tree is looked for. */
 typedef struct sv__mcast {
     sv_ctx *ctx;
     sv_arena *arena;
@@ -20,9 +50,8 @@ typedef struct sv__mcast {
     sv_traffic traffic;
     const sv_mtree *const *others;
     size_t num_others;
-    sv__case judged;
-    sv__deps deps;
-    uint32_t *place;                /* [channels × lanes]: an order for them */
+    sv__mdeps deps;
+    uint32_t *place;                /* [entries × VLs]: an order for them */
     uint64_t joined[SV_MOST_LANES]; /* lanes between which packets change, either way */
     sv_core core;
     uint32_t *entry_of; /* [channels]: SV_NONE if it does not join switches */
@@ -41,11 +70,6 @@ sv_status sv__mcast_init(sv__mcast *m, sv_arena *arena, const sv_fabric *fabric,
 typedef struct sv__mturn {
     uint32_t in, out;
 } sv__mturn;
-
-/* A lane of a channel. */
-typedef struct sv__muse {
-    uint32_t entry, lane;
-} sv__muse;
 
 /*
  * The graph for one SL: a vertex for each channel and each lane that matters to it, the unicast

@@ -84,7 +84,7 @@ static bool has_tree(const sv__mcast *m, unsigned sl)
 static unsigned list_others(const sv__mcast *m, unsigned sl, uint64_t used, uint8_t *list)
 {
     bool uses = used >> sl & 1;
-    const uint8_t *class_of = m->judged.class_of;
+    const uint8_t *class_of = m->deps.class_of;
     unsigned count = 0, num_sls = m->routes->num_sls;
     for (unsigned first = num_sls; first-- > 0;) {
         unsigned chosen = first;

@@ -1,0 +1,80 @@
+"""tools/layers.py finds what it is for: each violation, in a small tree that has just that one."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = os.environ["SELVAGE_SOURCE"]
+
+
+class Layers(unittest.TestCase):
+    def run_on(self, files):
+        """Exit code and messages for a tree of files {path: text}."""
+        with tempfile.TemporaryDirectory(prefix="selvage-layers-") as folder:
+            for path, text in {"src/base/a.c": "", "include/selvage/base.h": "", **files}.items():
+                os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
+                with open(os.path.join(folder, path), "w") as file:
+                    file.write(text)
+            done = subprocess.run([sys.executable, os.path.join(SOURCE, "tools", "layers.py")],
+                                  cwd=folder, stderr=subprocess.PIPE, text=True)
+            return done.returncode, done.stderr
+
+    def refused(self, files, *words):
+        code, said = self.run_on(files)
+        self.assertEqual(code, 1, said)
+        for word in words:
+            self.assertIn(word, said)
+        self.assertEqual(said.count("\n"), 1, said)
+
+    def accepted(self, files):
+        self.assertEqual(self.run_on(files), (0, ""))
+
+    def test_the_tree_itself(self):
+        done = subprocess.run([sys.executable, os.path.join(SOURCE, "tools", "layers.py")],
+                              cwd=SOURCE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_makers_do_not_use_the_judges_inside(self):
+        self.refused({"src/multicast/graph.c": '#include "verify/rows.h"\n'},
+                     "src/multicast/graph.c:1", "only verify/ itself uses its inside")
+        self.refused({"src/live/judge.c": '\n#include "verify/deps.h"\n'}, "src/live/judge.c:2")
+
+    def test_makers_do_not_ask_the_judge(self):
+        self.refused({"src/multicast/graph.c": "#include <selvage/verify.h>\n"},
+                     "multicast/ must not include verify/")
+        self.refused({"src/routing/weave.c": "#include <selvage/verify.h>\n"},
+                     "routing/ must not include verify/")
+
+    def test_the_judge_knows_only_tables(self):
+        self.refused({"src/verify/rows.c": '#include "cdg/cdg.h"\n'}, "it may know only")
+        self.refused({"src/verify/rows.c": "#include <selvage/routing.h>\n"}, "it may know only")
+        self.accepted({"src/verify/rows.c": '#include <selvage/routes.h>\n#include "base/map.h"\n'})
+
+    def test_public_headers_count_in_c_files(self):
+        self.refused({"src/fabric/mask.c": "#include <selvage/study.h>\n"},
+                     "fabric/ must not include study/")
+        self.refused({"src/routing/weave.c": "#  include <selvage/traffic.h>\n"},
+                     "routing/ must not include simulate/")
+        self.accepted({"src/study/run.c": "#include <selvage/traffic.h>\n"})
+
+    def test_apps_and_plugins_are_looked_at(self):
+        self.refused({"apps/selvage/cmd_check.c": '#include "verify/rows.h"\n'},
+                     "apps/selvage/cmd_check.c:1")
+        self.refused({"plugin/opensm/plugin.c": '#include "verify/rows.h"\n'},
+                     "plugin/opensm/plugin.c:1")
+        self.refused({"apps/selvage/main.c": "#include <mpi.h>\n"}, "must not include mpi.h")
+        self.refused({"src/live/live.c": "#include <opensm/osm_opensm.h>\n"}, "opensm")
+        self.accepted({"apps/selvage/main.c": '#include "selvage/app.h"\n#include <selvage/verify.h>\n'})
+
+    def test_unknown_folders(self):
+        self.refused({"src/new/a.c": ""}, "src/new is not in the order")
+        self.refused({"src/base/b.c": '#include "nowhere/b.h"\n'}, "no folder of src/")
+
+    def test_no_printing(self):
+        self.refused({"src/base/b.c": 'void f(void) { printf("x"); } /* exit(1) */\n'},
+                     "prints or exits: printf(")
+
+
+if __name__ == "__main__":
+    unittest.main()
