@@ -165,9 +165,18 @@ void app_print_repair(sv_text *out, const sv_fabric *fabric, const sv_repair_rep
 void app_json_repair(sv_json *json, const sv_fabric *fabric, const sv_routes *routes,
                      const sv_repair_report *report, const char *engine, const char *pairs);
 
-/* Writes that file, if there are any, in or beside the output. *path: to be released. */
-sv_status app_write_pairs(struct app *app, const sv_fabric *fabric, const sv_routes *routes,
-                          const sv_repair_report *report, const char *output, char **path);
+/* That file, which is written with the tables, in or beside the output. */
+typedef struct app_pairs {
+    const sv_fabric *fabric;
+    const sv_routes *routes;
+    const sv_repair_report *report;
+    char *path; /* NULL: there are none. To be released. */
+    sv_dump_extra extra;
+} app_pairs;
+
+sv_status app_pairs_init(app_pairs *pairs, struct app *app, const sv_fabric *fabric,
+                         const sv_routes *routes, const sv_repair_report *report,
+                         const char *output);
 
 /* The multicast group that route --multicast adds. */
 typedef struct app_multicast {

@@ -173,13 +173,13 @@ static sv_status keep_orders(struct app *app, const struct route *o, const sv_fa
 
 /* Judges and writes. */
 static sv_status conclude(struct app *app, const struct route *o, const sv_fabric *fabric,
-                          sv_routes *routes, sv_verification **found)
+                          sv_routes *routes, const sv_dump_extra *extra, sv_verification **found)
 {
     if (!o->no_check)
         SV_TRY(sv_verify(app->ctx, fabric, routes, NULL, found));
     SV_TRY(keep_orders(app, o, fabric, routes, *found));
     if (o->output != NULL)
-        SV_TRY(sv_dump_write(app->ctx, fabric, routes, o->output));
+        SV_TRY(sv_dump_write_with(app->ctx, fabric, routes, o->output, extra));
     if (*found != NULL && app_verdict(*found, o->traffic) == SV_VERDICT_NO)
         sv_warn(app->ctx, "these tables can deadlock");
     return SV_OK;
@@ -272,7 +272,7 @@ static sv_status route_anew(struct app *app, struct route *o, const sv_fabric *f
         sv_warn(app->ctx, "more destinations than LIDs: only a .svr file can hold these tables");
     if (o->order_out != NULL)
         SV_TRY(app_write_order(app, fabric, request, &report, o->engine, o->order_out));
-    SV_TRY(conclude(app, o, fabric, *routes, found));
+    SV_TRY(conclude(app, o, fabric, *routes, NULL, found));
     SV_TRY(app_print_begin(app, &out));
     if (o->json)
         print_json(&out, o, fabric, *routes, &report, *found);
@@ -324,7 +324,7 @@ static sv_status repair(struct app *app, struct route *o, const sv_fabric *fabri
     sv_fabric *old_fabric = NULL;
     sv_routes *old = NULL;
     sv_repair_report *report = NULL;
-    char *pairs = NULL;
+    app_pairs pairs = {0};
     sv_status status = app_load_tables(app, o->repair, &old_fabric, &old);
     if (status == SV_OK && o->lmc != NOT_GIVEN && o->lmc != old->lmc)
         status = sv_fail(app->ctx, SV_INFEASIBLE, "the LMC is %u and stays so", old->lmc);
@@ -336,12 +336,12 @@ static sv_status repair(struct app *app, struct route *o, const sv_fabric *fabri
     if (status == SV_OK && o->multicast.wanted)
         status = app_add_multicast(app, fabric, *routes, o->traffic, &o->multicast);
     if (status == SV_OK)
-        status = conclude(app, o, fabric, *routes, found);
-    if (status == SV_OK && o->output != NULL)
-        status = app_write_pairs(app, fabric, *routes, report, o->output, &pairs);
+        status = app_pairs_init(&pairs, app, fabric, *routes, report, o->output);
     if (status == SV_OK)
-        status = print_repair(app, o, fabric, *routes, report, *found, pairs);
-    sv_release(app->ctx, pairs);
+        status = conclude(app, o, fabric, *routes, pairs.path != NULL ? &pairs.extra : NULL, found);
+    if (status == SV_OK)
+        status = print_repair(app, o, fabric, *routes, report, *found, pairs.path);
+    sv_release(app->ctx, pairs.path);
     sv_repair_report_free(report);
     sv_routes_free(old);
     sv_fabric_free(old_fabric);

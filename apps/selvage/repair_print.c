@@ -151,13 +151,14 @@ void app_json_repair(sv_json *j, const sv_fabric *f, const sv_routes *routes,
 }
 
 /* A line a pair, as in opensm.psl: who, the LID (or the destination's GUID), the SL from now on. */
-static sv_status write_lines(struct app *app, const sv_fabric *f, const sv_routes *r,
-                             const sv_repair_report *report, const char *path)
+static sv_status write_pairs(void *user, sv_ctx *ctx, const sv_sink *sink)
 {
-    sv_file file;
+    const app_pairs *pairs = user;
+    const sv_fabric *f = pairs->fabric;
+    const sv_routes *r = pairs->routes;
+    const sv_repair_report *report = pairs->report;
     sv_text out;
-    SV_TRY(sv_file_create(&file, app->ctx, path));
-    sv_text_init(&out, app->ctx, &file.sink);
+    sv_text_init(&out, ctx, sink);
     sv_text_print(&out, "# pairs that must be re-pathed: source, destination LID, service level\n");
     for (uint64_t i = 0; i < report->num_pairs && out.status == SV_OK; i++) {
         sv_node from = report->pairs[i].from;
@@ -168,22 +169,21 @@ static sv_status write_lines(struct app *app, const sv_fabric *f, const sv_route
     }
     sv_status status = sv_text_finish(&out);
     sv_text_release(&out);
-    if (status == SV_OK)
-        return sv_file_commit(&file);
-    sv_file_close(&file);
     return status;
 }
 
-sv_status app_write_pairs(struct app *app, const sv_fabric *f, const sv_routes *r,
-                          const sv_repair_report *report, const char *output, char **path)
+sv_status app_pairs_init(app_pairs *pairs, struct app *app, const sv_fabric *f, const sv_routes *r,
+                         const sv_repair_report *report, const char *output)
 {
-    size_t length = strlen(output);
+    size_t length = output == NULL ? 0 : strlen(output);
     bool svr = length > 4 && strcmp(output + length - 4, ".svr") == 0;
-    if (report->num_pairs == 0 || report->pairs == NULL)
+    *pairs = (app_pairs){.fabric = f, .routes = r, .report = report};
+    if (report->num_pairs == 0 || report->pairs == NULL || output == NULL)
         return SV_OK;
-    *path = sv_alloc(app->ctx, length + 16, 1);
-    if (*path == NULL)
+    pairs->path = sv_alloc(app->ctx, length + 16, 1);
+    if (pairs->path == NULL)
         return SV_NO_MEMORY;
-    snprintf(*path, length + 16, "%s%s", output, svr ? ".repath" : "/repath.txt");
-    return write_lines(app, f, r, report, *path);
+    snprintf(pairs->path, length + 16, "%s%s", output, svr ? ".repath" : "/repath.txt");
+    pairs->extra = (sv_dump_extra){pairs, write_pairs};
+    return SV_OK;
 }

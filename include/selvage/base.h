@@ -57,6 +57,13 @@ typedef struct sv_host {
     void (*progress)(void *user, const char *what, uint64_t done, uint64_t total);
     bool (*cancelled)(void *user);
     uint64_t (*clock_ns)(void *user);
+    /*
+     * This process may do what those who can change the files it is told to use may not: a daemon
+     * that runs as root, say. Then only regular files are read and replaced, symbolic links in
+     * directories that others can write are refused, new files are not for everybody (0640), and
+     * messages do not quote what files hold.
+     */
+    bool privileged;
 } sv_host;
 
 typedef struct sv_ctx sv_ctx;

@@ -130,11 +130,25 @@ SV_API SV_MUST_USE sv_status sv_dump_read(sv_ctx *ctx, const char *path, sv_fabr
 
 /*
  * Writes fabric and tables into a directory, which is made if need be, or into one file if the name
- * ends in .svr. Files appear when all of them are complete. INFEASIBLE, with the count, when a
- * directory is asked for and there are more destinations than LIDs.
+ * ends in .svr. The files of a directory are replaced as one: a reader gets the old set or the new
+ * one, also beside other writers and when this one is killed; on failure the old set stays. Each
+ * file carries the generation of its set; sv_dump_read refuses (BAD_INPUT) files of different ones.
+ * INFEASIBLE, with the count, when a directory is asked for and there are more destinations than
+ * LIDs.
  */
 SV_API SV_MUST_USE sv_status sv_dump_write(sv_ctx *ctx, const sv_fabric *fabric,
                                            const sv_routes *routes, const char *path);
+
+/* One more file of the set: repath.txt, or FILE.svr.repath beside FILE.svr. */
+typedef struct sv_dump_extra {
+    void *user;
+    sv_status (*write)(void *user, sv_ctx *ctx, const sv_sink *sink);
+} sv_dump_extra;
+
+/* The same with such a file; extra NULL: without, and one that is there goes. */
+SV_API SV_MUST_USE sv_status sv_dump_write_with(sv_ctx *ctx, const sv_fabric *fabric,
+                                                const sv_routes *routes, const char *path,
+                                                const sv_dump_extra *extra);
 
 /* One part of the tables in a format of its own. */
 typedef enum sv_routes_format {

@@ -261,7 +261,11 @@ SV_API const char *sv_passage_name(sv_passage passage);
 typedef struct sv_live_status {
     sv_live_report last; /* of the tables in use */
     const char *version; /* of the program around this, or NULL */
+    bool active;         /* the tables in the switches are ours; false: last says nothing of them */
+    char inactive[160];  /* why they are not; empty: they are */
     bool dry_run;
+    int64_t heartbeat;                  /* when the program around this said last that it runs */
+    unsigned heartbeat_seconds;         /* how often it does; 0: only when something happens */
     uint64_t sweeps, changes, failures; /* sweeps; those that changed tables; those in vain */
     uint64_t entries, blocks;           /* LFT entries and blocks of 64 that the last change sent */
     uint64_t groups;                    /* multicast groups with a tree */

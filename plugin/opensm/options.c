@@ -12,6 +12,8 @@
 
 #include "plugin.h"
 
+enum { MOST_WORDS = 64 };
+
 struct reader {
     plugin_options *o;
     char *message;
@@ -59,7 +61,8 @@ static bool read_number(struct reader *r, const char *word, const char *name, co
                  {"retry", 0.01, 3600, "retry is seconds, 0.01 to 3600"},
                  {"lease", 0, 86400, "a lease is seconds, at most 86400; 0 is for ever"},
                  {"patience", 0, 86400, "patience is seconds, at most 86400; 0 is any"},
-                 {"settle", 0, 3600, "settle is seconds, at most 3600"}};
+                 {"settle", 0, 3600, "settle is seconds, at most 3600"},
+                 {"heartbeat", 0, 3600, "heartbeat is seconds, at most 3600; 0 is none"}};
     sv_route_request *route = &r->o->live.route;
     double number;
     size_t i = 0;
@@ -99,8 +102,11 @@ static bool read_number(struct reader *r, const char *word, const char *name, co
     case 9:
         r->o->five.patience = (uint64_t)(number * 1e3);
         break;
-    default:
+    case 10:
         r->o->settle_ms = (unsigned)(number * 1e3);
+        break;
+    default:
+        r->o->heartbeat_s = (unsigned)number;
     }
     return true;
 }
@@ -181,6 +187,11 @@ static bool is_one_of(const char *name, const char *list)
     return false;
 }
 
+static bool is_status(const char *word)
+{
+    return strncmp(word, "status", 6) == 0 || strncmp(word, "prometheus", 10) == 0;
+}
+
 /* A word, which becomes name and value. */
 static bool read_word(struct reader *r, char *word)
 {
@@ -191,7 +202,7 @@ static bool read_word(struct reader *r, char *word)
     if (equals != NULL)
         *equals = 0;
     if (is_one_of(word, "lanes sl-offset seed threads drift budget retry tries lease patience "
-                        "settle"))
+                        "settle heartbeat"))
         return read_number(r, copy, word, value);
     if (is_one_of(word, "sl traffic repair passage vlarb update"))
         return read_choice(r, copy, word, value);
@@ -217,16 +228,35 @@ static void take_roots(plugin_options *o, const osm_subn_opt_t *opt)
             o->live.roots_path = opt->root_guid_file;
 }
 
+/* The words that are meant for us, without what marks them; returns how many, or MOST_WORDS + 1. */
+static size_t split(char *text, char **words)
+{
+    static const char prefix[] = "selvage.";
+    const size_t length = sizeof prefix - 1;
+    bool ours = strncmp(text, prefix, length) == 0 || strstr(text, " selvage.") ||
+                strstr(text, ",selvage.");
+    char *rest = NULL;
+    size_t count = 0;
+    for (char *word = strtok_r(text, " ,\t", &rest); word != NULL && count <= MOST_WORDS;
+         word = strtok_r(NULL, " ,\t", &rest)) {
+        bool marked = strncmp(word, prefix, length) == 0;
+        if (marked == ours && count < MOST_WORDS)
+            words[count] = marked ? word + length : word;
+        count += marked == ours;
+    }
+    return count;
+}
+
 bool plugin_read_options(plugin_options *o, const char *text, const osm_subn_opt_t *opt,
                          char *message, size_t size)
 {
-    static const char prefix[] = "selvage.";
     struct reader r = {o, message, size};
-    char *rest = NULL;
+    char *words[MOST_WORDS];
     *o = (plugin_options){.live = {.traffic = SV_TRAFFIC_MANAGED, .route = {.seed = 1}}};
     o->live.drift_percent = 50;
     o->live.update = SV_LIVE_STEPS;
     o->settle_ms = 1000;
+    o->heartbeat_s = 30;
     o->five = (sv_five_options){.retry = 1000, .tries = 5, .lease = 60000, .patience = 60000};
     o->live.route.lmc = opt->lmc;
     o->live.route.options = o->engine_options;
@@ -235,14 +265,16 @@ bool plugin_read_options(plugin_options *o, const char *text, const osm_subn_opt
     if (strlen(text) >= sizeof o->text)
         return refuse(&r, "…", "more than 4095 bytes");
     strcpy(o->text, text);
-    bool ours = strncmp(text, prefix, sizeof prefix - 1) == 0 || strstr(text, " selvage.") ||
-                strstr(text, ",selvage.");
-    for (char *word = strtok_r(o->text, " ,\t", &rest); word != NULL;
-         word = strtok_r(NULL, " ,\t", &rest)) {
-        bool marked = strncmp(word, prefix, sizeof prefix - 1) == 0;
-        if (marked == ours && !read_word(&r, marked ? word + sizeof prefix - 1 : word))
+    size_t count = split(o->text, words);
+    if (count > MOST_WORDS)
+        return refuse(&r, "…", "more than 64 options");
+    /* Status files first: if anything else is wrong they are to say so. */
+    for (size_t i = 0; i < count; i++)
+        if (is_status(words[i]) && !read_word(&r, words[i]))
             return false;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (!is_status(words[i]) && !read_word(&r, words[i]))
+            return false;
     if (o->live.route.vls + o->live.route.sl_offset > SV_HARDWARE_SLS)
         return refuse(&r, "sl-offset", "with that many lanes there would be SLs above 15");
     take_roots(o, opt);

@@ -203,7 +203,7 @@ static int build_tables(void *context)
             p, OSM_LOG_ERROR,
             "ERR SV01: no tables could be proven, and there are none from before: nothing is "
             "handed over");
-        plugin_write_status(p);
+        plugin_withdraw_status(p, "no tables could be proven: nothing was handed over");
         return -1;
     }
     /* What is not handed over goes through no gate, and nobody confirms it. */
@@ -230,6 +230,7 @@ static int build_tables(void *context)
     }
     if (p->osm->subn.opt.qos)
         ask_again(p);
+    p->routes = true;
     return 0;
 }
 
@@ -332,18 +333,18 @@ static void destroy(plugin *p)
         return;
     five_stop(p);
     steps_stop(p);
+    watch_stop(p);
     sv_live_free(p->live);
     guid_index_free(p->index);
     free(p->lids);
     sv_ctx_free(p->ctx);
-    pthread_mutex_destroy(&p->writing);
     free(p);
 }
 
 /* Reads options and starts; what is wrong with them goes into p->refused. */
 static void start(plugin *p)
 {
-    const sv_host host = {.user = p, .log = plugin_log_hook};
+    const sv_host host = {.user = p, .log = plugin_log_hook, .privileged = true};
     char message[600] = "out of memory";
     p->status.version = p->osm->osm_version;
     p->ctx = sv_ctx_new(&host);
@@ -362,11 +363,39 @@ static void start(plugin *p)
     p->status.dry_run = p->options.dry_run;
     if (done) {
         sv_live_set_threads(p->live, p->options.threads);
+        plugin_withdraw_status(p, "OpenSM has started, and has not routed yet");
+        watch_beat(p);
         return;
     }
     snprintf(p->refused, sizeof p->refused, "%s%s",
              strncmp(message, "event", 5) == 0 ? "" : "event_plugin_options: ", message);
     plugin_log(p, OSM_LOG_ERROR, "ERR SV00: %s; selvage routes nothing", p->refused);
+    if (p->ctx != NULL)
+        plugin_withdraw_status(p, "%s", p->refused);
+}
+
+/* Whether OpenSM's configuration names our engine. */
+static bool is_named(const osm_opensm_t *osm)
+{
+    const char *names = osm->subn.opt.routing_engine_names;
+    return names != NULL && strstr(names, "selvage") != NULL;
+}
+
+/* What is said when it is loaded: not that an engine routes which nobody asked for. */
+static void log_start(plugin *p)
+{
+    const char *engine = p->options.live.engine != NULL ? p->options.live.engine : "weave";
+    const char *names = p->osm->subn.opt.routing_engine_names;
+    if (p->refused[0] != 0)
+        return;
+    if (p->options.dry_run || is_named(p->osm))
+        plugin_log(p, OSM_LOG_INFO, "version %s for %s, engine %s%s", sv_version(), OSM_VERSION,
+                   engine, p->options.dry_run ? ", dry-run" : "");
+    else
+        plugin_log(
+            p, OSM_LOG_INFO,
+            "version %s for %s: loaded, but routes nothing: routing_engine is %s, not selvage",
+            sv_version(), OSM_VERSION, names != NULL ? names : "OpenSM's default");
 }
 
 /* With wrong options the engine is there all the same, and refuses: else OpenSM would fall back. */
@@ -377,7 +406,10 @@ static void *create(osm_opensm_t *osm)
     if (p == NULL)
         return NULL;
     p->osm = osm;
-    pthread_mutex_init(&p->writing, NULL);
+    if (!watch_start(p)) {
+        free(p);
+        return NULL;
+    }
     start(p);
     if (osm_register_external_routing_engine(osm, &module, p) != CL_SUCCESS) {
         plugin_log(p, OSM_LOG_ERROR,
@@ -385,10 +417,7 @@ static void *create(osm_opensm_t *osm)
         destroy(p);
         return NULL;
     }
-    if (p->refused[0] == 0)
-        plugin_log(p, OSM_LOG_INFO, "version %s for %s, engine %s%s", sv_version(), OSM_VERSION,
-                   p->options.live.engine != NULL ? p->options.live.engine : "weave",
-                   p->options.dry_run ? ", dry-run" : "");
+    log_start(p);
     if (p->options.dry_run && !osm->subn.opt.qos)
         plugin_log(p, OSM_LOG_INFO, "qos is FALSE: the dry run shows what would be with qos TRUE");
     return p;
@@ -415,6 +444,10 @@ static void report(void *data, osm_epi_event_id_t event, void *about)
         } else if (ours && about == (void *)UCAST_ROUTING_HEAVY_SWEEP) {
             plugin_dump_sls(p); /* beside what OpenSM dumps in a moment */
             plugin_write_status(p);
+        } else if (!ours) {
+            const struct osm_routing_engine *used = p->osm->routing_engine_used;
+            plugin_withdraw_status(p, "OpenSM routes with %s",
+                                   used != NULL && used->name != NULL ? used->name : "no engine");
         }
         break;
     case OSM_EVENT_ID_SUBNET_UP: /* groups have their trees now */

@@ -36,6 +36,7 @@ typedef struct plugin_options {
     unsigned settle_ms;   /* for packets under way, between steps */
     const char *engine_options[16];
     const char *status_path, *prometheus_path;
+    unsigned heartbeat_s; /* how often they are written again, at least; 0: only when needed */
     bool dry_run, keep_vlarb;
     unsigned threads;
     char text[4096];
@@ -52,7 +53,8 @@ typedef struct plugin {
     sv_ctx *ctx;
     sv_live *live;
     plugin_options options;
-    sv_live_status status;
+    sv_live_status status; /* of the last sweep; whoever sweeps changes it */
+    struct watch *watch;   /* what was told last, and who tells it again */
 
     plugin_lid *lids; /* [SV_LID_MAX + 1], of the tables in use */
     struct guid_index *index;
@@ -68,8 +70,8 @@ typedef struct plugin {
     struct steps *steps;           /* NULL: not step by step */
     uint32_t step, step_count;     /* that is handed over in this sweep, of how many; 0 of 0 */
     bool left;                     /* ... and those of this sweep when everybody had left */
-    bool handed; /* the last sweep handed tables over: what switches confirm are those */
-    pthread_mutex_t writing; /* of status files */
+    bool handed;         /* the last sweep handed tables over: what switches confirm are those */
+    _Atomic bool routes; /* the tables in the switches are ours, as far as anybody knows */
 } plugin;
 
 /* ---- options.c ---- */
@@ -166,7 +168,20 @@ void plugin_log(plugin *p, osm_log_level_t level, const char *format, ...)
 void plugin_log_hook(void *user, sv_log_level level, const char *message);
 /* The lines of one sweep. */
 void plugin_log_sweep(plugin *p, const sv_live_report *report, double seconds);
+/* False: no memory. Before anything is told. */
+bool watch_start(plugin *p);
+/* From now on status files are written again every heartbeat. */
+void watch_beat(plugin *p);
+/* Status files say that OpenSM has ended. */
+void watch_stop(plugin *p);
+/* Status files say what p->status does: the tables in the switches are ours. */
 void plugin_write_status(plugin *p);
+/* Status files say that they are not, and why. */
+void plugin_withdraw_status(plugin *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* p->ctx is for one at a time. */
+void plugin_lock_ctx(plugin *p);
+void plugin_unlock_ctx(plugin *p);
 void plugin_dump_sls(plugin *p);
 
 #endif

@@ -4,13 +4,21 @@
  *
  * Every line begins with "selvage: ". Lines that need somebody to act are errors and have a number
  * (docs/operate.md lists them all); the rest is at the level that OpenSM logs by default.
+ *
+ * Status files are true at any time: they say that tables are proven only while ours are in the
+ * switches, and are written again every heartbeat, so that one that nobody keeps any more can be
+ * recognised.
+ *
+ * Invariant: what is told is a copy; only its mutex guards it.
  */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "plugin.h"
 
 uint64_t plugin_now_ms(void)
@@ -91,47 +99,175 @@ void plugin_log_sweep(plugin *p, const sv_live_report *r, double seconds)
                    (unsigned long long)p->throttled, (unsigned long long)p->unhealthy);
 }
 
+/* ---- status files ---- */
+
+static const char not_master[] = "this subnet manager is not the master";
+
+struct watch {
+    plugin *p;
+    pthread_mutex_t mutex; /* of all below, and of p->ctx while files are written */
+    pthread_cond_t wake;
+    pthread_t thread;
+    bool running, stopping;
+    sv_live_status told; /* a copy, so that it can be told again whatever sweeps do meanwhile */
+};
+
+/* Writes what is told, the mutex held. */
+static void tell(struct watch *w)
+{
+    plugin *p = w->p;
+    const char *json = p->options.status_path, *prometheus = p->options.prometheus_path;
+    w->told.heartbeat = (int64_t)time(NULL);
+    w->told.heartbeat_seconds = w->running ? p->options.heartbeat_s : 0;
+    if (json != NULL && sv_live_write_json(p->ctx, &w->told, json) != SV_OK)
+        plugin_log(p, OSM_LOG_ERROR, "ERR SV06: %s", sv_ctx_message(p->ctx));
+    if (prometheus != NULL && sv_live_write_prometheus(p->ctx, &w->told, prometheus) != SV_OK)
+        plugin_log(p, OSM_LOG_ERROR, "ERR SV06: %s", sv_ctx_message(p->ctx));
+}
+
+/* What is told is not true any more: nothing of it is left but counters. */
+static void withdraw(struct watch *w, const char *why)
+{
+    w->p->routes = false;
+    if (!w->told.active && strcmp(why, w->told.inactive) == 0)
+        return;
+    w->told.active = false;
+    snprintf(w->told.inactive, sizeof w->told.inactive, "%s", why);
+    w->told.last = (sv_live_report){0};
+    w->told.step = w->told.steps = 0;
+    w->told.dry_run = w->p->options.dry_run;
+    w->told.version = w->p->status.version;
+    tell(w);
+}
+
+/*
+ * Tells the same again every heartbeat, so that whoever reads it knows that somebody is still
+ * there; and looks whether this is still the master (OpenSM does not always say when it is not).
+ */
+static void *beat(void *data)
+{
+    struct watch *w = data;
+    plugin *p = w->p;
+    struct timespec then;
+    pthread_mutex_lock(&w->mutex);
+    while (!w->stopping) {
+        clock_gettime(CLOCK_REALTIME, &then);
+        then.tv_sec += 1;
+        pthread_cond_timedwait(&w->wake, &w->mutex, &then);
+        if (w->stopping)
+            break;
+        if (w->told.active && p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
+            withdraw(w, not_master);
+        else if (p->options.heartbeat_s > 0 &&
+                 (int64_t)time(NULL) >= w->told.heartbeat + p->options.heartbeat_s)
+            tell(w);
+    }
+    pthread_mutex_unlock(&w->mutex);
+    return NULL;
+}
+
 void plugin_write_status(plugin *p)
 {
-    const char *json = p->options.status_path, *prometheus = p->options.prometheus_path;
-    pthread_mutex_lock(&p->writing);
+    struct watch *w = p->watch;
+    pthread_mutex_lock(&w->mutex);
     five_status(p);
     p->status.groups = 0;
     for (size_t i = 0; i < sizeof p->trees / sizeof p->trees[0]; i++)
         p->status.groups += (uint64_t)__builtin_popcountll(p->trees[i]);
-    if (json != NULL && sv_live_write_json(p->ctx, &p->status, json) != SV_OK)
-        plugin_log(p, OSM_LOG_ERROR, "ERR SV06: %s", sv_ctx_message(p->ctx));
-    if (prometheus != NULL && sv_live_write_prometheus(p->ctx, &p->status, prometheus) != SV_OK)
-        plugin_log(p, OSM_LOG_ERROR, "ERR SV06: %s", sv_ctx_message(p->ctx));
-    pthread_mutex_unlock(&p->writing);
+    if (p->routes || p->options.dry_run) { /* else it was withdrawn, and stays so */
+        w->told = p->status;
+        w->told.active = p->routes;
+        snprintf(w->told.inactive, sizeof w->told.inactive, "%s",
+                 p->routes ? "" : "dry-run: the rest is about tables that would be handed over");
+    }
+    tell(w);
+    pthread_mutex_unlock(&w->mutex);
 }
 
-static bool to_file(void *user, const void *bytes, size_t size)
+void plugin_withdraw_status(plugin *p, const char *format, ...)
 {
-    return fwrite(bytes, 1, size, user) == size;
+    struct watch *w = p->watch;
+    char why[sizeof w->told.inactive];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    pthread_mutex_lock(&w->mutex);
+    withdraw(w, why);
+    pthread_mutex_unlock(&w->mutex);
 }
+
+void plugin_lock_ctx(plugin *p)
+{
+    pthread_mutex_lock(&p->watch->mutex);
+}
+
+void plugin_unlock_ctx(plugin *p)
+{
+    pthread_mutex_unlock(&p->watch->mutex);
+}
+
+bool watch_start(plugin *p)
+{
+    struct watch *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        return false;
+    w->p = p;
+    pthread_mutex_init(&w->mutex, NULL);
+    pthread_cond_init(&w->wake, NULL);
+    p->watch = w;
+    return true;
+}
+
+void watch_beat(plugin *p)
+{
+    struct watch *w = p->watch;
+    bool wanted = p->options.status_path != NULL || p->options.prometheus_path != NULL;
+    pthread_mutex_lock(&w->mutex);
+    if (wanted && !w->running)
+        w->running = pthread_create(&w->thread, NULL, beat, w) == 0;
+    pthread_mutex_unlock(&w->mutex);
+}
+
+void watch_stop(plugin *p)
+{
+    struct watch *w = p->watch;
+    if (w == NULL)
+        return;
+    pthread_mutex_lock(&w->mutex);
+    w->stopping = true;
+    pthread_cond_signal(&w->wake);
+    pthread_mutex_unlock(&w->mutex);
+    if (w->running)
+        pthread_join(w->thread, NULL);
+    w->running = false;
+    plugin_withdraw_status(p, "OpenSM has ended");
+    pthread_cond_destroy(&w->wake);
+    pthread_mutex_destroy(&w->mutex);
+    free(w);
+    p->watch = NULL;
+}
+
+/* ---- SLs of paths ---- */
 
 void plugin_dump_sls(plugin *p)
 {
-    char path[1100], temporary[1120];
+    char path[1100];
+    sv_file file;
     const sv_routes *r = sv_live_held(p->live);
     if (r == NULL || !osm_log_is_active(&p->osm->log, OSM_LOG_ROUTING))
         return;
     snprintf(path, sizeof path, "%s/opensm.psl", p->osm->subn.opt.dump_files_dir);
-    snprintf(temporary, sizeof temporary, "%s.new", path);
-    FILE *file = fopen(temporary, "w");
-    const sv_sink sink = {.name = path, .user = file, .write = to_file};
-    if (file == NULL) {
-        plugin_log(p, OSM_LOG_ERROR, "ERR SV06: cannot write \"%s\": %s", path, strerror(errno));
-        return;
+    plugin_lock_ctx(p); /* other threads write files with the same context */
+    sv_status status = sv_file_create_public(&file, p->ctx, path); /* as what OpenSM dumps there */
+    if (status == SV_OK) {
+        status = sv_routes_write(p->ctx, sv_live_fabric(p->live), r, SV_ROUTES_PSL, &file.sink);
+        if (status == SV_OK)
+            status = sv_file_commit(&file);
+        else
+            sv_file_close(&file);
     }
-    pthread_mutex_lock(&p->writing); /* the thread of five.c uses the same context */
-    sv_status status = sv_routes_write(p->ctx, sv_live_fabric(p->live), r, SV_ROUTES_PSL, &sink);
-    bool done = fclose(file) == 0 && status == SV_OK && rename(temporary, path) == 0;
-    if (!done) {
-        plugin_log(p, OSM_LOG_ERROR, "ERR SV06: cannot write \"%s\": %s", path,
-                   status != SV_OK ? sv_ctx_message(p->ctx) : strerror(errno));
-        remove(temporary);
-    }
-    pthread_mutex_unlock(&p->writing);
+    if (status != SV_OK)
+        plugin_log(p, OSM_LOG_ERROR, "ERR SV06: %s", sv_ctx_message(p->ctx));
+    plugin_unlock_ctx(p);
 }

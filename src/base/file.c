@@ -3,46 +3,67 @@
  *
  * Idea: a new file is first one without a name (O_TMPFILE), which vanishes by itself however the
  * program ends; committing gives it a temporary name beside the target and renames it. Where the
- * file system has no such files, it has the temporary name from the start. Symbolic links are
- * followed first, so that a link stays and its target is replaced, or made. The new file gets the
- * mode of the one it replaces, or what the umask says.
+ * file system has no such files, it has the temporary name from the start (O_EXCL). Symbolic links
+ * are followed first, so that a link stays and its target is replaced, or made; a privileged host
+ * follows only links that root or itself has made (folder.c). The directory is opened once, and
+ * everything happens in that. The new file gets the mode of the one it replaces, or what the umask
+ * says.
  *
- * Reading and writing stop when the host wants to cancel; an interrupted call is otherwise
- * repeated.
+ * Whoever waits for a pipe or a terminal looks up now and then whether the host wants to cancel.
  *
  * Invariant: until sv_file_commit returned SV_OK the old content of path is untouched; after
  * sv_file_close no temporary file is left.
- * Cost: one write call for each piece the text buffer hands over, one fsync a file.
+ * Cost: one write call for each piece the text buffer hands over, two fsyncs a file.
  */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { LOOK_UP_MS = 100 }; /* how long a reader waits before it asks whether to cancel */
+
+/* Waits until there is something to read. False: the host wants to cancel. */
+static bool wait_for(const sv_file *file)
+{
+    struct pollfd one = {.fd = file->descriptor, .events = POLLIN};
+    for (;;) {
+        if (sv_cancelled(file->ctx)) {
+            errno = EINTR;
+            return false;
+        }
+        int ready = poll(&one, 1, LOOK_UP_MS);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return true; /* or reading says what is wrong */
+    }
+}
+
 static int64_t read_descriptor(void *user, void *buffer, size_t size)
 {
     const sv_file *file = user;
     for (;;) {
+        if (file->waits && !wait_for(file))
+            return -1;
         ssize_t got = read(file->descriptor, buffer, size);
+        if (got < 0 && errno == EAGAIN)
+            continue;
         if (got >= 0 || errno != EINTR || sv_cancelled(file->ctx))
             return got;
     }
 }
 
-static bool write_descriptor(void *user, const void *bytes, size_t size)
+bool sv_write_all(const sv_ctx *ctx, int descriptor, const void *bytes, size_t size)
 {
-    const sv_file *file = user;
     const char *at = bytes;
     while (size > 0) {
-        ssize_t put = write(file->descriptor, at, size);
-        if (put < 0 && errno == EINTR && !sv_cancelled(file->ctx))
+        ssize_t put = write(descriptor, at, size);
+        if (put < 0 && errno == EINTR && !sv_cancelled(ctx))
             continue;
         if (put < 0)
             return false;
@@ -52,12 +73,183 @@ static bool write_descriptor(void *user, const void *bytes, size_t size)
     return true;
 }
 
+static bool write_descriptor(void *user, const void *bytes, size_t size)
+{
+    const sv_file *file = user;
+    return sv_write_all(file->ctx, file->descriptor, bytes, size);
+}
+
 static char *copy_text(sv_ctx *ctx, const char *text)
 {
     char *copy = sv_alloc(ctx, strlen(text) + 1, 1);
     if (copy != NULL)
         memcpy(copy, text, strlen(text));
     return copy;
+}
+
+static sv_status cannot(sv_ctx *ctx, const char *what, const char *path)
+{
+    if (errno == EINTR && sv_cancelled(ctx))
+        return sv_fail(ctx, SV_CANCELLED, "cancelled while waiting for '%s'", path);
+    return sv_fail(ctx, SV_IO, "cannot %s '%s': %s", what, path, strerror(errno));
+}
+
+static sv_status irregular(sv_ctx *ctx, const char *what, const char *path)
+{
+    return sv_fail(ctx, SV_IO, "cannot %s '%s': it is not a regular file", what, path);
+}
+
+/* ---- reading ---- */
+
+enum { READING = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
+
+/* What was opened: only a regular file is sure to end. */
+static sv_status look_at(sv_file *file, bool regular_only)
+{
+    struct stat about;
+    if (fstat(file->descriptor, &about) != 0)
+        return cannot(file->ctx, "open", file->path);
+    if (S_ISDIR(about.st_mode))
+        return sv_fail(file->ctx, SV_IO, "cannot read '%s': it is a directory", file->path);
+    if (regular_only && !S_ISREG(about.st_mode))
+        return irregular(file->ctx, "read", file->path);
+    file->waits = !S_ISREG(about.st_mode);
+    return SV_OK;
+}
+
+static sv_status open_as(sv_file *file, sv_ctx *ctx, const char *path)
+{
+    *file = (sv_file){.ctx = ctx, .descriptor = -1, .folder = {.descriptor = -1}};
+    file->path = copy_text(ctx, path);
+    file->source = (sv_source){file->path, file, read_descriptor};
+    return file->path == NULL ? SV_NO_MEMORY : SV_OK;
+}
+
+/* With privileges: in its directory, if that is who it says it is. */
+static sv_status open_carefully(sv_file *file, const char *path)
+{
+    char name[NAME_MAX + 1];
+    SV_TRY(sv_folder_above(&file->folder, file->ctx, "open", path, name));
+    file->descriptor = openat(file->folder.descriptor, name, READING | O_NOFOLLOW);
+    sv_status status = file->descriptor < 0 ? cannot(file->ctx, "open", path) : SV_OK;
+    sv_folder_close(&file->folder);
+    return status;
+}
+
+sv_status sv_file_open(sv_file *file, sv_ctx *ctx, const char *path)
+{
+    bool standard = strcmp(path, "-") == 0;
+    sv_status status = open_as(file, ctx, standard ? "<stdin>" : path);
+    if (status == SV_OK && standard)
+        file->descriptor = STDIN_FILENO;
+    else if (status == SV_OK && ctx->host.privileged)
+        status = open_carefully(file, path);
+    else if (status == SV_OK && (file->descriptor = open(path, READING)) < 0)
+        status = cannot(ctx, "open", path);
+    if (status == SV_OK)
+        status = look_at(file, ctx->host.privileged && !standard);
+    if (status != SV_OK)
+        sv_file_close(file);
+    return status;
+}
+
+sv_status sv_file_open_in(sv_file *file, sv_ctx *ctx, const sv_folder *folder, const char *name,
+                          const char *path, bool *there)
+{
+    int flags = READING | (ctx->host.privileged && folder->shared ? O_NOFOLLOW : 0);
+    sv_status status = open_as(file, ctx, path);
+    *there = true;
+    if (status == SV_OK && (file->descriptor = openat(folder->descriptor, name, flags)) < 0) {
+        *there = errno != ENOENT;
+        status = *there ? cannot(ctx, "open", path) : SV_IO;
+    }
+    if (status == SV_OK)
+        status = look_at(file, true);
+    if (status != SV_OK)
+        sv_file_close(file);
+    return status;
+}
+
+/* ---- writing ---- */
+
+mode_t sv_file_mode(const sv_ctx *ctx, const sv_folder *folder, const char *name, bool public)
+{
+    struct stat old;
+    if (fstatat(folder->descriptor, name, &old, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(old.st_mode) &&
+        (!ctx->host.privileged || old.st_uid == geteuid()))
+        return old.st_mode & 07777;
+    mode_t mask = umask(0);
+    umask(mask);
+    return (ctx->host.privileged && !public ? 0640 : 0666) & ~mask;
+}
+
+/* One of a million names. */
+static void draw_name(char temporary[24], unsigned attempt)
+{
+    unsigned number = ((unsigned)getpid() * 1000 + attempt) % 1000000;
+    snprintf(temporary, 24, ".selvage.%06u", number);
+}
+
+int sv_file_nameless(const sv_folder *folder, mode_t mode, char temporary[24])
+{
+    int descriptor = -1;
+    temporary[0] = 0;
+#ifdef O_TMPFILE
+    if (access("/proc/self/fd", X_OK) == 0) /* else it could not be given a name later */
+        descriptor = openat(folder->descriptor, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+#endif
+    for (unsigned attempt = 0; descriptor < 0 && attempt < 1000; attempt++) {
+        draw_name(temporary, attempt);
+        descriptor = openat(folder->descriptor, temporary,
+                            O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (descriptor < 0 && errno != EEXIST)
+            break;
+    }
+    if (descriptor >= 0 && fchmod(descriptor, mode) != 0) {
+        int why = errno;
+        close(descriptor);
+        if (temporary[0] != 0)
+            unlinkat(folder->descriptor, temporary, 0);
+        errno = why;
+        descriptor = -1;
+    }
+    if (descriptor < 0)
+        temporary[0] = 0;
+    return descriptor;
+}
+
+bool sv_file_name(const sv_folder *folder, int descriptor, char temporary[24], const char *name)
+{
+    char self[64];
+    if (temporary[0] != 0) {
+        if (renameat(folder->descriptor, temporary, folder->descriptor, name) != 0)
+            return false;
+        temporary[0] = 0;
+        return true;
+    }
+    snprintf(self, sizeof self, "/proc/self/fd/%d", descriptor);
+    return linkat(AT_FDCWD, self, folder->descriptor, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* A file that is to take the place of another, or of none. */
+static sv_status create_beside(sv_file *file, const char *path, bool public)
+{
+    char name[NAME_MAX + 1];
+    struct stat old;
+    SV_TRY(sv_folder_above(&file->folder, file->ctx, "create", path, name));
+    bool exists = fstatat(file->folder.descriptor, name, &old, AT_SYMLINK_NOFOLLOW) == 0;
+    if (exists && S_ISDIR(old.st_mode))
+        return sv_fail(file->ctx, SV_IO, "cannot write '%s': it is a directory", path);
+    if (exists && !S_ISREG(old.st_mode) && file->ctx->host.privileged)
+        return irregular(file->ctx, "write", path);
+    if ((file->name = copy_text(file->ctx, name)) == NULL)
+        return SV_NO_MEMORY;
+    file->descriptor = sv_file_nameless(
+        &file->folder, sv_file_mode(file->ctx, &file->folder, name, public), file->temporary);
+    if (file->descriptor < 0)
+        return cannot(file->ctx, "create", path);
+    file->replaces = true;
+    return SV_OK;
 }
 
 /* open, again when interrupted (a pipe without a partner waits). */
@@ -70,144 +262,36 @@ static int open_patiently(sv_ctx *ctx, const char *path, int flags)
     }
 }
 
-static sv_status cannot(sv_ctx *ctx, const char *what, const char *path)
+static sv_status create(sv_file *file, sv_ctx *ctx, const char *path, bool public)
 {
-    if (errno == EINTR && sv_cancelled(ctx))
-        return sv_fail(ctx, SV_CANCELLED, "cancelled while waiting for '%s'", path);
-    return sv_fail(ctx, SV_IO, "cannot %s '%s': %s", what, path, strerror(errno));
-}
-
-sv_status sv_file_open(sv_file *file, sv_ctx *ctx, const char *path)
-{
-    *file = (sv_file){.ctx = ctx, .descriptor = -1};
-    bool standard = strcmp(path, "-") == 0;
-    file->path = copy_text(ctx, standard ? "<stdin>" : path);
-    if (file->path == NULL)
-        return SV_NO_MEMORY;
-    file->descriptor = standard ? STDIN_FILENO : open_patiently(ctx, path, O_RDONLY);
-    sv_status status = SV_OK;
-    struct stat about;
-    if (file->descriptor < 0 || fstat(file->descriptor, &about) != 0)
-        status = cannot(ctx, "open", path);
-    else if (S_ISDIR(about.st_mode))
-        status = sv_fail(ctx, SV_IO, "cannot read '%s': it is a directory", path);
-    file->source = (sv_source){file->path, file, read_descriptor};
-    if (status != SV_OK)
-        sv_file_close(file);
-    return status;
-}
-
-static mode_t mode_for(const struct stat *old)
-{
-    if (old != NULL)
-        return old->st_mode & 07777;
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
-
-/* The length of the directory part of a path, its slash included; 0 if there is none. */
-static size_t directory_length(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
-}
-
-/* Where a path leads when symbolic links are followed, even to a file that is not there yet. */
-static sv_status resolve(sv_file *file, const char *path)
-{
-    char whole[PATH_MAX], target[PATH_MAX];
-    if (strlen(path) >= sizeof whole)
-        return sv_fail(file->ctx, SV_IO, "cannot create '%.100s…': the name is too long", path);
-    memcpy(whole, path, strlen(path) + 1);
-    for (int links = 0; links < 40; links++) {
-        ssize_t length = readlink(whole, target, sizeof target - 1);
-        if (length < 0) { /* not a link */
-            file->path = copy_text(file->ctx, whole);
-            return file->path == NULL ? SV_NO_MEMORY : SV_OK;
-        }
-        target[length] = 0;
-        size_t directory = target[0] == '/' ? 0 : directory_length(whole);
-        if (directory + (size_t)length + 1 > sizeof whole)
-            break;
-        memcpy(whole + directory, target, (size_t)length + 1);
-    }
-    return sv_fail(file->ctx, SV_IO, "cannot create '%s': too many symbolic links", path);
-}
-
-/* The temporary name: a short one in the directory of the target. */
-static sv_status name_temporary(sv_file *file)
-{
-    size_t directory = directory_length(file->path);
-    file->temporary = sv_alloc(file->ctx, directory + 24, 1);
-    if (file->temporary == NULL)
-        return SV_NO_MEMORY;
-    memcpy(file->temporary, file->path, directory);
-    memcpy(file->temporary + directory, ".selvage.XXXXXX", 16);
-    return SV_OK;
-}
-
-static void forget_temporary(sv_file *file)
-{
-    sv_release(file->ctx, file->temporary);
-    file->temporary = NULL;
-}
-
-/* Opens a file without a name in the directory of the target, or else one with a temporary name. */
-static sv_status create_hidden(sv_file *file, mode_t mode)
-{
-    char directory[PATH_MAX] = ".";
-    size_t length = directory_length(file->path);
-    if (length > 0) {
-        memcpy(directory, file->path, length);
-        directory[length] = 0;
-    }
-#ifdef O_TMPFILE
-    if (access("/proc/self/fd", X_OK) == 0) /* else it could not be given a name later */
-        file->descriptor = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-#endif
-    if (file->descriptor < 0) {
-        SV_TRY(name_temporary(file));
-        file->descriptor = mkstemp(file->temporary);
-        if (file->descriptor < 0) {
-            forget_temporary(file);
-            return cannot(file->ctx, "create", file->path);
-        }
-    }
-    file->replaces = true;
-    if (fchmod(file->descriptor, mode) != 0)
-        return cannot(file->ctx, "create", file->path);
-    return SV_OK;
-}
-
-sv_status sv_file_create(sv_file *file, sv_ctx *ctx, const char *path)
-{
-    *file = (sv_file){.ctx = ctx, .descriptor = -1};
-    sv_status status = SV_OK;
     struct stat old;
-    errno = 0;
-    bool standard = strcmp(path, "-") == 0, exists = !standard && stat(path, &old) == 0;
-    if (*path == 0 || errno == ENAMETOOLONG) { /* which renaming it would find out too late */
-        status = cannot(ctx, "create", path);
-    } else if (standard) {
-        file->path = copy_text(ctx, "<stdout>");
+    bool standard = strcmp(path, "-") == 0;
+    sv_status status = open_as(file, ctx, standard ? "<stdout>" : path);
+    if (status != SV_OK)
+        return status;
+    bool stream = !standard && !ctx->host.privileged && stat(path, &old) == 0 &&
+                  !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode);
+    if (standard)
         file->descriptor = STDOUT_FILENO;
-        status = file->path == NULL ? SV_NO_MEMORY : SV_OK;
-    } else if (exists && S_ISDIR(old.st_mode)) {
-        status = sv_fail(ctx, SV_IO, "cannot write '%s': it is a directory", path);
-    } else {
-        status = resolve(file, path);
-        if (status == SV_OK && exists && !S_ISREG(old.st_mode)) {
-            file->descriptor = open_patiently(ctx, path, O_WRONLY);
-            status = file->descriptor < 0 ? cannot(ctx, "open", path) : SV_OK;
-        } else if (status == SV_OK) {
-            status = create_hidden(file, mode_for(exists ? &old : NULL));
-        }
-    }
+    else if (!stream)
+        status = create_beside(file, path, public);
+    else if ((file->descriptor = open_patiently(ctx, path, O_WRONLY)) < 0)
+        status = cannot(ctx, "open", path);
+    file->source = (sv_source){0};
     file->sink = (sv_sink){file->path, file, write_descriptor};
     if (status != SV_OK)
         sv_file_close(file);
     return status;
+}
+
+sv_status sv_file_create(sv_file *file, sv_ctx *ctx, const char *path)
+{
+    return create(file, ctx, path, false);
+}
+
+sv_status sv_file_create_public(sv_file *file, sv_ctx *ctx, const char *path)
+{
+    return create(file, ctx, path, true);
 }
 
 sv_status sv_file_try(sv_ctx *ctx, const char *path)
@@ -223,44 +307,42 @@ sv_status sv_file_try(sv_ctx *ctx, const char *path)
     return SV_OK;
 }
 
+/* ---- taking its place ---- */
+
 /* Gives a file without a name a temporary one. */
-static sv_status link_temporary(sv_file *file)
+static bool name_it(sv_file *file)
 {
-    char self[64];
-    if (file->temporary != NULL)
-        return SV_OK;
-    SV_TRY(name_temporary(file));
-    snprintf(self, sizeof self, "/proc/self/fd/%d", file->descriptor);
-    char *digits = strrchr(file->temporary, '.') + 1;
-    for (unsigned attempt = 0; attempt < 1000; attempt++) {
-        snprintf(digits, 7, "%06u", ((unsigned)getpid() * 1000 + attempt) % 1000000);
-        if (linkat(AT_FDCWD, self, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0)
-            return SV_OK;
-        if (errno != EEXIST)
+    char drawn[24];
+    for (unsigned attempt = 0; file->temporary[0] == 0 && attempt < 1000; attempt++) {
+        draw_name(drawn, attempt);
+        if (sv_file_name(&file->folder, file->descriptor, file->temporary, drawn))
+            memcpy(file->temporary, drawn, sizeof drawn);
+        else if (errno != EEXIST)
             break;
     }
-    sv_status status = cannot(file->ctx, "write", file->path);
-    forget_temporary(file);
-    return status;
+    return file->temporary[0] != 0;
 }
 
 sv_status sv_file_prepare(sv_file *file)
 {
     if (!file->replaces)
         return SV_OK;
-    if (fsync(file->descriptor) != 0)
+    if (fsync(file->descriptor) != 0 || !name_it(file))
         return cannot(file->ctx, "write", file->path);
-    return link_temporary(file);
+    return SV_OK;
 }
 
 sv_status sv_file_commit(sv_file *file)
 {
     sv_status status = sv_file_prepare(file);
     if (status == SV_OK && file->replaces) {
-        if (rename(file->temporary, file->path) == 0)
-            forget_temporary(file);
-        else
+        int at = file->folder.descriptor;
+        if (renameat(at, file->temporary, at, file->name) == 0) {
+            file->temporary[0] = 0;
+            status = sv_folder_sync(&file->folder, file->ctx, file->path);
+        } else {
             status = cannot(file->ctx, "write", file->path);
+        }
     }
     sv_file_close(file);
     return status;
@@ -271,11 +353,14 @@ void sv_file_close(sv_file *file)
     if (file->descriptor > STDERR_FILENO)
         close(file->descriptor);
     file->descriptor = -1;
-    if (file->temporary != NULL)
-        unlink(file->temporary);
-    forget_temporary(file);
+    if (file->temporary[0] != 0)
+        unlinkat(file->folder.descriptor, file->temporary, 0);
+    file->temporary[0] = 0;
+    if (file->replaces || file->folder.descriptor > STDERR_FILENO)
+        sv_folder_close(&file->folder);
+    sv_release(file->ctx, file->name);
     sv_release(file->ctx, file->path);
-    file->path = NULL;
+    file->name = file->path = NULL;
     file->replaces = false;
 }
 

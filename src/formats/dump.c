@@ -11,8 +11,8 @@
  *
  * Only the first two must be there. What a missing file would have told is not known: no lanes
  * means lanes unknown, no psl means SLs unknown (sv_verify says what follows). We write all of
- * them, and LFTs in both formats, all or none: every file is complete out of sight before the first
- * is put in its place.
+ * them, and LFTs in both formats, as one set (base/fileset.h): whoever reads the directory gets the
+ * old tables or the new ones, never a mixture, and one that was made by hand is refused.
  *
  * Cost: linear in the files.
  */
@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/fileset.h"
 #include "formats/svr.h"
 #include "formats/tables.h"
 
@@ -103,101 +103,76 @@ sv_status sv__fits_lids(sv_ctx *ctx, const sv_fabric *f, const sv_routes *r)
 
 /* ---- reading ---- */
 
-static char *join(sv_arena *arena, const char *directory, const char *name)
-{
-    size_t size = strlen(directory) + strlen(name) + 2;
-    char *path = sv_arena_alloc(arena, size, 1);
-    if (path != NULL)
-        snprintf(path, size, "%s/%s", directory, name);
-    return path;
-}
+/* In the order in which they are read. */
+enum {
+    PART_SUBNET,
+    PART_LFTS,
+    PART_SL2VL,
+    PART_PSL,
+    PART_MCFDBS,
+    PART_QOS,
+    PART_ORDERS,
+    NUM_PARTS
+};
 
-/* The first of some names that is there; NULL if none is. */
-static sv_status find(sv_arena *arena, const char *directory, const char *const *names,
-                      const char **found)
-{
-    *found = NULL;
-    for (; *found == NULL && *names != NULL; names++) {
-        char *path = join(arena, directory, *names);
-        if (path == NULL)
-            return SV_NO_MEMORY;
-        if (access(path, F_OK) == 0)
-            *found = path;
-    }
-    return SV_OK;
-}
+static const sv_fileset_part parts[NUM_PARTS] = {
+    {{"opensm-subnet.lst", "subnet.lst", NULL}},
+    {{"opensm-lfts.dump", "opensm.fdbs", "osm.fdbs", NULL}},
+    {{"opensm-sl2vl.dump", NULL}},
+    {{"opensm.psl", NULL}},
+    {{"opensm.mcfdbs", "osm.mcfdbs", NULL}},
+    {{"opensm-qos.conf", NULL}},
+    {{"selvage.orders", NULL}},
+};
 
-static sv_status read_part(sv__tables *t, const char *path, sv__tables_read_fn *read)
+static sv_status read_part(sv__tables *t, const sv_file *file, sv__tables_read_fn *read)
 {
-    sv_file file;
     sv_lines lines;
-    SV_TRY(sv_file_open(&file, t->ctx, path));
-    sv_status status = sv_lines_init(&lines, t->ctx, &file.source);
+    sv_status status = sv_lines_init(&lines, t->ctx, &file->source);
     if (status == SV_OK)
         status = read(t, &lines);
     sv_lines_release(&lines);
-    sv_file_close(&file);
     if (status == SV_OK && t->strangers > 0)
-        sv_warn(t->ctx, "%s: %llu GUID(s) or LID(s) are not in the fabric, %s first", path,
+        sv_warn(t->ctx, "%s: %llu GUID(s) or LID(s) are not in the fabric, %s first", file->path,
                 (unsigned long long)t->strangers, t->stranger);
     t->strangers = 0;
     return status;
 }
 
-static const char *const subnet_names[] = {"opensm-subnet.lst", "subnet.lst", NULL};
-static const char *const lft_names[] = {"opensm-lfts.dump", "opensm.fdbs", "osm.fdbs", NULL};
-
-static const struct part {
-    const char *names[3];
-    sv__tables_read_fn *read;
-} parts[] = {
-    {{"opensm-sl2vl.dump", NULL}, sv__read_sl2vl},
-    {{"opensm.psl", NULL}, sv__read_psl},
-    {{"opensm.mcfdbs", "osm.mcfdbs", NULL}, sv__read_mcfdbs},
-    {{"opensm-qos.conf", NULL}, sv__read_qos},
-    {{"selvage.orders", NULL}, sv__read_orders},
-};
-
-static sv_status read_parts(sv__tables *t, const char *directory)
+static sv_status read_parts(sv__tables *t, const sv_fileset *set, const char *directory)
 {
-    const char *path;
-    SV_TRY(find(&t->arena, directory, lft_names, &path));
-    if (path == NULL)
+    static sv__tables_read_fn *const readers[NUM_PARTS] = {
+        [PART_LFTS] = sv__read_lfts, [PART_SL2VL] = sv__read_sl2vl,
+        [PART_PSL] = sv__read_psl,   [PART_MCFDBS] = sv__read_mcfdbs,
+        [PART_QOS] = sv__read_qos,   [PART_ORDERS] = sv__read_orders};
+    if (set->file[PART_LFTS].descriptor < 0)
         return sv_fail(t->ctx, SV_BAD_INPUT,
                        "%s: no forwarding tables (opensm-lfts.dump or opensm.fdbs)", directory);
-    SV_TRY(read_part(t, path, sv__read_lfts));
+    SV_TRY(read_part(t, &set->file[PART_LFTS], sv__read_lfts));
     t->routes->lanes_known = false;
     t->routes->sl_form = SV_SL_UNKNOWN;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        SV_TRY(find(&t->arena, directory, parts[i].names, &path));
-        if (path != NULL)
-            SV_TRY(read_part(t, path, parts[i].read));
-    }
+    for (int i = PART_LFTS + 1; i < NUM_PARTS; i++)
+        if (set->file[i].descriptor >= 0)
+            SV_TRY(read_part(t, &set->file[i], readers[i]));
     return SV_OK;
 }
 
-static sv_status read_directory(sv_ctx *ctx, const char *directory, sv_fabric **fabric,
-                                sv_routes **routes)
+/* What a set that is open holds. */
+static sv_status read_set(sv_ctx *ctx, const sv_fileset *set, const char *directory,
+                          sv_fabric **fabric, sv_routes **routes)
 {
-    sv_arena arena;
     sv_fabric *f = NULL;
-    sv_arena_init(&arena, ctx);
-    const char *path;
-    sv_status status = find(&arena, directory, subnet_names, &path);
-    if (status == SV_OK && path == NULL)
-        status = sv_fail(ctx, SV_BAD_INPUT, "%s: no opensm-subnet.lst in it", directory);
-    if (status == SV_OK)
-        status = sv_fabric_load(ctx, path, &f);
-    sv_arena_release(&arena);
-    if (status != SV_OK || routes == NULL) {
-        if (status == SV_OK)
-            *fabric = f;
-        return status;
+    if (set->file[PART_SUBNET].descriptor < 0)
+        return sv_fail(ctx, SV_BAD_INPUT, "%s: no opensm-subnet.lst in it", directory);
+    SV_TRY(sv_fabric_read(ctx, &set->file[PART_SUBNET].source, SV_FORMAT_AUTO, &f));
+    if (routes == NULL) {
+        *fabric = f;
+        return SV_OK;
     }
     sv__tables t;
-    status = sv__tables_init(&t, ctx, f);
+    sv_status status = sv__tables_init(&t, ctx, f);
     if (status == SV_OK)
-        status = read_parts(&t, directory);
+        status = read_parts(&t, set, directory);
     sv__tables_release(&t);
     if (status == SV_OK) {
         *fabric = f;
@@ -206,6 +181,17 @@ static sv_status read_directory(sv_ctx *ctx, const char *directory, sv_fabric **
         sv_routes_free(t.routes);
         sv_fabric_free(f);
     }
+    return status;
+}
+
+static sv_status read_directory(sv_ctx *ctx, const char *directory, sv_fabric **fabric,
+                                sv_routes **routes)
+{
+    sv_fileset set;
+    SV_TRY(
+        sv_fileset_open(&set, ctx, directory, parts, routes == NULL ? PART_SUBNET + 1 : NUM_PARTS));
+    sv_status status = read_set(ctx, &set, directory, fabric, routes);
+    sv_fileset_close(&set);
     return status;
 }
 
@@ -235,60 +221,55 @@ static bool is_known(const sv_routes *r, sv__tables_write_fn *write)
            !(write == sv__write_orders && r->orders == NULL);
 }
 
-static const struct file {
-    const char *name;
-    sv__tables_write_fn *write;
-} files[] = {
-    {"opensm-subnet.lst", write_subnet}, {"opensm-lfts.dump", sv__write_lfts},
-    {"opensm.fdbs", sv__write_fdbs},     {"opensm-sl2vl.dump", sv__write_sl2vl},
-    {"opensm.psl", sv__write_psl},       {"opensm.mcfdbs", sv__write_mcfdbs},
-    {"opensm-qos.conf", sv__write_qos},  {"selvage.orders", sv__write_orders},
-};
+/* All that belongs to a set. What OpenSM, ibsim and ibdmchk read in front of a line is theirs. */
+enum { NUM_FILES = 8, REPATH = NUM_FILES, NUM_MEMBERS };
 
-enum { NUM_FILES = sizeof files / sizeof files[0] };
+static const sv_fileset_member members[NUM_MEMBERS] = {
+    {"opensm-subnet.lst", SV_STAMP_TAIL}, {"opensm-lfts.dump", SV_STAMP_LINE},
+    {"opensm.fdbs", SV_STAMP_LINE},       {"opensm-sl2vl.dump", SV_STAMP_LINE},
+    {"opensm.psl", SV_STAMP_LINE},        {"opensm.mcfdbs", SV_STAMP_LINE},
+    {"opensm-qos.conf", SV_STAMP_LINE},   {"selvage.orders", SV_STAMP_LINE},
+    {"repath.txt", SV_STAMP_LINE}};
 
-static sv_status write_file(sv_ctx *ctx, const sv_fabric *f, const sv_routes *r,
-                            const struct file *about, sv_file *file)
+static sv__tables_write_fn *const writers[NUM_FILES] = {
+    write_subnet,  sv__write_lfts,   sv__write_fdbs, sv__write_sl2vl,
+    sv__write_psl, sv__write_mcfdbs, sv__write_qos,  sv__write_orders};
+
+static sv_status write_file(sv_fileset_writer *w, unsigned i, const sv_fabric *f,
+                            const sv_routes *r)
 {
+    const sv_sink *sink = sv_fileset_begin(w, i);
     sv_text out;
-    sv_text_init(&out, ctx, &file->sink);
-    sv_status status = about->write(&out, f, r);
+    if (sink == NULL)
+        return SV_IO;
+    sv_text_init(&out, w->ctx, sink);
+    sv_status status = writers[i](&out, f, r);
     if (status == SV_OK)
         status = sv_text_finish(&out);
     sv_text_release(&out);
     return status;
 }
 
-static sv_status write_directory(sv_ctx *ctx, const sv_fabric *f, const sv_routes *r,
-                                 const char *directory)
+static sv_status write_repath(sv_fileset_writer *w, const sv_dump_extra *extra)
 {
-    sv_file open[NUM_FILES];
-    const char *stale[NUM_FILES] = {NULL};
-    sv_arena arena;
+    const sv_sink *sink = sv_fileset_begin(w, REPATH);
+    return sink == NULL ? SV_IO : extra->write(extra->user, w->ctx, sink);
+}
+
+static sv_status write_directory(sv_ctx *ctx, const sv_fabric *f, const sv_routes *r,
+                                 const char *directory, const sv_dump_extra *extra)
+{
+    sv_fileset_writer w;
+    SV_TRY(sv_fileset_create(&w, ctx, directory, members, NUM_MEMBERS));
     sv_status status = SV_OK;
-    int made = 0, unknown = 0;
-    sv_arena_init(&arena, ctx);
-    for (int i = 0; status == SV_OK && i < NUM_FILES; i++) {
-        const char *path = join(&arena, directory, files[i].name);
-        if (path != NULL && !is_known(r, files[i].write)) {
-            stale[unknown++] = path;
-            continue;
-        }
-        status = path == NULL ? SV_NO_MEMORY : sv_file_create(&open[made], ctx, path);
-        if (status == SV_OK && (status = write_file(ctx, f, r, &files[i], &open[made])) != SV_OK)
-            sv_file_close(&open[made]);
-        made += status == SV_OK;
-    }
-    for (int i = 0; status == SV_OK && i < made; i++)
-        status = sv_file_prepare(&open[i]);
-    for (int i = 0; i < made; i++)
-        if (status == SV_OK)
-            status = sv_file_commit(&open[i]);
-        else
-            sv_file_close(&open[i]);
-    for (int i = 0; status == SV_OK && i < unknown; i++)
-        unlink(stale[i]); /* what was there told of other tables */
-    sv_arena_release(&arena);
+    for (unsigned i = 0; status == SV_OK && i < NUM_FILES; i++)
+        if (is_known(r, writers[i]))
+            status = write_file(&w, i, f, r);
+    if (status == SV_OK && extra != NULL)
+        status = write_repath(&w, extra);
+    if (status == SV_OK)
+        status = sv_fileset_commit(&w);
+    sv_fileset_end(&w);
     return status;
 }
 
@@ -301,43 +282,94 @@ static bool has_cabled_switch(const sv_fabric *f)
     return false;
 }
 
-sv_status sv_dump_write(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
-                        const char *path)
+/* Makes a directory, so that it lasts; *made is false if it was there. */
+static sv_status make_directory(sv_ctx *ctx, const char *path, bool *made)
 {
+    char name[NAME_MAX + 1], plain[PATH_MAX];
+    sv_folder above;
+    *made = mkdir(path, 0777) == 0;
+    if (!*made)
+        return errno == EEXIST ? SV_OK
+                               : sv_fail(ctx, SV_IO, "cannot make '%s': %s", path, strerror(errno));
     size_t length = strlen(path);
-    if (length > 4 && strcmp(path + length - 4, ".svr") == 0)
-        return sv__write_svr(ctx, fabric, routes, path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    snprintf(plain, sizeof plain, "%.*s", (int)length, path);
+    SV_TRY(sv_folder_above(&above, ctx, "make", plain, name));
+    sv_status status = sv_folder_sync(&above, ctx, path);
+    sv_folder_close(&above);
+    return status;
+}
+
+static sv_status write_into(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
+                            const char *path, const sv_dump_extra *extra)
+{
     SV_TRY(sv__fits_lids(ctx, fabric, routes));
     if (!has_cabled_switch(fabric))
         return sv_fail(ctx, SV_INFEASIBLE,
                        "a fabric with no switch with a cable has no forwarding tables");
     sv_fabric *with_lids = NULL;
+    bool made = false;
     SV_TRY(sv_fabric_with_lids(ctx, fabric, routes, &with_lids));
-    bool made = mkdir(path, 0777) == 0;
-    sv_status status = !made && errno != EEXIST
-                           ? sv_fail(ctx, SV_IO, "cannot make '%s': %s", path, strerror(errno))
-                           : write_directory(ctx, with_lids, routes, path);
+    sv_status status = make_directory(ctx, path, &made);
+    if (status == SV_OK)
+        status = write_directory(ctx, with_lids, routes, path, extra);
     if (status != SV_OK && made)
         rmdir(path);
     sv_fabric_free(with_lids);
     return status;
 }
 
+/* One file, and what belongs to it beside it: without one, what was there is of other tables. */
+static sv_status write_single(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
+                              const char *path, const sv_dump_extra *extra)
+{
+    char beside[PATH_MAX];
+    sv_file file;
+    snprintf(beside, sizeof beside, "%s.repath", path);
+    if (unlink(beside) != 0 && errno != ENOENT && errno != ENOTDIR)
+        return sv_fail(ctx, SV_IO, "cannot remove '%s': %s", beside, strerror(errno));
+    SV_TRY(sv__write_svr(ctx, fabric, routes, path));
+    if (extra == NULL)
+        return SV_OK;
+    SV_TRY(sv_file_create(&file, ctx, beside));
+    sv_status status = extra->write(extra->user, ctx, &file.sink);
+    if (status == SV_OK)
+        return sv_file_commit(&file);
+    sv_file_close(&file);
+    return status;
+}
+
+sv_status sv_dump_write_with(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
+                             const char *path, const sv_dump_extra *extra)
+{
+    size_t length = strlen(path);
+    if (length > 4 && strcmp(path + length - 4, ".svr") == 0)
+        return write_single(ctx, fabric, routes, path, extra);
+    return write_into(ctx, fabric, routes, path, extra);
+}
+
+sv_status sv_dump_write(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
+                        const char *path)
+{
+    return sv_dump_write_with(ctx, fabric, routes, path, NULL);
+}
+
 sv_status sv_routes_write(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
                           sv_routes_format format, const sv_sink *sink)
 {
-    static sv__tables_write_fn *const writers[] = {
+    static sv__tables_write_fn *const single[] = {
         sv__write_lfts,        sv__write_fdbs,   sv__write_sl2vl, sv__write_psl,
         sv__write_ibdmchk_psl, sv__write_mcfdbs, sv__write_qos};
     if ((unsigned)format >= SV_ROUTES_FORMAT_COUNT)
         return sv_fail(ctx, SV_UNSUPPORTED, "this format cannot be written");
     SV_TRY(sv__fits_lids(ctx, fabric, routes));
-    if (!is_known(routes, writers[format]) ||
+    if (!is_known(routes, single[format]) ||
         (format == SV_ROUTES_IBDMCHK_PSL && routes->sl_form == SV_SL_UNKNOWN))
         return sv_fail(ctx, SV_INFEASIBLE, "the tables do not tell that");
     sv_text out;
     sv_text_init(&out, ctx, sink);
-    sv_status status = writers[format](&out, fabric, routes);
+    sv_status status = single[format](&out, fabric, routes);
     if (status == SV_OK)
         status = sv_text_finish(&out);
     sv_text_release(&out);

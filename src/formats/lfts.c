@@ -263,6 +263,17 @@ static sv_status make_routes(struct reader *r)
     return SV_OK;
 }
 
+/* Which of the two formats it is, from the first line that is neither empty nor a comment. */
+static bool is_fdb(sv_span start)
+{
+    for (bool comment = false; start.length > 0; start.at++, start.length--) {
+        comment = *start.at != '\n' && (comment || *start.at == '#');
+        if (!comment && *start.at != '\n' && *start.at != '\r' && *start.at != ' ')
+            break;
+    }
+    return start.length >= 4 && memcmp(start.at, "dump", 4) == 0;
+}
+
 sv_status sv__read_lfts(sv__tables *t, sv_lines *lines)
 {
     sv_span start, line;
@@ -277,11 +288,7 @@ sv_status sv__read_lfts(sv__tables *t, sv_lines *lines)
     for (uint32_t lid = 0; lid <= SV_LID_MAX; lid++)
         r.owner[lid] = SV_NONE;
     SV_TRY(sv_lines_peek(lines, &start));
-    while (start.length > 0 && (*start.at == '\n' || *start.at == '\r' || *start.at == ' ')) {
-        start.at++;
-        start.length--;
-    }
-    fdb = start.length >= 4 && memcmp(start.at, "dump", 4) == 0;
+    fdb = is_fdb(start);
     for (;;) {
         SV_TRY(sv_lines_next(lines, &line, &more));
         if (!more)

@@ -61,7 +61,7 @@ static sv_status read_line(struct reader *r, sv_span line)
     sv_scan scan = sv_scan_of(line);
     uint64_t number;
     sv_scan_blanks(&scan);
-    if (sv_scan_done(&scan) || sv_scan_text(&scan, "LID"))
+    if (sv_scan_done(&scan) || *scan.at == '#' || sv_scan_text(&scan, "LID"))
         return SV_OK;
     if (sv_scan_text(&scan, "Switch 0x")) {
         if (!sv_scan_hex(&scan, &number))

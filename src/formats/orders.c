@@ -18,10 +18,12 @@
 static sv_status read_head(sv_lines *lines, uint64_t *lanes)
 {
     sv_span line;
-    bool more;
-    SV_TRY(sv_lines_next(lines, &line, &more));
+    bool more = true;
+    do /* the generation of the set, say */
+        SV_TRY(sv_lines_next(lines, &line, &more));
+    while (more && line.length > 0 && line.at[0] == '#');
     if (!more || !sv_span_is(line, "selvage-orders 1"))
-        return sv_lines_fail(lines, "not orders: the first line is not \"selvage-orders 1\"");
+        return sv_lines_fail(lines, "not orders: they begin with \"selvage-orders 1\"");
     SV_TRY(sv_lines_next(lines, &line, &more));
     sv_scan scan = sv_scan_of(line);
     if (!more || !sv_scan_text(&scan, "lanes ") || !sv_scan_number(&scan, SV_MOST_LANES, lanes) ||

@@ -186,6 +186,8 @@ static sv_status read_link(struct reader *r, sv_scan *scan, sv_link *link)
     sv_span word;
     bool any = false;
     for (sv_scan_blanks(scan); sv_scan_word(scan, &word); sv_scan_blanks(scan)) {
+        if (word.at[0] == '#')
+            break; /* a comment: the generation of a set of tables, say */
         sv_scan inside = sv_scan_of(word);
         bool good = false;
         if (sv_scan_text(&inside, "PHY="))

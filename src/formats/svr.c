@@ -86,7 +86,9 @@ static sv_status slurp(struct reader *r)
             break;
         got = file.source.read(file.source.user, r->bytes + r->size, room - r->size);
         if (got < 0)
-            status = sv_fail(r->ctx, SV_IO, "cannot read '%s'", r->path);
+            status = sv_cancelled(r->ctx)
+                         ? sv_fail(r->ctx, SV_CANCELLED, "cancelled during reading")
+                         : sv_fail(r->ctx, SV_IO, "cannot read '%s'", r->path);
         else
             r->size += (uint64_t)got;
         /* Not a file of ours: do not read gigabytes of it. */

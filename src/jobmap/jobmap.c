@@ -89,7 +89,8 @@ static sv_status add_line(struct reader *r, const char *node, const char *word)
         r->missing[bit / 64] |= UINT64_C(1) << bit % 64;
         if (r->unknown++ < MOST_WARNINGS)
             sv_warn(r->mapper.ctx, "%s:%llu: node '%.200s' is not in the fabric",
-                    r->lines.source->name, (unsigned long long)r->lines.number, node);
+                    r->lines.source->name, (unsigned long long)r->lines.number,
+                    r->mapper.ctx->host.privileged ? "…" : node);
         return SV_OK;
     }
     r->known++;

@@ -211,19 +211,33 @@ sv_status sv__live_save_key(sv_live *live, bool before)
     return status;
 }
 
+/* The beginning of a file, terminated; empty if it cannot be read. */
+static void read_start(sv_live *live, const char *path, char *text, size_t size)
+{
+    sv_file file;
+    int64_t got = 0;
+    if (sv_file_open(&file, live->ctx, path) == SV_OK) {
+        got = file.source.read(file.source.user, text, size - 1);
+        sv_file_close(&file);
+    }
+    text[got > 0 ? got : 0] = 0;
+}
+
 sv_status sv__live_load_key(sv_live *live)
 {
     sv_text path;
+    struct stat about;
+    char text[256] = "";
     sv_status status = key_path(live, &path);
-    FILE *file = status == SV_OK ? fopen(path.at, "r") : NULL;
-    bool none = file == NULL && errno == ENOENT && live->options.jobs_path == NULL;
+    bool none = status == SV_OK && lstat(path.at, &about) != 0 && errno == ENOENT &&
+                live->options.jobs_path == NULL;
     unsigned long long digest = NOBODY_KNOWS, missing[4] = {0};
     unsigned unknown = 0;
-    if (file != NULL && fscanf(file, "%16llx %u %16llx %16llx %16llx %16llx", &digest, &unknown,
-                               &missing[0], &missing[1], &missing[2], &missing[3]) != 6)
+    if (status == SV_OK && !none)
+        read_start(live, path.at, text, sizeof text);
+    if (sscanf(text, "%16llx %u %16llx %16llx %16llx %16llx", &digest, &unknown, &missing[0],
+               &missing[1], &missing[2], &missing[3]) != 6)
         digest = NOBODY_KNOWS;
-    if (file != NULL)
-        fclose(file);
     live->kept.jobs = (sv__jobs_key){
         none ? 0 : digest, unknown, {missing[0], missing[1], missing[2], missing[3]}};
     sv_text_release(&path);

@@ -181,7 +181,8 @@ sv_status sv_live_new(const sv_host *host, const sv_live_options *options, sv_li
                            .resize = host_resize,
                            .log = host_log,
                            .cancelled = host_cancelled,
-                           .clock_ns = host_clock};
+                           .clock_ns = host_clock,
+                           .privileged = outer->host.privileged};
     live->ctx = sv_ctx_new(&inner);
     if (live->ctx == NULL) {
         sv_live_free(live);

@@ -1,6 +1,7 @@
 /*
  * status.c: what those who watch want to know, as JSON and for Prometheus' node_exporter (its
- * textfile collector). Both files are replaced at once: nobody reads half of one.
+ * textfile collector). Both files are replaced at once: nobody reads half of one. A status that is
+ * not ours to give (another engine routes, or another subnet manager) says so and claims nothing.
  *
  * Cost: O(1).
  */
@@ -46,6 +47,13 @@ static void print_json(sv_text *out, const sv_live_status *s)
     sv_json_begin_object(&j, NULL);
     sv_json_text(&j, "selvage", sv_version());
     sv_json_text(&j, "subnet_manager", s->version);
+    sv_json_bool(&j, "active", s->active);
+    if (s->active)
+        sv_json_null(&j, "inactive_reason");
+    else
+        sv_json_text(&j, "inactive_reason", s->inactive);
+    sv_json_number(&j, "heartbeat_unix_time", (uint64_t)s->heartbeat);
+    sv_json_number(&j, "heartbeat_seconds", s->heartbeat_seconds);
     sv_json_bool(&j, "dry_run", s->dry_run);
     sv_json_number(&j, "unix_time", (uint64_t)s->unix_time);
     sv_json_number(&j, "sweeps", s->sweeps);
@@ -121,8 +129,14 @@ static void print_prometheus(sv_text *out, const sv_live_status *s)
                   "# HELP selvage_info What routes the fabric.\n# TYPE selvage_info gauge\n"
                   "selvage_info{version=\"%s\",engine=\"%s\",how=\"%s\"} 1\n",
                   sv_version(), r->engine, sv_live_how_name(r->how));
+    metric(out, "active", "gauge", "Whether the tables in the switches are selvage's.", s->active);
+    metric(out, "heartbeat_timestamp_seconds", "gauge",
+           "When OpenSM with the plugin was last seen running.", (double)s->heartbeat);
+    metric(out, "heartbeat_interval_seconds", "gauge",
+           "How often that is written; 0: only when something happens.", s->heartbeat_seconds);
     metric(out, "proven", "gauge",
-           "Whether the tables in use are proven free of deadlocks and loops.", r->proven);
+           "Whether the tables in use are proven free of credit loops and forwarding loops.",
+           r->proven);
     metric(out, "whole", "gauge", "Whether every pair that cables allow has a path.", r->whole);
     metric(out, "dry_run", "gauge", "Whether tables are only computed, not handed over.",
            s->dry_run);
@@ -166,7 +180,7 @@ static sv_status write(sv_ctx *ctx, const sv_live_status *status, const char *pa
 {
     sv_file file;
     sv_text out;
-    SV_TRY(sv_file_create(&file, ctx, path));
+    SV_TRY(sv_file_create_public(&file, ctx, path)); /* for whoever watches */
     sv_text_init(&out, ctx, &file.sink);
     print(&out, status);
     sv_status done = sv_text_finish(&out);

@@ -8,6 +8,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.command import ok, selvage  # noqa: E402
+from support.tables import plain as without  # noqa: E402
 
 
 class Multicast(unittest.TestCase):
@@ -75,7 +76,7 @@ class Multicast(unittest.TestCase):
         self.assertIn("; SLs 0 and %d exchanged\n" % other, text)
 
         def levels(name):
-            with open(os.path.join(self.path(name), "opensm.psl")) as file:
+            with open(os.path.join(without(self.path(name)), "opensm.psl")) as file:
                 return [line.rsplit(" ", 1) for line in file.read().splitlines()]
 
         for (pair, old), (same, new) in zip(levels("plain"), levels("t"), strict=True):

@@ -10,6 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.command import ok, selvage  # noqa: E402
+from support.tables import plain  # noqa: E402
 
 SPEC = "torus:4x4,hosts=2"
 
@@ -38,7 +39,7 @@ class Repair(unittest.TestCase):
             self.repair(old, name=mode + "-new")
             self.assertEqual(ok("check", self.path(mode + "-new"), "--strict", "--json")
                              .json["deadlock_free"], True)
-        with open(os.path.join(self.path("one-new"), "opensm.psl")) as file:
+        with open(os.path.join(plain(self.path("one-new")), "opensm.psl")) as file:
             self.assertRegex(file.read(), r"^(\* \d+ 0\n)+$")
         self.assertEqual(ok("check", self.path("reversible-new"), "--reversible", "--json")
                          .json["deadlock_free"], True)
@@ -145,7 +146,7 @@ class Repair(unittest.TestCase):
             self.assertIn(text, result.err)
 
     def test_orders_that_are_no_orders(self):
-        old = self.route()
+        old = plain(self.route())
         path = os.path.join(old, "selvage.orders")
         with open(path) as file:
             good = file.read()

@@ -13,7 +13,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.command import SELVAGE, ok, selvage  # noqa: E402
-from support.tables import FILES, Base  # noqa: E402
+from support.tables import FILES, Base, plain  # noqa: E402
 
 
 class Route(Base):
@@ -129,7 +129,7 @@ class Route(Base):
             self.assertLessEqual(found["check"]["vls_used"], lanes)
             again = ok("check", tables, "--strict", "--json").json
             self.assertEqual(again["deadlock_free"], True)
-        with open(os.path.join(self.path("one"), "opensm.psl")) as file:
+        with open(os.path.join(plain(self.path("one")), "opensm.psl")) as file:
             self.assertRegex(file.read(), r"^(\* \d+ 0\n)+$")
         self.assertEqual(ok("check", self.path("reversible"), "--reversible", "--json")
                          .json["deadlock_free"], True)
@@ -688,6 +688,7 @@ class Files(Base):
         ok("convert", self.path("b"), "-o", self.path("b.svr"))
         with open(self.path("a.svr"), "rb") as a, open(self.path("b.svr"), "rb") as b:
             self.assertEqual(a.read(), b.read())
+        plain(self.path("b"))
         for name in ("opensm-lfts.dump", "opensm-sl2vl.dump", "opensm-subnet.lst"):
             with open(os.path.join(tables, name)) as a, open(self.path("b/" + name)) as b:
                 self.assertEqual(a.read(), b.read(), name)

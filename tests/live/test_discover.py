@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support import ibsim  # noqa: E402
 from support.command import SELVAGE, ok, real, selvage  # noqa: E402
 from support.ibsim import tables as lfts  # noqa: E402
+from support.tables import plain  # noqa: E402
 
 # Fabric, what fails in it, options of OpenSM. With -Q OpenSM programs lanes.
 PROGRAMMED = [
@@ -259,7 +260,7 @@ class ServiceLevels(Case):
     def compare(self, sim, now, addresses):
         """Compares some SLs in a directory with what saquery says; returns those."""
         psl = {}
-        with open(now + "/opensm.psl") as file:
+        with open(plain(now) + "/opensm.psl") as file:
             for line in file:
                 guid, to, sl = line.split()
                 psl[guid, int(to)] = int(sl)
@@ -294,7 +295,7 @@ class ServiceLevels(Case):
         ok("topo", "kary:k=4,n=2,hosts=4", "-o", net)
         with ibsim.simulate(net) as sim, ibsim.Manager(sim, dump, "-R", "updn"):
             self.expect(sim.selvage("discover", "-o", now, "--sls"), 0)
-        with open(now + "/opensm.psl") as file:
+        with open(plain(now) + "/opensm.psl") as file:
             self.assertRegex(file.read(), r"\A(\* \d+ 0\n)+\Z")
         self.assertIn("deadlock-free  yes", ok("check", now).out)
 

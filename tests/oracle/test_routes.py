@@ -14,10 +14,11 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-import routes_oracle as oracle
-from command import ok, selvage
+import routes_oracle as oracle  # noqa: E402
+from support.command import ok, selvage  # noqa: E402
+from support.tables import plain  # noqa: E402
 
 TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 150
 SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
@@ -93,6 +94,7 @@ def route(rng, fabric, directory, engine=None):
     modes = ("--sl", rng.choice(MODES), "--vls", str(rng.randint(1, 9))) if engine == "weave" else ()
     ok("route", fabric, "--engine", engine, "-o", directory, "--no-check", "--lmc",
        str(rng.choice((0, 0, 1))), "--sl-offset", str(rng.choice((0, 0, 3))), *modes, *jobs)
+    plain(directory)
     return engine
 
 
@@ -359,6 +361,7 @@ class Mutations(Case):
     def two_lanes(self, directory, switches):
         """A ring, correct with two lanes: paths over one cable use SL 1 and so lane 1."""
         ok("route", "torus:%d,hosts=1" % switches, "--engine", "dor", "-o", directory, "--no-check")
+        plain(directory)
         tables = oracle.load(directory)
         first, last = (min(oracle.switches_of(tables)), max(oracle.switches_of(tables)))
         dateline = {end for end, other in tables.cables.items() if {end[0], other[0]} == {first, last}}
@@ -470,6 +473,7 @@ class Transitions(Case):
                 for directory in (old, new):
                     ok("route", fabric, "--engine", rng.choice(ENGINES), "-o", directory,
                        "--no-check", "--lmc", lmc, "--sl-offset", str(rng.choice((0, 3))))
+                    plain(directory)
                     if rng.random() < 0.3:
                         spoil_lfts(rng, directory, 0.05)
                     if rng.random() < 0.3:

@@ -1,0 +1,555 @@
+/*
+ * fileset.c: files of one directory that belong together: reading one generation of them, and
+ * replacing it by another (fileset.h).
+ *
+ * A generation is a digest of all bytes of the set, in hexadecimal, in a comment of each file:
+ *
+ *     # selvage generation 0123456789abcdef
+ *
+ * Writing. New files have no names at first, so that nothing is left of them if the writer dies.
+ * When all are complete and on the disk, one writer at a time (a lock on the directory):
+ *
+ *  1. finishes what a writer left that died in step 4 or 5;
+ *  2. gives the new files names, .selvage-next.NAME;
+ *  3. creates .selvage-next, which holds the new generation and the names of its members: from
+ *     here on the new set is the one that readers get;
+ *  4. exchanges every member with its new file; moves away what the set does not have any more;
+ *  5. removes .selvage-next, then all .selvage-next.NAME.
+ *
+ * A call that fails in step 4 has everything exchanged back. Everything reaches the disk before the
+ * next step begins.
+ *
+ * Reading. If there is .selvage-next, its generation is the one to read, and a member is whichever
+ * of NAME and .selvage-next.NAME has it. Else all members have to be of one generation, or all of
+ * none (what OpenSM dumps). If they are not, a writer may have been at work: it is tried again some
+ * times. Files that are open do not change any more, so that is all there is to it: no reader
+ * locks anything, or waits for a writer.
+ *
+ * Invariant: at any moment a reader finds the old or the new set, whole.
+ * Cost: that of writing the files, and some 40 calls for each; reading 4 KiB of each twice.
+ */
+#define _GNU_SOURCE /* RENAME_EXCHANGE */
+#include "base/fileset.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+
+#define JOURNAL ".selvage-next"
+#define MARK    "# selvage generation "
+
+enum {
+    DIGITS = 16,
+    READ_AGAIN = 20, /* times, */
+    READ_WAIT_MS = 10,
+    LOCK_WAIT_MS = 20,
+    LOCK_AGAIN = 1500, /* 30 seconds in all */
+    HEAD = 4096        /* the stamp is in the first so many bytes of a file */
+};
+
+/* The generation of a file that has none. */
+enum { NO_STAMP = 0 };
+
+static void rest_ms(unsigned ms)
+{
+    const struct timespec pause = {.tv_nsec = ms * 1000000L};
+    nanosleep(&pause, NULL);
+}
+
+static void next_name(char to[NAME_MAX + 1], const char *name)
+{
+    snprintf(to, NAME_MAX + 1, JOURNAL ".%s", name);
+}
+
+/* ---- generations ---- */
+
+/* Sixteen lower-case hexadecimal digits; NO_STAMP if they are none. */
+static uint64_t parse_digits(const char *text)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < DIGITS; i++) {
+        if (text[i] >= '0' && text[i] <= '9')
+            value = value << 4 | (uint64_t)(text[i] - '0');
+        else if (text[i] >= 'a' && text[i] <= 'f')
+            value = value << 4 | (uint64_t)(text[i] - 'a' + 10);
+        else
+            return NO_STAMP;
+    }
+    return value;
+}
+
+/* The generation that a file says it is of: its first line is a stamp, or ends with one. */
+static uint64_t stamp_of(int descriptor)
+{
+    static const char mark[] = MARK;
+    const size_t length = sizeof mark - 1 + DIGITS;
+    char head[HEAD];
+    ssize_t got = pread(descriptor, head, sizeof head, 0);
+    const char *end = got <= 0 ? NULL : memchr(head, '\n', (size_t)got);
+    if (end == NULL)
+        return NO_STAMP;
+    if (end > head && end[-1] == '\r')
+        end--;
+    if ((size_t)(end - head) < length || memcmp(end - length, mark, sizeof mark - 1) != 0)
+        return NO_STAMP;
+    return parse_digits(end - DIGITS);
+}
+
+/* ---- the journal ---- */
+
+struct journal {
+    bool there;
+    uint64_t generation;
+    char text[HEAD];
+};
+
+/* Whether the journal has a line: a word and a name. */
+static bool has_line(const struct journal *j, const char *word, const char *name)
+{
+    char line[NAME_MAX + 16];
+    snprintf(line, sizeof line, "\n%s %s\n", word, name);
+    return j->there && strstr(j->text, line) != NULL;
+}
+
+static sv_status read_journal(struct journal *j, sv_ctx *ctx, const sv_folder *folder,
+                              const char *directory)
+{
+    static const char begin[] = "selvage-next 1\ngeneration ";
+    sv_file file;
+    char path[PATH_MAX];
+    *j = (struct journal){.there = false};
+    snprintf(path, sizeof path, "%s/" JOURNAL, directory);
+    sv_status status = sv_file_open_in(&file, ctx, folder, JOURNAL, path, &j->there);
+    if (status != SV_OK)
+        return j->there ? status : SV_OK;
+    ssize_t got = pread(file.descriptor, j->text, sizeof j->text - 1, 0);
+    sv_file_close(&file);
+    if (got < 0)
+        return sv_fail(ctx, SV_IO, "cannot read '%s': %s", path, strerror(errno));
+    if (strncmp(j->text, begin, sizeof begin - 1) == 0)
+        j->generation = parse_digits(j->text + sizeof begin - 1);
+    if (j->generation == NO_STAMP)
+        return sv_fail(ctx, SV_BAD_INPUT,
+                       "%s:1: not what selvage writes while it replaces tables: remove it", path);
+    return SV_OK;
+}
+
+/* ---- reading ---- */
+
+struct opening {
+    sv_fileset *set;
+    const char *directory;
+    sv_folder folder;
+    struct journal journal;
+    uint64_t stamps[SV_FILESET_MOST];
+    bool mixed; /* what was opened does not belong together */
+};
+
+/* One of the names of a part; *there false: there is none of that name. */
+static sv_status open_name(struct opening *o, unsigned i, const char *name, bool *there)
+{
+    sv_fileset *set = o->set;
+    char path[PATH_MAX], next[NAME_MAX + 1];
+    snprintf(path, sizeof path, "%s/%s", o->directory, name);
+    *there = false;
+    if (has_line(&o->journal, "drops", name))
+        return SV_OK;
+    sv_status status = sv_file_open_in(&set->file[i], set->ctx, &o->folder, name, path, there);
+    if (status != SV_OK && *there)
+        return status;
+    o->stamps[i] = *there ? stamp_of(set->file[i].descriptor) : NO_STAMP;
+    if (!has_line(&o->journal, "has", name) || o->stamps[i] == o->journal.generation)
+        return SV_OK;
+    if (*there)
+        sv_file_close(&set->file[i]);
+    next_name(next, name);
+    status = sv_file_open_in(&set->file[i], set->ctx, &o->folder, next, path, there);
+    o->stamps[i] = status == SV_OK ? stamp_of(set->file[i].descriptor) : NO_STAMP;
+    o->mixed |= o->stamps[i] != o->journal.generation;
+    return status != SV_OK && *there ? status : SV_OK;
+}
+
+static sv_status open_all(struct opening *o, const sv_fileset_part *parts)
+{
+    sv_fileset *set = o->set;
+    int first = -1;
+    o->mixed = false;
+    SV_TRY(read_journal(&o->journal, set->ctx, &o->folder, o->directory));
+    for (unsigned i = 0; i < set->count; i++) {
+        bool there = false;
+        for (int k = 0; !there && parts[i].names[k] != NULL; k++)
+            SV_TRY(open_name(o, i, parts[i].names[k], &there));
+        if (!there)
+            continue;
+        first = first < 0 ? (int)i : first;
+        o->mixed |= o->stamps[i] != o->stamps[first];
+    }
+    return SV_OK;
+}
+
+static void describe(char text[64], uint64_t stamp)
+{
+    if (stamp == NO_STAMP)
+        snprintf(text, 64, "none");
+    else
+        snprintf(text, 64, "%016llx", (unsigned long long)stamp);
+}
+
+static sv_status refuse(const struct opening *o)
+{
+    const sv_fileset *set = o->set;
+    unsigned a = 0, b;
+    char one[64], other[64];
+    while (a + 1 < set->count && set->file[a].descriptor < 0)
+        a++;
+    for (b = a;
+         b + 1 < set->count && (set->file[b].descriptor < 0 || o->stamps[b] == o->stamps[a]);)
+        b++;
+    describe(one, o->stamps[a]);
+    describe(other, o->stamps[b]);
+    return sv_fail(set->ctx, SV_BAD_INPUT,
+                   "%s: files of different sets of tables: the generation of '%s' is %s, that of "
+                   "'%s' %s; write the tables again, or copy all files of one set",
+                   o->directory, set->file[a].path, one, set->file[b].path, other);
+}
+
+sv_status sv_fileset_open(sv_fileset *set, sv_ctx *ctx, const char *directory,
+                          const sv_fileset_part *parts, unsigned count)
+{
+    struct opening o = {.set = set, .directory = directory};
+    *set = (sv_fileset){.ctx = ctx, .count = count};
+    for (unsigned i = 0; i < count; i++)
+        set->file[i] = (sv_file){.ctx = ctx, .descriptor = -1, .folder = {.descriptor = -1}};
+    SV_TRY(sv_folder_open(&o.folder, ctx, "open", directory));
+    sv_status status = SV_OK;
+    for (int attempt = 0;; attempt++) {
+        status = open_all(&o, parts);
+        if (status != SV_OK || !o.mixed)
+            break;
+        if (sv_cancelled(ctx))
+            status = sv_fail(ctx, SV_CANCELLED, "cancelled during reading");
+        else if (attempt == READ_AGAIN)
+            status = refuse(&o);
+        if (status != SV_OK)
+            break;
+        sv_fileset_close(set);
+        rest_ms(READ_WAIT_MS);
+    }
+    sv_folder_close(&o.folder);
+    if (status != SV_OK)
+        sv_fileset_close(set);
+    return status;
+}
+
+void sv_fileset_close(sv_fileset *set)
+{
+    for (unsigned i = 0; i < set->count; i++)
+        sv_file_close(&set->file[i]);
+}
+
+/* ---- writing ---- */
+
+static sv_status cannot(const sv_fileset_writer *w, const char *name)
+{
+    return sv_fail(w->ctx, SV_IO, "cannot write '%s/%s': %s", w->path, name, strerror(errno));
+}
+
+static bool put(sv_fileset_new *file, const void *bytes, size_t size)
+{
+    file->at += size;
+    return sv_write_all(file->writer->ctx, file->descriptor, bytes, size);
+}
+
+/* Room for the generation, which is known only when everything is written. */
+static bool put_stamp(sv_fileset_new *file, const char *before, const char *after)
+{
+    static const char room[] = MARK "0000000000000000";
+    if (!put(file, before, strlen(before)) || !put(file, room, sizeof room - 1))
+        return false;
+    file->stamp_at = file->at - DIGITS;
+    return put(file, after, strlen(after));
+}
+
+static sv_stamp stamp_kind(const sv_fileset_new *file)
+{
+    return file->writer->members[file - file->writer->file].stamp;
+}
+
+static bool write_bytes(void *user, const void *bytes, size_t size)
+{
+    sv_fileset_new *file = user;
+    const char *line_end;
+    file->writer->digest = sv_digest(file->writer->digest, bytes, size);
+    if (file->stamp_at != UINT64_MAX)
+        return put(file, bytes, size);
+    if (stamp_kind(file) == SV_STAMP_LINE)
+        return put_stamp(file, "", "\n") && put(file, bytes, size);
+    line_end = memchr(bytes, '\n', size);
+    if (line_end == NULL)
+        return put(file, bytes, size);
+    size_t head = (size_t)(line_end - (const char *)bytes);
+    return put(file, bytes, head) && put_stamp(file, " ", "") && put(file, line_end, size - head);
+}
+
+sv_status sv_fileset_create(sv_fileset_writer *w, sv_ctx *ctx, const char *directory,
+                            const sv_fileset_member *members, unsigned count)
+{
+    *w = (sv_fileset_writer){.ctx = ctx,
+                             .path = directory,
+                             .members = members,
+                             .count = count,
+                             .digest = SV_DIGEST_START};
+    for (unsigned i = 0; i < count; i++)
+        w->file[i].descriptor = -1;
+    return sv_folder_open(&w->folder, ctx, "write", directory);
+}
+
+const sv_sink *sv_fileset_begin(sv_fileset_writer *w, unsigned i)
+{
+    sv_fileset_new *file = &w->file[i];
+    const char *name = w->members[i].name;
+    *file = (sv_fileset_new){.writer = w, .stamp_at = UINT64_MAX};
+    file->sink = (sv_sink){name, file, write_bytes};
+    w->digest = sv_digest(w->digest, name, strlen(name) + 1);
+    file->descriptor = sv_file_nameless(&w->folder, sv_file_mode(w->ctx, &w->folder, name, false),
+                                        file->temporary);
+    if (file->descriptor >= 0)
+        return &file->sink;
+    cannot(w, name);
+    return NULL;
+}
+
+/* All that is written gets its generation, and is on the disk. */
+static sv_status complete(sv_fileset_writer *w, uint64_t generation)
+{
+    char digits[DIGITS + 1];
+    snprintf(digits, sizeof digits, "%016llx", (unsigned long long)generation);
+    for (unsigned i = 0; i < w->count; i++) {
+        sv_fileset_new *file = &w->file[i];
+        if (file->descriptor < 0)
+            continue;
+        if (file->stamp_at == UINT64_MAX && !put_stamp(file, file->at > 0 ? " " : "", "\n"))
+            return cannot(w, w->members[i].name);
+        if (pwrite(file->descriptor, digits, DIGITS, (off_t)file->stamp_at) != DIGITS ||
+            fsync(file->descriptor) != 0)
+            return cannot(w, w->members[i].name);
+    }
+    return SV_OK;
+}
+
+/* One writer at a time; a file system without locks has none. */
+static sv_status lock(const sv_fileset_writer *w)
+{
+    for (int attempt = 0; attempt < LOCK_AGAIN; attempt++) {
+        if (flock(w->folder.descriptor, LOCK_EX | LOCK_NB) == 0)
+            return SV_OK;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return SV_OK;
+        if (sv_cancelled(w->ctx))
+            return sv_fail(w->ctx, SV_CANCELLED, "cancelled while waiting for '%s'", w->path);
+        rest_ms(LOCK_WAIT_MS);
+    }
+    return sv_fail(w->ctx, SV_IO,
+                   "cannot write '%s': another program has locked it for %d seconds; try again "
+                   "when it is done",
+                   w->path, LOCK_AGAIN * LOCK_WAIT_MS / 1000);
+}
+
+static uint64_t stamp_in(const sv_folder *folder, const char *name)
+{
+    int descriptor =
+        openat(folder->descriptor, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+    uint64_t stamp = descriptor < 0 ? NO_STAMP : stamp_of(descriptor);
+    if (descriptor >= 0)
+        close(descriptor);
+    return stamp;
+}
+
+static bool is_there(const sv_folder *folder, const char *name)
+{
+    struct stat about;
+    return fstatat(folder->descriptor, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Step 1: a writer died when its set was the one to be read already. */
+static sv_status finish_others(const sv_fileset_writer *w)
+{
+    struct journal j;
+    int at = w->folder.descriptor;
+    char next[NAME_MAX + 1];
+    SV_TRY(read_journal(&j, w->ctx, &w->folder, w->path));
+    for (unsigned i = 0; i < w->count && j.there; i++) {
+        const char *name = w->members[i].name;
+        next_name(next, name);
+        bool has = has_line(&j, "has", name), drops = has_line(&j, "drops", name);
+        if (has && stamp_in(&w->folder, name) != j.generation &&
+            stamp_in(&w->folder, next) == j.generation && renameat(at, next, at, name) != 0)
+            return cannot(w, name);
+        if (drops && unlinkat(at, name, 0) != 0 && errno != ENOENT)
+            return cannot(w, name);
+    }
+    if (!j.there)
+        return SV_OK;
+    SV_TRY(sv_folder_sync(&w->folder, w->ctx, w->path));
+    return unlinkat(at, JOURNAL, 0) == 0 ? SV_OK : cannot(w, JOURNAL);
+}
+
+static void remove_next(const sv_fileset_writer *w)
+{
+    char next[NAME_MAX + 1];
+    for (unsigned i = 0; i < w->count; i++) {
+        next_name(next, w->members[i].name);
+        unlinkat(w->folder.descriptor, next, 0);
+    }
+}
+
+/* Step 2. */
+static sv_status name_files(sv_fileset_writer *w)
+{
+    char next[NAME_MAX + 1];
+    struct stat about;
+    remove_next(w); /* of somebody who died before step 3 */
+    for (unsigned i = 0; i < w->count; i++) {
+        sv_fileset_new *file = &w->file[i];
+        const char *name = w->members[i].name;
+        next_name(next, name);
+        if (fstatat(w->folder.descriptor, name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISDIR(about.st_mode)) {
+            errno = EISDIR;
+            return cannot(w, name);
+        }
+        if (file->descriptor >= 0 &&
+            !sv_file_name(&w->folder, file->descriptor, file->temporary, next))
+            return cannot(w, name);
+    }
+    return sv_folder_sync(&w->folder, w->ctx, w->path);
+}
+
+/* Step 3. */
+static sv_status write_journal(sv_fileset_writer *w, uint64_t generation)
+{
+    char text[HEAD], temporary[24];
+    int length = snprintf(text, sizeof text, "selvage-next 1\ngeneration %016llx\n",
+                          (unsigned long long)generation);
+    for (unsigned i = 0; i < w->count; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length, "%s %s\n",
+                           w->file[i].descriptor >= 0 ? "has" : "drops", w->members[i].name);
+    int descriptor = sv_file_nameless(&w->folder, 0644, temporary);
+    if (descriptor < 0)
+        return cannot(w, JOURNAL);
+    bool done = sv_write_all(w->ctx, descriptor, text, (size_t)length) && fsync(descriptor) == 0 &&
+                sv_file_name(&w->folder, descriptor, temporary, JOURNAL);
+    sv_status status = done ? SV_OK : cannot(w, JOURNAL);
+    if (temporary[0] != 0)
+        unlinkat(w->folder.descriptor, temporary, 0);
+    close(descriptor);
+    return status == SV_OK ? sv_folder_sync(&w->folder, w->ctx, w->path) : status;
+}
+
+/* What step 4 did with a member, so that it can be undone. */
+enum { NOTHING, EXCHANGED, MOVED_IN, MOVED_AWAY, REPLACED };
+
+static int exchange(const sv_fileset_writer *w, unsigned i)
+{
+    int at = w->folder.descriptor;
+    const char *name = w->members[i].name;
+    char next[NAME_MAX + 1];
+    next_name(next, name);
+    if (w->file[i].descriptor < 0) {
+        if (!is_there(&w->folder, name))
+            return NOTHING;
+        return renameat(at, name, at, next) == 0 ? MOVED_AWAY : -1;
+    }
+    if (!is_there(&w->folder, name))
+        return renameat(at, next, at, name) == 0 ? MOVED_IN : -1;
+    if (renameat2(at, next, at, name, RENAME_EXCHANGE) == 0)
+        return EXCHANGED;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    return renameat(at, next, at, name) == 0 ? REPLACED : -1; /* a file system without exchange */
+}
+
+/* True: everything is as it was. */
+static bool undo(const sv_fileset_writer *w, const int *did, unsigned count)
+{
+    int at = w->folder.descriptor;
+    bool undone = true;
+    char next[NAME_MAX + 1];
+    while (count-- > 0) {
+        const char *name = w->members[count].name;
+        next_name(next, name);
+        if (did[count] == EXCHANGED)
+            undone &= renameat2(at, next, at, name, RENAME_EXCHANGE) == 0;
+        else if (did[count] == MOVED_IN)
+            undone &= renameat(at, name, at, next) == 0;
+        else if (did[count] == MOVED_AWAY)
+            undone &= renameat(at, next, at, name) == 0;
+        else if (did[count] == REPLACED)
+            undone = false;
+    }
+    return undone;
+}
+
+/* Steps 4 and 5. */
+static sv_status exchange_all(const sv_fileset_writer *w)
+{
+    int did[SV_FILESET_MOST];
+    for (unsigned i = 0; i < w->count; i++) {
+        did[i] = exchange(w, i);
+        if (did[i] >= 0)
+            continue;
+        sv_status status = cannot(w, w->members[i].name);
+        /* If it cannot be undone the journal stays, and readers get the new set. */
+        if (undo(w, did, i) && unlinkat(w->folder.descriptor, JOURNAL, 0) == 0)
+            remove_next(w);
+        return status;
+    }
+    sv_status synced = sv_folder_sync(&w->folder, w->ctx, w->path);
+    if (synced != SV_OK || unlinkat(w->folder.descriptor, JOURNAL, 0) != 0) {
+        /* The set is there all the same; the next writer removes what is left over. */
+        sv_warn(w->ctx, "'%s/" JOURNAL "' stays: %s", w->path, strerror(errno));
+        return SV_OK;
+    }
+    remove_next(w);
+    sv_status last = sv_folder_sync(&w->folder, w->ctx, w->path);
+    (void)last; /* what could be lost is only that the leftovers are gone */
+    return SV_OK;
+}
+
+sv_status sv_fileset_commit(sv_fileset_writer *w)
+{
+    uint64_t generation = w->digest == NO_STAMP ? 1 : w->digest;
+    SV_TRY(complete(w, generation));
+    SV_TRY(lock(w));
+    SV_TRY(finish_others(w));
+    sv_status status = name_files(w);
+    if (status == SV_OK)
+        status = write_journal(w, generation);
+    if (status != SV_OK) {
+        unlinkat(w->folder.descriptor, JOURNAL, 0);
+        remove_next(w);
+        return status;
+    }
+    return exchange_all(w);
+}
+
+void sv_fileset_end(sv_fileset_writer *w)
+{
+    for (unsigned i = 0; i < w->count; i++) {
+        sv_fileset_new *file = &w->file[i];
+        if (file->descriptor >= 0)
+            close(file->descriptor);
+        if (file->temporary[0] != 0)
+            unlinkat(w->folder.descriptor, file->temporary, 0);
+        file->descriptor = -1;
+        file->temporary[0] = 0;
+    }
+    sv_folder_close(&w->folder);
+}

@@ -1,0 +1,328 @@
+"""A directory of tables is replaced as one: whoever reads it, beside whichever writers, killed when
+they may be, gets one whole set; and what was mixed by hand is refused.
+
+strace kills the writer at, or fails, one system call after the other.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support.command import SELVAGE, ok, selvage  # noqa: E402
+from support.tables import FILES, Base, plain  # noqa: E402
+from support.trials import trials  # noqa: E402
+
+SPEC = "torus:4x4,hosts=2"
+# What a writer does to a directory, and how often at most, roughly.
+CALLS = ("pwrite64", "fsync", "flock", "linkat", "renameat2", "renameat", "unlinkat")
+
+
+def contents(directory):
+    """{name: bytes} of all that is in it."""
+    found = {}
+    for name in sorted(os.listdir(directory)):
+        with open(os.path.join(directory, name), "rb") as file:
+            found[name] = file.read()
+    return found
+
+
+def generation(text):
+    """What a file says of its set, or None."""
+    found = re.search(rb"# selvage generation ([0-9a-f]{16})$", text.split(b"\n")[0])
+    return found and found[1]
+
+
+class Sets(Base):
+    def setUp(self):
+        super().setUp()
+        self.one, self.two = self.path("one"), self.path("two")
+        ok("route", SPEC, "-e", "weave", "-o", self.one)
+        ok("route", SPEC, "-e", "nue", "-o", self.two)
+        self.of_one, self.of_two = contents(self.one), contents(self.two)
+
+    def copy(self, name="dir", of=None):
+        path = self.path(name)
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.copytree(of or self.one, path)
+        return path
+
+    def refused(self, *arguments):
+        result = selvage(*arguments)
+        self.assertEqual(result.code, 3, result.err)
+        self.assertIn("files of different sets of tables", result.err)
+        self.assertEqual(result.err.count("\n"), 1)
+        return result.err
+
+
+class Stamps(Sets):
+    def test_all_files_of_a_set_have_one_generation(self):
+        for files in (self.of_one, self.of_two):
+            self.assertEqual(set(files), FILES)
+            self.assertEqual(len({generation(text) for text in files.values()}), 1)
+        self.assertNotEqual(generation(self.of_one["opensm.psl"]),
+                            generation(self.of_two["opensm.psl"]))
+        for text in self.of_one.values():
+            self.assertIsNotNone(generation(text))
+
+    def test_mixtures_are_refused(self):
+        for name in sorted(FILES - {"opensm.fdbs"}):  # which nobody reads beside lfts
+            with self.subTest(file=name):
+                mixed = self.copy()
+                shutil.copy(os.path.join(self.two, name), mixed)
+                said = self.refused("check", mixed)
+                self.assertIn("write the tables again", said)
+        mixed = self.copy()
+        shutil.copy(os.path.join(self.two, "opensm.psl"), mixed)
+        before = contents(mixed)
+        self.refused("route", SPEC, "--repair", mixed, "-o", self.path("new"))
+        self.refused("metrics", mixed)
+        self.refused("update", mixed, self.two)
+        self.assertFalse(os.path.exists(self.path("new")))
+        self.assertEqual(contents(mixed), before)
+
+    def test_sets_without_generations_are_accepted(self):
+        self.assertIs(ok("check", plain(self.copy()), "--json").json["deadlock_free"], True)
+
+    def test_some_files_without_are_a_mixture(self):
+        bare = plain(self.copy("bare"))
+        for name in ("opensm-lfts.dump", "opensm-subnet.lst", "opensm-sl2vl.dump"):
+            part = self.copy()
+            shutil.copy(os.path.join(bare, name), part)
+            self.assertIn("none", self.refused("check", part))
+
+    def test_a_part_of_a_set_is_accepted(self):
+        part = self.copy()
+        os.remove(os.path.join(part, "opensm.psl"))
+        self.assertEqual(selvage("check", part).code, 6)
+
+    def test_a_list_of_pairs_goes_with_its_tables(self):
+        made = self.copy()
+        with open(os.path.join(made, "repath.txt"), "w") as file:
+            file.write("# of other tables\n")
+        with open(os.path.join(made, "notes"), "w") as file:
+            file.write("not selvage's\n")
+        ok("route", SPEC, "-e", "nue", "-o", made)
+        self.assertEqual(set(os.listdir(made)), FILES | {"notes"})
+        svr = self.path("t.svr")
+        with open(svr + ".repath", "w") as file:
+            file.write("# of other tables\n")
+        ok("route", SPEC, "-o", svr)
+        self.assertFalse(os.path.exists(svr + ".repath"))
+
+
+class Killed(Sets):
+    """One call after the other: what comes out is one of the two sets."""
+
+    def faults(self, inject, begin, *arguments):
+        """Runs a command again and again, in each run one call of one kind is met by a fault.
+
+        begin: what is done before each run.
+
+        Yields (kind and number, exit code, what it said); last None: a run without a fault.
+        """
+        log = self.path("strace.txt")
+        for call in CALLS:
+            for k in range(1, 1000, trials(1, coarser=5)):
+                begin()
+                done = subprocess.run(
+                    ["strace", "-f", "-o", log, "-e", "trace=" + call,
+                     "-e", "inject=%s:%s:when=%d" % (call, inject, k), SELVAGE, *arguments],
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                with open(log) as file:
+                    text = file.read()
+                if "INJECTED" not in text and "killed by SIGKILL" not in text:
+                    break
+                yield "%s %d" % (call, k), done.returncode, done.stderr.decode()
+        yield None, done.returncode, done.stderr.decode()
+
+    def whole(self, directory):
+        """Which of the two sets a reader gets."""
+        self.assertEqual(selvage("check", directory).code, 0)
+        psl = self.path("psl")
+        ok("convert", directory, "--format", "psl", "-o", psl)
+        with open(psl, "rb") as file:
+            text = file.read()
+        bodies = [files["opensm.psl"].split(b"\n", 1)[1] for files in (self.of_one, self.of_two)]
+        self.assertIn(text, bodies)
+        return bodies.index(text)
+
+    def test_killed_at_any_call(self):
+        made, seen = self.copy(), [0, 0]
+        for fault, code, _ in self.faults("signal=KILL", self.copy, "route", SPEC, "-e", "nue",
+                                          "-o", made):
+            seen[self.whole(made)] += 1
+            if fault is None:
+                self.assertEqual(code, 0)
+                break
+            # The next one finishes or forgets what the dead one left.
+            ok("route", SPEC, "-e", "nue", "-o", made)
+            self.assertEqual(contents(made), self.of_two, fault)
+        self.assertTrue(min(seen) > 1, seen)
+
+    def test_killed_while_a_set_gets_smaller(self):
+        """The new set has no SLs: the old file of them must go with the old set."""
+        small, made, codes = self.copy("small"), self.copy(), set()
+        os.remove(os.path.join(small, "opensm.psl"))
+        os.remove(os.path.join(small, "selvage.orders"))
+        for fault, _, _ in self.faults("signal=KILL", self.copy, "convert", small, "--format", "tables",
+                                       "-o", made):
+            code = selvage("check", made).code
+            self.assertIn(code, (0, 6), fault)  # proven, or SLs unknown; never 1 or 3
+            codes.add(code)
+        self.assertEqual(codes, {0, 6})
+        self.assertFalse(os.path.exists(os.path.join(made, "opensm.psl")))
+
+    def test_an_error_leaves_what_was_there(self):
+        made, kept, changed = self.copy(), 0, 0
+        for fault, code, said in self.faults("error=EIO", self.copy, "route", SPEC, "-e", "nue",
+                                             "-o", made):
+            now = contents(made)
+            if code == 0:  # it made no difference
+                left = {n: t for n, t in now.items() if not n.startswith(".selvage-next")}
+                self.assertEqual(left, self.of_two, fault)
+                self.assertEqual(self.whole(made), 1)
+                changed += 1
+            else:
+                self.assertEqual(code, 5, said)
+                self.assertIn("Input/output error", said)
+                self.assertEqual(now, self.of_one, fault)
+                kept += 1
+            ok("route", SPEC, "-e", "nue", "-o", made)
+            self.assertEqual(contents(made), self.of_two)
+        self.assertEqual(code, 0)
+        self.assertTrue(changed > 1 and kept > 1)
+
+    def test_new_directories(self):
+        """Killed while it is made for the first time: nothing, or all of it."""
+        codes, made = set(), self.path("new")
+
+        def begin():
+            shutil.rmtree(made, ignore_errors=True)
+
+        for _ in self.faults("signal=KILL", begin, "route", SPEC, "-e", "nue", "-o", made):
+            codes.add(selvage("check", made).code)
+        self.assertEqual(codes, {0, 3})
+
+    def test_no_room(self):
+        """A file that may not grow: as a full disk."""
+        made = self.copy()
+        done = subprocess.run(["sh", "-c", 'ulimit -f 8; exec "$0" route %s -e nue -o "$1"' % SPEC,
+                               SELVAGE, made], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 5)
+        self.assertEqual(contents(made), self.of_one)
+
+    def test_a_directory_in_the_way(self):
+        made = self.copy()
+        os.remove(os.path.join(made, "opensm.psl"))
+        os.mkdir(os.path.join(made, "opensm.psl"))
+        result = selvage("route", SPEC, "-e", "nue", "-o", made)
+        self.assertEqual(result.code, 5)
+        self.assertIn("opensm.psl': Is a directory", result.err)
+        os.rmdir(os.path.join(made, "opensm.psl"))
+        left = {n: t for n, t in self.of_one.items() if n != "opensm.psl"}
+        self.assertEqual(contents(made), left)
+
+
+class Races(Sets):
+    def test_two_writers(self):
+        made = self.copy()
+        for _ in range(trials(60)):
+            both = [subprocess.Popen([SELVAGE, "route", SPEC, "-e", engine, "-o", made],
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                    for engine in ("weave", "nue")]
+            for one in both:
+                said = one.communicate()[1]
+                self.assertEqual((one.returncode, said), (0, b""))
+            self.assertIn(contents(made), (self.of_one, self.of_two))
+
+    def test_readers_beside_writers(self):
+        made, stop, writes = self.copy(), threading.Event(), [0]
+
+        def write():
+            while not stop.is_set():
+                for engine in ("nue", "weave"):
+                    ok("route", SPEC, "-e", engine, "-o", made)
+                    writes[0] += 1
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        try:
+            for _ in range(trials(300)):
+                result = selvage("check", made)
+                self.assertEqual(result.code, 0, result.out + result.err)
+        finally:
+            stop.set()
+            thread.join()
+        self.assertGreater(writes[0], 3)
+
+    def test_a_writer_waits_for_another(self):
+        import fcntl
+        made = self.copy()
+        held = os.open(made, os.O_RDONLY)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        one = subprocess.Popen([SELVAGE, "route", SPEC, "-e", "nue", "-o", made],
+                               stdout=subprocess.DEVNULL)
+        time.sleep(0.5)
+        self.assertIsNone(one.poll())
+        self.assertEqual(contents(made), self.of_one)
+        os.close(held)
+        self.assertEqual(one.wait(60), 0)
+        self.assertEqual(contents(made), self.of_two)
+
+
+class Pipes(Sets):
+    """What is no regular file keeps nobody waiting, unless it is the input itself."""
+
+    def test_a_pipe_in_a_directory(self):
+        for name in ("opensm.psl", "opensm-lfts.dump", "opensm-subnet.lst", ".selvage-next"):
+            made = self.copy()
+            path = os.path.join(made, name)
+            if os.path.exists(path):
+                os.remove(path)
+            os.mkfifo(path)
+            result = selvage("check", made, timeout=20)
+            self.assertEqual(result.code, 5)
+            self.assertIn("'%s': it is not a regular file" % path, result.err)
+
+    def test_a_pipe_as_input(self):
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        text = ok("topo", "mesh:2x2", "-o", "-").out
+        reader = subprocess.Popen([SELVAGE, "info", pipe], stdout=subprocess.PIPE)
+        time.sleep(0.3)  # it waits for somebody who writes
+        self.assertIsNone(reader.poll())
+        with open(pipe, "w") as file:
+            file.write(text[:100])
+            file.flush()
+            time.sleep(0.3)
+            file.write(text[100:])
+        self.assertIn(b"switches", reader.communicate(timeout=20)[0])
+        self.assertEqual(reader.returncode, 0)
+        done = subprocess.run(["bash", "-c", '"$0" info <("$0" topo mesh:2x2 -o -)', SELVAGE],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_a_pipe_as_input_can_be_interrupted(self):
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        for arguments in (["info", pipe], ["check", pipe], ["diff", pipe, "mesh:2"], ["info", "-"]):
+            for hold in (False, True):  # nobody writes, or somebody who says nothing
+                keep = os.open(pipe, os.O_RDWR) if hold else None
+                reader = subprocess.Popen([SELVAGE, *arguments], stdin=subprocess.PIPE,
+                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                time.sleep(0.4)
+                self.assertIsNone(reader.poll(), arguments)
+                reader.terminate()
+                self.assertEqual(reader.wait(10), 130, arguments)
+                reader.communicate()
+                if keep is not None:
+                    os.close(keep)
+
+
+if __name__ == "__main__":
+    unittest.main()
