@@ -45,10 +45,18 @@ TRACES ?=
 traces: deps-traces all
 	@tests/traces/make.sh $(BUILD)/selvage $(TRACES)
 
+# The page of reports (web/dist) made anew from web/src; only this and its check take Node.js and npm.
+web:
+	@tools/web.sh make $(BUILD)
+
+# Whether the page in web/dist is what web/src and its pinned packages give.
+check-web:
+	@tools/web.sh check
+
 format: deps-check
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
 	rm -rf $(BUILD) demo
 
-.PHONY: all demo check install bench fuzz soak traces format clean
+.PHONY: all demo check install bench fuzz soak traces web check-web format clean

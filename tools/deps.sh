@@ -4,17 +4,19 @@
 #   demo   build, and to draw the picture
 #   check  everything the tests and checks use
 #   traces build, and the programs whose traces tests/traces has
+#   web    to make the page of reports (web/dist) anew
 # Installs what is missing with apt-get: as root, or with sudo where that asks for no password
 # (or a person sits at the terminal). Otherwise says which packages to ask for, and fails.
 set -eu
 
 build="gcc libc6-dev cmake ninja-build libmetis-dev libjansson-dev libibnetdisc-dev libibmad-dev
-       libibumad-dev libopensm-dev libotf2-trace-dev libsqlite3-dev libopenmpi-dev nodejs npm"
+       libibumad-dev libopensm-dev libotf2-trace-dev libsqlite3-dev libopenmpi-dev"
 demo="$build graphviz"
 check="$build graphviz clang libclang-rt-14-dev clang-format libcmocka-dev libigraph-dev python3
        ibsim-utils infiniband-diags opensm ibutils pkg-config mandoc git openmpi-bin
        chromium spin gfortran"
 traces="$build openmpi-bin python3 lammps lammps-data hpcc"
+web="nodejs npm"
 # Wanted by single tests, which say so when they have to be skipped (.ci/run does not let them): munge's set-up does not work
 # everywhere (in a chroot whose root others cannot read, say).
 wanted="slurmctld slurmd slurm-client munge"
@@ -24,12 +26,14 @@ build) packages=$build ;;
 demo) packages=$demo ;;
 check) packages=$check ;;
 traces) packages=$traces ;;
-*) echo "usage: tools/deps.sh build|demo|check|traces" >&2; exit 2 ;;
+web) packages=$web ;;
+*) echo "usage: tools/deps.sh build|demo|check|traces|web" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
     # Not Debian: trust that the tools are there and let the build complain.
-    for tool in cmake ninja cc; do
+    [ "$1" = web ] && tools="node npm" || tools="cmake ninja cc"
+    for tool in $tools; do
         command -v $tool >/dev/null 2>&1 || {
             echo "deps: no dpkg here; install what corresponds to Debian's: $packages" >&2; exit 1; }
     done

@@ -187,7 +187,7 @@ static int flushed(void)
 static const char *study_features(void)
 {
 #ifdef SELVAGE_SQLITE
-    return sv_can_report() ? " sqlite page" : " sqlite";
+    return " sqlite page";
 #else
     return "";
 #endif

@@ -21,15 +21,13 @@ typedef struct sv_report_request {
                           0: ten million */
 } sv_report_request;
 
-/* Whether the page is in this build (it takes Node.js to build it). Time: O(1). */
-SV_API bool sv_can_report(void);
-
 /*
  * Writes the page: HTML that needs nothing but itself.
  *
- * The database is only read. BAD_INPUT: it is none of a study, of another version, or damaged.
- * UNSUPPORTED: this build has no page. Time: linear in the database, and the drawing of each
- * fabric (a second for some thousand switches of no known shape).
+ * The database is only read. BAD_INPUT: it is none of a study, or damaged. UNSUPPORTED: a newer
+ * selvage wrote it.
+ * Time: linear in the database, and the drawing of each fabric (a second for some thousand switches
+ * of no known shape).
  */
 SV_API SV_MUST_USE sv_status sv_report_write(sv_ctx *ctx, const sv_report_request *request,
                                              const sv_sink *sink);

@@ -1,6 +1,6 @@
 /*
- * page.c: selvage report's page: a template (web/, bundled when selvage is built) with a title and
- * the data put into it.
+ * page.c: selvage report's page: a template (web/dist/page.html) with a title and the data put into
+ * it.
  *
  * The data is JSON in a script element of a type that no browser runs. Everything that the page
  * shows it computes from that, except what report --text also prints: means, confidence, lines,
@@ -136,17 +136,8 @@ static sv_status own_title(sv__report *r, char *title, size_t room)
     return status;
 }
 
-bool sv_can_report(void)
-{
-    return sv__template.head != NULL;
-}
-
 sv_status sv_report_write(sv_ctx *ctx, const sv_report_request *request, const sv_sink *sink)
 {
-    if (!sv_can_report())
-        return sv_fail(ctx, SV_UNSUPPORTED,
-                       "this selvage was built without its page (Node.js and npm build it); "
-                       "report --text prints the tables");
     size_t most = request->most_bytes == 0 ? DEFAULT_BYTES : request->most_bytes;
     size_t own = sv__template.head_length + sv__template.middle_length + sv__template.tail_length;
     sv__report r = {.ctx = ctx, .most = most > own + RESERVE ? most - own - RESERVE : 0};

@@ -13,9 +13,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "web")]
 import fill  # noqa: E402
-from support.command import ok, selvage  # noqa: E402
-
-HAS_PAGE = "built without its page" not in selvage("report", os.devnull, "-o", "-").err
+from support.command import SOURCE, ok, selvage  # noqa: E402
 
 
 def data_of(page):
@@ -57,7 +55,6 @@ class ReportTest(unittest.TestCase):
         self.assertIn("summary", [t["name"] for t in (told if isinstance(told, list) else
                                                       told["tables"])])
 
-    @unittest.skipUnless(HAS_PAGE, "built without its page")
     def test_no_database(self):
         page = self.path("none.html")
         self.refused(5, "none.db", self.path("none.db"), "-o", page)
@@ -73,7 +70,6 @@ class ReportTest(unittest.TestCase):
         self.refused(3, "not a database of a study", self.path("other.db"), "-o", page)
         self.assertFalse(os.path.exists(page))
 
-    @unittest.skipUnless(HAS_PAGE, "built without its page")
     def test_newer_database(self):
         newer = self.path("newer.db")
         shutil.copy(self.database, newer)
@@ -83,7 +79,6 @@ class ReportTest(unittest.TestCase):
         database.close()
         self.refused(4, "written by a newer selvage", newer, "-o", self.path("newer.html"))
 
-    @unittest.skipUnless(HAS_PAGE, "built without its page")
     def test_damage_is_named(self):
         for number, (body, words) in enumerate((
                 ('{"switches": [["a", 1]], "cables": [[0, 1, 7, 1]]}', "a switch that is not there"),
@@ -99,7 +94,6 @@ class ReportTest(unittest.TestCase):
             self.refused(3, words, path, "-o", self.path("damaged.html"))
             self.assertFalse(os.path.exists(self.path("damaged.html")))
 
-    @unittest.skipUnless(HAS_PAGE, "built without its page")
     def test_loads_that_do_not_fit_are_left_out(self):
         path = self.path("unfit.db")
         shutil.copy(self.database, path)
@@ -116,16 +110,19 @@ class ReportTest(unittest.TestCase):
         self.assertNotIn(1, [kept["cell"] for kept in data["loads"]])
         self.assertNotIn(3, [kept["cell"] for kept in data["timelines"]])
 
-    @unittest.skipUnless(HAS_PAGE, "built without its page")
     def test_page(self):
         first = ok("report", self.database, "-o", self.path("a.html"), "--title", "<b>&\"A\"")
         self.assertEqual(first.err, "")
         ok("report", self.database, "-o", self.path("b.html"), "--title", "<b>&\"A\"")
-        with open(self.path("a.html")) as a, open(self.path("b.html")) as b:
+        with open(self.path("a.html"), newline="") as a, open(self.path("b.html"), newline="") as b:
             page = a.read()
             self.assertEqual(page, b.read())
         self.assertIn("<title>&lt;b>&amp;&quot;A&quot;</title>", page)
         data = data_of(page)
+        with open(os.path.join(SOURCE, "web", "dist", "page.html"), newline="") as file:
+            head, middle, tail = re.split("@TITLE@|@DATA@", file.read())
+        self.assertTrue(page.startswith(head + "&lt;b>&amp;&quot;A&quot;" + middle + "{"))
+        self.assertTrue(page.endswith("}\n" + tail))
         self.assertEqual(data["title"], "<b>&\"A\"")
         self.assertEqual(data["fabrics"][0]["name"], fill.ODD)
         self.assertEqual(data["cells"]["rows"], 10)
