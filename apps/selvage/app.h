@@ -8,6 +8,8 @@
 #ifndef SELVAGE_APP_H
 #define SELVAGE_APP_H
 
+#include <limits.h>
+
 #include <selvage/selvage.h>
 
 #include "base/ctx.h"
@@ -106,6 +108,9 @@ int app_usage_error(struct app *app, const char *format, ...) SV_PRINTF(2, 3);
 
 /* The exit code of a status; its message has then been printed. */
 int app_exit(struct app *app, sv_status status);
+
+/* The path of a module of the command, such as selvage-mpi.so. UNSUPPORTED: it is not there. */
+sv_status app_find_module(struct app *app, const char *name, char found[PATH_MAX]);
 
 /* Hosts in tree order, into a file. INFEASIBLE: the engine was not one for trees. */
 sv_status app_write_order(struct app *app, const sv_fabric *fabric, const sv_route_request *request,

@@ -1,8 +1,8 @@
 /*
  * study_team.c: the other processes of a study, if a launcher of MPI started this one.
  *
- * What talks to MPI is a module (plugin/mpi), which lies beside the command or where libraries are.
- * A process that has company but cannot talk to it must not run: all would do the same work.
+ * What talks to MPI is a module (plugin/mpi; modules.c finds it). A process that has company but
+ * cannot talk to it must not run: all would do the same work.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -37,19 +37,29 @@ static int company(void)
     return 1;
 }
 
-static void *load(void)
+/* Loads the module and meets the others; NULL, or why that did not go. */
+static const char *meet(struct app *app, const sv_study_team **team)
 {
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 32);
-    if (length > 0) {
-        path[length] = 0;
-        char *name = strrchr(path, '/');
-        snprintf(name + 1, 24, "selvage-mpi.so");
-        void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-        if (module != NULL)
-            return module;
+    char path[PATH_MAX];
+    if (app_find_module(app, "selvage-mpi.so", path) != SV_OK)
+        return sv_ctx_message(app->ctx);
+    loaded.module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (loaded.module == NULL)
+        return dlerror();
+    const sv_study_team *(*open)(unsigned *) = NULL;
+    *(void **)&open = dlsym(loaded.module, "selvage_team_open");
+    *(void **)&loaded.close = dlsym(loaded.module, "selvage_team_close");
+    if (open == NULL || loaded.close == NULL)
+        return "its module is none of selvage";
+    *team = open(&loaded.on_this_machine);
+    if (*team == NULL)
+        return "MPI does not start";
+    if ((*team)->size == 1) { /* the launcher's doing, not ours */
+        study_team_close(*team);
+        *team = NULL;
+        return "it was built with another MPI than the launcher's";
     }
-    return dlopen(SELVAGE_MODULES "/selvage-mpi.so", RTLD_NOW | RTLD_GLOBAL);
+    return NULL;
 }
 
 int study_team_open(struct app *app, const sv_study_team **team)
@@ -58,24 +68,14 @@ int study_team_open(struct app *app, const sv_study_team **team)
     int processes = company();
     if (processes <= 1)
         return -1;
-    loaded.module = load();
-    const sv_study_team *(*open)(unsigned *) = NULL;
-    if (loaded.module != NULL) {
-        *(void **)&open = dlsym(loaded.module, "selvage_team_open");
-        *(void **)&loaded.close = dlsym(loaded.module, "selvage_team_close");
-    }
-    if (open != NULL && loaded.close != NULL)
-        *team = open(&loaded.on_this_machine);
-    if (*team != NULL && (*team)->size == 1) { /* the launcher's doing, not ours */
-        study_team_close(*team);
-        *team = NULL;
-    }
-    if (*team != NULL)
+    const char *failed = meet(app, team);
+    if (failed == NULL)
         return -1;
+    char why[2 * PATH_MAX];
+    snprintf(why, sizeof why, "%s", failed);
     return app_exit(app, sv_fail(app->ctx, SV_UNSUPPORTED,
-                                 "started %d times, but this selvage cannot talk to the others "
-                                 "(built without MPI, or another MPI than the launcher's)",
-                                 processes));
+                                 "started %d times, but this selvage cannot talk to the others: %s",
+                                 processes, why));
 }
 
 void study_team_close(const sv_study_team *team)

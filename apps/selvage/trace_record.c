@@ -34,22 +34,15 @@ struct record {
 
 /* ---- before ---- */
 
-/* The recorder, beside the command or where libraries are. */
-static sv_status find_library(struct app *app, struct record *r)
+static sv_status find_recorder(struct app *app, struct record *r)
 {
-    static const char name[] = "libselvage_trace.so";
-    ssize_t length = readlink("/proc/self/exe", r->library, sizeof r->library - sizeof name);
-    if (length > 0) {
-        r->library[length] = 0;
-        strcpy(strrchr(r->library, '/') + 1, name);
-        if (access(r->library, R_OK) == 0)
-            return SV_OK;
-    }
-    snprintf(r->library, sizeof r->library, "%s/%s", SELVAGE_MODULES, name);
-    if (access(r->library, R_OK) == 0)
+    SV_TRY(app_find_module(app, "libselvage_trace.so", r->library));
+    if (strpbrk(r->library, " :") == NULL)
         return SV_OK;
-    return sv_fail(app->ctx, SV_UNSUPPORTED, "no %s here: this selvage was built without MPI",
-                   name);
+    return sv_fail(app->ctx, SV_UNSUPPORTED,
+                   "cannot preload '%s': LD_PRELOAD takes no spaces or colons in a path; install "
+                   "selvage elsewhere",
+                   r->library);
 }
 
 /* Whether a folder has files with this in their names. */
@@ -175,7 +168,7 @@ static sv_status join(struct app *app, const struct record *r)
 static int record(struct app *app, struct record *r, char **command)
 {
     int code = 0;
-    sv_status status = find_library(app, r);
+    sv_status status = find_recorder(app, r);
     if (status == SV_OK) /* nobody should wait for a program to hear it */
         status = sv_file_try(app->ctx, r->output);
     if (status == SV_OK)

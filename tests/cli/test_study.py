@@ -330,10 +330,15 @@ class Going(Case):
         environment = dict(os.environ, OMPI_COMM_WORLD_SIZE="4")
         done = subprocess.run([os.path.join(lone, "selvage"), "study", *PLAN, "--db", self.db],
                               env=environment, stderr=subprocess.PIPE)
-        if done.returncode == 0:
-            self.skipTest("an installed selvage has its module where libraries are")
         self.assertEqual(done.returncode, 4)
-        self.assertIn(b"cannot talk to the others", done.stderr)
+        self.assertIn(b"cannot talk to the others: no 'selvage-mpi.so' in '%s'" %
+                      os.path.realpath(lone).encode(), done.stderr)
+        with open(os.path.join(lone, "selvage-mpi.so"), "w") as file:
+            file.write("not a library\n")
+        done = subprocess.run([os.path.join(lone, "selvage"), "study", *PLAN, "--db", self.db],
+                              env=environment, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 4)
+        self.assertRegex(done.stderr, b"cannot talk to the others: .*/lone/selvage-mpi.so: ")
 
 
 class Answers(Case):

@@ -2,13 +2,15 @@
 import collections
 import os
 import re
+import shutil
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from support import svt  # noqa: E402
-from support.command import SOURCE, ok, selvage  # noqa: E402
+from support.command import SELVAGE, SOURCE, ok, selvage  # noqa: E402
 from test_command import Base  # noqa: E402
 
 TRACES = os.path.join(SOURCE, "tests", "traces")
@@ -390,6 +392,20 @@ class Record(Trace):
         self.assertEqual(missing.code, 127)
         self.assertEqual("selvage: cannot run 'no-such-command': No such file or directory\n", missing.err)
         self.assertEqual(os.listdir(self.path("")), [])
+
+    def test_where_the_recorder_is(self):
+        """Beside the command, or nowhere; and where it can be preloaded from."""
+        place = self.path("with space")
+        os.mkdir(place)
+        lone = shutil.copy(SELVAGE, place)
+        command = [lone, "trace", "record", "-o", self.path("x.svt"), "true"]
+        done = subprocess.run(command, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("no 'libselvage_trace.so' in '%s' or '%s/../" % (os.path.realpath(place), os.path.realpath(place)), done.stderr.decode())
+        open(os.path.join(place, "libselvage_trace.so"), "w").close()
+        done = subprocess.run(command, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("with space/libselvage_trace.so': LD_PRELOAD takes no spaces", done.stderr.decode())
 
     def test_what_cannot_be_joined_is_not_lost(self):
         for rank in (0, 1):

@@ -1,14 +1,17 @@
 """`make install` gives other programs what they need: headers, both libraries, a pkg-config file, a
-manual page; and every example in the public headers compiles and runs against them."""
+manual page; and every example in the public headers compiles and runs against them. The installed
+command finds its modules wherever it lies."""
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support import installed  # noqa: E402
 from support.command import SOURCE  # noqa: E402
 
 BUILD = os.environ["SELVAGE_BUILD"]
@@ -69,9 +72,25 @@ class Install(unittest.TestCase):
         for pattern in ("bin/selvage", "include/selvage/selvage.h", "lib*/**/libselvage.a",
                         "lib*/**/libselvage.so", "lib*/**/libselvage_discover.a",
                         "lib*/**/libselvage_study.a", "lib*/selvage/selvage-mpi.so",
-                        "lib*/selvage/libselvage_trace.so", "lib*/**/libselvage_osm.so", "share/man/man1/selvage.1"):
+                        "lib*/selvage/libselvage_trace.so", "lib*/**/libselvage_osm.so", "share/man/man1/selvage.1",
+                        "share/doc/selvage/LICENSE", "share/doc/selvage/page.licenses.txt"):
             self.assertTrue(glob.glob(os.path.join(self.prefix, pattern), recursive=True), pattern)
         self.assertIn("selvage", run(os.path.join(self.prefix, "bin", "selvage"), "--version"))
+
+    def test_modules_are_found_wherever_it_lies(self):
+        """At a prefix that it was not configured for, and after the whole tree was moved."""
+        with tempfile.TemporaryDirectory(prefix="selvage-moved-") as moved:
+            for place in ("here", "there"):
+                tree = os.path.join(moved, place)
+                if place == "here":
+                    shutil.copytree(self.prefix, tree, symlinks=True)
+                else:
+                    os.rename(os.path.join(moved, "here"), tree)
+                installed.check_modules(self, os.path.join(tree, "bin", "selvage"))
+            # By a link, as modules and stow make them.
+            link = os.path.join(moved, "selvage")
+            os.symlink(os.path.join(tree, "bin", "selvage"), link)
+            installed.check_modules(self, link)
 
     def test_only_the_public_calls_are_exported(self):
         library = os.path.join(self.library, "libselvage.so")
