@@ -4,15 +4,23 @@
 #     make check   builds, and runs all tests and checks
 #
 # Missing packages are installed with apt (as root, or with sudo); without either, the packages to
-# ask for are named. Plain `make` builds build/selvage, build/libselvage.a and build/libselvage.so.
+# ask for are named. Plain `make` builds build/selvage, build/libselvage.a and build/libselvage.so, and
+# says which optional parts are in and which are not, and why, when that has changed.
 
 BUILD  ?= build
 PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
 
-all: deps-build
-	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS) >/dev/null
+all: configure
 	@cmake --build $(BUILD)
+
+# $(call configured,OPTIONS): CMake itself speaks only if it fails.
+configured = cmake -S . -B $(BUILD) -G Ninja $(1) $(CMAKE_FLAGS) >/dev/null && \
+	{ cmp -s $(BUILD)/parts.txt $(BUILD)/parts.said || \
+	{ cat $(BUILD)/parts.txt && cp $(BUILD)/parts.txt $(BUILD)/parts.said; }; }
+
+configure: deps-build
+	@$(call configured)
 
 deps-%:
 	@tools/deps.sh $*
@@ -23,8 +31,11 @@ demo: deps-demo all
 check: deps-check
 	@tools/check.sh
 
+# Where files go depends on the prefix (/usr has other places than /usr/local), and what is built
+# depends on that: so the prefix first, then the build. DESTDIR stages it.
 install: all
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >/dev/null
+	@$(call configured,-DCMAKE_INSTALL_PREFIX:PATH="$(PREFIX)")
+	@cmake --build $(BUILD)
 	@cmake --install $(BUILD)
 
 bench: deps-build all
@@ -59,4 +70,4 @@ format: deps-check
 clean:
 	rm -rf $(BUILD) demo
 
-.PHONY: all demo check install bench fuzz soak traces web check-web format clean
+.PHONY: all configure demo check install bench fuzz soak traces web check-web format clean
