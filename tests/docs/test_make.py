@@ -7,6 +7,7 @@ import glob
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -82,15 +83,23 @@ class Make(unittest.TestCase):
         for name, path in beside.items():
             self.assertEqual(os.path.exists(os.path.join(BUILD, path)), parts[name] is None, name)
 
+    def check_state(self, path):
+        """The directory for status and state files of the plugin: nobody else can write there."""
+        with open(os.path.join(BUILD, "parts.txt")) as file:
+            if self.parts(file.read())["OpenSM plugin"] is None:
+                self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o755)
+
     def test_install_at_one_prefix_after_another(self):
         """/usr has its libraries elsewhere than /opt/first has, so both the place and the command change."""
         self.make("configure", CMAKE_FLAGS=QUICK)
         prefix, stage = os.path.join(self.directory, "first"), os.path.join(self.directory, "stage")
         self.make("install", PREFIX=prefix)
         installed.check_modules(self, os.path.join(prefix, "bin", "selvage"))
+        self.check_state(os.path.join(prefix, "var", "lib", "selvage"))
         self.make("install", PREFIX="/usr", DESTDIR=stage)
         shutil.rmtree(prefix)
         shutil.rmtree(os.path.join(self.directory, "build"))
+        self.check_state(os.path.join(stage, "var", "lib", "selvage"))
         installed.check_modules(self, os.path.join(stage, "usr", "bin", "selvage"))
         named = glob.glob(os.path.join(stage, "usr", "lib", "**", "selvage.pc"), recursive=True)
         with open(named[0]) as file:
