@@ -119,7 +119,7 @@ static int run(struct app *app, struct update *u)
         return app_exit(app, status);
     if (u->cancelled)
         return EXIT_CANCELLED;
-    return u->plan->way <= SV_UPDATE_STEPS ? EXIT_YES : EXIT_NO;
+    return update_needs_nobody(u->plan) ? EXIT_YES : EXIT_NO;
 }
 
 static void release(struct app *app, struct update *u)

@@ -37,6 +37,37 @@ static uint64_t print_write(sv_json *j, const struct update *u, uint64_t i)
     return i;
 }
 
+/* How many nodes (switches where these stand for their terminals) get another SL to a destination.
+ */
+static uint64_t count_sls(const struct update *u, uint32_t d)
+{
+    uint64_t count = 0;
+    bool by_node = u->x.r->sl_form == SV_SL_BY_NODE || u->x.carried->sl_form == SV_SL_BY_NODE;
+    uint32_t nodes = by_node ? sv_num_nodes(u->x.f) : u->x.f->num_switches;
+    for (uint32_t v = 0; v < nodes; v++)
+        count += sv_node_alive(u->x.f, (sv_node){v}) && v != u->x.r->node[d].i &&
+                 sv_route_sl(u->x.carried, (sv_node){v}, d) != sv_route_sl(u->x.r, (sv_node){v}, d);
+    return count;
+}
+
+/* From which step on what belongs to a destination is new: also its SLs, and not before. */
+static void print_destinations(sv_json *j, const struct update *u)
+{
+    const sv_update *p = u->plan;
+    sv_json_begin_array(j, "destinations");
+    for (uint32_t d = 0; d < u->x.r->num_destinations && p->first_step != NULL; d++) {
+        if (p->first_step[d] == SV_NONE)
+            continue;
+        sv_json_begin_row(j, NULL, '{');
+        sv_json_number(j, "lid", lid_of(u->x.r, d));
+        sv_json_guid(j, "guid", sv_node_guid(u->x.f, u->x.r->node[d]));
+        sv_json_number(j, "new_sls_from_step", p->first_step[d]);
+        sv_json_number(j, "new_sls", count_sls(u, d));
+        sv_json_end(j, '}');
+    }
+    sv_json_end(j, ']');
+}
+
 static void print_pairs(sv_json *j, const struct update *u)
 {
     const sv_update *p = u->plan;
@@ -72,6 +103,7 @@ void update_print_plan(sv_text *out, const struct update *u)
     for (uint64_t i = 0; i < p->num_entries;)
         i = print_write(&j, u, i);
     sv_json_end(&j, ']');
+    print_destinations(&j, u);
     print_pairs(&j, u);
     sv_json_end(&j, '}');
 }
@@ -82,7 +114,8 @@ static void json_plan(sv_json *j, const struct update *u)
 {
     const sv_update *p = u->plan;
     sv_json_text(j, "way", way_names[p->way]);
-    sv_json_bool(j, "safe", p->way <= SV_UPDATE_STEPS);
+    sv_json_bool(j, "safe", update_needs_nobody(p));
+    sv_json_text(j, "condition", p->sls > 0 ? update_sl_condition : NULL);
     sv_json_text(j, "why", p->why[0] != 0 ? p->why : NULL);
     sv_json_number(j, "steps", p->steps);
     sv_json_bool(j, "settle", p->settle);

@@ -8,6 +8,9 @@
 
 #include "selvage/update_shared.h"
 
+const char update_sl_condition[] =
+    "path records must give new SLs only from the first step of their destination on";
+
 static const char *plural(uint64_t count)
 {
     return count == 1 ? "" : "s";
@@ -31,6 +34,8 @@ static void print_plan(sv_text *out, const struct update *u)
         sv_text_print(out, "  because      %s\n", p->why);
     if (p->lanes)
         sv_text_print(out, "  lanes        SL-to-lane tables change in the first step\n");
+    if (p->sls > 0)
+        sv_text_print(out, "  condition    %s\n", update_sl_condition);
     if (p->settle)
         sv_text_print(out, "  settle       packets under way leave before the next step begins\n");
     if (p->num_pairs > 0)

@@ -63,6 +63,16 @@ struct update {
 
 extern const char *const update_ways[SV_REHEARSE_WAYS];
 
+/* What holds for whoever answers path records, where SLs change. */
+extern const char update_sl_condition[];
+
+/* Whether a plan is safe though nobody is silent. */
+static inline bool update_needs_nobody(const sv_update *plan)
+{
+    return plan->way == SV_UPDATE_NOTHING || plan->way == SV_UPDATE_AT_ONCE ||
+           plan->way == SV_UPDATE_STEPS;
+}
+
 /* Reads a command line. Returns -1 to go on, or the exit code to end with. */
 int update_parse(struct app *app, struct update_options *options, int argc, char **argv);
 

@@ -109,7 +109,8 @@ class Plans(Case):
         found = self.update(old, new, "-o", self.path("plan.json"), code=1)
         with open(self.path("plan.json")) as file:
             plan = json.load(file)
-        self.assertEqual(list(plan), ["way", "steps", "settle", "lanes", "list", "silent"])
+        self.assertEqual(list(plan), ["way", "steps", "settle", "lanes", "list", "destinations",
+                                      "silent"])
         self.assertEqual(plan["way"], found["way"])
         self.assertEqual(len(plan["list"]), found["datagrams"])
         self.assertEqual(sum(len(write["entries"]) for write in plan["list"]), found["entries"])
@@ -128,6 +129,48 @@ class Plans(Case):
         for pair in plan["silent"]:
             self.assertLessEqual(pair["from_step"], pair["to_step"])
             self.assertLess(pair["to_step"], plan["steps"])
+
+    def sls(self, directory):
+        """{(switch, LID): SL} of opensm.psl, where SLs are by switch."""
+        found = {}
+        with open(os.path.join(directory, "opensm.psl")) as file:
+            for who, lid, sl in (line.split() for line in file if line[0] != "#"):
+                found.setdefault(int(lid), {})[who] = int(sl)
+        return {("@" + who, lid): by.get("@" + who, by.get("*")) for lid, by in found.items()
+                for who in lfts(directory)}
+
+    def test_from_which_step_on_new_sls_are_given(self):
+        """A field for each destination: its first step, recounted from entries and SLs."""
+        for engines in (("weave", "nue"), ("nue", "weave"), ("weave", "updn")):
+            old, new = (self.route(engine, "torus:4x4,hosts=1", engine, "--vls", "2")
+                        for engine in engines)
+            result = selvage("update", old, new, "-o", self.path("plan.json"))
+            found = selvage("update", old, new, "--json").json
+            with open(self.path("plan.json")) as file:
+                plan = json.load(file)
+            was, now = self.sls(old), self.sls(new)
+            counts, first = {}, {}
+            by_lid = {d["lid"]: d for d in plan["destinations"]}
+            for key in was.keys() | now.keys():
+                if was.get(key) != now.get(key) and key[0][1:] != by_lid[key[1]]["guid"]:
+                    counts[key[1]] = counts.get(key[1], 0) + 1
+            for write in plan["list"]:
+                for entry in write["entries"]:
+                    first[entry["lid"]] = min(first.get(entry["lid"], 999), write["step"])
+            self.assertEqual(len(by_lid), len(plan["destinations"]))
+            self.assertEqual(by_lid.keys(), counts.keys() | first.keys())
+            for lid, d in by_lid.items():
+                self.assertEqual(d["new_sls"], counts.get(lid, 0))
+                self.assertLess(d["new_sls_from_step"], plan["steps"])
+                if lid in first:
+                    self.assertLessEqual(d["new_sls_from_step"], first[lid])
+            self.assertGreater(sum(counts.values()), 0)
+            self.assertEqual(found["condition"], "path records must give new SLs only from the "
+                             "first step of their destination on")
+            self.assertIn("condition    " + found["condition"], result.out)
+        same = self.route("same", "torus:4x4,hosts=1", "updn")
+        other = self.route("other", "torus:4x4,hosts=1", "updn", "--seed", "2")
+        self.assertIsNone(selvage("update", same, other, "--json").json["condition"])
 
     def test_after_a_failure(self):
         spec = "torus:4x4,hosts=1"

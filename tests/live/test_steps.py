@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -27,7 +28,10 @@ class Steps(unittest.TestCase):
         directory = tempfile.TemporaryDirectory(prefix="selvage-live-", ignore_cleanup_errors=True)
         self.addCleanup(directory.cleanup)
         self.path = lambda name: os.path.join(directory.name, name)
-        ok("topo", SPEC, "-o", self.path("f.net"))
+        self.spec(SPEC)
+
+    def spec(self, spec):
+        ok("topo", spec, "-o", self.path("f.net"))
         self.sim = self.enter(ibsim.simulate(self.path("f.net"), console=True))
 
     def enter(self, manager):
@@ -103,6 +107,133 @@ class Steps(unittest.TestCase):
         last = selvage("check", sm.dump, "--json")
         self.assertEqual((last.code, last.json["unreachable_pairs"]), (0, 0))
         self.assertEqual(sm.lines("ERR SV"), [])
+
+    def sls(self, directory):
+        """{(switch, LID): SL} that opensm.psl tells."""
+        by_lid, switches = {}, set()
+        with open(os.path.join(directory, "opensm.psl")) as file:
+            for who, lid, sl in (line.split() for line in file if line[0] != "#"):
+                by_lid.setdefault(int(lid), {})[who.lstrip("@")] = int(sl)
+        with open(os.path.join(directory, "opensm-subnet.lst")) as file:
+            switches = set(re.findall(r"{ SW \S+ \S+ NodeGUID:(\w+)", file.read()))
+        return {("0x" + s, lid): found.get("0x" + s, found.get("*"))
+                for lid, found in by_lid.items() for s in switches}
+
+    def cables_with_sls(self, state):
+        """Cables whose failure changes SLs of a destination after the first step: (guid, port), and
+        the pairs of LIDs in question, found offline (without what multicast adds)."""
+        fabric = json.loads(ok("convert", state, "--format", "json").out)
+        guids = {s["node"]: (s["guid"], s["name"]) for s in fabric["switches"]}
+        for c in fabric["cables"]:
+            if c["a"] not in guids or c["b"] not in guids:
+                continue
+            less, after = self.path("less.net"), self.path("after")
+            ok("faults", state, "--port", "%s/%d" % (guids[c["a"]][1], c["a_port"]), "-o", less)
+            shutil.rmtree(after, ignore_errors=True)
+            ok("route", less, "--repair", state, "--proven", "--multicast", "-o", after)
+            if self.has_later_sls(state, after):
+                yield guids[c["a"]][0], c["a_port"]
+
+    def has_later_sls(self, old, new):
+        """Whether there is a plan, and SLs change in a later step than the first."""
+        if selvage("update", old, new, "-o", self.path("plan.json")).code != 0:
+            return False
+        with open(self.path("plan.json")) as file:
+            return any(d["new_sls"] > 0 and d["new_sls_from_step"] > 0
+                       for d in json.load(file)["destinations"])
+
+    def ask(self, pairs, seen, stop):
+        """What the SA says of pairs of LIDs, again and again: (pair, SL, when it had said so)."""
+        while not stop.is_set():
+            for pair in pairs:
+                out = self.sim.run("saquery", "PR", "--slid", str(pair[0]), "--dlid",
+                                   str(pair[1])).decode()
+                sl = re.search(r"\bsl\.+0x(\w+)", out)
+                if sl:
+                    seen.append((pair, int(sl[1], 16), time.time()))
+
+    def take_steps(self, sm, guid, port):
+        """A cable fails: what was dumped in each step, and what the SA said meanwhile of all pairs
+        whose SLs would change offline. None if there are no steps."""
+        was, wanted = self.sls(self.path("before")), self.sls(self.path("after"))
+        lids = {s["guid"]: s["lid"] for s in
+                json.loads(ok("convert", self.path("before"), "--format", "json").out)["switches"]}
+        pairs = sorted((lids[s], lid) for s, lid in was
+                       if was[s, lid] != wanted.get((s, lid)) and lids[s] != lid)
+        seen, stop, ups = [], threading.Event(), sm.ups()
+        asking = threading.Thread(target=self.ask, args=(pairs, seen, stop))
+        asking.start()
+        try:
+            while len(seen) < len(pairs):  # all of them are told their old SL first
+                time.sleep(0.05)
+            self.sim.unlink("S-" + guid[2:], port)
+            sm.wait("handed over", len(sm.lines("handed over")) + 1)
+            if not sm.lines("step 1 of"):
+                sm.wait_up(ups + 1)
+                return None
+            kept = self.copy_steps(sm)
+            time.sleep(1)
+        finally:
+            stop.set()
+            asking.join()
+        return kept, seen, lids
+
+    def test_new_sls_wait_for_their_step(self):
+        """The condition of plans: path records give new SLs from the first step of their destination
+        on, and not before. Asked of the SA while the steps go on, and read in what it dumps."""
+        self.spec("torus:5x4,hosts=1")
+        sm = self.start("settle=2 state=" + self.path("state.svr"))
+        shutil.copytree(sm.written(), self.path("before"))
+        shutil.copy(self.path("state.svr"), self.path("before.svr"))
+        for guid, port in self.cables_with_sls(self.path("before.svr")):
+            taken = self.take_steps(sm, guid, port)
+            if taken:
+                break
+            sm.settle(lambda: self.sim.relink("S-" + guid[2:], port))
+        else:
+            self.fail("no cable whose failure changes SLs in a later step")
+        kept, seen, lids = taken
+        names = [self.path("before")] + [name for _, name in kept]
+        sls = [self.sls(name) for name in names]
+        entries = [tables(os.path.join(name, "opensm-lfts.dump")) for name in names]
+        # Every step is safe with old SLs and with those that it gives.
+        for old, new in zip(names, names[1:]):
+            self.assertEqual(selvage("check", old, new).code, 0, (old, new))
+        # In which step entries of a LID, and SLs to it, change first.
+        def begins(lid, states, of):
+            return next((i for i, now in enumerate(states) if of(now, lid) != of(states[0], lid)),
+                        None)
+
+        def sls_to(now, lid):
+            return {s: sl for (s, to), sl in now.items() if to == lid}
+
+        def entries_of(now, lid):
+            return {s: row[lid] for s, row in now.items()}
+
+        steps, begun = sm.lines(r"step \d+ of")[-len(kept):], {}
+        for lid in {lid for _, lid in sls[0]}:
+            begun[lid], moved = begins(lid, sls, sls_to), begins(lid, entries, entries_of)
+            if begun[lid] is not None and moved is not None:
+                self.assertGreaterEqual(begun[lid], moved, "LID %d" % lid)
+        self.assertGreater(max(step or 0 for step in begun.values()), 1)
+        # What the SA answered: a new SL only when that step had been handed over.
+        handed = {int(STEP.search(line)[1]): self.when(line) for line in steps}
+        guids, news = {lid: guid for guid, lid in lids.items()}, 0
+        for (source, lid), sl, then in seen:
+            old, new = (now[guids[source], lid] for now in (sls[0], sls[-1]))
+            self.assertIn(sl, (old, new))
+            if old != new and sl == new:
+                news += 1
+                self.assertGreaterEqual(then, handed[begun[lid]], (source, lid))
+        self.assertGreater(news, 0)
+        self.assertGreater(len(seen), news)
+
+    def when(self, line):
+        """The time of a line of OpenSM's log, in seconds."""
+        month, day, clock, micro = re.match(r"(\w+) (\d+) ([\d:]+) (\d+)", line).groups()
+        stamp = time.strptime("%d %s %s %s" % (time.localtime().tm_year, month, day, clock),
+                              "%Y %b %d %H:%M:%S")
+        return time.mktime(stamp) + int(micro) / 1e6
 
     def test_at_once_if_asked_for(self):
         _, (guid, port) = self.cable()
