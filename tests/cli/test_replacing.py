@@ -15,7 +15,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.command import SELVAGE, ok, selvage  # noqa: E402
 from support.tables import FILES, Base, plain  # noqa: E402
-from support.trials import trials  # noqa: E402
+from support.trials import stride, trials  # noqa: E402
 
 SPEC = "torus:4x4,hosts=2"
 # What a writer does to a directory, and how often at most, roughly.
@@ -127,7 +127,7 @@ class Killed(Sets):
         """
         log = self.path("strace.txt")
         for call in CALLS:
-            for k in range(1, 1000, trials(1, coarser=5)):
+            for k in range(1, 1000, stride(5)):
                 begin()
                 done = subprocess.run(
                     ["strace", "-f", "-o", log, "-e", "trace=" + call,

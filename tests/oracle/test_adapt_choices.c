@@ -8,6 +8,7 @@
 #include "adapt/adapt.h"
 #include "adapt_case.h"
 
+#include "support/trials.h"
 #include <selvage/traffic.h>
 
 enum { MOST_HOPS = 200, MOST_SWITCHES = 64 };
@@ -278,8 +279,7 @@ static void same_choices(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        trials = (uint32_t)strtoul(argv[1], NULL, 10);
+    trials = test_trials(argc, argv, trials);
     if (argc > 2)
         seed = strtoull(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_choices)};

@@ -13,6 +13,7 @@
 #include "adapt_case.h"
 #include "base/file.h"
 #include "drb_network.h"
+#include "support/trials.h"
 
 enum { MOST_RANKS = 128, MOST_MESSAGES = 700, MOST_STILL = 30 };
 
@@ -423,8 +424,7 @@ static void same_runs(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        trials = (uint32_t)strtoul(argv[1], NULL, 10);
+    trials = test_trials(argc, argv, trials);
     if (argc > 2)
         seed = strtoull(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_runs)};

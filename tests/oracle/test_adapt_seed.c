@@ -9,6 +9,7 @@
  * random numbers of paths and flows. Every line must be the same, in the same order.
  */
 #include "seed_oracle.h"
+#include "support/trials.h"
 
 static sv_ctx *ctx;
 static uint32_t trials = 300;
@@ -231,8 +232,7 @@ static void same_stores(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        trials = (uint32_t)strtoul(argv[1], NULL, 10);
+    trials = test_trials(argc, argv, trials);
     if (argc > 2)
         seed = strtoull(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_stores)};

@@ -10,6 +10,7 @@
  */
 #include "adapt/adapt.h"
 #include "adapt_case.h"
+#include "support/trials.h"
 
 enum { MOST_HOPS = 200, MOST_WAYS = 64 };
 
@@ -266,8 +267,7 @@ static void same_ways(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        trials = (uint32_t)strtoul(argv[1], NULL, 10);
+    trials = test_trials(argc, argv, trials);
     if (argc > 2)
         seed = strtoull(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_ways)};

@@ -6,6 +6,7 @@
  * subtrees and b copies; its parent by digit u is (a / m, u * copies + b). All cables are r-fold.
  */
 #include "support/testing.h"
+#include "support/trials.h"
 
 enum { MOST = 4 };
 
@@ -177,7 +178,7 @@ static void broken_trees_use_what_is_there(void **state)
     (void)state;
     uint64_t seed = 23;
     uint32_t looked_at = 0, ways = 0;
-    for (int i = 0; i < 300; i++) {
+    for (uint32_t i = 0; i < test_times(300); i++) {
         struct shape x = {.h = 1 + draw(&seed, 3), .hosts = 1 + draw(&seed, 3)};
         for (uint32_t l = 0; l < x.h; l++) {
             x.m[l] = 2 + draw(&seed, x.h == 3 ? 1 : 3);
@@ -214,7 +215,7 @@ static void broken_trees_use_what_is_there(void **state)
         sv_fabric_free(whole);
     }
     print_message("%u trees, %u ways\n", looked_at, ways);
-    assert_true(looked_at > 150);
+    assert_true(!test_enough() || looked_at > 150);
 }
 
 int main(void)

@@ -13,13 +13,13 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import routes_oracle as oracle
-from command import ok, selvage
+from support.command import ok, selvage
+from support.trials import arguments
 
-TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 25
-SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
+TRIALS, SEED = arguments(25)
 ARRANGEMENTS = "absolute", "relative", "circulant", "palmtree"
 
 
@@ -176,7 +176,8 @@ class Dla(Case):
                 else:
                     refused += 1
                     self.assertRegex(result.err, r"no cable joins .*'g\d+-sw\d+' and 'g\d+-sw\d+'")
-        self.assertTrue(0 < refused < TRIALS or TRIALS < 10)
+        if TRIALS >= 25:  # else it is a matter of luck
+            self.assertTrue(0 < refused < TRIALS or TRIALS < 10)
 
 
 class D3r(Case):
@@ -211,7 +212,8 @@ class D3r(Case):
                             lane = 1 if groups and groups[-1] < groups[0] else 0
                             self.assertEqual({hop[2] for hop in hops} - {lane}, set())
                 self.verified(found)
-        self.assertGreater(routed, TRIALS // 3)
+        if TRIALS >= 25:  # else it is a matter of luck
+            self.assertGreater(routed, TRIALS // 3)
 
 
 class LaneHopping(Case):

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "simulate/state.h"
 #include "support/testing.h"
+#include "support/trials.h"
 
 enum { MOST_SLOTS = 700, MEETINGS = 4 };
 
@@ -166,8 +167,7 @@ static void same_order(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        trials = (uint32_t)strtoul(argv[1], NULL, 10);
+    trials = test_trials(argc, argv, trials);
     if (argc > 2)
         seed = strtoull(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_order)};

@@ -12,13 +12,13 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import failures_oracle as oracle
-from command import ok
+from support.command import ok
+from support.trials import arguments
 
-TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 60
-SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
+TRIALS, SEED = arguments(60)
 START = datetime.datetime(2007, 3, 1, tzinfo=datetime.timezone.utc)
 WORDS = list(oracle.KINDS)
 
@@ -121,7 +121,8 @@ class Failures(unittest.TestCase):
                 self.same(found[kind], wanted[kind], (trial, kind))
             shapes += found["hardware"]["between_shape"] is not None
             self.assertEqual(found["model"] is None, not parts)
-        self.assertGreater(shapes, TRIALS // 5)
+        if TRIALS >= 60:  # else it is a matter of luck
+            self.assertGreater(shapes, TRIALS // 5)
 
     def test_a_day_without_a_beginning(self):
         text = "2010-05-03T17:00 link\n2010-07-01 link\n2010-09-01 switch\n2011-01-01 link\n"

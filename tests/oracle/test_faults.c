@@ -18,6 +18,7 @@
  * fabrics and finer points have tests of their own, so that one failure does not hide another.
  */
 #include "support/testing.h"
+#include "support/trials.h"
 
 #include "base/file.h"
 
@@ -617,7 +618,7 @@ static void run(void **state)
 {
     static const char *const patterns[] = {"leaf*", "*[0-3]", "spine ?", "none*", "*", "*e*"};
     const job *j = *state;
-    for (uint32_t number = 0; number < j->trials; number++) {
+    for (uint32_t number = 0; number < test_times(j->trials); number++) {
         trial t = {.job = j, .number = number, .dice = ~number, .ctx = sv_ctx_new(NULL)};
         t.whole = j->spec ? test_fabric(t.ctx, j->spec) : make(t.ctx, number, j->odd);
         assert_true(sv_num_nodes(t.whole) <= NODES && t.whole->num_channels <= CHANNELS);

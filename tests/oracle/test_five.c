@@ -23,6 +23,7 @@
  * mutate_five.py shows that wrong machines do not come through.
  */
 #include "support/testing.h"
+#include "support/trials.h"
 
 #include "update/five.h"
 
@@ -563,7 +564,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(watched_from_outside),
                                        cmocka_unit_test(trust_is_broken)};
-    trials = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : trials;
+    trials = test_trials(argc, argv, trials);
     seed = argc > 2 ? strtoull(argv[2], NULL, 10) : seed;
     ctx = sv_ctx_new(NULL);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,14 +12,14 @@ import tempfile
 import unittest
 from collections import Counter
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import routes_oracle as oracle
-from command import ok, selvage
+from support.command import ok, selvage
+from support.trials import arguments
 from ftree_oracle import Tree
 
-TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 120
-SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
+TRIALS, SEED = arguments(120)
 
 # As many hosts on each leaf as it has cables up; above, as many cables up as down.
 FULL = ["kary:k=2,n=2,hosts=2", "kary:k=3,n=2,hosts=3", "kary:k=2,n=3,hosts=2",
@@ -149,7 +149,8 @@ class Ftree(unittest.TestCase):
                 trials += 1
                 joined += self.assert_short_ways(tables, said)
                 self.assertFalse(any(oracle.forwarding_loops(tables, lid) for lid in tables.owner))
-        self.assertGreater(joined, trials / 2)
+        if trials >= 60:  # else it is a matter of luck
+            self.assertGreater(joined, trials / 2)
 
     def assert_short_ways(self, tables, said):
         """All LIDs of hosts are reached; by shortest ways up and then down if these join all hosts,

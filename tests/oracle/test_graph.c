@@ -19,6 +19,7 @@
  * numbered; a number gives the seed.
  */
 #include "support/testing.h"
+#include "support/trials.h"
 
 #include <igraph.h>
 #include <math.h>
@@ -537,7 +538,7 @@ static void test_sketches(void **state)
 {
     const batch *todo = *state;
     sv_ctx *ctx = sv_ctx_new(NULL);
-    for (uint32_t trial = 0; trial < todo->trials; trial++) {
+    for (uint32_t trial = 0; trial < test_times(todo->trials); trial++) {
         uint64_t dice = 0x5e1ec7ed + trial;
         char name[64];
         snprintf(name, sizeof name, "trial %u of up to %u switches", trial, todo->switches);
@@ -567,7 +568,7 @@ static void test_generated(void **state)
     (void)state;
     sv_ctx *ctx = sv_ctx_new(NULL);
     for (const char *spec = specs; *spec != 0; spec += strlen(spec) + 1)
-        for (uint32_t trial = 0; trial < 6; trial++) {
+        for (uint32_t trial = 0; trial < test_times(6); trial++) {
             uint64_t dice = 0x6e0 + 100 * (uint64_t)(spec - specs) + trial;
             char name[96];
             snprintf(name, sizeof name, "%s, failures %u", spec, trial);

@@ -10,13 +10,13 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import history_oracle as oracle
-from command import ok
+from support.command import ok
+from support.trials import arguments
 
-TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 12
-SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
+TRIALS, SEED = arguments(12)
 DAY = 86400
 
 
@@ -96,7 +96,8 @@ class Make(unittest.TestCase):
             with self.subTest(trial=trial, spec=spec, options=options):
                 waited += self.compare(spec, rng.randint(1, 6), rng.randint(0, 4),
                                        rng.random() < 0.5, *options)
-        self.assertGreater(waited, 20 * TRIALS if TRIALS > 5 else 0)  # else nothing was tried
+        if TRIALS >= 12:  # else it is a matter of luck
+            self.assertGreater(waited, 20 * TRIALS if TRIALS > 5 else 0)  # else nothing was tried
 
     def test_utilisation_is_near_the_load(self):
         for seed in range(1, 5):

@@ -15,13 +15,13 @@ import tempfile
 import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import jobs_oracle as oracle
-from command import ok, selvage
+from support.command import ok, selvage
+from support.trials import arguments
 
-TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 60
-SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
+TRIALS, SEED = arguments(60)
 TITLES = "%18s %9s %8s %8s %2s %10s %6s %s\n" % ("JOBID", "PARTITION", "NAME", "USER", "ST", "TIME",
                                                "NODES", "NODELIST(REASON)")
 REASONS = ("(Resources)", "(Priority)", "(ReqNodeNotAvail, UnavailableNodes:n[1-2])",
@@ -219,7 +219,8 @@ class Readers(unittest.TestCase):
                 for at in moments:
                     seen[reader] += bool(self.check(text, reader, at))
         for reader, count in seen.items():
-            self.assertGreater(count, TRIALS // 3, reader)
+            if TRIALS >= 60:  # else it is a matter of luck
+                self.assertGreater(count, TRIALS // 3, reader)
 
     def test_titles_in_any_order(self):
         """Whatever names say, a job is never taken for another: what cannot be told is refused."""
@@ -286,7 +287,8 @@ class Readers(unittest.TestCase):
                 self.hosts_are(written, names)
                 again = slurm("hostlist", ",".join(names))[0]  # as Slurm would write it
                 self.hosts_are(again, names)
-            self.assertGreater(asked, TRIALS // 2)
+            if TRIALS >= 60:  # else it is a matter of luck
+                self.assertGreater(asked, TRIALS // 2)
 
     def hosts_are(self, written, names):
         told = self.read("1|RUNNING|%s\n" % written)
@@ -304,8 +306,10 @@ class Filter(unittest.TestCase):
             hosts = sorted(fabric.ports)
             with tempfile.TemporaryDirectory(prefix="selvage-filter-") as directory:
                 self.day(rng, spec, fabric, hosts, os.path.join(directory, "map"), answers)
-        self.assertGreater(answers[0], TRIALS // 6)
-        self.assertGreater(answers[1], TRIALS // 12)
+        if TRIALS >= 60:  # else it is a matter of luck
+            self.assertGreater(answers[0], TRIALS // 6)
+        if TRIALS >= 60:  # else it is a matter of luck
+            self.assertGreater(answers[1], TRIALS // 12)
 
     def day(self, rng, spec, fabric, hosts, path, answers):
         jobs, before, number = {}, None, 0

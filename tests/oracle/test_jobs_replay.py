@@ -12,15 +12,15 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import history_oracle as oracle
 import metrics_oracle
 import routes_oracle
-from command import ok
+from support.command import ok
+from support.trials import arguments
 
-TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 6
-SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
+TRIALS, SEED = arguments(6)
 METRICS = ("max_efi", "job_efi_avg", "dark_fibre_percent", "job_links_avg")
 BEGIN = oracle.seconds("2015-02-01T00:00:00")
 
@@ -151,7 +151,8 @@ class Replay(unittest.TestCase):
             spec, engines = cases[trial % len(cases)]
             with self.subTest(trial=trial, spec=spec):
                 changes += self.compare(rng, spec, engines)
-        self.assertGreater(changes, 3 * TRIALS)
+        if TRIALS >= 6:  # else it is a matter of luck
+            self.assertGreater(changes, 3 * TRIALS)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,16 @@ The oracle for lanes (lanes_oracle.py) where answers are known, or can be had by
 Run: python3 -B tests/oracle/test_lanes_oracle.py
 """
 import itertools
+import os
 import random
+import sys
 import unittest
 
-import lanes_oracle as oracle
-from test_routes_oracle import ring, switch
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import lanes_oracle as oracle  # noqa: E402
+from support.trials import trials  # noqa: E402
+from test_routes_oracle import ring, switch  # noqa: E402
 
 NO_LIMIT = 10 ** 9
 
@@ -132,7 +137,7 @@ class GivenPaths(unittest.TestCase):
     def test_trying_everything(self):
         rng = random.Random(1)
         seen = set()
-        for _ in range(400):
+        for _ in range(trials(400)):
             channels = rng.randint(3, 6)
             paths = [tuple(rng.sample(range(channels), rng.randint(2, channels)))
                      for _ in range(rng.randint(2, 6))]
@@ -176,7 +181,7 @@ class AnyShortestPaths(unittest.TestCase):
 
     def test_trying_everything(self):
         rng = random.Random(2)
-        for _ in range(60):
+        for _ in range(trials(60)):
             switches = rng.randint(4, 6)
             graph = random_graph(rng, switches, switches + rng.randint(0, 1))
             sources = set(rng.sample(range(switches), rng.randint(1, switches)))

@@ -10,11 +10,11 @@ import shutil
 import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import metrics_oracle as metrics
 import routes_oracle as oracle
-from command import ok, selvage
+from support.command import ok, selvage
 from test_routes import SEED, TRIALS, Case, random_fabric, random_tables, rewrite
 
 
@@ -146,7 +146,8 @@ class Metrics(Case):
             with self.subTest("trial %d: python3 -B tests/oracle/test_metrics.py 2 %d" %
                               (trial, trial)):
                 drawn += self.one(trial)
-        self.assertGreater(drawn, TRIALS // 6)
+        if TRIALS >= 150:  # else it is a matter of luck
+            self.assertGreater(drawn, TRIALS // 6)
 
     def measured(self, fabric, engine, *options):
         ok("route", fabric, "--engine", engine, "--no-check", "-o", self.path("tables"), *options)

@@ -13,6 +13,7 @@
  */
 #include "support/simulating.h"
 #include "support/tracing.h"
+#include "support/trials.h"
 
 #include "traces/replay.h"
 
@@ -574,8 +575,7 @@ static void replays_are_what_the_rules_say(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        trials = strtoull(argv[1], NULL, 10);
+    trials = test_trials(argc, argv, (uint32_t)trials);
     if (argc > 2)
         first_seed = strtoull(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(replays_are_what_the_rules_say)};

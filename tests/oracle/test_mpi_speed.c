@@ -15,6 +15,7 @@
  */
 #include "support/simulating.h"
 #include "support/tracing.h"
+#include "support/trials.h"
 
 enum { MOST_RANKS = 8, MOST_PAIRS = 4 };
 
@@ -224,8 +225,7 @@ static void others_may_be_later(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        trials = strtoull(argv[1], NULL, 10);
+    trials = test_trials(argc, argv, (uint32_t)trials);
     if (argc > 2)
         first_seed = strtoull(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_message_at_a_time),

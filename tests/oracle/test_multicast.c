@@ -5,6 +5,7 @@
  * tried, so that it is known whether there was one to be found.
  */
 #include "support/testing.h"
+#include "support/trials.h"
 
 static sv_ctx *ctx;
 static uint64_t seed = 1;
@@ -224,7 +225,7 @@ static void trees_have_no_cycle(void **state)
 {
     (void)state;
     unsigned found = 0, refused = 0;
-    for (int trial = 0; trial < 400; trial++) {
+    for (uint32_t trial = 0; trial < test_times(400); trial++) {
         sv_fabric *f = draw_fabric(false);
         sv_routes *r = draw_routes(f);
         sv_traffic traffic = (sv_traffic)lot(SV_TRAFFIC_COUNT);
@@ -253,7 +254,7 @@ static void trees_have_no_cycle(void **state)
         sv_fabric_free(f);
     }
     printf("%u trees, %u times none\n", found, refused);
-    assert_true(found > 1000 && refused * 20 < found);
+    assert_true(!test_enough() || (found > 1000 && refused * 20 < found));
 }
 
 /* Trees for several SLs, each beside those before it, and all their packets together. */
@@ -261,7 +262,7 @@ static void nor_do_several_together(void **state)
 {
     (void)state;
     unsigned found = 0, refused = 0;
-    for (int trial = 0; trial < 200; trial++) {
+    for (uint32_t trial = 0; trial < test_times(200); trial++) {
         sv_fabric *f = draw_fabric(false);
         sv_routes *r = draw_routes(f);
         sv_traffic traffic = (sv_traffic)lot(SV_TRAFFIC_COUNT);
@@ -294,7 +295,7 @@ static void nor_do_several_together(void **state)
         sv_fabric_free(f);
     }
     printf("%u trees, %u times none, or tables that deadlock\n", found, refused);
-    assert_true(found > 400);
+    assert_true(!test_enough() || found > 400);
 }
 
 /* ---- all trees ---- */
@@ -378,7 +379,7 @@ static void what_is_there_is_found(void **state)
 {
     (void)state;
     unsigned none = 0, some = 0;
-    for (int trial = 0; trial < 400; trial++) {
+    for (uint32_t trial = 0; trial < test_times(400); trial++) {
         sv_fabric *f = draw_fabric(true);
         sv_routes *r = draw_routes(f);
         sv_traffic traffic = (sv_traffic)lot(SV_TRAFFIC_COUNT);
@@ -402,7 +403,7 @@ static void what_is_there_is_found(void **state)
         sv_fabric_free(f);
     }
     printf("%u times there is a tree, %u times none\n", some, none);
-    assert_true(some > 100);
+    assert_true(!test_enough() || some > 100);
 }
 
 static int begin(void **state)

@@ -5,6 +5,7 @@
  * usage: test_rehearse [TRIALS [SEED]]
  */
 #include "support/transition.h"
+#include "support/trials.h"
 
 #include "base/rng.h"
 
@@ -317,8 +318,7 @@ static void counts_are_those_of_the_trace(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(counts_are_those_of_the_trace)};
-    if (argc > 1)
-        trials = strtoull(argv[1], NULL, 10);
+    trials = test_trials(argc, argv, (uint32_t)trials);
     if (argc > 2)
         first_seed = strtoull(argv[2], NULL, 10);
     return cmocka_run_group_tests(tests, begin, end);

@@ -13,13 +13,13 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import routes_oracle as oracle
-from command import ok, selvage
+from support.command import ok, selvage
+from support.trials import arguments
 
-TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 60
-SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
+TRIALS, SEED = arguments(60)
 
 
 def random_spec(rng):

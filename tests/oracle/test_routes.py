@@ -19,9 +19,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import routes_oracle as oracle  # noqa: E402
 from support.command import ok, selvage  # noqa: E402
 from support.tables import plain  # noqa: E402
+from support.trials import arguments  # noqa: E402
 
-TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 150
-SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
+TRIALS, SEED = arguments(150)
 CHECKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_proof.py")
 ENGINES = ("minhop", "sssp", "updn", "dnup", "dor", "dfsssp", "lash", "nue", "weave", "sar", "sssp-df",
            "minhop-df")
@@ -342,7 +342,8 @@ class Engines(Case):
                 self.assertEqual(wanted["unreachable"]["terminal_terminal"], split)
                 self.assertTrue(all(wanted[v] for v in VERDICTS), wanted["cycle"])
             shutil.rmtree(directory, ignore_errors=True)
-        self.assertGreater(routed, TRIALS // 8)
+        if TRIALS >= 150:  # else it is a matter of luck
+            self.assertGreater(routed, TRIALS // 8)
 
 
 def ok_or_no(*arguments):

@@ -11,7 +11,10 @@ import sys
 import tempfile
 import unittest
 
-import routes_oracle as oracle
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import routes_oracle as oracle  # noqa: E402
+from support.trials import trials  # noqa: E402
 
 CHECKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_proof.py")
 NONE = {"terminal_terminal": 0, "terminal_switch": 0, "switch_terminal": 0, "switch_switch": 0}
@@ -620,7 +623,7 @@ class Proof(unittest.TestCase):
 
     def test_random_tables(self):
         rng, seen = random.Random("proofs"), set()
-        for _ in range(40):
+        for _ in range(max(8, trials(40))):
             fabric = random_fabric(rng)
             with tempfile.TemporaryDirectory() as directory:
                 fabric.write(directory)
@@ -648,7 +651,7 @@ class Same(unittest.TestCase):
     def test_transition_to_itself(self):
         """Nothing to mix: the verdicts are those of the tables alone."""
         rng = random.Random("same")
-        for _ in range(60):
+        for _ in range(trials(60)):
             tables = random_fabric(rng).load()
             alone, both = oracle.verify(tables), oracle.verify_transition(tables, tables)
             self.assertEqual(both["deadlock_free"], alone["switch_switch"])
@@ -661,7 +664,7 @@ class Same(unittest.TestCase):
     def test_transition_by_trying_all_mixtures(self):
         """Every switch has wholly the old or wholly the new tables, in all combinations."""
         rng = random.Random("mixtures")
-        for _ in range(15):
+        for _ in range(trials(15)):
             one = random_fabric(rng)
             old = one.load()
             one.route(lambda s, t, lid: one.lft[s][lid] if rng.random() < .7 else rng.randint(1, 3))

@@ -13,14 +13,14 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import routes_oracle
 import sar_rules as sar
-from command import ok, selvage
+from support.command import ok, selvage
+from support.trials import arguments
 
-TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 60
-SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
+TRIALS, SEED = arguments(60)
 
 
 def random_spec(rng):
@@ -126,7 +126,8 @@ class TheRules(Case):
                 self.assertEqual(sar.replay(fabric, jobs, tables, lmc), [])
                 dull = sar.route(fabric, {}, lmc, min)  # knows of no jobs
                 noticed += sar.replay(fabric, jobs, dull, lmc) != []
-        self.assertGreater(noticed, TRIALS // 2)
+        if TRIALS >= 60:  # else it is a matter of luck
+            self.assertGreater(noticed, TRIALS // 2)
 
     def test_order_by_hand(self):
         fabric = sar.Fabric(ok("convert", "mesh:3,hosts=3", "-f", "json").out)

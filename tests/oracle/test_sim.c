@@ -10,6 +10,7 @@
  */
 #include "sim_trial.h"
 #include "support/testing.h"
+#include "support/trials.h"
 
 static sv_ctx *ctx;
 static uint32_t trials = 1000;
@@ -409,7 +410,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest still[] = {cmocka_unit_test(both_agree_to_the_tick)};
     const struct CMUnitTest changing[] = {cmocka_unit_test(both_agree_on_changes)};
-    trials = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : trials;
+    trials = test_trials(argc, argv, trials);
     seed = argc > 2 ? strtoull(argv[2], NULL, 10) : seed;
     ctx = sv_ctx_new(NULL);
     int failed = 0;

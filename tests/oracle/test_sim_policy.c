@@ -11,6 +11,7 @@
  */
 #include "sim_choosing.h"
 #include "support/testing.h"
+#include "support/trials.h"
 
 static sv_ctx *ctx;
 static uint32_t trials = 1000;
@@ -386,7 +387,7 @@ static void both_agree_on_policies(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(both_agree_on_policies)};
-    trials = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : trials;
+    trials = test_trials(argc, argv, trials);
     seed = argc > 2 ? strtoull(argv[2], NULL, 10) : seed;
     ctx = sv_ctx_new(NULL);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,10 @@ import subprocess
 import sys
 import unittest
 
-TRIALS, SEED = 150, 1
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from support.trials import arguments  # noqa: E402
+
+TRIALS, SEED = arguments(150)
 PROGRAM = os.path.join(os.environ.get("SELVAGE_BUILD", "build/check"), "tests", "support_trace")
 ANY = 2**32 - 1
 COMPUTE, SEND, ISEND, RECV, IRECV, WAIT, COLLECTIVE, ICOLLECTIVE = range(8)
@@ -423,8 +426,4 @@ class Summary(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and sys.argv[1].isdigit():
-        TRIALS = int(sys.argv.pop(1))
-        if len(sys.argv) > 1 and sys.argv[1].isdigit():
-            SEED = int(sys.argv.pop(1))
     unittest.main()

@@ -10,13 +10,13 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import routes_oracle as oracle
-from command import ok, selvage
+from support.command import ok, selvage
+from support.trials import arguments
 
-TRIALS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 40
-SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
+TRIALS, SEED = arguments(40)
 VERDICTS = "terminal_terminal", "terminal_switch", "switch_switch"
 
 
@@ -47,7 +47,8 @@ class Tori(unittest.TestCase):
                 self.assertTrue(all(found[v] for v in VERDICTS), found["cycle"])
                 split = selvage("check", tables, "--json").json["split_pairs"]
                 self.assertEqual(found["unreachable"]["terminal_terminal"], split)
-        self.assertGreaterEqual(routed, TRIALS * 9 // 10)
+        if TRIALS >= 40:  # else it is a matter of luck
+            self.assertGreaterEqual(routed, TRIALS * 9 // 10)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
  * SELVAGE_VERBOSE=1 tells what came of it.
  */
 #include "support/testing.h"
+#include "support/trials.h"
 
 #include "update_case.h"
 #include "update_oracle.h"
@@ -507,7 +508,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(plans_are_safe),
                                        cmocka_unit_test(plans_are_found),
                                        cmocka_unit_test(the_judge_sees_what_is_spoilt)};
-    trials = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : trials;
+    trials = test_trials(argc, argv, trials);
     seed = argc > 2 ? strtoull(argv[2], NULL, 10) : seed;
     verbose = getenv("SELVAGE_VERBOSE") != NULL;
     ctx = sv_ctx_new(NULL);

@@ -7,18 +7,30 @@ make check runs with less, make check-deep with all, a night with ten times as m
 tests/support/trials.h is the same for tests in C.
 """
 import os
+import sys
 
-FACTOR = float(os.environ.get("SELVAGE_TRIALS", "1"))
+try:
+    FACTOR = float(os.environ.get("SELVAGE_TRIALS", "1"))
+except ValueError:
+    FACTOR = 0
 if not FACTOR > 0:
-    raise SystemExit("SELVAGE_TRIALS is a factor above 0, such as 0.1 or 5")
+    sys.exit("SELVAGE_TRIALS is a factor above 0, such as 0.1 or 5")
 
 
-def trials(count, least=1, coarser=None):
-    """A number of trials, times the factor; at least so many.
+def trials(count):
+    """A number of trials, times the factor; at least one."""
+    return max(1, round(count * FACTOR))
 
-    coarser: the count is the step of a loop that goes through everything; with a factor below 1 it
-    becomes that much wider, at most `coarser`.
-    """
-    if coarser is not None:
-        return max(least, count if FACTOR >= 1 else min(coarser, round(count / FACTOR)))
-    return max(least, round(count * FACTOR))
+
+def stride(widest):
+    """The step of a loop that goes through everything: 1, or wider if the factor is below 1."""
+    return min(widest, max(1, round(1 / FACTOR)))
+
+
+def arguments(count):
+    """Trials and first seed of a program that is called as test_x.py [TRIALS [SEED]] …, which are
+    taken off its arguments."""
+    given = []
+    while len(given) < 2 and len(sys.argv) > 1 and sys.argv[1].isdigit():
+        given.append(int(sys.argv.pop(1)))
+    return (given + [trials(count), 1][len(given):])[:2]

@@ -3,6 +3,7 @@
  * the papers promise, and what is left of it when cables and switches fail.
  */
 #include "support/testing.h"
+#include "support/trials.h"
 
 TEST_CONTEXT
 
@@ -164,7 +165,7 @@ static void numbers_do_not_matter(void **state)
 {
     (void)state;
     uint64_t lots = 77777777777777u;
-    for (uint32_t trial = 0; trial < 200; trial++) {
+    for (uint32_t trial = 0; trial < test_times(200); trial++) {
         struct drawn d = {.a = 4 + draw(&lots, 5), .g = 2 + draw(&lots, 12)};
         sv_fabric *f = draw_one(&d, &lots);
         sv_routes *r = NULL;
@@ -475,7 +476,7 @@ static void failures_are_survived_or_named(void **state)
     uint64_t lots = 88172645463325252u;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sv_fabric *whole = test_fabric(ctx, cases[i].spec);
-        for (uint32_t trial = 0; trial < 60; trial++, trials++) {
+        for (uint32_t trial = 0; trial < test_times(60); trial++, trials++) {
             int what = 1 + (int)(trial % 7);
             sv_fabric *f = broken(whole, cases[i].size, what, 1 + trial / 12, &lots);
             for (int k = 0; k < 4; k++) {
@@ -497,7 +498,9 @@ static void failures_are_survived_or_named(void **state)
         "of %u broken dragonflies (%u fit for d3r, %u of them missed): dla %u, d3r %u, sssp-df %u, "
         "minhop-df %u\n",
         trials, fit, missed, survived[0], survived[1], survived[2], survived[3]);
-    assert_true(missed <= 9);
+    if (!test_enough())
+        return;
+    assert_true(missed <= 9 || test_factor() > 1);
     assert_true(survived[1] > 2 * survived[0]);
     assert_true(survived[2] > trials * 9 / 10 && survived[3] > trials * 9 / 10);
 }
@@ -508,7 +511,7 @@ static void numbers_do_not_matter_to_failures(void **state)
     (void)state;
     uint64_t lots = 424242424242u;
     unsigned survived = 0;
-    for (uint32_t trial = 0; trial < 200; trial++) {
+    for (uint32_t trial = 0; trial < test_times(200); trial++) {
         struct drawn d = {.a = 4 + draw(&lots, 5), .g = 3 + draw(&lots, 11)};
         sv_fabric *whole = draw_one(&d, &lots), *f = NULL;
         sv_mask *mask = sv_mask_new(ctx, whole);
@@ -528,8 +531,8 @@ static void numbers_do_not_matter_to_failures(void **state)
         sv_fabric_free(f);
         sv_fabric_free(whole);
     }
-    print_message("d3r survived %u of 200\n", survived);
-    assert_int_equal(survived, 200);
+    print_message("d3r survived %u of %u\n", survived, test_times(200));
+    assert_int_equal(survived, test_times(200));
 }
 
 /* Failed local cables never stop d3r as long as groups hold together. */
@@ -546,7 +549,7 @@ static void d3r_survives_local_failures(void **state)
     unsigned dla = 0;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sv_fabric *whole = test_fabric(ctx, cases[i].spec);
-        for (uint32_t trial = 0; trial < 40; trial++) {
+        for (uint32_t trial = 0; trial < test_times(40); trial++) {
             sv_fabric *f = broken(whole, cases[i].size, LOCAL, 1 + trial / 4, &lots);
             if (!survives(f, "d3r", 0))
                 fail_msg("%s: %s", cases[i].spec, sv_ctx_message(ctx));
@@ -556,7 +559,7 @@ static void d3r_survives_local_failures(void **state)
         sv_fabric_free(whole);
     }
     /* It may: halves of a group are groups, too, if both have cables to all others. */
-    assert_true(dla < 120 / 4);
+    assert_true(!test_enough() || dla < 3 * test_times(40) / 4);
 }
 
 /* A switch less in a group, a cable less of several between two groups: dla does not mind. */

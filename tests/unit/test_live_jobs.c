@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "support/following.h"
+#include "support/trials.h"
 
 static const char spec[] = "kary:k=4,n=2,hosts=4";
 
@@ -352,7 +353,7 @@ static void test_random_walk(void **state)
     uint64_t fabric_before = 99, map_before = 99, map_good = 5;
     unlink(map_path);
     sv_rng_init(&rng, 11);
-    for (int i = 0; i < 150; i++) {
+    for (uint32_t i = 0; i < test_times(150); i++) {
         uint64_t fabric = sv_rng_below(&rng, 5), map = sv_rng_below(&rng, 8);
         fabric = fabric == 1 ? 0 : fabric;
         if (map < 4)

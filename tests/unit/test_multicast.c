@@ -3,6 +3,7 @@
  * that groups get the smallest part, and that making room changes nothing but names.
  */
 #include "support/testing.h"
+#include "support/trials.h"
 
 TEST_CONTEXT
 
@@ -319,7 +320,7 @@ static void groups_get_the_smallest_part(void **state)
 {
     (void)state;
     uint64_t seed = 1;
-    for (int trial = 0; trial < 200; trial++) {
+    for (uint32_t trial = 0; trial < test_times(200); trial++) {
         sv_fabric *f = broken("torus:4x4,hosts=2", 2, 9, (uint64_t)(trial / 10));
         sv_routes *r = route(f, "updn", 1, SV_SLS_PAIR);
         sv_mtree *t = NULL;

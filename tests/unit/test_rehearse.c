@@ -5,6 +5,7 @@
  * usage: test_rehearse [TRIALS [SEED]]
  */
 #include "support/transition.h"
+#include "support/trials.h"
 
 TEST_CONTEXT
 
@@ -120,6 +121,8 @@ static void safe_ways_do_no_harm(void **state)
         print_message("%llu %s%s", (unsigned long long)ways[way],
                       sv_update_way_name((sv_update_way)way),
                       way + 1 < SV_UPDATE_WAYS ? ", " : "\n");
+    if (trials < 300) /* what is drawn is worth a look only if there is enough of it */
+        return;
     assert_true(careless > trials / 4 && lost > 0 && again > 0 && steps > 0 && held > 0);
     assert_true(expelled > 0 && off < trials / 4);
 }
@@ -476,8 +479,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(same_seed_same_run),
         cmocka_unit_test(what_cannot_be_is_refused),
     };
-    if (argc > 1)
-        trials = strtoull(argv[1], NULL, 10);
+    trials = test_trials(argc, argv, (uint32_t)trials);
     if (argc > 2)
         first_seed = strtoull(argv[2], NULL, 10);
     return cmocka_run_group_tests(tests, begin, end);

@@ -3,6 +3,7 @@
  * what the format says, and no bytes do any harm.
  */
 #include "support/tracing.h"
+#include "support/trials.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ static void random_traces_come_back(void **state)
 {
     (void)state;
     size_t length;
-    for (uint64_t seed = 0; seed < 300; seed++) {
+    for (uint64_t seed = 0; seed < test_times(300); seed++) {
         sv_rng rng;
         sv_rng_init(&rng, seed);
         sv_mpi_trace *t = trace_random(ctx, seed,
@@ -49,7 +50,7 @@ static void random_loops_come_back(void **state)
 {
     (void)state;
     size_t length;
-    for (uint64_t seed = 0; seed < 3000; seed++) {
+    for (uint64_t seed = 0; seed < test_times(3000); seed++) {
         sv_rng rng;
         sv_mpi_trace *t = NULL;
         sv_rng_init(&rng, seed);
