@@ -224,8 +224,12 @@ class Programmed(Case):
             sim.program(*["join %s %s %d" % (BROADCAST, g, lid) for g in members])
             manager.wait(lambda: len([1 for ports in groups(dump + "/opensm.mcfdbs").values()
                                       for _ in ports]) >= len(members) + 4, "no group")
-            time.sleep(0.5)
-            told = self.expect(sim.selvage("discover", "-o", now, "--json"), 0).json
+            deadline = time.time() + 60
+            while True:  # until the trees are in the switches
+                told = self.expect(sim.selvage("discover", "-o", now, "--json"), 0).json
+                if groups(now + "/opensm.mcfdbs") == groups(dump + "/opensm.mcfdbs"):
+                    break
+                self.assertLess(time.time(), deadline)
         self.assertEqual(told["multicast_groups"], 1)
         self.assertEqual(len(groups(now + "/opensm.mcfdbs")), 3)
         self.expect_same(dump, now)
@@ -403,6 +407,23 @@ class Silence(Case):
         self.assertEqual(told["unanswered"], 0)
         self.expect_same(dump, now)
 
+    def wait_catching(self, *words, timeout=60):
+        """Until the program with these words catches SIGINT."""
+        deadline, bit = time.time() + timeout, 1 << (signal.SIGINT - 1)
+        while time.time() < deadline:
+            for name in filter(str.isdigit, os.listdir("/proc")):
+                try:
+                    with open("/proc/%s/cmdline" % name) as file:
+                        line = file.read().split("\0")
+                    with open("/proc/%s/status" % name) as file:
+                        caught = int(re.search(r"SigCgt:\s*(\w+)", file.read())[1], 16)
+                except (OSError, UnicodeDecodeError, TypeError):
+                    continue
+                if line[:len(words)] == list(words) and caught & bit:
+                    return
+            time.sleep(0.02)
+        self.fail("no program %s that catches SIGINT" % (words,))
+
     def test_cancelling(self):
         net, now = self.path("net"), self.path("now")
         ok("topo", "mesh:3x3,hosts=2", "-o", net)
@@ -412,7 +433,7 @@ class Silence(Case):
                                         "--timeout", "60000", "--window", "2"],
                                        env=sim.environment, cwd=self.path(),
                                        stderr=subprocess.PIPE)
-            time.sleep(1)
+            self.wait_catching(SELVAGE, "discover")
             running = process.poll() is None
             process.send_signal(signal.SIGINT)
             message = process.communicate(timeout=20)[1]

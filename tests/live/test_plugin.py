@@ -505,7 +505,9 @@ class Multicast(Case):
                 node = "S-" + fabric["switches"][switch]["guid"][2:]
                 sm.settle(lambda: sim.unlink(node, out))
             with socket.create_connection(("127.0.0.1", port), timeout=20) as console:
-                time.sleep(0.3)
+                said = b""
+                while b"$" not in said:  # OpenSM's prompt
+                    said += console.recv(4096)
                 sm.settle(lambda: console.sendall(b"reroute\n"))
             self.assertEqual(len(sm.lines("reroute: everything is routed anew")), 1)
             self.assertEqual(sm.status()["how"], "routed")

@@ -77,10 +77,9 @@ class Steps(unittest.TestCase):
             status = sm.status()
             if len(numbers) > seen and status["step"] == (
                     numbers[-1][0] if numbers[-1][0] < numbers[-1][1] else 0):
-                time.sleep(0.3)  # OpenSM writes its dumps after the plugin its status
                 seen = len(numbers)
                 kept.append((numbers[-1], self.path("step%d" % seen)))
-                shutil.copytree(sm.dump, kept[-1][1])
+                shutil.copytree(sm.written(), kept[-1][1])  # it dumps after the plugin its status
                 if numbers[-1][0] == numbers[-1][1]:
                     return kept
             time.sleep(0.05)
@@ -89,8 +88,7 @@ class Steps(unittest.TestCase):
     def test_failure(self):
         fabric, (guid, port) = self.cable()
         sm = self.start("settle=2")
-        time.sleep(0.5)
-        shutil.copytree(sm.dump, self.path("before"))
+        shutil.copytree(sm.written(), self.path("before"))
         self.sim.unlink("S-" + guid[2:], port)
         kept = self.copy_steps(sm)
         count = kept[-1][0][1]
@@ -171,8 +169,10 @@ class Steps(unittest.TestCase):
             if not sm.lines("step 1 of"):
                 sm.wait_up(ups + 1)
                 return None
-            kept = self.copy_steps(sm)
-            time.sleep(1)
+            kept, asked = self.copy_steps(sm), len(seen)
+            deadline = time.time() + 60
+            while len(seen) < asked + len(pairs) and time.time() < deadline:
+                time.sleep(0.05)  # all of them once more, now that it is over
         finally:
             stop.set()
             asking.join()
@@ -238,27 +238,19 @@ class Steps(unittest.TestCase):
     def test_at_once_if_asked_for(self):
         _, (guid, port) = self.cable()
         sm = self.start("update=at-once")
-        ups = sm.ups()
-        self.sim.unlink("S-" + guid[2:], port)
-        sm.wait_up(ups + 1)
-        time.sleep(1)
+        sm.settle(lambda: self.sim.unlink("S-" + guid[2:], port))
+        sm.wait("safe step by step; all at once")
         self.assertEqual(sm.lines("step 1 of"), [])
-        self.assertNotEqual(sm.lines("safe step by step; all at once"), [], sm.tail())
 
     def test_the_cable_comes_back_in_the_middle(self):
         _, (guid, port) = self.cable()
         sm = self.start("settle=3")
         self.sim.unlink("S-" + guid[2:], port)
         sm.wait("step 1 of")
-        self.sim.relink("S-" + guid[2:], port)
-        deadline = time.time() + 60
-        while time.time() < deadline:
-            time.sleep(1)
-            if sm.status()["step"] == 0 and len(sm.lines("cable .* new")) > 0:
-                break
-        time.sleep(2)
+        sm.settle(lambda: self.sim.relink("S-" + guid[2:], port), quiet=4)  # longer than settle
+        sm.wait("cable .* new")
         self.assertEqual(sm.status()["steps"], 0, sm.tail())
-        last = selvage("check", sm.dump, "--json")
+        last = selvage("check", sm.written(), "--json")
         self.assertEqual((last.code, last.json["unreachable_pairs"]), (0, 0))
         self.assertEqual(sm.lines("ERR SV"), [])
 

@@ -545,8 +545,12 @@ class PageTest(unittest.TestCase):
         self.assert_clean(page)
 
 
-if __name__ == "__main__":
+def main():
     if browser.program() is None:
         print("no Chromium here (Debian: chromium)", file=sys.stderr)
         sys.exit(1 if REQUIRED else 77)
     unittest.main()
+
+
+if __name__ == "__main__":
+    main()
