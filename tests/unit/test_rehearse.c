@@ -121,10 +121,10 @@ static void safe_ways_do_no_harm(void **state)
         print_message("%llu %s%s", (unsigned long long)ways[way],
                       sv_update_way_name((sv_update_way)way),
                       way + 1 < SV_UPDATE_WAYS ? ", " : "\n");
-    if (trials < 300) /* what is drawn is worth a look only if there is enough of it */
-        return;
-    assert_true(careless > trials / 4 && lost > 0 && again > 0 && steps > 0 && held > 0);
-    assert_true(expelled > 0 && off < trials / 4);
+    if (trials >= 100) { /* a few need not meet everything */
+        assert_true(careless > trials / 4 && lost > 0 && again > 0 && steps > 0 && held > 0);
+        assert_true(expelled > 0 && off < trials / 4);
+    }
 }
 
 /* ---- by hand ---- */
@@ -466,8 +466,6 @@ static void what_cannot_be_is_refused(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(carelessness_shows_all_that_can_go_wrong),
-        cmocka_unit_test(safe_ways_do_no_harm),
         cmocka_unit_test(times_and_datagrams_are_as_told),
         cmocka_unit_test(a_switch_that_does_not_answer),
         cmocka_unit_test(an_application_dies),
@@ -478,6 +476,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(traffic_ends_when_it_is_told),
         cmocka_unit_test(same_seed_same_run),
         cmocka_unit_test(what_cannot_be_is_refused),
+        /* Random trials, after what takes no time. */
+        cmocka_unit_test(carelessness_shows_all_that_can_go_wrong),
+        cmocka_unit_test(safe_ways_do_no_harm),
     };
     trials = test_trials(argc, argv, (uint32_t)trials);
     if (argc > 2)
