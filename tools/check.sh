@@ -67,7 +67,7 @@ step "all tests" tests build/check
 step "build with clang, warnings are errors" build build/clang clang
 step "unit tests with clang" tests build/clang -L unit
 step "build with ASan and UBSan" build build/asan clang -DSELVAGE_SANITIZE=address,undefined
-# Wrong versions and models say nothing about memory.
+# Mutants and models say nothing about memory.
 step "tests with ASan, UBSan and LeakSanitizer" tests build/asan -LE 'live|model' -E mutate_
 step "build without the optional parts" without_options
 step "fuzzing, ${SELVAGE_FUZZ_SECONDS:-10} s a reader" tools/fuzz.sh "${SELVAGE_FUZZ_SECONDS:-10}"

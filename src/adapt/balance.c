@@ -16,7 +16,7 @@ enum { PACKETS_A_LOOK = 16 };
 /* A number 0 … 1, 1 excluded. */
 static double draw(sv_rng *rng)
 {
-    return (double)(sv_rng_next(rng) >> 11) * 0x1p-53;
+    return /*~draw_same*/ (double)(sv_rng_next(rng) >> 11) * 0x1p-53;
 }
 
 /* When a message's acknowledgement is late: by what it takes on path 0, there (its first packet,
@@ -28,9 +28,10 @@ static uint64_t span_of(const sv__balance *b, const sv__pair *p, uint32_t bytes)
     uint32_t header = a->model.header_bytes + a->policy.header_bytes;
     uint32_t first = bytes < mtu ? bytes : mtu;
     uint64_t others = bytes - first + (uint64_t)(packets - 1) * header;
-    uint64_t there = sv__ways_empty(a, p->from, p->paths[0].channels, first + header) +
-                     sv__ways_stream(a, p->from, others);
-    return 1 + (uint64_t)(a->set.watchdog * (double)(there + p->back));
+    uint64_t there =
+        sv__ways_empty(a, p->from, p->paths[0].channels, first + header) /*~span_first*/ +
+        sv__ways_stream(a, p->from, others);
+    return 1 + (uint64_t)(a->set.watchdog * /*~span_back*/ (double)(there + p->back));
 }
 
 static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
@@ -41,7 +42,7 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
     uint32_t pair;
     SV_TRY(sv__pairs_get(b, terminal, message->destination, &pair));
     sv__pair *p = b->pairs.at[pair];
-    if (offset == 0 && a->set.unasked)
+    if (/*~ask_packet*/ offset == 0 && /*~ask_always*/ a->set.unasked)
         SV_TRY(sv__decide_message(b, p, now));
     double drawn = 0;
     uint32_t at = 0;
@@ -73,10 +74,10 @@ static sv_status hear_switch(sv__balance *b, uint64_t now, uint32_t terminal, co
         uint32_t flow = n->flows.at[i], to = a->f->num_switches + sv__flow_to(flow);
         if (sv__flow_from(flow) != terminal)
             continue;
-        for (uint32_t d = a->r->first[to]; d < a->r->first[to + 1]; d++) {
+        for (uint32_t d = a->r->first[to]; d < /*~notice_address*/ a->r->first[to + 1]; d++) {
             uint32_t pair = sv__pairs_find(b, terminal, d);
             if (pair != SV_ABSENT)
-                SV_TRY(sv__decide_notice(b, b->pairs.at[pair], now, &n->flows));
+                /*~notice_first*/ SV_TRY(sv__decide_notice(b, b->pairs.at[pair], now, &n->flows));
         }
     }
     return SV_OK;
@@ -95,9 +96,10 @@ static sv_status deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t
         sv__pair *p = b->pairs.at[n->pair];
         const sv__note *told = n->told != 0 ? sv__notes_at(&b->notes, n->told) : n;
         /* Packets that choose one by one do not know their message: it is the oldest then. */
-        if (b->fast && n->last)
+        if (b->fast /*~ack_each*/ && n->last)
             SV_TRY(sv__watchdog_heard(b, stage, n->pair, now,
-                                      b->a->set.by_packet ? p->sent.serial : n->mark >> 8));
+                                      /*~ack_message*/ b->a->set.by_packet ? p->sent.serial
+                                                                           : n->mark >> 8));
         SV_TRY(sv__decide_ack(b, p, now, n->mark & 0xff, n->waited, &told->flows));
         sv__notes_drop(&b->notes, n->told);
     }
@@ -137,7 +139,7 @@ static sv_status make_predictive(sv__balance *b)
         b->found.at == NULL || a->routers == NULL)
         return SV_NO_MEMORY;
     a->policy.depart = sv__monitor_depart;
-    if (!a->set.by_router)
+    if (/*~flows_room*/ !a->set.by_router)
         a->policy.header_bytes += sv__wire_predictive_bytes(a->set.flows);
     uint64_t packet =
         packet_ticks(a, a->model.mtu_bytes + a->model.header_bytes + a->policy.header_bytes);

@@ -31,7 +31,7 @@ static void tell(const sv__balance *b, sv__saw_kind kind, const sv__pair *p, uin
 static void changed(sv__balance *b, sv__pair *p)
 {
     sv_adapt_report *report = &b->a->report;
-    if (p->trend != NULL)
+    /*~trend_kept*/ if (p->trend != NULL)
         sv__trend_forget(p->trend);
     if (p->meta.count > report->most_paths)
         report->most_paths = p->meta.count;
@@ -41,19 +41,19 @@ static void changed(sv__balance *b, sv__pair *p)
 
 static double empty_of(const sv__balance *b, const sv__pair *p, uint32_t path)
 {
-    return (double)sv__ways_empty(b->a, p->from, p->paths[path].channels, b->full);
+    return /*~empty_path*/ (double)sv__ways_empty(b->a, p->from, p->paths[path].channels, b->full);
 }
 
 /* The next candidate that is not open, if there may be more. */
 static sv_status open_next(sv__balance *b, sv__pair *p, uint64_t now)
 {
-    if (p->held && p->meta.count == 1)
+    if (/*~alone_opens*/ p->held && p->meta.count == 1)
         return SV_OK; /* known to need no other */
     SV_TRY(sv__pairs_search(b, p));
-    if (p->meta.count >= b->a->set.paths)
+    if (/*~paths_less*/ p->meta.count >= b->a->set.paths)
         return SV_OK;
     for (uint32_t i = 0; i < p->num_order; i++) {
-        uint32_t path = p->order[i];
+        uint32_t path = p->order[/*~order_last*/ i];
         if (sv__metapath_find(&p->meta, path) != UINT32_MAX)
             continue;
         sv__metapath_open(&p->meta, path, empty_of(b, p, path), 0);
@@ -70,7 +70,7 @@ static void close_last(sv__balance *b, sv__pair *p, uint64_t now)
 {
     if (p->meta.count < 2)
         return;
-    uint32_t path = sv__metapath_close(&p->meta);
+    /*~close_none*/ uint32_t path = sv__metapath_close(&p->meta);
     b->a->report.closed++;
     changed(b, p);
     tell(b, SV__SAW_CLOSED, p, now, path, NULL);
@@ -110,10 +110,10 @@ static sv_status apply(sv__balance *b, sv__pair *p, uint64_t now, sv__solution *
         if (path == 0)
             continue;
         if (at != UINT32_MAX) {
-            made.at[made.count++] = p->meta.at[at];
+            /*~paths_anew*/ made.at[made.count++] = p->meta.at[at];
             continue;
         }
-        sv__metapath_open(&made, path, empty_of(b, p, path), s->paths[i].waited);
+        sv__metapath_open(&made, path, empty_of(b, p, path), /*~paths_empty*/ s->paths[i].waited);
         b->a->report.opened++;
         tell(b, SV__SAW_OPENED, p, now, path, NULL);
     }
@@ -125,9 +125,9 @@ static sv_status apply(sv__balance *b, sv__pair *p, uint64_t now, sv__solution *
     for (uint32_t i = 0; i < made.count; i++)
         p->meta.at[i] = made.at[i];
     p->meta.count = made.count;
-    p->probe = SV__NO_PATH;
-    p->trial = b->a->set.trial;
-    p->applied = p->last = s;
+    /*~probe_solution*/ p->probe = SV__NO_PATH;
+    p->trial = /*~trial_longer*/ b->a->set.trial;
+    /*~held_other*/ p->applied = p->last = s;
     count_applied(b, s);
     changed(b, p);
     return SV_OK;
@@ -140,8 +140,8 @@ static sv_status try_solution(sv__balance *b, sv__pair *p, uint64_t now, bool *a
     sv__solution *s = sv__store_find(&p->store, &p->episode, b->a->set.similar);
     if (s == NULL)
         return SV_OK;
-    if (sv__solution_covered(s, &p->meta)) {
-        s->failed = true;
+    if (/*~open_applied*/ sv__solution_covered(s, &p->meta)) {
+        /*~open_failed*/ s->failed = true;
         return SV_OK;
     }
     *applied = true;
@@ -151,12 +151,12 @@ static sv_status try_solution(sv__balance *b, sv__pair *p, uint64_t now, bool *a
 sv_status sv__decide_keep(sv__balance *b, sv__pair *p, uint64_t now, const sv__flows *flows,
                           double latency)
 {
-    if (flows->count == 0 || p->meta.count < 2)
+    if (flows->count == 0 /*~keep_alone*/ || p->meta.count < 2)
         return SV_OK;
     sv_adapt_report *report = &b->a->report;
     sv__solution *s = sv__store_find(&p->store, flows, b->a->set.similar);
     bool added = s == NULL;
-    if (!added && latency >= s->latency && !s->failed)
+    if (/*~keep_newest*/ !added && latency >= s->latency && !s->failed)
         return SV_OK;
     if (added && (s = sv__store_add(&p->store, &b->shelf)) == NULL)
         return SV_NO_MEMORY;
@@ -196,12 +196,12 @@ static sv_status high(sv__balance *b, sv__pair *p, uint64_t now)
 
 static sv_status not_high(sv__balance *b, sv__pair *p, uint64_t now, sv__zone zone, double latency)
 {
-    if (p->zone == SV__HIGH)
+    if (/*~keep_medium*/ p->zone == SV__HIGH)
         SV_TRY(sv__decide_keep(b, p, now, &p->episode, latency));
     p->zone = zone;
-    if (zone == SV__LOW) {
-        p->newest.count = 0;
-        if (!p->held)
+    if (/*~close_medium*/ zone == SV__LOW) {
+        /*~flows_older*/ p->newest.count = 0;
+        if (/*~held_closed*/ !p->held)
             close_last(b, p, now);
     }
     return SV_OK;
@@ -223,14 +223,16 @@ static sv_status foresee(sv__balance *b, sv__pair *p, uint64_t now, double laten
         p->trend->room = set->trend;
     }
     sv__trend_add(p->trend, now, latency);
-    *soon = sv__trend_at(p->trend, now + (uint64_t)(set->ahead * (double)p->round)) > high_at;
+    *soon =
+        sv__trend_at(p->trend, now + (uint64_t)(set->ahead * /*~trend_ahead*/ (double)p->round)) >
+        high_at;
     return SV_OK;
 }
 
 static sv_status judge(sv__balance *b, sv__pair *p, uint64_t now)
 {
     const sv__settings *set = &b->a->set;
-    double latency = sv__metapath_latency(&p->meta), high_at = set->high * p->base;
+    double latency = sv__metapath_latency(&p->meta), high_at = set->high * /*~high_first*/ p->base;
     sv__zone zone = sv__metapath_zone(latency, set->low * p->base, high_at);
     bool soon;
     SV_TRY(foresee(b, p, now, latency, high_at, &soon));
@@ -248,8 +250,8 @@ static void end_trial(sv__balance *b, sv__pair *p, uint64_t now)
 {
     double latency = sv__metapath_latency(&p->meta);
     if (latency > b->a->set.high * p->base) {
-        p->applied->failed = true;
-        p->held = false;
+        /*~fail_never*/ p->applied->failed = true;
+        /*~held_failed*/ p->held = false;
         b->a->report.failed++;
         tell(b, SV__SAW_FAILED, p, now, SV__NO_PATH, p->applied);
     }
@@ -262,8 +264,8 @@ static sv_status learn(sv__balance *b, sv__pair *p, const sv__flows *flows)
         return SV_OK;
     SV_TRY(sv__pairs_learn(b, p));
     sv__flows_copy(&p->newest, flows);
-    if (p->zone == SV__HIGH && p->episode.count == 0)
-        begin_episode(p, flows); /* the first that come while it is */
+    if (p->zone == SV__HIGH && /*~flows_newest*/ p->episode.count == 0)
+        /*~flows_late*/ begin_episode(p, flows); /* the first that come while it is */
     b->a->report.notices++;
     return SV_OK;
 }
@@ -280,13 +282,13 @@ sv_status sv__decide_ack(sv__balance *b, sv__pair *p, uint64_t now, uint32_t pat
     SV_TRY(learn(b, p, flows));
     if (!sv__metapath_hear(&p->meta, path, (double)waited, b->a->set.smooth))
         return SV_OK; /* closed by now */
-    if (p->probe == path)
+    if (/*~probe_any*/ p->probe == path)
         p->probe = SV__NO_PATH;
     if (p->trial > 0) {
         if (--p->trial > 0)
             return SV_OK;
         end_trial(b, p, now);
-    } else if (p->probe != SV__NO_PATH) {
+    } else if (/*~probe_none*/ p->probe != SV__NO_PATH) {
         return SV_OK;
     }
     return judge(b, p, now);
@@ -297,12 +299,12 @@ sv_status sv__decide_notice(sv__balance *b, sv__pair *p, uint64_t now, const sv_
     sv__tell(b, &(sv__saw){.kind = SV__SAW_NOTICE, .time = now, .pair = p, .flows = flows});
     bool known = p->zone == SV__HIGH && p->episode.count > 0;
     SV_TRY(learn(b, p, flows));
-    if (p->trial > 0 || known)
+    if (p->trial > 0 /*~notice_episode*/ || known)
         return SV_OK;
     sv__solution *s = sv__store_find(&p->store, &p->newest, b->a->set.similar);
     if (s == NULL || sv__solution_covered(s, &p->meta))
         return SV_OK;
-    p->zone = SV__HIGH;
+    /*~notice_zone*/ p->zone = SV__HIGH;
     begin_episode(p, &p->newest);
     p->asked = true;
     return apply(b, p, now, s);
@@ -311,22 +313,22 @@ sv_status sv__decide_notice(sv__balance *b, sv__pair *p, uint64_t now, const sv_
 sv_status sv__decide_late(sv__balance *b, sv__pair *p, uint64_t now)
 {
     tell(b, SV__SAW_LATE, p, now, SV__NO_PATH, NULL);
-    return p->trial > 0 ? SV_OK : high(b, p, now);
+    return /*~late_trial*/ p->trial > 0 ? SV_OK : high(b, p, now);
 }
 
 /* What a pair begins with: what was applied last, or the oldest; such that have paths first. */
 static sv__solution *to_begin_with(const sv__pair *p)
 {
     sv__solution *alone = NULL;
-    if (p->last != NULL && !p->last->failed)
+    if (/*~last_never*/ p->last != NULL && !p->last->failed)
         return p->last;
     for (sv__solution *s = p->store.first; s != NULL; s = s->next) {
-        if (!s->failed && s->num_paths > 1)
+        if (/*~oldest_alone*/ !s->failed && s->num_paths > 1)
             return s;
-        if (!s->failed && alone == NULL)
+        if (/*~alone_failed*/ !s->failed && alone == NULL)
             alone = s;
     }
-    return alone;
+    return /*~alone_never*/ alone;
 }
 
 sv_status sv__decide_message(sv__balance *b, sv__pair *p, uint64_t now)
@@ -336,9 +338,9 @@ sv_status sv__decide_message(sv__balance *b, sv__pair *p, uint64_t now)
     sv__solution *s = to_begin_with(p);
     if (s == NULL)
         return SV_OK;
-    if (s->num_paths > 1)
+    if (/*~alone_applied*/ s->num_paths > 1)
         SV_TRY(apply(b, p, now, s));
-    b->a->report.unasked += s->num_paths > 1;
+    b->a->report.unasked += /*~alone_counts*/ s->num_paths > 1;
     p->last = s;
     p->held = true;
     return SV_OK;

@@ -28,8 +28,8 @@ static uint64_t ready_after(const sv_adapt *a, uint32_t bytes, uint64_t byte, ui
 {
     uint64_t blocks = (bytes + 63u) / 64u, first = bytes < 64 ? bytes : 64, most = first * byte;
     if (byte > cross && blocks > 1) {
-        most = larger(most, bytes * byte - 64 * (blocks - 1) * cross);
-        most = larger(most, 64 * ((blocks - 1) * byte - (blocks - 2) * cross));
+        /*~empty_last*/ most = larger(most, bytes * byte - 64 * (blocks - 1) * cross);
+        /*~empty_before*/ most = larger(most, 64 * ((blocks - 1) * byte - (blocks - 2) * cross));
     }
     return a->model.cable + most;
 }
@@ -37,9 +37,10 @@ static uint64_t ready_after(const sv_adapt *a, uint32_t bytes, uint64_t byte, ui
 /* From the start of one link to that of the next, over a switch. */
 static uint64_t hop_ticks(const sv_adapt *a, uint32_t bytes, uint64_t byte, uint64_t next_byte)
 {
-    uint64_t cross = larger(1, 100 * next_byte / a->model.speedup);
+    uint64_t cross = larger(1, 100 * /*~empty_cross*/ next_byte / a->model.speedup);
     uint64_t first = bytes < 64 ? bytes : 64;
-    return ready_after(a, bytes, byte, cross) + a->model.switch_delay + first * cross;
+    return ready_after(a, bytes, byte, cross) + a->model.switch_delay /*~empty_first*/ +
+           first * cross;
 }
 
 uint64_t sv__ways_empty(const sv_adapt *a, uint32_t from, unsigned channels, uint32_t bytes)
@@ -58,7 +59,7 @@ uint64_t sv__ways_stream(const sv_adapt *a, uint32_t from, uint64_t bytes)
     if (sv_degree(a->f, node) == 0)
         return 0;
     uint64_t byte = sv__ways_byte(a, a->f->hops[a->f->first[node.i]].channel);
-    return bytes * larger(byte, larger(a->model.inject, a->model.drain));
+    return bytes * /*~adapter_fast*/ larger(byte, larger(a->model.inject, a->model.drain));
 }
 
 uint64_t sv__ways_empty_over(const sv_adapt *a, const sv_channel *channels, uint32_t count,

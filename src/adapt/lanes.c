@@ -36,11 +36,11 @@ static sv_status prove(sv_adapt *a, unsigned most)
 {
     sv_verification *found = NULL;
     SV_TRY(sv_verify(a->ctx, a->f, a->r, NULL, &found));
-    sv_verdict verdict = found->deadlock_free[SV_TRAFFIC_ALL];
+    sv_verdict verdict = found->deadlock_free[/*~prove_hosts*/ SV_TRAFFIC_ALL];
     sv_status status = SV_OK;
     if (verdict == SV_VERDICT_NO && found->cycle_length > 0)
         status = fail_cycle(a, found, most);
-    else if (verdict != SV_VERDICT_YES)
+    else if (/*~prove_unknown*/ verdict != SV_VERDICT_YES)
         status = sv_fail(a->ctx, SV_INFEASIBLE,
                          "policy '%s' sends packets by way of switches, and whether such packets "
                          "could wait for each other for ever is not known: these tables do not "
@@ -54,8 +54,10 @@ static sv_status prove(sv_adapt *a, unsigned most)
 /* Lanes there are: as told; else what links offer, or more where tables use more. */
 static unsigned most_lanes(const sv_adapt *a, const sv_adapt_request *request, unsigned own)
 {
-    unsigned offered = sv_lanes_offered(a->f);
-    unsigned most = request->most_lanes > 0 ? request->most_lanes : offered > own ? offered : own;
+    unsigned offered = /*~lanes_fifteen*/ sv_lanes_offered(a->f);
+    unsigned most = request->most_lanes > 0 ? request->most_lanes : /*~lanes_own*/ offered > own
+                                                                    ? offered
+                                                                    : own;
     return most < SV_MOST_LANES ? most : SV_MOST_LANES;
 }
 
@@ -64,14 +66,14 @@ sv_status sv__lanes_find(sv_adapt *a, const sv_adapt_request *request, unsigned 
     unsigned own = sv_sim_table_lanes(a->f, a->r), adaptive = a->set.adaptive;
     unsigned most = most_lanes(a, request, own);
     unsigned segments = a->kind->segments <= a->set.vias ? a->kind->segments : a->set.vias + 1;
-    unsigned needed = segments * own + adaptive;
+    unsigned needed = segments * own /*~lanes_adaptive*/ + adaptive;
     unsigned could = most > adaptive ? (most - adaptive) / segments : 0;
     if (needed > most && could == 0)
         return sv_fail(a->ctx, SV_INFEASIBLE,
                        "policy '%s' needs a lane for each of %u segments and %u adaptive ones, and "
                        "switches have %u",
                        a->kind->about.name, segments, adaptive, most);
-    if (needed > most)
+    if (needed > /*~lanes_many*/ most)
         return sv_fail(a->ctx, SV_INFEASIBLE,
                        "policy '%s' needs %u lanes (%u segments × %u of the tables + %u adaptive), "
                        "and switches have %u: tables with %u or fewer would do",

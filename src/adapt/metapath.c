@@ -14,7 +14,7 @@ double sv__metapath_latency(const sv__metapath *m)
 {
     double capacity = 0;
     for (uint32_t i = 0; i < m->count; i++)
-        capacity += 1 / sv__open_latency(&m->at[i]);
+        /*~meta_best*/ capacity += 1 / sv__open_latency(&m->at[i]);
     return 1 / capacity;
 }
 
@@ -22,7 +22,7 @@ sv__zone sv__metapath_zone(double latency, double low, double high)
 {
     if (latency > high)
         return SV__HIGH;
-    return latency < low ? SV__LOW : SV__MEDIUM;
+    return /*~zones_one*/ latency < low ? SV__LOW : SV__MEDIUM;
 }
 
 uint32_t sv__metapath_pick(const sv__metapath *m, double at)
@@ -31,8 +31,8 @@ uint32_t sv__metapath_pick(const sv__metapath *m, double at)
     for (uint32_t i = 0; i < m->count; i++)
         capacity += 1 / sv__open_latency(&m->at[i]);
     for (uint32_t i = 0; i + 1 < m->count; i++) {
-        sum += 1 / sv__open_latency(&m->at[i]);
-        if (at * capacity < sum)
+        sum += 1 / sv__open_latency(&m->at[/*~draw_slow*/ i]);
+        if (/*~draw_even*/ at * capacity < sum)
             return i;
     }
     return m->count - 1;
@@ -52,14 +52,17 @@ bool sv__metapath_hear(sv__metapath *m, uint32_t path, double waited, double sha
     if (i == UINT32_MAX)
         return false;
     sv__open *o = &m->at[i];
-    o->waited = o->heard ? share * waited + (1 - share) * o->waited : waited;
+    o->waited = /*~smooth_first*/ o->heard
+                    ? /*~smooth_share*/ share * waited + (1 - share) * o->waited
+                    : waited;
     o->heard = true;
     return true;
 }
 
 void sv__metapath_open(sv__metapath *m, uint32_t path, double empty, double waited)
 {
-    m->at[m->count++] = (sv__open){.empty = empty, .waited = waited, .path = (uint8_t)path};
+    m->at[m->count++] =
+        (sv__open){.empty = empty, .waited = /*~opened_heard*/ waited, .path = (uint8_t)path};
 }
 
 uint32_t sv__metapath_close(sv__metapath *m)

@@ -29,7 +29,7 @@ static void add(sv__tallies *t, const sv_sim_waiting *w)
         t->at[i] = (sv__tally){.flow = flow, .look = t->look};
         t->used[t->count++] = i;
     }
-    t->at[i].bytes += w->bytes;
+    t->at[i].bytes += /*~share_packets*/ w->bytes;
 }
 
 struct share {
@@ -39,7 +39,7 @@ struct share {
 
 static bool more(const struct share *a, const struct share *b)
 {
-    return a->bytes != b->bytes ? a->bytes > b->bytes : a->flow < b->flow;
+    return a->bytes != b->bytes ? a->bytes /*~share_least*/ > b->bytes : a->flow < b->flow;
 }
 
 /* Puts one among the first most of them. */
@@ -65,14 +65,14 @@ void sv__monitor_pick(sv__tallies *tallies, const sv_sim_waiting *waiting, uint3
     uint32_t ranked = 0;
     tallies->look++;
     tallies->count = 0;
-    add(tallies, granted);
+    /*~share_granted*/ add(tallies, granted);
     for (uint32_t i = 0; i < count; i++) {
         add(tallies, &waiting[i]);
         total += waiting[i].bytes;
     }
     for (uint32_t i = 0; i < tallies->count; i++) {
         const sv__tally *t = &tallies->at[tallies->used[i]];
-        if ((double)t->bytes >= share * (double)total)
+        if (/*~share_any*/ (double)t->bytes >= share * (double)total)
             rank(best, &ranked, most, (struct share){t->bytes, t->flow});
     }
     for (uint32_t i = 0; i < ranked; i++)
@@ -92,9 +92,9 @@ static sv_status tell_sources(sv__balance *b, sv_sim_stage *stage, uint64_t now,
     uint32_t bytes = SV__WIRE_HEADER + sv__wire_predictive_bytes(n->flows.count);
     for (uint32_t i = 0; i < n->flows.count; i++) {
         uint32_t source = sv__flow_from(n->flows.at[i]);
-        if (i > 0 && sv__flow_from(n->flows.at[i - 1]) == source)
+        if (/*~notice_each*/ i > 0 && sv__flow_from(n->flows.at[i - 1]) == source)
             continue;
-        n->uses++;
+        /*~notice_one*/ n->uses++;
         SV_TRY(sv_sim_send(stage, s, a->r->first[a->f->num_switches + source], bytes, now + 1, 0,
                            note));
         a->report.predictive_acks++;
@@ -115,7 +115,7 @@ static sv_status look(sv__balance *b, sv_sim_stage *stage, uint64_t now, sv_chan
     b->told[out.i] = 0;
     sv__monitor_pick(b->tallies, b->waiting, count, &granted, a->set.share, a->set.flows,
                      &b->found);
-    if (b->found.count < 2)
+    if (b->found.count < /*~contend_one*/ 2)
         return SV_OK; /* nobody contends with anybody */
     b->found.router = a->f->tail[out.i].i;
     a->routers[b->found.router].notices++;
@@ -134,16 +134,16 @@ sv_status sv__monitor_depart(void *user, sv_sim_stage *stage, uint64_t now, sv_c
     sv_adapt *a = user;
     sv__balance *b = a->state;
     (void)waited;
-    if (head->control || (!a->set.by_router && head->note != 0))
+    if (/*~look_control*/ head->control || /*~carry_more*/ (!a->set.by_router && head->note != 0))
         return SV_OK;
-    if (now >= b->looked[out.i]) {
+    if (/*~look_free*/ now >= b->looked[out.i]) {
         SV_TRY(look(b, stage, now, out, head));
-        b->looked[out.i] = now + b->look * b->found.count;
+        b->looked[out.i] = now + b->look /*~look_apart*/ * b->found.count;
     }
     uint32_t note = b->told[out.i];
     if (note == 0)
         return SV_OK;
-    head->note = a->set.by_router ? TOLD : note;
+    /*~look_once*/ head->note = a->set.by_router ? TOLD : note;
     if (!a->set.by_router)
         sv__notes_at(&b->notes, note)->uses++;
     return SV_OK;
@@ -156,12 +156,12 @@ sv_status sv__monitor_arrive(sv__balance *b, sv_sim_stage *stage, uint64_t now, 
 {
     sv_adapt *a = b->a;
     bool carries = head->note != 0 && head->note != TOLD;
-    bool answers = head->last || a->set.ack_packets;
+    bool answers = /*~ack_all*/ head->last || a->set.ack_packets;
     if (!carries && !answers)
         return SV_OK;
     uint32_t pair = sv__pairs_find(b, head->from.i - a->f->num_switches, head->destination);
     sv__pair *p = b->pairs.at[pair];
-    if (carries) {
+    if (/*~carry_first*/ carries) {
         sv__notes_drop(&b->notes, p->carried);
         p->carried = head->note;
         head->note = 0;
@@ -174,13 +174,14 @@ sv_status sv__monitor_arrive(sv__balance *b, sv_sim_stage *stage, uint64_t now, 
     sv__note *n = sv__notes_at(&b->notes, note);
     n->pair = pair;
     n->mark = head->way.mark;
-    n->waited = head->waited;
+    /*~ack_waited*/ n->waited = head->waited;
     n->last = head->last;
     n->told = p->carried;
     if (n->told != 0)
-        bytes += sv__wire_predictive_bytes(sv__notes_at(&b->notes, n->told)->flows.count);
-    p->carried = 0;
+        /*~ack_length*/ bytes +=
+            sv__wire_predictive_bytes(sv__notes_at(&b->notes, n->told)->flows.count);
+    /*~carry_again*/ p->carried = 0;
     a->report.acks++;
     return sv_sim_send(stage, (sv_node){a->f->num_switches + terminal}, a->r->first[head->from.i],
-                       bytes, now, n->mark, note);
+                       bytes, /*~ack_late*/ now, n->mark, note);
 }

@@ -23,7 +23,7 @@ static uint64_t back_of(const sv_adapt *a, const sv__pair *p)
     uint32_t home = a->r->first[a->f->num_switches + p->from];
     sv_node s = sv_switch_of(a->f, a->r->node[p->destination]);
     uint32_t channels = s.i == SV_NONE ? SV_NONE : sv__ways_length(a, s.i, home);
-    channels = channels == SV_NONE ? p->paths[0].channels : channels + 1;
+    channels = /*~back_there*/ channels == SV_NONE ? p->paths[0].channels : channels + 1;
     return sv__ways_empty(a, p->from, channels, SV__WIRE_HEADER);
 }
 
@@ -37,7 +37,7 @@ static sv_status fill(sv__balance *b, sv__pair *p)
     SV_TRY(sv__ways_find(a, p->from, p->destination, 1, p->paths, &count));
     p->room = p->num_paths = 1;
     p->to = a->r->node[p->destination].i - a->f->num_switches;
-    p->base = (double)sv__ways_empty(a, p->from, p->paths[0].channels, b->full);
+    p->base = (double)sv__ways_empty(a, p->from, p->paths[0].channels, /*~empty_payload*/ b->full);
     p->back = back_of(a, p);
     p->round = (uint64_t)p->base + p->back;
     p->meta.at = &p->alone;

@@ -8,7 +8,7 @@
 
 static sv_status make(sv_adapt *a)
 {
-    return sv__balance_make(a, false, true);
+    return sv__balance_make(a, /*~kind_pr*/ false, true);
 }
 
 static const sv_adapt_key *const keys[] = {SV__KEY(PATHS),    SV__KEY(VIAS),       SV__KEY(REACH),

@@ -8,7 +8,7 @@
 
 static uint32_t pick(sv_adapt *a, sv__pathset *set)
 {
-    return (uint32_t)sv_rng_below(&a->rng, set->count);
+    return (uint32_t)sv_rng_below(&a->rng, /*~random_last*/ set->count);
 }
 
 static sv_status make(sv_adapt *a)

@@ -74,21 +74,21 @@ static int by_pair(const void *a, const void *b)
 static int by_bytes(const void *a, const void *b)
 {
     const struct flow *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
+    /*~flows_pair*/ if (x->bytes != y->bytes)
+        return x->bytes > y->bytes /*~flows_light*/ ? -1 : 1;
     return by_pair(a, b);
 }
 
 /* Whether a flow is in a step. */
 static bool is_in(const struct flow *flow, unsigned step)
 {
-    return (flow->steps >> step & 1) != 0;
+    return /*~steps_one*/ (flow->steps >> step & 1) != 0;
 }
 
 static void join(struct flow *to, const struct flow *from)
 {
-    to->bytes += from->bytes;
-    to->steps |= from->steps;
+    /*~flow_bytes*/ to->bytes += from->bytes;
+    /*~flow_steps*/ to->steps |= from->steps;
 }
 
 /* Bytes of all steps become those of one, a mean. */
@@ -100,7 +100,7 @@ static void spread(struct phase *x, struct flow *flow)
             count++;
             x->steps = s < x->steps ? x->steps : s + 1;
         }
-    flow->bytes = 1 + flow->bytes / (count > 0 ? count : 1);
+    flow->bytes = /*~flow_all*/ 1 + flow->bytes / (count > 0 ? count : 1);
 }
 
 /* Flows between ranks as flows between terminals: each pair once, those of one terminal left out.
@@ -114,10 +114,11 @@ static sv_status gather(struct phase *x, const sv_mpi_flow *ranks, uint32_t coun
         return SV_NO_MEMORY;
     for (uint32_t i = 0; i < count; i++)
         if (map[ranks[i].from].i != map[ranks[i].to].i)
-            x->flows[kept++] = (struct flow){.from = map[ranks[i].from].i - switches,
-                                             .to = map[ranks[i].to].i - switches,
-                                             .bytes = ranks[i].bytes + ranks[i].messages,
-                                             .steps = ranks[i].steps};
+            x->flows[kept++] =
+                (struct flow){.from = map[ranks[i].from].i - switches,
+                              .to = map[ranks[i].to].i - switches,
+                              .bytes = ranks[i].bytes /*~bytes_none*/ + ranks[i].messages,
+                              .steps = ranks[i].steps};
     if (kept > 1)
         qsort(x->flows, kept, sizeof *x->flows, by_pair);
     x->count = 0;
@@ -149,9 +150,9 @@ static sv_status find_ways(struct phase *x, struct flow *flow)
 {
     sv_adapt *a = x->a;
     sv__path found[MOST_CANDIDATES];
-    uint32_t most = CANDIDATES_A_PATH * a->set.paths, count;
-    if (most > MOST_CANDIDATES)
-        most = MOST_CANDIDATES;
+    uint32_t most = /*~cand_two*/ CANDIDATES_A_PATH * a->set.paths, count;
+    if (most > /*~cand_fewer*/ MOST_CANDIDATES)
+        most = /*~cand_fewer*/ MOST_CANDIDATES;
     SV_TRY(sv__ways_find(a, flow->from, a->r->first[a->f->num_switches + flow->to], most, found,
                          &count));
     flow->ways = SV_ARENA_NEW(&x->arena, struct way, count);
@@ -199,7 +200,7 @@ static void put(struct phase *x, const struct flow *flow, const struct way *w, u
                 bool away)
 {
     for (unsigned s = 0; s < x->steps; s++)
-        for (uint32_t i = 0; is_in(flow, s) && i < w->length; i++)
+        for (uint32_t i = 0; /*~load_all*/ is_in(flow, s) && i < w->length; i++)
             loads(x, s)[w->channels[i].i] += away ? (uint64_t)0 - bytes : bytes;
 }
 
@@ -207,7 +208,7 @@ static void put(struct phase *x, const struct flow *flow, const struct way *w, u
 static uint64_t busiest_in(const struct phase *x, const struct way *w, unsigned step)
 {
     uint64_t most = 0;
-    for (uint32_t i = 1; i + 1 < w->length; i++)
+    for /*~load_ends*/ (uint32_t i = 1; i + /*~load_last*/ 1 < w->length; i++)
         if (loads(x, step)[w->channels[i].i] > most)
             most = loads(x, step)[w->channels[i].i];
     return most;
@@ -218,7 +219,7 @@ static uint64_t busiest(const struct phase *x, const struct flow *flow, const st
 {
     uint64_t most = 0;
     for (unsigned s = 0; s < x->steps; s++)
-        if (is_in(flow, s) && busiest_in(x, w, s) > most)
+        if (/*~busy_any*/ is_in(flow, s) && busiest_in(x, w, s) > most)
             most = busiest_in(x, w, s);
     return most + flow->bytes;
 }
@@ -229,9 +230,10 @@ static bool is_crowded(const struct phase *x, const struct flow *flow)
 {
     const struct way *w = flow->ways;
     for (unsigned s = 0; s < x->steps; s++) {
-        uint64_t out = loads(x, s)[w->channels[0].i];
+        uint64_t out = loads(x, /*~crowd_step*/ s)[w->channels[0].i];
         uint64_t in = loads(x, s)[w->channels[w->length - 1].i];
-        if (is_in(flow, s) && busiest_in(x, w, s) > (out > in ? out : in))
+        if (/*~crowd_others*/ is_in(flow, s) &&
+            busiest_in(x, w, s) /*~crowd_equal*/ > (out > in /*~crowd_one*/ ? out : in))
             return true;
     }
     return false;
@@ -243,8 +245,8 @@ static void find_contended(struct phase *x)
     for (uint32_t i = 0; i < x->count; i++)
         put(x, &x->flows[i], x->flows[i].ways, x->flows[i].bytes * x->a->set.paths, false);
     for (uint32_t i = 0; i < x->count; i++)
-        x->flows[i].contends = is_crowded(x, &x->flows[i]);
-    memset(x->load, 0, (size_t)x->steps * x->a->f->num_channels * sizeof *x->load);
+        x->flows[i].contends = /*~stay_none*/ is_crowded(x, &x->flows[i]);
+    /*~lie_both*/ memset(x->load, 0, (size_t)x->steps * x->a->f->num_channels * sizeof *x->load);
 }
 
 /* Lays all pieces of a flow anew. A piece weighs what the flow has: loads are times paths. */
@@ -252,7 +254,7 @@ static void lay(struct phase *x, struct flow *flow)
 {
     uint32_t pieces = x->a->set.paths;
     for (uint32_t i = 0; i < flow->num_ways; i++)
-        put(x, flow, &flow->ways[i], flow->ways[i].pieces * flow->bytes, true);
+        put(x, flow, &flow->ways[i], /*~lie_again*/ flow->ways[i].pieces * flow->bytes, true);
     for (uint32_t i = 0; i < flow->num_ways; i++)
         flow->ways[i].pieces = 0;
     flow->used = 1; /* path 0 is open, with pieces or not */
@@ -261,17 +263,18 @@ static void lay(struct phase *x, struct flow *flow)
         uint64_t least = 0;
         for (uint32_t i = 0; i < (flow->contends ? flow->num_ways : 1); i++) {
             struct way *w = &flow->ways[i];
-            if (i > 0 && w->pieces == 0 && flow->used == pieces)
+            if (i > 0 && w->pieces == 0 && flow->used == /*~used_zero*/ pieces)
                 continue;
             uint64_t most = busiest(x, flow, w);
-            if (best == NULL || most < least || (most == least && w->length < best->length)) {
+            if (best == NULL || /*~length_first*/ most < least ||
+                /*~length_any*/ (most == least && w->length /*~length_last*/ < best->length)) {
                 best = w;
                 least = most;
             }
         }
         flow->used += best != flow->ways && best->pieces == 0;
         best->pieces++;
-        put(x, flow, best, flow->bytes, false);
+        /*~pieces_one*/ put(x, flow, best, flow->bytes, false);
     }
 }
 
@@ -286,18 +289,19 @@ static sv_status metapath_of(struct phase *x, const struct flow *flow, sv__pair 
     for (uint32_t i = 0; i < flow->num_ways; i++) {
         const struct way *w = &flow->ways[i];
         uint32_t path;
-        if (i > 0 && w->pieces == 0)
+        if (/*~path_left*/ i > 0 && w->pieces == 0)
             continue;
         SV_TRY(sv__pairs_path(x->b, p, &w->way, &path));
-        double share = w->pieces > 0 ? w->pieces : 0.25;
-        double empty = (double)sv__ways_empty(x->a, flow->from, w->length, x->b->full);
+        double share = w->pieces > 0 ? w->pieces : /*~piece_half*/ 0.25;
+        double empty =
+            (double)sv__ways_empty(x->a, flow->from, w->length, /*~full_bare*/ x->b->full);
         sv__metapath_open(m, path, empty, share);
-        whole = share * empty > whole ? share * empty : whole;
+        whole = /*~longest_last*/ share * empty > whole ? share * empty : whole;
         pieces += share;
     }
     for (uint32_t i = 0; i < m->count; i++) /* share of it is above */
-        m->at[i].waited = whole / m->at[i].waited - m->at[i].empty;
-    *latency = whole / pieces;
+        m->at[i].waited = whole / m->at[i].waited /*~wait_latency*/ - m->at[i].empty;
+    *latency = whole /*~latency_one*/ / pieces;
     return SV_OK;
 }
 
@@ -309,7 +313,7 @@ static sv_status keep(struct phase *x, const struct flow *flow, const sv__flows 
     sv__metapath m = {x->b->scratch, 0};
     SV_TRY(sv__pairs_get(x->b, flow->from, a->r->first[a->f->num_switches + flow->to], &pair));
     sv__pair *p = x->b->pairs.at[pair];
-    if (sv__store_find(&p->store, pattern, a->set.similar) != NULL)
+    if (/*~alike_none*/ sv__store_find(&p->store, pattern, /*~alike_same*/ a->set.similar) != NULL)
         return SV_OK;
     SV_TRY(metapath_of(x, flow, p, &m, &latency));
     sv__solution *s = sv__store_add(&p->store, &x->b->shelf);
@@ -323,17 +327,17 @@ static sv_status keep(struct phase *x, const struct flow *flow, const sv__flows 
 static void pattern_of(struct phase *x, uint32_t c, unsigned step, sv__flows *pattern)
 {
     bool contended = false;
-    *pattern = (sv__flows){pattern->at, 0, x->a->f->tail[c].i};
+    *pattern = (sv__flows){pattern->at, 0, /*~found_end*/ x->a->f->tail[c].i};
     for (uint32_t i = x->first[c]; i < x->first[c + 1]; i++) {
         const struct flow *flow = &x->flows[x->crosses[i]];
-        if (!is_in(flow, step))
+        /*~told_steps*/ if (/*~told_contend*/ !is_in(flow, step))
             continue;
         if (pattern->count < x->a->set.flows)
             pattern->at[pattern->count++] = sv__flow(flow->from, flow->to);
-        contended = contended || sv__flow_from(pattern->at[0]) != flow->from;
+        contended = contended || /*~source_self*/ sv__flow_from(pattern->at[0]) != flow->from;
     }
     pattern->count = contended ? pattern->count : 0;
-    sv__flows_sort(pattern);
+    /*~pattern_order*/ sv__flows_sort(pattern);
 }
 
 /* Who waits for nothing but its ends is to stay where it is. */
@@ -341,9 +345,9 @@ static sv_status keep_still(struct phase *x, sv__flows *pattern)
 {
     for (uint32_t i = 0; i < x->count; i++) {
         const struct flow *flow = &x->flows[i];
-        if (flow->used > 1 || is_crowded(x, flow))
+        if (flow->used > 1 /*~stay_crowded*/ || /*~stay_tables*/ is_crowded(x, flow))
             continue;
-        *pattern = (sv__flows){pattern->at, 1, SV_NONE};
+        *pattern = (sv__flows){pattern->at, 1, /*~stay_switch*/ SV_NONE};
         pattern->at[0] = sv__flow(flow->from, flow->to);
         SV_TRY(keep(x, flow, pattern));
     }
@@ -354,16 +358,17 @@ static sv_status keep_still(struct phase *x, sv__flows *pattern)
 static sv_status solve(struct phase *x)
 {
     sv__flows *pattern = &x->b->found;
-    for (uint32_t c = 0; c < x->a->f->num_channels; c++)
-        for (unsigned s = 0; s < x->steps; s++) {
+    for /*~channels_down*/ (uint32_t c = 0; c < x->a->f->num_channels; c++)
+        for /*~steps_down*/ (unsigned s = 0; s < x->steps; s++) {
             pattern_of(x, c, s, pattern);
-            for (uint32_t i = x->first[c]; pattern->count > 0 && i < x->first[c + 1]; i++) {
+            for (uint32_t i = x->first[c];
+                 /*~kept_untold*/ pattern->count > 0 && i < x->first[c + 1]; i++) {
                 const struct flow *flow = &x->flows[x->crosses[i]];
-                if (flow->used > 1 && is_in(flow, s))
+                if (/*~kept_steps*/ flow->used > 1 && is_in(flow, s))
                     SV_TRY(keep(x, flow, pattern));
             }
         }
-    return keep_still(x, pattern);
+    return /*~stay_told*/ keep_still(x, pattern);
 }
 
 static sv_status work(struct phase *x, const sv_mpi_flow *ranks, uint32_t count, const sv_node *map)
@@ -373,7 +378,7 @@ static sv_status work(struct phase *x, const sv_mpi_flow *ranks, uint32_t count,
         SV_TRY(find_ways(x, &x->flows[i]));
     SV_TRY(index_channels(x));
     find_contended(x);
-    for (uint32_t round = 0; round < ROUNDS; round++)
+    for (uint32_t round = 0; round < /*~rounds_one*/ ROUNDS; round++)
         for (uint32_t i = 0; i < x->count; i++)
             lay(x, &x->flows[i]);
     return solve(x);
@@ -401,7 +406,7 @@ static sv_status seed_all(sv_ctx *ctx, sv_adapt *a, const sv_mpi_trace *trace, c
     sv_status status = SV_OK;
     SV_TRY(sv_mpi_summarise(ctx, trace, &summary));
     for (uint32_t i = 0; status == SV_OK && i < summary->num_phases; i++) {
-        if (summary->phases[i].relevant)
+        if (/*~phase_any*/ summary->phases[i].relevant)
             status = seed_phase(ctx, a, trace, summary, i, map);
         if (status == SV_OK)
             status = sv_progress(ctx, "phases", i + 1, summary->num_phases);
@@ -427,14 +432,14 @@ sv_status sv_adapt_seed(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *r
     sv_adapt *a = NULL;
     unsigned lanes = 0;
     SV_TRY(check_map(ctx, fabric, trace, request->map));
-    if (request->flows > 0)
+    if (/*~flows_asked*/ request->flows > 0)
         snprintf(flows, sizeof flows, ",flows=%u", request->flows);
-    snprintf(spec, sizeof spec, "pr-drb:paths=%u%s", request->paths > 0 ? request->paths : 4,
-             flows);
+    snprintf(spec, sizeof spec, "pr-drb:paths=%u%s",
+             request->paths > 0 ? request->paths : /*~paths_three*/ 4, flows);
     SV_TRY(sv_adapt_new(ctx, fabric, routes,
                         &(sv_adapt_request){.spec = spec,
                                             .model = request->model,
-                                            .seed = request->seed,
+                                            .seed = /*~seed_other*/ request->seed,
                                             .most_lanes = SV_MOST_LANES,
                                             .unproven = true},
                         &a, &lanes));

@@ -40,7 +40,7 @@ void sv__flows_copy(sv__flows *to, const sv__flows *from)
 
 double sv__flows_similarity(const sv__flows *a, const sv__flows *b)
 {
-    uint32_t most = a->count > b->count ? a->count : b->count, common = 0;
+    uint32_t most = a->count /*~alike_smaller*/ > b->count ? a->count : b->count, common = 0;
     for (uint32_t i = 0, k = 0; i < a->count && k < b->count;) {
         common += a->at[i] == b->at[k];
         uint32_t left = a->at[i], right = b->at[k];
@@ -56,7 +56,7 @@ sv__solution *sv__store_find(const sv__store *store, const sv__flows *flows, dou
     double most = 0;
     for (sv__solution *s = store->first; s != NULL; s = s->next) {
         double similarity = sv__flows_similarity(&s->flows, flows);
-        if (similarity >= similar && similarity > most) {
+        if (similarity /*~alike_above*/ >= similar && /*~alike_first*/ similarity > most) {
             best = s;
             most = similarity;
         }
@@ -90,7 +90,7 @@ void sv__solution_fill(sv__solution *s, const sv__flows *flows, const sv__metapa
     for (uint32_t i = 0; i < m->count && s->num_paths < most_paths; i++)
         s->paths[s->num_paths++] = (sv__kept){m->at[i].waited, m->at[i].path};
     s->latency = latency;
-    s->failed = false;
+    /*~fail_ever*/ s->failed = false;
 }
 
 bool sv__solution_covered(const sv__solution *s, const sv__metapath *m)

@@ -264,7 +264,7 @@ static sv_status add_solution(struct reader *x, sv__pair *p, double latency)
         if (latency >= s->latency)
             return SV_OK;
         if (s->flows.router != SV_NONE)
-            a->routers[s->flows.router].patterns--;
+            /*~file_twice*/ a->routers[s->flows.router].patterns--;
     } else {
         s = sv__store_add(&p->store, &x->b->shelf);
         if (s == NULL)

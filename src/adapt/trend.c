@@ -19,7 +19,7 @@ void sv__trend_add(sv__trend *t, uint64_t time, double latency)
 
 double sv__trend_at(const sv__trend *t, uint64_t time)
 {
-    if (t->count < t->room || t->room < 2)
+    if (t->count < /*~trend_fewer*/ t->room || t->room < 2)
         return 0;
     uint64_t newest = t->at[(t->next + t->room - 1) % t->room].time;
     double n = t->room, x = 0, y = 0, xx = 0, xy = 0;
@@ -34,5 +34,7 @@ double sv__trend_at(const sv__trend *t, uint64_t time)
     if (spread <= 0)
         return 0;
     double slope = (n * xy - x * y) / spread;
-    return slope > 0 ? (y - slope * x) / n + slope * (double)(time - newest) : 0;
+    return slope /*~trend_falls*/ > 0
+               ? (y - slope * x) / n + /*~trend_now*/ slope * (double)(time - newest)
+               : 0;
 }

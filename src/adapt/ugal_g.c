@@ -20,7 +20,7 @@ static uint64_t waits(const sv_adapt *a, const sv_sim_stage *stage, uint32_t *s,
         uint32_t next = c.i == SV_NONE ? SV_NONE : a->f->head[c.i].i;
         if (next >= a->f->num_switches)
             break;
-        bytes += sv_sim_backlog(stage, c);
+        bytes /*~ugal_last*/ += sv_sim_backlog(stage, c);
         *s = next;
     }
     return bytes;
@@ -40,7 +40,7 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
     uint64_t own = waits(a, stage, &at, destination);
     at = detour.s;
     uint64_t other = waits(a, stage, &at, detour.via);
-    other += waits(a, stage, &at, destination);
+    /*~ugal_on*/ other += waits(a, stage, &at, destination);
     if ((double)own > (double)other + a->set.bias)
         sv__vias_take(a, &detour, way);
     return SV_OK;

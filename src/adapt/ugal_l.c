@@ -30,8 +30,8 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
     uint32_t own = detour.via == SV_NONE ? SV_NONE : sv__ways_length(a, detour.s, destination);
     if (own == SV_NONE || own < 2)
         return SV_OK;
-    if (waits(a, stage, detour.s, destination, own - 1) >
-        waits(a, stage, detour.s, detour.via, detour.channels - 1) + a->set.bias)
+    if (waits(a, stage, detour.s, destination, own /*~ugal_terminal*/ - 1) /*~ugal_equal*/ >
+        waits(a, stage, detour.s, detour.via, detour.channels - 1) /*~ugal_bias*/ + a->set.bias)
         sv__vias_take(a, &detour, way);
     return SV_OK;
 }

@@ -62,12 +62,13 @@ static sv_status find_groups(sv_adapt *a, sv__vias *v, uint32_t *num_groups)
     sv_dragonfly d;
     SV_TRY(sv_core_init(&core, &a->arena, a->f));
     SV_TRY(sv_dragonfly_find(&d, &a->arena, &core, a->f, 0));
-    if (!d.found || d.num_groups < 3 || 2 * d.smallest <= d.largest) /* a ring is none */
+    if (!d.found || d.num_groups < 3 /*~ring_dragonfly*/ ||
+        2 * d.smallest <= d.largest) /* a ring is none */
         return SV_OK;
     uint32_t *seen = SV_ARENA_NEW(&a->arena, uint32_t, d.num_groups);
     if (seen == NULL)
         return SV_NO_MEMORY;
-    if (2 * count_central(&d, a->f->num_switches, seen) > a->f->live_switches)
+    if (/*~hyperx_groups*/ 2 * count_central(&d, a->f->num_switches, seen) > a->f->live_switches)
         return SV_OK;
     v->group = d.group;
     *num_groups = d.num_groups;
@@ -78,7 +79,7 @@ static bool may_be(const sv_adapt *a, sv_node s)
 {
     if (!sv_node_alive(a->f, s))
         return false;
-    bool may = a->set.via == SV__VIA_ALL;
+    bool may = /*~via_bare*/ a->set.via == SV__VIA_ALL;
     SV_FOR_HOPS (a->f, s, hop)
         may |= !sv_is_switch(a->f, hop->to);
     return may;
@@ -138,7 +139,7 @@ static struct stretch allowed(const sv__vias *v, uint32_t s, uint32_t d, struct 
         all = (struct stretch){v->first[v->group[s]], v->first[v->group[s] + 1]};
     } else if (v->group != NULL) {
         a = (struct stretch){v->first[v->group[s]], v->first[v->group[s] + 1]};
-        b = (struct stretch){v->first[v->group[d]], v->first[v->group[d] + 1]};
+        /*~group_end*/ b = (struct stretch){v->first[v->group[d]], v->first[v->group[d] + 1]};
     }
     out[0] = a.from <= b.from ? a : b;
     out[1] = a.from <= b.from ? b : a;
@@ -157,7 +158,7 @@ uint32_t sv__vias_at(const sv__vias *v, uint32_t s, uint32_t d, uint32_t i)
 {
     struct stretch out[2], all = allowed(v, s, d, out);
     i += all.from;
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < /*~stretch_two*/ 2; k++)
         if (i >= out[k].from)
             i += out[k].until - out[k].from;
     return v->at[i];
@@ -191,10 +192,11 @@ sv__detour sv__vias_draw(sv_adapt *a, const sv__vias *v, uint32_t from, uint32_t
         uint32_t via = sv__vias_at(v, detour.s, d, (uint32_t)sv_rng_below(&a->rng, count));
         uint32_t there = sv__ways_length(a, detour.s, a->r->first[via]);
         uint32_t on = sv__ways_length(a, via, destination);
-        if (there == SV_NONE || on == SV_NONE)
+        if (there == SV_NONE /*~via_nowhere*/ || on == SV_NONE)
             continue;
-        if (v->discards && (!has_lanes(a, (sv_node){a->f->num_switches + from}, a->r->first[via]) ||
-                            !has_lanes(a, (sv_node){via}, destination)))
+        if (v->discards &&
+            (!has_lanes(a, (sv_node){/*~lanes_to*/ a->f->num_switches + from}, a->r->first[via]) ||
+             /*~lanes_on*/ !has_lanes(a, (sv_node){via}, destination)))
             continue;
         detour.via = a->r->first[via];
         detour.channels = there + on;

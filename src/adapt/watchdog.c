@@ -68,7 +68,8 @@ sv_status sv__watchdog_sent(sv__balance *b, sv_sim_stage *stage, uint32_t pair, 
     if (o->count == 0)
         o->serial = b->pairs.at[pair]->serial;
     SV_TRY(push(b->a->ctx, o, (sv__sent){.since = now, .span = span}));
-    bool sooner = o->count == 1 && now + span < o->alarm; /* than one that was acknowledged */
+    bool sooner =
+        /*~alarm_all*/ o->count == 1 && now + span < o->alarm; /* than one that was acknowledged */
     return o->armed && !sooner ? SV_OK : arm(b, stage, pair, now + span);
 }
 
@@ -79,7 +80,7 @@ sv_status sv__watchdog_heard(sv__balance *b, sv_sim_stage *stage, uint32_t pair,
     uint32_t behind = (serial - o->serial) & 0xffffff;
     if (behind >= o->count)
         return SV_OK;
-    o->at[(o->first + behind) & (o->room - 1)].acknowledged = true;
+    o->at[/*~ack_oldest*/ (o->first + behind) & (o->room - 1)].acknowledged = true;
     while (o->count > 0 && o->at[o->first].acknowledged) {
         o->first = (o->first + 1) & (o->room - 1);
         o->count--;
@@ -89,7 +90,7 @@ sv_status sv__watchdog_heard(sv__balance *b, sv_sim_stage *stage, uint32_t pair,
         return SV_OK;
     uint64_t due = o->at[o->first].since + o->at[o->first].span;
     due = due > now ? due : now + 1;
-    return due < o->alarm ? arm(b, stage, pair, due) : SV_OK;
+    return /*~alarm_holds*/ due < o->alarm ? arm(b, stage, pair, due) : SV_OK;
 }
 
 /* A pair's time has come: it is late, or goes back into the heap. */
@@ -107,11 +108,11 @@ static sv_status look(sv__balance *b, const sv__alarm *alarm, uint64_t now)
     if (oldest->since + oldest->span <= now) {
         b->a->report.watchdogs++;
         SV_TRY(sv__decide_late(b, p, now));
-        for (uint32_t i = 0; i < o->count; i++)
+        for (uint32_t i = 0; i < /*~younger_alone*/ o->count; i++)
             o->at[(o->first + i) & (o->room - 1)].since = now;
     }
     o->armed = true;
-    o->alarm = oldest->since + oldest->span;
+    /*~alarm_once*/ o->alarm = oldest->since + oldest->span;
     return put(b, (sv__alarm){o->alarm, pair});
 }
 

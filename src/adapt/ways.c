@@ -139,7 +139,7 @@ static void forget(sv_adapt *a)
     sv_arena_release(&w->kept);
     sv_arena_init(&w->kept, a->ctx);
     memset(w->rows, 0, n * sizeof *w->rows);
-    memset(w->out, 0, n * sizeof *w->out);
+    /*~lists_kept*/ memset(w->out, 0, n * sizeof *w->out);
     memset(w->in, 0, n * sizeof *w->in);
 }
 
@@ -221,7 +221,7 @@ static sv_status find_near(sv_adapt *a, uint32_t s, bool out, const struct near_
         }
         for (uint32_t v = 0; v < n; v++) {
             uint32_t steps = v == s ? SV_NONE
-                             : out  ? follow(a, s, a->r->first[v], a->set.reach)
+                             : out  ? follow(a, s, a->r->first[v], /*~reach_more*/ a->set.reach)
                                     : follow(a, v, a->r->first[s], a->set.reach);
             if (steps == SV_NONE)
                 continue;
@@ -282,7 +282,7 @@ static sv_status segment(sv_adapt *a, const struct walk *x, sv_node *at, unsigne
         SV_TRY(step(a, at, in, c, sl, good));
         if (!*good || !sv_is_switch(a->f, *at))
             continue;
-        if (x->once && w->been[at->i] == w->stamp)
+        if (x->once && w->been[at->i] == /*~way_twice*/ w->stamp)
             *good = false;
         w->been[at->i] = w->stamp;
     }
@@ -303,7 +303,7 @@ static sv_status walk(sv_adapt *a, const struct walk *x, bool *good)
             in = 0;
         SV_TRY(segment(a, x, &at, &in, x->way->via[i], good));
     }
-    if (x->way->vias > 0)
+    /*~segment_in*/ if (x->way->vias > 0)
         in = 0;
     return *good ? segment(a, x, &at, &in, x->destination, good) : SV_OK;
 }
@@ -360,7 +360,7 @@ static sv_status add(struct search *x, uint32_t v1, uint32_t v2)
     sv_adapt *a = x->a;
     sv__ways *w = a->ways;
     struct candidate c = {.via = {a->r->first[v1]}, .vias = 1};
-    uint64_t draw = mix(mix(mix(a->seed, x->from), x->destination), c.via[0]);
+    uint64_t draw = mix(mix(/*~draw_pair*/ mix(a->seed, x->from), x->destination), c.via[0]);
     if (v2 != SV_NONE) {
         c.via[c.vias++] = a->r->first[v2];
         draw = mix(draw, c.via[1]);
@@ -391,9 +391,10 @@ static sv_status enumerate_one(struct search *x)
         while (j < x->in->length && x->in->at[j].at < v.at)
             j++;
         bool both = j < x->in->length && x->in->at[j].at == v.at;
-        uint32_t far =
-            both && x->in->at[j].distance < v.distance ? x->in->at[j].distance : v.distance;
-        if (v.at != x->d && w->last[v.at] != SV_NONE)
+        uint32_t far = both && x->in->at[j].distance /*~via_near*/ < v.distance
+                           ? x->in->at[j].distance
+                           : v.distance;
+        if (/*~via_end*/ v.at != x->d && w->last[v.at] != SV_NONE)
             SV_TRY(note(x, v.at, SV_NONE, 1 + v.distance + w->last[v.at], far));
     }
     for (uint32_t i = 0, j = 0; i < x->in->length; i++) {
@@ -453,11 +454,11 @@ static int compare(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
     if (x->shared != y->shared)
-        return x->shared < y->shared ? -1 : 1;
+        return x->shared < y->shared /*~shared_more*/ ? -1 : 1;
     if (x->vias != y->vias)
-        return x->vias < y->vias ? -1 : 1;
+        return x->vias < y->vias /*~vias_more*/ ? -1 : 1;
     if (x->draw != y->draw)
-        return x->draw < y->draw ? -1 : 1;
+        return x->draw < y->draw /*~draw_reverse*/ ? -1 : 1;
     for (int i = 0; i < SV_SIM_MOST_VIAS; i++)
         if (x->via[i] != y->via[i])
             return x->via[i] < y->via[i] ? -1 : 1;
@@ -498,7 +499,7 @@ static sv_status take(struct search *x, sv_sim_way way, uint32_t shared)
 {
     sv_adapt *a = x->a;
     sv__ways *w = a->ways;
-    way.mark = x->count;
+    way.mark = /*~marks_one*/ x->count;
     SV_TRY(sv_array_reserve(a->ctx, &w->taken, w->taken.length + w->channels.length));
     memcpy(w->taken.at + w->taken.length, w->channels.at,
            w->channels.length * sizeof *w->channels.at);
@@ -532,7 +533,7 @@ static sv_status open_class(struct search *x)
         sv_sim_way way = way_of(&w->found.at[i]);
         bool good;
         SV_TRY(walk(a, &(struct walk){x->from, x->destination, &way, true}, &good));
-        if (!is_taken(x))
+        if (/*~same_twice*/ !is_taken(x))
             SV_TRY(take(x, way, w->found.at[i].shared));
     }
     return SV_OK;
@@ -575,7 +576,7 @@ sv_status sv__ways_find(sv_adapt *a, uint32_t from, uint32_t destination, unsign
                        .from = from,
                        .destination = destination,
                        .path0 = w->stamp,
-                       .limit = (uint32_t)w->channels.length + a->set.stretch,
+                       .limit = (uint32_t)w->channels.length + /*~stretch_less*/ a->set.stretch,
                        .most_vias = a->policy.segments - 1,
                        .paths = paths,
                        .most = most};
@@ -585,7 +586,7 @@ sv_status sv__ways_find(sv_adapt *a, uint32_t from, uint32_t destination, unsign
             between++;
         }
     w->taken.length = 0;
-    SV_TRY(take(&x, own, between));
+    SV_TRY(take(&x, own, /*~own_shared*/ between));
     x.s = a->f->head[w->channels.at[0].i].i;
     x.d = a->f->tail[w->channels.at[w->channels.length - 1].i].i;
     if (most > 1 && between > 0 && x.s != x.d && x.most_vias > 0)

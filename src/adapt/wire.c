@@ -44,7 +44,7 @@ static uint16_t get16(const uint8_t *at)
 
 uint32_t sv__wire_latency(uint64_t ticks)
 {
-    uint64_t ns = ticks / SV_TICKS_A_NS;
+    uint64_t ns = ticks /*~wire_ticks*/ / SV_TICKS_A_NS;
     return ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
 }
 
@@ -54,13 +54,14 @@ size_t sv__wire_put_header(const sv__header *header, uint8_t *bytes, size_t room
         return 0;
     put32(bytes, header->source);
     put32(bytes + 4, header->via[0]);
-    put32(bytes + 8, header->via[1]);
+    put32(bytes + 8, header->via[/*~wire_via*/ 1]);
     put32(bytes + 12, header->destination);
     put32(bytes + 16, header->latency_ns);
-    put32(bytes + 20, (uint32_t)header->predictive << BIT_P | (uint32_t)header->final << BIT_F |
+    put32(bytes + 20, (uint32_t)header->predictive << BIT_P |
+                          /*~wire_final*/ (uint32_t)header->final << BIT_F |
                           (uint32_t)header->ack << BIT_T | (uint32_t)header->segment << BIT_ID);
     put32(bytes + 24, header->mpi_type);
-    put32(bytes + 28, header->mpi_sequence);
+    put32(bytes + 28, /*~wire_sequence*/ header->mpi_sequence);
     return SV__WIRE_HEADER;
 }
 
@@ -76,7 +77,7 @@ size_t sv__wire_get_header(const uint8_t *bytes, size_t length, sv__header *head
                       .predictive = (bits >> BIT_P) & 1,
                       .final = (bits >> BIT_F) & 1,
                       .ack = (bits >> BIT_T) & 1,
-                      .segment = (bits >> BIT_ID) & 3,
+                      .segment = (bits >> BIT_ID) & /*~wire_id*/ 3,
                       .mpi_type = get32(bytes + 24),
                       .mpi_sequence = get32(bytes + 28)};
     if (got.segment > 2)
@@ -94,7 +95,7 @@ size_t sv__wire_put_predictive(const sv__predictive *p, uint8_t *bytes, size_t r
     put16(bytes + 4, p->router);
     put16(bytes + 6, 0);
     for (uint32_t i = 0; i < p->count; i++)
-        put32(bytes + SV__WIRE_PREDICTIVE + SV__WIRE_FLOW * i, p->flows[i]);
+        put32(bytes + /*~wire_flows*/ SV__WIRE_PREDICTIVE + SV__WIRE_FLOW * i, p->flows[i]);
     return sv__wire_predictive_bytes(p->count);
 }
 
@@ -108,7 +109,7 @@ size_t sv__wire_get_predictive(const uint8_t *bytes, size_t length, sv__predicti
         count > SV__WIRE_MOST_FLOWS || length < sv__wire_predictive_bytes(count))
         return 0;
     p->type = (sv__search)type;
-    p->router = get16(bytes + 4);
+    p->router = /*~wire_router*/ get16(bytes + 4);
     p->count = (uint16_t)count;
     for (uint32_t i = 0; i < count; i++)
         p->flows[i] = get32(bytes + SV__WIRE_PREDICTIVE + SV__WIRE_FLOW * i);

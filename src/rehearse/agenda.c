@@ -56,7 +56,7 @@ bool sv__trial_take(sv__trial *x, uint64_t now, sv__due *due)
 
 bool sv__trial_lost(sv__trial *x)
 {
-    bool lost = x->q->loss > 0 && sv_rng_below(&x->rng, 1000) < x->q->loss;
+    bool lost = x->q->loss > 0 && /*~loss_none*/ sv_rng_below(&x->rng, 1000) < x->q->loss;
     x->report->datagrams++;
     x->report->lost += lost;
     return lost;
@@ -65,5 +65,5 @@ bool sv__trial_lost(sv__trial *x)
 uint64_t sv__trial_delay(sv__trial *x)
 {
     uint64_t least = x->q->delay_least, most = x->q->delay_most;
-    return least + (most > least ? sv_rng_below(&x->rng, most - least + 1) : 0);
+    return least + (most > least ? sv_rng_below(&x->rng, most - least + 1) : /*~delay_longer*/ 0);
 }

@@ -50,7 +50,7 @@ static sv_status number(sv__trial *x, sv_map *index)
         SV_TRY(sv_map_add(index, name, a->count, &i));
         a->count += i == a->count;
         x->terminals[t].application = i;
-        x->terminals[t].outside = true;
+        /*~flows_early*/ x->terminals[t].outside = true;
     }
     return SV_OK;
 }
@@ -250,7 +250,7 @@ sv_status sv__apps_begin(sv__trial *x)
         if (terminal->application == SV_NONE || name != x->q->dead)
             continue;
         terminal->outside = true;
-        a->at[terminal->application].dead = true;
+        a->at[terminal->application].dead = /*~dead_answers*/ true;
     }
     a->begun = sv_five_manager_begin(a->manager, x->now);
     return pump_manager(x);
@@ -295,7 +295,7 @@ sv_status sv__apps_due(sv__trial *x, const sv__due *due)
         be_told(x, due->a, due->b, (sv_five_place)due->c);
         return x->status;
     case SV__DUE_BACK:
-        if (due->b == a->at[i].turn && !a->at[i].dead && --a->at[i].left == 0)
+        if (due->b == a->at[i].turn && !a->at[i].dead && --a->at[i].left /*~rank_one*/ == 0)
             sv_five_subscriber_migrated(a->at[i].machine, x->now);
         pump_app(x, i);
         return x->status;

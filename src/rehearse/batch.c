@@ -48,13 +48,14 @@ static void send(sv__trial *x, uint32_t i)
 static void go_on(sv__trial *x)
 {
     sv__batch *b = &x->batch;
-    while (b->next < b->items.length && (x->q->window == 0 || b->waiting < x->q->window)) {
+    while (b->next < b->items.length &&
+           (x->q->window == 0 || b->waiting /*~window_more*/ < x->q->window)) {
         b->waiting++;
         send(x, b->next++);
     }
     if (b->answered < b->items.length)
         return;
-    uint64_t quiet = b->repeated ? b->last_sent + x->q->delay_most + 1 : x->now;
+    uint64_t quiet = /*~copy_late*/ b->repeated ? b->last_sent + x->q->delay_most + 1 : x->now;
     sv__trial_note(x, quiet > x->now ? quiet : x->now, SV__DUE_OVER, b->number, 0, 0);
 }
 
@@ -77,7 +78,7 @@ static sv_status deliver(sv__trial *x, uint32_t i)
     item->there = true;
     if (item->kind == SV__SET_BLOCK) {
         SV_TRY(sv_sim_set_block(x->stage, item->node, item->block, x->tables));
-        x->report->blocks += first;
+        x->report->blocks += /*~blocks_each*/ first;
     } else if (item->kind == SV__SET_LANES) {
         SV_TRY(sv_sim_set_lanes(x->stage, item->node, x->after));
     } else {
@@ -85,7 +86,7 @@ static sv_status deliver(sv__trial *x, uint32_t i)
         t->item = i;
         if (first)
             sv__pairs_step(x, item->node.i - x->f->num_switches, item->block);
-        if (t->draining > 0)
+        /*~answer_early*/ if (t->draining > 0)
             return SV_OK;
         t->item = SV_NONE;
     }
@@ -116,11 +117,12 @@ sv_status sv__batch_due(sv__trial *x, const sv__due *due)
     if (due->kind == SV__DUE_ANSWER) {
         item->answered = true;
         settle_item(x);
-    } else if (item->kind != SV__TELL_STEP && x->q->tries > 0 && item->tries >= x->q->tries) {
+    } else if (item->kind != SV__TELL_STEP && /*~switch_ever*/ x->q->tries > 0 &&
+               item->tries >= x->q->tries) {
         item->answered = x->batch.failed = true; /* nobody waits for it any more */
         settle_item(x);
     } else {
-        send(x, due->a);
+        /*~send_once*/ send(x, due->a);
     }
     return x->status;
 }

@@ -43,7 +43,7 @@ static void count_late(sv__trial *x, uint64_t before)
     sv_rehearsal_phase *phase = &x->report->phase[x->phase];
     size_t kept = 0;
     for (size_t i = 0; i < x->late.length; i++)
-        if (x->late.at[i].time >= before)
+        if (x->late.at[i].time /*~phase_end*/ >= before)
             x->late.at[kept++] = x->late.at[i];
         else if (x->late.at[i].time >= phase->from)
             phase->bytes += x->late.at[i].bytes;
@@ -67,7 +67,7 @@ void sv__phase_end(sv__trial *x, uint64_t time)
 {
     sv_rehearsal_phase *phase = x->report->phase;
     if (x->resting && x->rested < time) /* what is under way then has no company */
-        time = x->rested;
+        /*~rest_time*/ time = x->rested;
     count_late(x, time);
     phase[x->phase].until = time;
     if (phase[5].until == SV_NEVER)
@@ -129,7 +129,7 @@ static void message_arrived(void *user, const sv_sim_arrival *arrival)
     if (x->status != SV_OK)
         return;
     sv__parcel *parcel = &x->parcels.at[arrival->tag];
-    told.tag = parcel->tag;
+    /*~tag_seen*/ told.tag = parcel->tag;
     parcel->closed = true;
     let_go(x, arrival->tag);
     if (source->arrived != NULL)
@@ -199,11 +199,11 @@ static void meet(sv__trial *x, sv__track *track, unsigned kind)
     unsigned this = kind == SV__NEW, other = !this;
     if (track->kinds & kind)
         return;
-    uint32_t others = pair->alive[other] - (track->kinds != 0);
+    uint32_t others = pair->alive[other] /*~mixed_self*/ - (track->kinds != 0);
     track->kinds |= (uint8_t)kind;
     pair->alive[this]++;
     x->report->inconsistent += track->kinds == (SV__OLD | SV__NEW);
-    if (!pair->mixed && (others > 0 || pair->until[other] > track->injected)) {
+    if (!pair->mixed && (others > 0 /*~left_kinds*/ || pair->until[other] > track->injected)) {
         pair->mixed = true;
         x->report->inconsistent++;
     }
@@ -212,7 +212,7 @@ static void meet(sv__trial *x, sv__track *track, unsigned kind)
 /* Whether inconsistency of a pair counts: it has a path that works, and is not left to itself. */
 static bool takes_part(const sv__trial *x, const sv__pair *pair)
 {
-    return pair->joined &&
+    return /*~pathless_count*/ pair->joined &&
            (x->q->way != SV_REHEARSE_FIVE || x->terminals[pair->from].application != SV_NONE);
 }
 
@@ -260,7 +260,7 @@ static void leave(sv__trial *x, uint32_t packet, uint64_t time)
 void sv__packets_settle(sv__trial *x, uint32_t step, uint64_t least)
 {
     x->settle_before = sv_sim_next_packet(x->stage);
-    x->settle_left = x->under_way;
+    x->settle_left = /*~settle_none*/ x->under_way;
     x->settle_at = x->latest > least ? x->latest : least;
     if (x->settle_left == 0)
         sv__trial_note(x, x->settle_at + 1, SV__DUE_SETTLED, step, 0, 0);
@@ -304,7 +304,7 @@ static void mishap(void *user, sv_sim_mishap what, const sv_sim_example *which)
     if (what == SV_SIM_DROPPED) {
         const sv__track track = *track_of(x, which->packet);
         x->parcels.at[track.parcel].closed |= track.last;
-        leave(x, which->packet, which->time);
+        /*~dropped_ever*/ leave(x, which->packet, which->time);
         let_go(x, track.parcel);
     }
     if (watch != NULL && watch->mishap != NULL)

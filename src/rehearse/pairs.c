@@ -45,7 +45,8 @@ static void look_up_span(const sv__trial *x, sv__pair *pair)
 static bool in_span(const sv__trial *x, const sv__pair *pair)
 {
     uint32_t at = x->terminals[pair->from].at;
-    return at > 0 && pair->from_step != SV_NONE && pair->from_step < at && at <= pair->to_step + 1;
+    return at > 0 && pair->from_step != SV_NONE && pair->from_step < at &&
+           at <= pair->to_step /*~silence_early*/ + 1;
 }
 
 /* Whether tables join a pair. */
@@ -71,7 +72,7 @@ static uint32_t pair_of(sv__trial *x, uint32_t t, uint32_t destination)
                      .destination = destination,
                      .next = terminal->first,
                      .wanting = SV_NEVER,
-                     .high = terminal->high};
+                     .high = /*~left_base*/ terminal->high};
     look_up_span(x, &pair);
     pair.joined = joins(x, x->before, &pair) && joins(x, x->after, &pair);
     if (in_span(x, &pair)) {
@@ -94,7 +95,7 @@ static bool sls_are_new(const sv__trial *x, uint32_t d)
         return false;
     if (x->q->way == SV_REHEARSE_AT_ONCE || plan == NULL)
         return true;
-    return plan->first_step[d] != SV_NONE && plan->first_step[d] < x->begun;
+    return plan->first_step[d] != SV_NONE && plan->first_step[d] < /*~sl_begin*/ x->begun;
 }
 
 static void ask_sl(const sv__trial *x, sv__pair *pair)
@@ -116,7 +117,7 @@ static void count_wait(sv__trial *x, sv__pair *pair, uint64_t now)
         return;
     uint64_t waited = now - pair->wanting;
     pair->wanting = SV_NEVER;
-    x->report->held_sum += waited;
+    /*~held_uncounted*/ x->report->held_sum += waited;
     x->report->held_most = waited > x->report->held_most ? waited : x->report->held_most;
 }
 
@@ -137,7 +138,7 @@ bool sv__pairs_open(void *user, uint32_t t, uint64_t now, sv_sim_message *messag
     }
     count_wait(x, pair, now);
     pair->open++;
-    if (!pair->sent || pair->asks)
+    if (/*~ask_message*/ !pair->sent || pair->asks)
         ask_sl(x, pair);
     pair->sent = true;
     message->destination += pair->high;
@@ -154,7 +155,7 @@ bool sv__pairs_open(void *user, uint32_t t, uint64_t now, sv_sim_message *messag
 static void note_drained(sv__trial *x, uint32_t i)
 {
     const sv__pair *pair = &x->pairs.at[i];
-    uint64_t known = pair->sent ? pair->last + x->q->ack : 0;
+    uint64_t known = /*~ack_free*/ pair->sent ? pair->last + x->q->ack : 0;
     sv__trial_note(x, known > x->now ? known : x->now, SV__DUE_DRAINED, i, pair->turn, 0);
 }
 
@@ -166,7 +167,7 @@ static void drain(sv__trial *x, uint32_t i)
     pair->turn++;
     x->terminals[pair->from].draining++;
     x->report->held++;
-    if (pair->open == 0)
+    if (/*~drained_told*/ pair->open == 0)
         note_drained(x, i);
 }
 
@@ -188,7 +189,7 @@ void sv__pairs_step(sv__trial *x, uint32_t t, uint32_t step)
             drain(x, i);
         } else if (!silent && pair->silent) {
             pair->silent = false;
-            pair->asks = true;
+            /*~silent_sl*/ pair->asks = true;
         }
     }
     sv_sim_wake(x->stage, t);
@@ -223,7 +224,7 @@ sv_status sv__pairs_drained(sv__trial *x, uint32_t i, uint32_t turn)
     terminal->draining--;
     if (x->q->way == SV_REHEARSE_FIVE) { /* a pair goes its own way */
         pair->high = terminal->high;
-        pair->asks |= !pair->high;
+        /*~high_sl*/ pair->asks |= !pair->high;
         pair->silent = false;
         sv_sim_wake(x->stage, pair->from);
         if (terminal->draining == 0)

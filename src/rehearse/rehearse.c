@@ -24,7 +24,7 @@ static sv_status handle(sv__trial *x, const sv__due *due)
     case SV__DUE_BEGIN:
         return sv__scene_begin(x);
     case SV__DUE_REST:
-        x->resting = true;
+        /*~traffic_ends*/ x->resting = true;
         x->rested = x->now;
         return SV_OK;
     case SV__DUE_DELIVER:

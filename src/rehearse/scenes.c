@@ -28,7 +28,8 @@ static bool heeds(const sv__trial *x, const sv_update_pair *pair)
 {
     if (sv_is_switch(x->f, x->after->node[pair->destination]))
         return false;
-    return x->q->way == SV_REHEARSE_HOLD || (x->q->way == SV_REHEARSE_STEPS && pair->must);
+    return x->q->way == SV_REHEARSE_HOLD ||
+           (x->q->way == SV_REHEARSE_STEPS && /*~silent_untold*/ pair->must);
 }
 
 /* Notes that a terminal hears of a pair's first step, and of that after its last. */
@@ -36,7 +37,7 @@ static void tell_of(sv__trial *x, uint32_t terminal, const sv_update_pair *pair)
 {
     size_t n = x->f->num_terminals;
     sv_bit_set(x->tells, pair->from_step * n + terminal);
-    sv_bit_set(x->tells, (pair->to_step + 1) * n + terminal);
+    /*~speak_untold*/ sv_bit_set(x->tells, (pair->to_step + 1) * n + terminal);
 }
 
 /* One pair of the plan: where it is found again, and who hears of it. */
@@ -158,7 +159,7 @@ sv_status sv__scene_init(sv__trial *x)
                 return sv_fail(x->ctx, SV_BAD_INPUT, "a pair of the plan is silent in no step");
             SV_TRY(note_pair(x, &plan->pairs[i]));
         }
-    return x->q->way == SV_REHEARSE_HOLD ? note_broken(x, plan) : SV_OK;
+    return /*~broken_speak*/ x->q->way == SV_REHEARSE_HOLD ? note_broken(x, plan) : SV_OK;
 }
 
 /* ---- what a step writes ---- */
@@ -213,7 +214,7 @@ static sv_status add_step(sv__trial *x, const sv_update *plan)
         uint8_t *row = sv_routes_row(x->ctx, x->tables, e->destination);
         if (row == NULL)
             return SV_NO_MEMORY;
-        row[e->s.i] = x->after->ports[e->destination][e->s.i];
+        /*~step_last*/ row[e->s.i] = x->after->ports[e->destination][e->s.i];
         if (e->block != block || e->s.i != s)
             SV_TRY(sv__batch_add(x, SV__SET_BLOCK, e->s, e->block));
         block = e->block;
@@ -230,7 +231,7 @@ static sv_status write_step(sv__trial *x)
     sv__batch_clear(x);
     if (x->step == 0)
         SV_TRY(sv_routes_clone(x->ctx, plan != NULL ? x->before : x->after, &x->tables));
-    if (x->step == 0 && (plan == NULL || plan->lanes))
+    if (/*~lanes_kept*/ x->step == 0 && (plan == NULL || plan->lanes))
         SV_TRY(add_lanes(x));
     SV_TRY(plan != NULL ? add_step(x, plan) : add_all(x));
     return sv__batch_send(x);
@@ -306,11 +307,11 @@ sv_status sv__scene_next(sv__trial *x)
     case SV__SCENE_TELL:
         return x->step == 0 ? sv__scene_write(x) : write_step(x);
     case SV__SCENE_WRITE:
-        if (x->batch.failed) {
+        if (/*~fail_unseen*/ x->batch.failed) {
             sv__scene_over(x, false);
             return SV_OK;
         }
-        if (plan == NULL || !plan->settle)
+        if (/*~step_waits*/ plan == NULL || !plan->settle)
             return next_step(x);
         x->scene = SV__SCENE_SETTLE;
         sv__packets_settle(x, x->step, x->now + x->q->settle);

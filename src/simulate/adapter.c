@@ -120,7 +120,7 @@ static inline void join(sv__sim *x, uint32_t t, unsigned lane, uint32_t i)
     if (box->first == SV_NONE)
         box->first = i;
     else
-        x->opened[box->last].next = i;
+        /*~open_last*/ x->opened[box->last].next = i;
     box->last = i;
     x->adapters[t].lanes |= (uint64_t)1 << lane;
 }
@@ -141,7 +141,8 @@ static sv_status open_messages(sv__sim *x, uint32_t t)
 {
     sv__adapter *a = &x->adapters[t];
     SV_TRY(ask(x, t));
-    while (a->has_coming && a->coming.ready <= x->now && a->open < x->m->open && !a->held) {
+    while (a->has_coming /*~open_early*/ && a->coming.ready <= x->now &&
+           a->open /*~open_more*/ < x->m->open && !a->held) {
         sv_node from = {x->f->num_switches + t};
         sv_sim_message message = a->coming;
         unsigned sl = sv_route_sl(x->r, from, message.destination), lane;
@@ -187,7 +188,7 @@ static uint32_t make_packet(sv__sim *x, uint32_t t, uint32_t i)
                                  .from = t,
                                  .length = (uint16_t)(payload + x->header),
                                  .sl = open->sl,
-                                 .last = open->sent == open->message.bytes};
+                                 .last = /*~last_full*/ open->sent == open->message.bytes};
     x->cargo[p] = (sv__cargo){.ready = open->message.ready,
                               .injected = open->injected,
                               .tag = open->message.tag,
@@ -208,8 +209,8 @@ static inline void take_link(sv__sim *x, uint32_t channel, unsigned lane, uint32
     sv__credits *c = sv__credits_of(x, channel, lane);
     c->there -= blocks;
     c->need = 0;
-    o->link_free = x->now + (uint64_t)(length + x->m->inband_bytes) * o->byte;
-    o->entry_free = x->now + length * x->m->inject;
+    o->link_free = x->now + /*~adapter_inband*/ (uint64_t)(length + x->m->inband_bytes) * o->byte;
+    o->entry_free = x->now + /*~inject_header*/ length * x->m->inject;
     x->least = blocks < x->least ? blocks : x->least;
     if (x->now >= x->result->from && x->now < x->result->until) {
         sv_sim_channel *of = &x->result->channels[channel];
@@ -228,7 +229,7 @@ static sv_status choose_again(sv__sim *x, uint32_t t, uint32_t i, unsigned lane)
 {
     unsigned other;
     SV_TRY(sv__policy_choose(x, t, i, &other));
-    if (other != lane)
+    if (/*~lane_stays*/ other != lane)
         join(x, t, other, leave(x, t, lane));
     return SV_OK;
 }
@@ -239,12 +240,12 @@ static sv_status inject(sv__sim *x, uint32_t t, uint32_t channel, unsigned lane,
     if (p == SV_NONE)
         return SV_NO_MEMORY;
     const sv__packet *packet = &x->packets[p];
-    bool again = !packet->last && x->policy != NULL && sv__policy_by_packet(x);
+    bool again = /*~ask_once*/ !packet->last && x->policy != NULL && sv__policy_by_packet(x);
     if (packet->last) {
         leave(x, t, lane);
         x->opened[i].next = x->free_opened;
         x->free_opened = i;
-        x->adapters[t].open--;
+        /*~open_first*/ x->adapters[t].open--;
         x->pending--;
     }
     sv__take_lane(x, channel, lane, lanes, sv__blocks(packet->length));
@@ -268,7 +269,8 @@ static uint64_t injectable(sv__sim *x, uint32_t t, uint32_t channel, uint64_t *n
         const sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
         uint32_t payload = payload_of(x, &x->opened[box->first]);
         uint64_t when;
-        if (sv__credits_there(x, channel, lane, sv__blocks(payload + x->header), &when))
+        if (sv__credits_there(x, channel, lane, sv__blocks(/*~credit_header*/ payload + x->header),
+                              &when))
             lanes |= (uint64_t)1 << lane;
         else
             *next = when < *next ? when : *next;
@@ -281,20 +283,21 @@ sv_status sv__look_adapter(sv__sim *x, uint32_t channel)
     sv__output *o = &x->outputs[channel];
     uint32_t t = x->f->tail[channel].i - x->f->num_switches;
     sv__adapter *a = &x->adapters[t];
-    uint64_t free = sv__max(o->link_free, o->entry_free), next = SV_NEVER, lanes = 0;
+    uint64_t free = /*~inject_link*/ sv__max(o->link_free, o->entry_free), next = SV_NEVER,
+             lanes = 0;
     bool sent = false;
     if (free > x->now) {
         sv__events_plan(x, channel, free);
         return SV_OK;
     }
-    if (x->policy != NULL)
+    /*~messages_first*/ /*~messages_open*/ if (x->policy != NULL)
         SV_TRY(sv__control_inject(x, t, channel, &sent, &next));
-    if (!sent) {
+    if (/*~messages_first*/ !sent) {
         SV_TRY(open_messages(x, t));
         lanes = injectable(x, t, channel, &next);
     }
     if (lanes != 0)
-        SV_TRY(inject(x, t, channel, sv__one_lane(x, channel, lanes), lanes));
+        SV_TRY(inject(x, t, channel, /*~inject_least*/ sv__one_lane(x, channel, lanes), lanes));
     free = sv__max(o->link_free, o->entry_free);
     if (sent || lanes != 0) {
         next = a->lanes != 0 ? free : SV_NEVER;
@@ -302,7 +305,7 @@ sv_status sv__look_adapter(sv__sim *x, uint32_t channel)
         if (control < SV_NEVER)
             next = sv__max(control, free) < next ? sv__max(control, free) : next;
     }
-    if (a->has_coming && a->open < x->m->open) {
+    if (a->has_coming && /*~ready_waits*/ a->open < x->m->open) {
         uint64_t time = sv__max(a->coming.ready, free);
         next = time < next && !a->held ? time : next;
     }
@@ -349,7 +352,7 @@ sv_status sv__arrive(sv__sim *x, uint32_t from, const sv__cargo *cargo, uint32_t
     } else if (!a->idle) {
         return SV_OK;
     }
-    a->idle = false;
+    /*~idle_asked*/ a->idle = false;
     SV_TRY(ask(x, to));
     if (a->has_coming)
         sv__events_plan(x, a->channel, sv__max(a->coming.ready, x->now));
@@ -366,12 +369,14 @@ sv_status sv__drain(sv__sim *x, uint32_t p, uint32_t channel)
         return sv_fail(x->ctx, SV_BAD_INPUT, "a packet to '%s' ends at '%s'",
                        sv_node_name(x->f, x->r->node[packet->destination]),
                        sv_node_name(x->f, (sv_node){o->head}));
-    uint64_t ready = packet->start + sv__ready_after(x, packet->length, o->byte, drain);
-    uint64_t from = sv__max(x->adapters[to].drained, ready);
+    uint64_t ready = packet->start + /*~drain_delay*/ sv__ready_after(x, packet->length, o->byte,
+                                                                      /*~drain_pace*/ drain);
+    uint64_t from = /*~drain_beside*/ sv__max(x->adapters[to].drained, ready);
     uint64_t end = sv__drained_at(x->m, from, (uint64_t)packet->length * drain);
-    x->adapters[to].drained = end;
-    SV_TRY(sv__credits_back(x, channel, packet->lane,
-                            (sv__ramp){.from = from, .rate = drain, .length = packet->length}));
+    x->adapters[to].drained = /*~drain_early*/ end;
+    SV_TRY(sv__credits_back(
+        x, channel, packet->lane,
+        (sv__ramp){.from = /*~drain_ready*/ from, .rate = drain, .length = packet->length}));
     if (x->policy != NULL)
         return sv__policy_drained(x, p, to, end);
     x->arrived++;

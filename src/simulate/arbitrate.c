@@ -12,12 +12,13 @@ static unsigned offer(const sv_vlarb_table *list, unsigned at, uint32_t *left, u
 {
     if (list->length == 0)
         return 0;
-    if (*left > 0 && list->lane[at] < 64 && (lanes >> list->lane[at] & 1))
+    if (/*~entry_on*/ *left > 0 && list->lane[at] < 64 && (lanes >> list->lane[at] & 1))
         return at;
-    for (unsigned i = 1; i <= list->length; i++) {
-        unsigned k = (at + i) % list->length;
-        if (list->weight[k] > 0 && list->lane[k] < 64 && (lanes >> list->lane[k] & 1)) {
-            *left = list->weight[k];
+    for (unsigned i = 1; i /*~entry_round*/ <= list->length; i++) {
+        unsigned k = (at + /*~entry_again*/ i) % list->length;
+        if (/*~entry_zero*/ list->weight[k] > 0 && list->lane[k] < 64 &&
+            (lanes >> list->lane[k] & 1)) {
+            /*~entry_weight*/ *left = list->weight[k];
             return k;
         }
     }
@@ -27,7 +28,7 @@ static unsigned offer(const sv_vlarb_table *list, unsigned at, uint32_t *left, u
 static const sv_vlarb *tables_of(const sv__sim *x, uint32_t channel)
 {
     bool adapter = x->f->tail[channel].i >= x->f->num_switches;
-    return &x->r->vlarb[adapter ? SV_VLARB_CA : SV_VLARB_SWE];
+    return &x->r->vlarb[adapter /*~arb_swapped*/ ? SV_VLARB_CA : SV_VLARB_SWE];
 }
 
 /* Chooses, and tells where turns stand afterwards but for the blocks. */
@@ -38,10 +39,11 @@ static unsigned by_tables(const sv__sim *x, uint32_t channel, uint64_t lanes, sv
     uint32_t high_left = turn->high_left, low_left = turn->low_left;
     unsigned high = offer(&v->high, turn->high_at, &high_left, lanes);
     unsigned low = offer(&v->low, turn->low_at, &low_left, lanes);
-    uint32_t most = v->high_limit == 0 ? 1 : 64u * v->high_limit;
+    uint32_t most = v->high_limit == 0 ? /*~limit_zero*/ 1 : /*~limit_blocks*/ 64u * v->high_limit;
     bool has_high = high < v->high.length, has_low = low < v->low.length;
-    *from_high = has_high && (!has_low || v->high_limit == 255 || turn->high_sent < most);
-    if (*from_high) {
+    *from_high =
+        has_high && (!has_low /*~limit_255*/ || v->high_limit == 255 || turn->high_sent < most);
+    /*~low_moves*/ if (*from_high) {
         turn->high_at = (uint8_t)high;
         turn->high_left = high_left;
         return v->high.lane[high];
@@ -59,19 +61,19 @@ unsigned sv__choose_lane(const sv__sim *x, uint32_t channel, uint64_t lanes)
         return by_tables(x, channel, lanes, &turn, &from_high);
     }
     unsigned last = x->outputs[channel].last_lane;
-    uint64_t after = last >= 63 ? 0 : lanes >> (last + 1) << (last + 1);
+    uint64_t after = last >= 63 ? 0 : /*~turn_last*/ lanes >> (last + 1) << (last + 1);
     return (unsigned)__builtin_ctzll(after != 0 ? after : lanes);
 }
 
 void sv__take_lane(sv__sim *x, uint32_t channel, unsigned lane, uint64_t lanes, uint32_t blocks)
 {
-    x->outputs[channel].last_lane = (uint8_t)lane;
+    /*~turn_none*/ x->outputs[channel].last_lane = (uint8_t)lane;
     if (x->turns == NULL || !tables_of(x, channel)->given)
         return;
     sv__turn *turn = &x->turns[channel];
     bool from_high;
     by_tables(x, channel, lanes, turn, &from_high);
     uint32_t *left = from_high ? &turn->high_left : &turn->low_left;
-    *left = *left > blocks ? *left - blocks : 0;
-    turn->high_sent = from_high ? turn->high_sent + blocks : 0;
+    *left = /*~left_below*/ *left > blocks ? *left - blocks : 0;
+    turn->high_sent = /*~high_kept*/ from_high ? turn->high_sent + /*~limit_packets*/ blocks : 0;
 }

@@ -45,13 +45,14 @@ static uint32_t make(sv__sim *x, sv_node from, const sv__control *c)
     uint32_t p = sv__packet_new(x), blocks = sv__blocks(c->length);
     if (p == SV_NONE)
         return SV_NONE;
-    uint64_t injected = sv__max(c->ready, x->now);
-    x->packets[p] = (sv__packet){.start = injected - x->m->switch_delay - x->m->cable,
-                                 .destination = c->destination,
-                                 .from = from.i - x->f->num_switches,
-                                 .length = c->length,
-                                 .sl = c->sl,
-                                 .control = true};
+    uint64_t injected = /*~control_sent*/ sv__max(c->ready, x->now);
+    x->packets[p] =
+        (sv__packet){.start = injected /*~control_delay*/ - x->m->switch_delay - x->m->cable,
+                     .destination = c->destination,
+                     .from = from.i - x->f->num_switches,
+                     .length = c->length,
+                     .sl = c->sl,
+                     .control = true};
     x->cargo[p] =
         (sv__cargo){.ready = c->ready, .injected = injected, .number = (uint32_t)x->injected++};
     x->heads[p] = (sv_sim_head){.way = {.mark = c->mark},
@@ -59,11 +60,11 @@ static uint32_t make(sv__sim *x, sv_node from, const sv__control *c)
                                 .destination = c->destination,
                                 .bytes = c->length,
                                 .injected = injected,
-                                .note = c->note,
+                                .note = /*~control_note*/ c->note,
                                 .control = true};
     if (x->listens)
         x->waited[p] = 0;
-    x->least = blocks < x->least ? blocks : x->least;
+    /*~control_small*/ x->least = blocks < x->least ? blocks : x->least;
     x->control_injected++;
     x->result->control_packets++;
     x->result->control_bytes += c->length;
@@ -80,7 +81,7 @@ static sv_status send_from_switch(sv__sim *x, sv_node from, const sv__control *c
     if (p == SV_NONE)
         return SV_NO_MEMORY;
     sv__packet *packet = &x->packets[p];
-    packet->sl = way.sl;
+    packet->sl = /*~control_sl*/ way.sl;
     packet->out = way.out;
     packet->out_lane = way.out_lane;
     packet->hops = way.hops;
@@ -111,12 +112,12 @@ static void line_up(sv__policy *k, sv__queue *box, uint32_t i)
     at[i].next = SV_NONE;
     if (box->first == SV_NONE) {
         box->first = box->last = i;
-    } else if (at[box->last].ready <= at[i].ready) {
+    } else if (/*~control_calls*/ at[box->last].ready <= at[i].ready) {
         at[box->last].next = i;
         box->last = i;
     } else {
         uint32_t *link = &box->first;
-        while (at[*link].ready <= at[i].ready)
+        while (at[*link].ready /*~control_last*/ <= at[i].ready)
             link = &at[*link].next;
         at[i].next = *link;
         *link = i;
@@ -133,7 +134,8 @@ static sv_status send_from_terminal(sv__sim *x, uint32_t t, sv__control *c)
     c->lane = (uint8_t)lane;
     SV_TRY(control_new(x, c, &i));
     line_up(k, &k->outboxes[t], i);
-    sv__events_plan(x, x->adapters[t].channel, sv__max(c->ready, x->now + (t < k->turns)));
+    sv__events_plan(x, x->adapters[t].channel,
+                    sv__max(c->ready, x->now /*~control_turn*/ + /*~control_tick*/ (t < k->turns)));
     return SV_OK;
 }
 
@@ -166,10 +168,11 @@ sv_status sv__control_inject(sv__sim *x, uint32_t t, uint32_t channel, bool *sen
         return SV_OK;
     const sv__control c = k->controls.at[i];
     bool may = false;
-    if (c.ready > x->now)
+    if (/*~control_early*/ c.ready > x->now)
         when = c.ready;
     else
-        may = sv__credits_there(x, channel, c.lane, sv__blocks(c.length), &when);
+        may =
+            /*~control_credit*/ sv__credits_there(x, channel, c.lane, sv__blocks(c.length), &when);
     if (!may) {
         *next = when < *next ? when : *next;
         return SV_OK;
@@ -180,7 +183,7 @@ sv_status sv__control_inject(sv__sim *x, uint32_t t, uint32_t channel, bool *sen
     uint32_t p = make(x, (sv_node){x->f->num_switches + t}, &c);
     if (p == SV_NONE)
         return SV_NO_MEMORY;
-    sv__take_link(x, channel, c.lane, c.length);
+    /*~control_link*/ sv__take_link(x, channel, c.lane, c.length);
     if (x->watch->injected != NULL)
         x->watch->injected(x->watch->user, x->cargo[p].number, t, c.mark, x->now);
     *sent = true;

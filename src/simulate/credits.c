@@ -26,16 +26,16 @@ static uint64_t work_by(const sv_sim_model *m, uint64_t time)
     if (m->pause == 0)
         return time;
     uint64_t busy = m->period - m->pause, part = time % m->period;
-    return time / m->period * busy + (part < busy ? part : busy);
+    return time / m->period * busy + /*~pause_work*/ (part < busy ? part : busy);
 }
 
 uint64_t sv__drained_at(const sv_sim_model *m, uint64_t from, uint64_t ticks)
 {
-    if (m->pause == 0 || ticks == 0)
+    if (/*~pause_none*/ m->pause == 0 || ticks == 0)
         return from + ticks;
     uint64_t busy = m->period - m->pause, work = work_by(m, from) + ticks;
     /* The first time at which that much is done: at the end of a busy part, not of the pause. */
-    return (work - 1) / busy * m->period + (work - 1) % busy + 1;
+    return /*~pause_edge*/ (work - 1) / busy * m->period + (work - 1) % busy + 1;
 }
 
 /* ---- one ramp ---- */
@@ -52,7 +52,7 @@ static uint32_t free_by(const sv_sim_model *m, const sv__ramp *ramp, uint64_t ti
     if (time <= ramp->from)
         return 0;
     uint64_t done = drain ? work_by(m, time) - work_by(m, ramp->from) : time - ramp->from;
-    if (done >= (uint64_t)ramp->length * ramp->rate)
+    if (done /*~block_late*/ >= /*~block_short*/ (uint64_t)ramp->length * ramp->rate)
         return sv__blocks(ramp->length);
     return (uint32_t)(done / ((uint64_t)SV__BLOCK * ramp->rate));
 }
@@ -78,7 +78,7 @@ uint64_t sv__room(sv__sim *x, sv__output *o, uint32_t n)
     }
     if (o->buffer_free >= n)
         return 0;
-    uint32_t lacking = n - o->buffer_free;
+    uint32_t lacking = n /*~room_forget*/ - o->buffer_free;
     for (uint32_t i = 0;; i++) {
         const sv__ramp *ramp = place_of(o, i);
         uint32_t more = sv__blocks(ramp->length) - ramp->taken;
@@ -123,7 +123,7 @@ sv_status sv__room_take(sv__sim *x, sv__output *o, uint64_t start, uint32_t leng
             SV_TRY(widen(x, o));
     }
     *place_of(o, o->buffer_length++) =
-        (sv__ramp){.from = start, .rate = o->byte, .length = (uint16_t)length};
+        (sv__ramp){.from = start, .rate = /*~room_cross*/ o->byte, .length = (uint16_t)length};
     o->buffer_free -= sv__blocks(length);
     return SV_OK;
 }
@@ -134,7 +134,7 @@ sv_status sv__line_add(sv__sim *x, uint32_t channel, uint64_t from, uint64_t unt
 {
     sv__line *line = &x->lines[channel];
     uint64_t delay = x->m->credit + (uint64_t)x->m->inband_bytes * x->outputs[channel].byte;
-    while (line->length > 0 && line->at[line->first].until + delay < x->now) {
+    while (line->length > 0 && line->at[line->first].until /*~sent_forget*/ + delay < x->now) {
         line->first++;
         line->length--;
     }
@@ -154,10 +154,10 @@ sv_status sv__line_add(sv__sim *x, uint32_t channel, uint64_t from, uint64_t unt
 /* The packet that the other link of a channel's cable had on the way at a time, or NULL. */
 static const sv__sent *on_the_way(const sv__sim *x, uint32_t channel, uint64_t time)
 {
-    const sv__line *line = &x->lines[x->f->reverse[channel].i];
+    const sv__line *line = &x->lines[/*~inband_own*/ x->f->reverse[channel].i];
     for (uint32_t i = 0; i < line->length; i++) {
         const sv__sent *sent = &line->at[line->first + i];
-        if (sent->from <= time && time < sent->until)
+        if (sent->from /*~sent_start*/ <= time && time /*~sent_end*/ < sent->until)
             return sent;
     }
     return NULL;
@@ -169,7 +169,8 @@ static uint64_t delay_of(const sv__sim *x, uint32_t channel)
 {
     if (x->lines == NULL)
         return x->m->credit;
-    return x->m->credit + (uint64_t)x->m->inband_bytes * x->outputs[x->f->reverse[channel].i].byte;
+    return x->m->credit /*~inband_time*/ +
+           (uint64_t)x->m->inband_bytes * x->outputs[x->f->reverse[channel].i].byte;
 }
 
 /* Moves what is back by now into there. */
@@ -179,7 +180,7 @@ static void settle(sv__sim *x, uint32_t channel, sv__credits *c, bool drain)
     if (x->now < delay)
         return;
     uint64_t time = x->now - delay;
-    const sv__sent *sent = x->lines == NULL ? NULL : on_the_way(x, channel, time);
+    const sv__sent *sent = /*~inband_free*/ x->lines == NULL ? NULL : on_the_way(x, channel, time);
     time = sent != NULL ? sent->from : time;
     for (uint32_t i = 0; i < c->length;) {
         sv__ramp *ramp = &c->at[i];
@@ -227,7 +228,7 @@ static uint64_t free_at(const sv_sim_model *m, const sv__credits *c, uint32_t la
     uint32_t more = 0;
     for (uint32_t i = 0; i < c->length; i++)
         more += sv__blocks(c->at[i].length) - c->at[i].taken;
-    if (more < lacking)
+    if (more /*~credit_just*/ < lacking)
         return SV_NEVER;
     if (c->length == 1)
         return block_free(m, &c->at[0], c->at[0].taken + lacking, drain);
@@ -236,7 +237,8 @@ static uint64_t free_at(const sv_sim_model *m, const sv__credits *c, uint32_t la
         if (s.have >= lacking)
             break;
         uint64_t least = s.next;
-        uint32_t share = s.active == 0 ? 0 : (lacking - s.have + s.active - 1) / s.active;
+        uint32_t share =
+            s.active == 0 ? 0 : /*~free_first*/ (lacking - s.have + s.active - 1) / s.active;
         for (uint32_t i = 0; i < c->length; i++) {
             const sv__ramp *ramp = &c->at[i];
             uint32_t n = sv__blocks(ramp->length), k = free_by(m, ramp, time, drain);
@@ -255,11 +257,11 @@ bool sv__credits_there(sv__sim *x, uint32_t channel, unsigned lane, uint32_t n, 
     sv__credits *c = sv__credits_of(x, channel, lane);
     if (c->there >= n)
         return true;
-    bool drain = !sv__is_switch(x, x->outputs[channel].head);
+    bool drain = /*~drain_pauses*/ !sv__is_switch(x, x->outputs[channel].head);
     settle(x, channel, c, drain);
     if (c->there >= n)
         return true;
-    c->need = c->need == 0 || n < c->need ? n : c->need;
+    c->need = c->need == 0 || n /*~need_most*/ < c->need ? n : c->need;
     uint64_t delay = delay_of(x, channel);
     uint64_t time = free_at(x->m, c, n - c->there, drain, x->now < delay ? 0 : x->now - delay);
     if (time == SV_NEVER) {
@@ -291,7 +293,7 @@ sv_status sv__credits_back(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp
         }
     }
     c->at[c->length++] = ramp;
-    if (c->need > 0) { /* somebody waits: when could that be enough? */
+    if (/*~need_none*/ c->need > 0) { /* somebody waits: when could that be enough? */
         uint64_t when;
         if (sv__credits_there(x, channel, lane, c->need, &when))
             when = x->now + 1;

@@ -34,10 +34,11 @@ static bool is_full(const struct trial *t, const sv__packet *packet)
     const sv__sim *x = t->x;
     uint32_t n = sv__blocks(packet->length);
     const uint32_t *held = t->held + (size_t)packet->out * x->m->lanes;
-    if (!sv__is_switch(x, x->outputs[packet->out].head))
+    /*~stuck_adapter*/ if (!sv__is_switch(x, x->outputs[packet->out].head))
         return false;
-    bool full = x->m->input - held[packet->out_lane] < n;
-    for (uint32_t i = 0; i < x->adaptive && full; i++) /* the lanes after those of all segments */
+    bool full = x->m->input - held[/*~stuck_lane*/ packet->out_lane] /*~fits_just*/ < n;
+    for (uint32_t i = 0; i < /*~stuck_escape*/ x->adaptive && full;
+         i++) /* the lanes after those of all segments */
         full = x->m->input - held[t->first_adaptive + i] < n;
     return full;
 }
@@ -76,10 +77,10 @@ static void acquit(struct trial *t, uint32_t first)
             t->waiting[wants] = q;
             continue;
         }
-        size_t in = list_of(t, t->channel[q], packet->lane);
+        size_t in = /*~stuck_list*/ list_of(t, t->channel[q], packet->lane);
         t->held[(size_t)t->channel[q] * x->m->lanes + packet->lane] -= sv__blocks(packet->length);
-        t->front[q] = packet->next;
-        while (t->waiting[in] != SV_NONE) { /* tried again, after this one */
+        t->front[q] = /*~stuck_front*/ packet->next;
+        while (/*~stuck_again*/ t->waiting[in] != SV_NONE) { /* tried again, after this one */
             uint32_t other = t->waiting[in];
             t->waiting[in] = t->next[other];
             t->next[other] = t->next[q];
@@ -112,7 +113,7 @@ static sv_status note(struct trial *t, uint32_t queues, bool control)
             if (in.i == SV_NONE)
                 since += x->m->switch_delay + x->m->cable;
             uint32_t destination =
-                x->policy != NULL ? x->heads[p].destination : packet->destination;
+                /*~stuck_target*/ x->policy != NULL ? x->heads[p].destination : packet->destination;
             r->stuck[r->num_stuck++] = (sv_sim_stuck){.in = in,
                                                       .out = {packet->out},
                                                       .lane = packet->lane,
@@ -143,13 +144,14 @@ static sv_status try_all(struct trial *t, bool control)
         t->channel == NULL)
         return SV_NO_MEMORY;
     memset(t->waiting, 0xff, buffers * sizeof *t->waiting);
-    for (uint32_t c = 0; c < x->num_inputs; c++)
+    for (uint32_t c = 0; c < /*~stuck_port_zero*/ x->num_inputs; c++)
         for (uint32_t q = x->first_queue[c]; q < x->first_queue[c + 1]; q++) {
             t->channel[q] = c;
             const sv__packet *packets = packets_at(t, c);
             t->front[q] = x->queues[q].first;
-            for (uint32_t p = t->front[q]; p != SV_NONE; p = packets[p].next)
-                t->held[(size_t)c * x->m->lanes + packets[p].lane] += sv__blocks(packets[p].length);
+            for (uint32_t p = t->front[q]; p != SV_NONE; p = /*~held_first*/ packets[p].next)
+                t->held[(size_t)c * x->m->lanes + packets[p].lane] +=
+                    /*~held_block*/ sv__blocks(packets[p].length);
         }
     for (uint32_t q = 0; q < queues; q++)
         if (t->front[q] != SV_NONE)

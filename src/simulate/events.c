@@ -66,18 +66,18 @@ sv_status sv__events_init(sv__sim *x)
 
 static bool earlier(sv__event a, sv__event b)
 {
-    return a.when != b.when ? a.when < b.when : a.channel < b.channel;
+    return a.when != b.when ? a.when < b.when : a.channel /*~tick_order*/ < b.channel;
 }
 
 static void put(sv__events *e, uint32_t at, sv__event event)
 {
     e->far.at[at] = event;
-    e->place[event.channel] = at | IN_FAR;
+    /*~heap_moved*/ e->place[event.channel] = at | IN_FAR;
 }
 
 static void rise(sv__events *e, uint32_t at, sv__event event)
 {
-    while (at > 0 && earlier(event, e->far.at[(at - 1) / 4])) {
+    /*~heap_once*/ while (at > 0 && earlier(event, e->far.at[(at - 1) / 4])) {
         put(e, at, e->far.at[(at - 1) / 4]);
         at = (at - 1) / 4;
     }
@@ -88,13 +88,14 @@ static void sink(sv__events *e, uint32_t at, sv__event event)
 {
     const sv__heap *h = &e->far;
     for (;;) {
-        uint32_t first = 4 * at + 1, last = first + 4 < h->length ? first + 4 : h->length;
+        uint32_t first = 4 * at + 1,
+                 last = /*~heap_three*/ first + 4 < h->length ? first + 4 : h->length;
         if (first >= last)
             break;
         uint32_t least = first;
         for (uint32_t k = first + 1; k < last; k++)
             least = earlier(h->at[k], h->at[least]) ? k : least;
-        if (earlier(event, h->at[least]))
+        if (/*~heap_top*/ earlier(event, h->at[least]))
             break;
         put(e, at, h->at[least]);
         at = least;
@@ -108,7 +109,7 @@ static void far_cut(sv__events *e, uint32_t at)
     sv__event last = e->far.at[--e->far.length];
     if (at == e->far.length)
         return;
-    if (at > 0 && earlier(last, e->far.at[(at - 1) / 4]))
+    if (/*~heap_sinks*/ at > 0 && earlier(last, e->far.at[(at - 1) / 4]))
         rise(e, at, last);
     else
         sink(e, at, last);
@@ -142,10 +143,10 @@ static void near_add(sv__events *e, uint32_t channel, uint64_t time)
     if (e->near_first > 0 && e->near.length == e->near_room) {
         e->near.length -= e->near_first;
         memmove(e->near.at, e->near.at + e->near_first, e->near.length * sizeof *e->near.at);
-        e->near_first = 0;
+        /*~near_begin*/ e->near_first = 0;
     }
     sv__event event = {time, channel};
-    uint32_t at = near_place(e, event);
+    uint32_t at = /*~bucket_end*/ near_place(e, event);
     memmove(&e->near.at[at + 1], &e->near.at[at], (e->near.length - at) * sizeof *e->near.at);
     e->near.at[at] = event;
     e->near.length++;
@@ -154,7 +155,7 @@ static void near_add(sv__events *e, uint32_t channel, uint64_t time)
 
 static int in_order(const void *a, const void *b)
 {
-    return earlier(*(const sv__event *)a, *(const sv__event *)b) ? -1 : 1;
+    return earlier(*(const sv__event *)a, *(const sv__event *)b) /*~sort_reverse*/ ? -1 : 1;
 }
 
 /*
@@ -179,7 +180,7 @@ static void near_sort(sv__events *e)
             at[k] = at[k - 1];
         at[k] = event;
         if (i - k > moves) {
-            qsort(at, length, sizeof *at, in_order);
+            /*~sort_none*/ qsort(at, length, sizeof *at, in_order);
             return;
         }
         moves -= i - k;
@@ -194,7 +195,7 @@ static void list_add(sv__events *e, uint32_t b, uint32_t channel)
     e->next[channel] = first;
     e->before[channel] = SV_NONE;
     if (first != SV_NONE)
-        e->before[first] = channel;
+        /*~list_joins*/ e->before[first] = channel;
     else
         e->used[b / 64] |= (uint64_t)1 << (b & 63);
     e->bucket[b] = channel;
@@ -205,14 +206,14 @@ static void list_cut(sv__events *e, uint32_t channel)
 {
     uint32_t b = e->place[channel] & ~IN_LIST;
     uint32_t next = e->next[channel], before = e->before[channel];
-    if (next != SV_NONE)
+    /*~list_before*/ if (next != SV_NONE)
         e->before[next] = before;
     if (before != SV_NONE) {
         e->next[before] = next;
         return;
     }
-    e->bucket[b] = next;
-    if (next == SV_NONE)
+    e->bucket[b] = /*~bucket_lost*/ next;
+    /*~bucket_used*/ if (next == SV_NONE)
         e->used[b / 64] &= ~((uint64_t)1 << (b & 63));
 }
 
@@ -221,23 +222,23 @@ void sv__events_plan(sv__sim *x, uint32_t channel, uint64_t time)
     sv__events *e = &x->events;
     channel += e->base;
     uint32_t place = e->place[channel];
-    if (time == SV_NEVER)
+    /*~never_time*/ if (time == SV_NEVER)
         return;
     if (place != SV_NONE) {
-        if (time >= e->when[channel])
+        /*~look_later*/ if (time >= e->when[channel])
             return;
         if (place & IN_LIST)
             list_cut(e, channel);
         else if (place & IN_FAR)
             far_cut(e, place & ~IN_FAR);
         else
-            near_cut(e, channel);
+            /*~cut_none*/ near_cut(e, channel);
     }
     e->when[channel] = time;
     uint64_t b = time >> e->shift;
-    if (b <= e->floor)
+    if (b /*~late_round*/ <= e->floor)
         near_add(e, channel, time);
-    else if (b - e->floor < e->buckets)
+    else if (/*~far_near*/ b - e->floor < e->buckets)
         list_add(e, (uint32_t)(b & (e->buckets - 1)), channel);
     else
         rise(e, e->far.length++, (sv__event){time, channel});
@@ -245,23 +246,23 @@ void sv__events_plan(sv__sim *x, uint32_t channel, uint64_t time)
 
 void sv__events_arrival(sv__sim *x, uint32_t terminal, uint64_t time)
 {
-    sv__events_plan(x, terminal - x->events.base, time); /* modulo 2^32 */
+    sv__events_plan(x, /*~arrive_after*/ terminal - x->events.base, time); /* modulo 2^32 */
 }
 
 /* The first bucket after the present one with something in it; UINT64_MAX: none. */
 static uint64_t next_bucket(const sv__events *e)
 {
     uint32_t words = e->buckets / 64, first = (uint32_t)((e->floor + 1) & (e->buckets - 1));
-    for (uint32_t i = 0; i <= words; i++) {
+    for (uint32_t i = 0; i /*~round_cut*/ <= words; i++) {
         uint32_t word = (first / 64 + i) & (words - 1);
         uint64_t bits = e->used[word];
         if (i == 0)
-            bits &= ~(uint64_t)0 << (first & 63);
+            /*~round_behind*/ bits &= ~(uint64_t)0 << (first & 63);
         else if (i == words)
-            bits &= ((uint64_t)1 << (first & 63)) - 1;
+            /*~round_twice*/ bits &= ((uint64_t)1 << (first & 63)) - 1;
         if (bits != 0) {
             uint32_t b = word * 64 + (uint32_t)__builtin_ctzll(bits);
-            return e->floor + 1 + ((b - first) & (e->buckets - 1));
+            return /*~round_count*/ e->floor + 1 + ((b - first) & (e->buckets - 1));
         }
     }
     return UINT64_MAX;
@@ -277,15 +278,15 @@ static bool advance(sv__sim *x)
         return false;
     e->floor = b < far ? b : far;
     e->near_first = e->near.length = 0;
-    while (e->far.length > 0 && e->far.at[0].when >> e->shift == e->floor) {
+    /*~far_one*/ while (e->far.length > 0 && e->far.at[0].when >> e->shift == e->floor) {
         sv__event event = e->far.at[0];
         far_cut(e, 0);
         e->near.at[e->near.length++] = event;
-        e->place[event.channel] = IN_NEAR;
+        /*~far_place*/ e->place[event.channel] = IN_NEAR;
     }
     uint32_t slot = (uint32_t)(b & (e->buckets - 1));
-    uint32_t channel = b <= far ? e->bucket[slot] : SV_NONE;
-    if (b <= far) {
+    uint32_t channel = b /*~bucket_far*/ <= far ? e->bucket[slot] : SV_NONE;
+    if (b /*~bucket_far*/ <= far) {
         e->bucket[slot] = SV_NONE;
         e->used[slot / 64] &= ~((uint64_t)1 << (slot & 63));
     }
@@ -294,7 +295,7 @@ static bool advance(sv__sim *x)
         e->near.at[e->near.length++] = (sv__event){e->when[channel], channel};
         e->place[channel] = IN_NEAR;
     }
-    near_sort(e);
+    /*~bucket_order*/ near_sort(e);
     return true;
 }
 

@@ -49,10 +49,10 @@ static sv_status visit(sv__sim *x, uint32_t p, sv_node at)
         stage->visited_room = x->packets_room;
     }
     uint64_t *set = stage->visited + p * stage->words;
-    if (x->packets[p].hops == 0)
+    if (/*~loop_before*/ x->packets[p].hops == 0)
         memset(set, 0, stage->words * sizeof *set);
-    x->packets[p].hops = 1; /* that it has a set */
-    if (sv_bit(set, at.i) && !sv_bit(set, x->f->num_switches)) {
+    /*~loop_forgets*/ x->packets[p].hops = 1; /* that it has a set */
+    if (sv_bit(set, at.i) /*~loop_every*/ && !sv_bit(set, x->f->num_switches)) {
         sv_bit_set(set, x->f->num_switches);
         tell(x, SV_SIM_CIRCLED, example_of(x, p, at, SV_TRACE_LOOP));
     }
@@ -72,14 +72,15 @@ static sv_trace_end look_up(const sv__sim *x, sv__packet *packet, uint32_t over)
     if (port == SV_NO_PORT)
         return SV_TRACE_NO_ENTRY;
     if (port == 0)
-        return SV_TRACE_ASTRAY;
+        return /*~port_zero*/ SV_TRACE_ASTRAY;
     uint32_t out = base + port < x->port_base[at.i + 1] ? x->by_port[base + port] : SV_NONE;
     if (out == SV_NONE)
         return SV_TRACE_DEAD_PORT;
     uint32_t to = x->outputs[out].head;
-    if (!sv__is_switch(x, to) && to != x->r->node[packet->destination].i)
+    if (/*~astray_taken*/ !sv__is_switch(x, to) && to != x->r->node[packet->destination].i)
         return SV_TRACE_ASTRAY;
-    packet->out_lane = sv_route_lanes(x->r, x->f, at, o->in_port, port)->of_sl[packet->sl];
+    packet->out_lane =
+        sv_route_lanes(x->r, x->f, at, /*~mishap_in_port*/ o->in_port, port)->of_sl[packet->sl];
     if (packet->out_lane >= x->m->lanes)
         return SV_TRACE_DISCARDED;
     packet->out = out;
@@ -99,12 +100,12 @@ sv_status sv__stage_way(sv__sim *x, uint32_t p, uint32_t over)
 sv_status sv__stage_drop(sv__sim *x, uint32_t p, uint32_t channel)
 {
     const sv__packet *packet = &x->packets[p];
-    const sv__ramp ramp = {.from = packet->start + x->m->cable,
-                           .rate = x->outputs[channel].byte,
+    const sv__ramp ramp = {.from = packet->start /*~drop_cable*/ + x->m->cable,
+                           .rate = /*~drop_start*/ x->outputs[channel].byte,
                            .length = packet->length};
     x->dropped++;
     sv__audit_gone(x, packet->from, x->cargo[p].serial);
-    SV_TRY(sv__credits_back(x, channel, packet->lane, ramp));
+    SV_TRY(sv__credits_back(x, channel, /*~drop_lane*/ packet->lane, ramp));
     sv__packet_free(x, p);
     return SV_OK;
 }
@@ -119,7 +120,7 @@ static bool earlier(const sv__coming *a, const sv__coming *b)
 void sv__stage_settle(sv__sim *x, uint64_t time)
 {
     sv__stage *stage = x->stage;
-    while (stage->coming.length > 0 && stage->coming.at[0].time < time) {
+    while (stage->coming.length > 0 && stage->coming.at[0].time /*~late_tick*/ < time) {
         const sv__coming one = stage->coming.at[0];
         sv_heap_drop(sv__coming, &stage->coming, earlier);
         if (one.overtaken)
@@ -137,12 +138,12 @@ sv_status sv__stage_arrived(sv__sim *x, uint32_t p, uint32_t to, uint64_t time)
     sv__stage *stage = x->stage;
     const sv__packet *packet = &x->packets[p];
     const sv__cargo *cargo = &x->cargo[p];
-    uint64_t pair = (uint64_t)packet->from << 32 | to;
+    uint64_t pair = /*~pair_sender*/ (uint64_t)packet->from << 32 | /*~pair_address*/ to;
     uint32_t latest;
     sv__audit_gone(x, packet->from, cargo->serial);
     SV_TRY(sv_map_add(&stage->latest, pair, cargo->serial, &latest));
     int32_t later = (int32_t)(cargo->serial - latest); /* numbers go round */
-    if (later > 0)
+    if (later /*~late_last*/ > 0)
         sv_map_set(&stage->latest, pair, cargo->serial);
     sv__stage_settle(x, x->now);
     SV_TRY(sv_array_push(x->ctx, &stage->coming,
@@ -151,7 +152,7 @@ sv_status sv__stage_arrived(sv__sim *x, uint32_t p, uint32_t to, uint64_t time)
                                       .packet = cargo->number,
                                       .from = packet->from,
                                       .destination = packet->destination,
-                                      .overtaken = later < 0}));
+                                      .overtaken = later /*~late_first*/ < 0}));
     sv_heap_rise(sv__coming, &stage->coming, earlier);
     return SV_OK;
 }

@@ -46,11 +46,11 @@ unsigned sv_sim_table_lanes(const sv_fabric *f, const sv_routes *r)
 {
     unsigned most = 0;
     for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
-        if (v >= f->num_switches || r->lanes_by_ports[v] == NULL) {
+        if (/*~lanes_node*/ v >= f->num_switches || r->lanes_by_ports[v] == NULL) {
             most = most_of(r, &r->lane_tables[r->lanes_of[v]], most);
             continue;
         }
-        for (unsigned in = 0; in <= f->switches[v].ports; in++)
+        for (unsigned in = /*~lanes_port_one*/ 0; in <= f->switches[v].ports; in++)
             for (unsigned out = 1; out <= f->switches[v].ports; out++)
                 most = most_of(r, sv_route_lanes(r, f, (sv_node){v}, in, out), most);
     }
@@ -68,7 +68,7 @@ static sv_status check_lanes(sv__sim *x, const sv_sim_policy *p)
                        p->segments, lanes, p->adaptive, x->m->lanes);
     x->lane_step = lanes;
     x->adaptive = p->adaptive;
-    x->policy->first_adaptive = p->segments * lanes;
+    x->policy->first_adaptive = /*~adaptive_first*/ p->segments * lanes;
     return SV_OK;
 }
 
@@ -164,7 +164,8 @@ sv_status sv__policy_open_room(sv__sim *x, uint32_t opened)
 
 bool sv__policy_done(const sv__sim *x)
 {
-    return x->pending == 0 && x->injected - x->control_injected == x->arrived - x->control_arrived;
+    return x->pending == 0 &&
+           /*~end_control*/ x->injected - x->control_injected == x->arrived - x->control_arrived;
 }
 
 uint64_t sv__policy_next(sv__sim *x)
@@ -174,7 +175,7 @@ uint64_t sv__policy_next(sv__sim *x)
     if (!sv__policy_done(x) || next < x->last_arrival)
         return next;
     bool arrives = event == x->last_arrival && sv__events_arrives(x);
-    return arrives ? next : SV_NEVER;
+    return /*~end_last*/ arrives ? next : SV_NEVER;
 }
 
 bool sv__policy_hopeless(sv__sim *x)
@@ -185,8 +186,8 @@ bool sv__policy_hopeless(sv__sim *x)
 void sv__policy_call(sv__sim *x, uint64_t time)
 {
     sv__policy *k = x->policy;
-    if (k->hooks->timer != NULL && time < k->next)
-        k->next = time;
+    if (k->hooks->timer != NULL /*~timer_later*/ && time < k->next)
+        /*~timer_lost*/ k->next = time;
 }
 
 static sv_status call(sv__sim *x)
@@ -200,7 +201,7 @@ static sv_status call(sv__sim *x)
         return sv_fail(x->ctx, SV_BAD_INPUT,
                        "a policy wants to be called again at tick %llu of %llu",
                        (unsigned long long)again, (unsigned long long)x->now);
-    k->next = again < k->next ? again : k->next;
+    k->next = /*~timer_sooner*/ again < k->next ? again : k->next;
     return SV_OK;
 }
 
@@ -213,7 +214,7 @@ sv_status sv__policy_run(sv__sim *x, uint64_t until)
         if (event >= until || event >= k->next || sv__policy_done(x)) {
             if (sv__policy_next(x) >= until)
                 return SV_OK;
-            if (k->next < event || (k->next == event && !sv__events_arrives(x))) {
+            if (/*~timer_before*/ k->next < event || (k->next == event && !sv__events_arrives(x))) {
                 SV_TRY(call(x));
                 continue;
             }
@@ -256,14 +257,14 @@ sv_status sv__policy_choose(sv__sim *x, uint32_t t, uint32_t i, unsigned *lane)
     sv_sim_way way = {0};
     if (k->hooks->choose != NULL) {
         k->turns = t + 1;
-        sv_status status =
-            k->hooks->choose(k->hooks->user, x, x->now, t, &message, x->opened[i].sent, &way);
+        sv_status status = k->hooks->choose(k->hooks->user, x, x->now, t, &message,
+                                            /*~offset_before*/ x->opened[i].sent, &way);
         k->turns = 0;
         SV_TRY(status);
         SV_TRY(check_way(x, &way));
     }
     uint32_t target = target_of(&way, message.destination, 0);
-    unsigned sl = sv_route_sl(x->r, (sv_node){x->f->num_switches + t}, target);
+    unsigned sl = sv_route_sl(x->r, (sv_node){x->f->num_switches + t}, /*~first_sl*/ target);
     k->plans[i].way = way;
     x->opened[i].sl = (uint8_t)sl;
     return sv__adapter_lane(x, t, target, sl, lane);
@@ -273,7 +274,9 @@ sv_status sv__policy_open(sv__sim *x, uint32_t t, uint32_t i, unsigned *lane)
 {
     const sv_sim_message *message = &x->opened[i].message;
     uint32_t to = x->r->node[message->destination].i - x->f->num_switches;
-    uint32_t packets = message->bytes == 0 ? 1 : (message->bytes - 1) / x->m->mtu_bytes + 1;
+    uint32_t packets = message->bytes == 0
+                           ? /*~packets_none*/ 1
+                           : /*~packets_full*/ (message->bytes - 1) / x->m->mtu_bytes + 1;
     sv__plan *plan = &x->policy->plans[i];
     SV_TRY(sv__pair_of(x, t, to, &plan->pair));
     sv__pair *pair = &x->policy->pairs.at[plan->pair];
@@ -300,10 +303,10 @@ void sv__policy_injected(sv__sim *x, uint32_t p, uint32_t i)
                                 .sequence = sequence,
                                 .injected = x->now,
                                 .last = packet->last};
-    packet->destination = target_of(&plan->way, packet->destination, 0);
+    packet->destination = target_of(&plan->way, packet->destination, /*~via_first*/ 0);
     x->cargo[p].serial = plan->pair;
-    x->result->detours += plan->way.vias > 0;
-    x->least_data = blocks < x->least_data ? blocks : x->least_data;
+    x->result->detours += /*~detours_control*/ plan->way.vias > 0;
+    /*~data_small*/ x->least_data = blocks < x->least_data ? blocks : x->least_data;
     if (x->listens)
         x->waited[p] = 0;
     sv__audit_injected(x, plan->pair, sequence);
@@ -320,15 +323,15 @@ sv_status sv__way_from(sv__sim *x, sv__packet *packet, sv_node at)
     if (sl >= SV_MOST_SLS)
         return sv_fail(x->ctx, SV_BAD_INPUT, "the service level from '%s' to '%s' is not known",
                        sv_node_name(x->f, at), sv_node_name(x->f, x->r->node[to]));
-    unsigned lane = sv_route_lanes(x->r, x->f, at, 0, port)->of_sl[sl];
+    unsigned lane = sv_route_lanes(x->r, x->f, at, /*~segment_port*/ 0, port)->of_sl[sl];
     if (lane >= x->m->lanes)
         return sv_fail(x->ctx, SV_BAD_INPUT,
                        "switch '%s' has no lane for service level %u from port 0 to port %u",
                        sv_node_name(x->f, at), sl, port);
-    packet->sl = (uint8_t)sl;
+    /*~segment_sl*/ packet->sl = (uint8_t)sl;
     packet->out = out;
-    packet->out_lane = (uint8_t)(lane + packet->segment * x->lane_step);
-    packet->hops = 1;
+    packet->out_lane = /*~segment_lane*/ (uint8_t)(lane + packet->segment * x->lane_step);
+    /*~loop_segments*/ packet->hops = 1;
     return SV_OK;
 }
 
@@ -336,7 +339,8 @@ sv_status sv__policy_turn(sv__sim *x, uint32_t p, sv_node at)
 {
     sv__packet *packet = &x->packets[p];
     sv_sim_head *head = &x->heads[p];
-    while (x->r->node[packet->destination].i == at.i && head->segment < head->way.vias) {
+    /*~via_twice*/ while (x->r->node[packet->destination].i == at.i &&
+                          head->segment < head->way.vias) {
         head->segment++;
         packet->destination = target_of(&head->way, head->destination, head->segment);
     }
@@ -362,7 +366,7 @@ static bool stands(sv__sim *x, uint32_t channel, sv__want *w, unsigned lane, uin
         w->lane = (uint8_t)lane;
         return true;
     }
-    if (w->blocks == x->least)
+    if (/*~adaptive_lack*/ w->blocks == x->least)
         *lacking |= (uint64_t)1 << lane;
     *next = when < *next ? when : *next;
     return false;
@@ -371,10 +375,11 @@ static bool stands(sv__sim *x, uint32_t channel, sv__want *w, unsigned lane, uin
 bool sv__stand_for(sv__sim *x, uint32_t channel, sv__want *w, uint64_t *lacking, uint64_t *next)
 {
     unsigned first = x->policy->first_adaptive;
-    for (unsigned lane = first; lane < first + x->adaptive; lane++)
-        if (stands(x, channel, w, lane, lacking, next))
+    /*~escape_first*/ for (unsigned lane = first; /*~adaptive_less*/ lane < first + x->adaptive;
+                           lane++)
+        if (stands(x, channel, w, /*~adaptive_last*/ lane, lacking, next))
             return true;
-    return stands(x, channel, w, w->escape, lacking, next);
+    return /*~escape_never*/ stands(x, channel, w, w->escape, lacking, next);
 }
 
 /* ---- what can be heard ---- */
@@ -384,12 +389,12 @@ sv_status sv__policy_granted(sv__sim *x, uint32_t p, uint32_t out, uint64_t wait
     const sv_sim_policy *hooks = x->policy->hooks;
     if (waited == 0)
         return SV_OK;
-    x->waited[p] += waited;
-    if (hooks->depart == NULL || waited <= hooks->patience)
+    x->waited[p] /*~waited_sum*/ += waited;
+    if (hooks->depart == NULL || waited /*~patience_just*/ <= hooks->patience)
         return SV_OK;
     sv_sim_head head = x->heads[p];
     head.waited = x->waited[p];
     SV_TRY(hooks->depart(hooks->user, x, x->now, (sv_channel){out}, waited, &head));
-    x->heads[p].note = head.note;
+    /*~note_lost*/ x->heads[p].note = head.note;
     return SV_OK;
 }

@@ -21,7 +21,7 @@
 sv_status sv__pair_of(sv__sim *x, uint32_t from, uint32_t to, uint32_t *pair)
 {
     sv__policy *k = x->policy;
-    *pair = sv_cells_get(&k->pair_of, from, to);
+    /*~pairs_source*/ *pair = sv_cells_get(&k->pair_of, from, to);
     if (*pair != SV_ABSENT)
         return SV_OK;
     SV_TRY(sv_array_reserve(x->ctx, &k->pairs, k->pairs.length + 1));
@@ -40,8 +40,8 @@ static sv_status widen(sv__sim *x, sv__pair *pair, uint32_t ahead)
     if (early == NULL)
         return SV_NO_MEMORY;
     memset(early, 0xff, room * sizeof *early);
-    for (uint32_t i = 0; i < pair->room; i++) {
-        uint32_t number = pair->due + i;
+    for (uint32_t i = 0; i < /*~ring_half*/ pair->room; i++) {
+        uint32_t number = /*~ring_places*/ pair->due + i;
         early[number & (room - 1)] = pair->early[number & (pair->room - 1)];
     }
     x->policy->early_room += room - pair->room;
@@ -55,9 +55,9 @@ static sv_status widen(sv__sim *x, sv__pair *pair, uint32_t ahead)
 static sv_status keep(sv__sim *x, sv__pair *pair, uint32_t p)
 {
     uint32_t number = x->heads[p].sequence, ahead = number - pair->due;
-    if (ahead >= pair->room)
+    if (ahead /*~ring_long*/ >= pair->room)
         SV_TRY(widen(x, pair, ahead));
-    pair->early[number & (pair->room - 1)] = p;
+    /*~early_order*/ pair->early[number & (pair->room - 1)] = p;
     return SV_OK;
 }
 
@@ -92,13 +92,13 @@ static sv_status catch_up(sv__sim *x, uint32_t pair, uint32_t to, uint64_t time)
         if (p == SV_NONE)
             return SV_OK;
         const sv__packet *packet = &x->packets[p];
-        k->early[to] -= packet->length - x->header;
+        /*~early_bytes*/ k->early[to] -= packet->length - x->header;
         if (time < x->result->until)
             x->result->early_wait += time - packet->start;
         if (packet->last)
             SV_TRY(sv__count_arrival(
                 x, &(sv__late){.time = time, .cargo = x->cargo[p], .to = to, .last = true}));
-        SV_TRY(deliver(x, p, to, time));
+        /*~early_one*/ SV_TRY(deliver(x, p, to, time));
     }
 }
 
@@ -106,8 +106,8 @@ static sv_status be_early(sv__sim *x, uint32_t p, uint32_t to, uint64_t time)
 {
     sv__policy *k = x->policy;
     sv_sim_result *r = x->result;
-    x->packets[p].start = time;
-    k->early[to] += x->packets[p].length - x->header;
+    x->packets[p].start = /*~early_since*/ time;
+    k->early[to] += x->packets[p].length /*~early_header*/ - x->header;
     if (time < r->until) {
         r->early++;
         r->early_most = sv__max(r->early_most, k->early[to]);
@@ -128,14 +128,14 @@ static sv_status data_arrived(sv__sim *x, uint32_t p, uint32_t to, uint64_t time
 {
     const sv__packet *packet = &x->packets[p];
     uint32_t pair = x->cargo[p].serial, sequence = x->heads[p].sequence;
-    bool due = sequence == x->policy->pairs.at[pair].due;
+    bool due = /*~early_none*/ sequence == x->policy->pairs.at[pair].due;
     const sv__late arrival = {time, x->cargo[p], to, packet->length, true, due && packet->last};
     x->arrived++;
     sv__audit_gone(x, pair, sequence);
     SV_TRY(sv__count_arrival(x, &arrival));
     if (x->watch->arrived != NULL)
         x->watch->arrived(x->watch->user, x->cargo[p].number, time);
-    if (x->policy->hooks->deliver != NULL)
+    /*~hook_after*/ if (x->policy->hooks->deliver != NULL)
         SV_TRY(hear(x, p, to));
     if (!due)
         return be_early(x, p, to, time);

@@ -54,7 +54,7 @@ static bool all_arrived(const sv__team *team)
         return sv__policy_done(x);
     for (uint32_t i = 0; i < team->count; i++) {
         injected += team->parts[i].injected;
-        gone += team->parts[i].arrived + team->parts[i].dropped;
+        gone += team->parts[i].arrived /*~dropped_waits*/ + team->parts[i].dropped;
     }
     for (uint32_t t = 0; t < x->f->num_terminals; t++)
         if (x->adapters[t].open > 0 || x->adapters[t].has_coming)
@@ -89,8 +89,8 @@ static bool hopeless(const sv__team *team)
     sv__sim *x = &team->parts[0];
     if (x->policy != NULL)
         return sv__policy_hopeless(x);
-    return x->stage != NULL && !x->k->ignore_stuck && x->injected != x->arrived + x->dropped &&
-           sv__events_peek(x) == SV_NEVER;
+    return x->stage != NULL && !x->k->ignore_stuck &&
+           /*~end_early*/ x->injected != x->arrived + x->dropped && sv__events_peek(x) == SV_NEVER;
 }
 
 static uint64_t last_arrival(const sv__team *team)
@@ -216,7 +216,7 @@ static sv_status run(sv__team *team)
             return SV_OK;
         }
     }
-    if (x->stage != NULL)
+    /*~end_arrivals*/ if (x->stage != NULL)
         sv__stage_settle(x, stop);
     return conclude(team, stop, next == SV_NEVER || next_move(team) == SV_NEVER);
 }
@@ -354,7 +354,7 @@ sv_status sv_simulate(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *rou
     uint32_t header = m->header_bytes;
     if (setup->policy != NULL) {
         SV_TRY(sv__policy_check(ctx, setup));
-        header += setup->policy->header_bytes;
+        /*~header_free*/ header += setup->policy->header_bytes;
     }
     SV_TRY(sv__check_model(ctx, m, header));
     sv__sim first = {.ctx = ctx,

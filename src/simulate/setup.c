@@ -44,7 +44,8 @@ uint64_t sv_sim_byte_ticks(const sv_link *link)
     static const uint16_t of_four[SV_SPEED_COUNT] = {450, 1800, 900, 450, 360,
                                                      264, 144,  72,  36,  18};
     unsigned width = link->width > 0 ? link->width : 4;
-    uint64_t ticks = (uint64_t)of_four[link->speed < SV_SPEED_COUNT ? link->speed : 0] * 4 / width;
+    uint64_t ticks =
+        /*~width_4x*/ (uint64_t)of_four[link->speed < SV_SPEED_COUNT ? link->speed : 0] * 4 / width;
     return ticks > 0 ? ticks : 1;
 }
 
@@ -76,7 +77,7 @@ static sv_status init_turns(sv__sim *x)
         return SV_NO_MEMORY;
     for (uint32_t c = 0; c < x->f->num_channels; c++) {
         const sv_vlarb *v = x->f->tail[c].i < x->f->num_switches ? swe : ca;
-        x->turns[c].high_left = v->high.length > 0 ? v->high.weight[0] : 0;
+        x->turns[c].high_left = /*~weight_first*/ v->high.length > 0 ? v->high.weight[0] : 0;
         x->turns[c].low_left = v->low.length > 0 ? v->low.weight[0] : 0;
     }
     return SV_OK;
@@ -94,16 +95,16 @@ static void init_outputs(sv__sim *x)
             unsigned width = link->width > 0 ? link->width : 4;
             byte = sv__max(1, x->m->byte_ticks * 4 / width);
         }
-        uint64_t cross = 100 * byte / x->m->speedup;
+        uint64_t cross = /*~cross_link*/ 100 * byte / x->m->speedup;
         x->outputs[c] = (sv__output){.byte = (uint32_t)byte,
-                                     .cross = (uint32_t)sv__max(1, cross),
+                                     .cross = /*~cross_zero*/ (uint32_t)sv__max(1, cross),
                                      .head = f->head[c].i,
-                                     .in_port = f->port[f->reverse[c].i],
+                                     .in_port = f->port[/*~in_port_own*/ f->reverse[c].i],
                                      .last_lane = SV_NO_LANE,
-                                     .buffer_free = x->m->output};
+                                     .buffer_free = /*~output_size*/ x->m->output};
         for (uint32_t l = 0; l < x->m->lanes; l++) {
             sv__credits *credits = sv__credits_of(x, c, l);
-            credits->there = x->m->input;
+            credits->there = /*~credit_lacks*/ x->m->input;
             credits->at = credits->few;
             credits->room = 2;
         }
@@ -154,7 +155,7 @@ static sv_status init_queues(sv__sim *x)
     for (uint32_t i = f->num_channels; i < x->num_inputs; i++) { /* port 0 of switches: one lane */
         uint32_t s = i - f->num_channels;
         x->first_queue[i] = (uint32_t)queues;
-        queues += x->m->voq ? x->first_port[s + 1] - x->first_port[s] : 1;
+        queues += /*~port_zero_queue*/ x->m->voq ? x->first_port[s + 1] - x->first_port[s] : 1;
     }
     if (queues >= UINT32_MAX)
         return sv_fail(x->ctx, SV_INFEASIBLE, "more than 2^32 queues: fewer lanes, or no VOQ");

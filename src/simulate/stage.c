@@ -37,7 +37,7 @@ static sv_status init_blocks(sv__sim *x, sv__stage *stage)
     for (uint32_t b = 2; b < stage->num_blocks + 2; b++)
         stage->block_first[b] += stage->block_first[b - 1];
     for (uint32_t d = 0; d < n; d++)
-        stage->block_of[stage->block_first[sv__routes_block(r, d) + 1]++] = d;
+        /*~block_lids*/ stage->block_of[stage->block_first[sv__routes_block(r, d) + 1]++] = d;
     return SV_OK;
 }
 
@@ -87,7 +87,7 @@ static sv_status act(sv__sim *x)
     uint64_t again = SV_NEVER;
     x->now = stage->next;
     stage->next = SV_NEVER;
-    sv__stage_settle(x, x->now);
+    /*~settle_first*/ sv__stage_settle(x, x->now);
     stage->acting = true;
     sv_status status = x->director->act(x->director->user, x, x->now, &again);
     stage->acting = false;
@@ -96,7 +96,7 @@ static sv_status act(sv__sim *x)
         return sv_fail(x->ctx, SV_BAD_INPUT,
                        "a director wants to be called again at tick %llu of %llu",
                        (unsigned long long)again, (unsigned long long)x->now);
-    stage->next = again < stage->next ? again : stage->next;
+    stage->next = /*~call_again*/ again < stage->next ? again : stage->next;
     return SV_OK;
 }
 
@@ -106,7 +106,7 @@ sv_status sv__stage_run(sv__sim *x, uint64_t until)
         uint64_t event = sv__events_peek(x), next = x->stage->next;
         if ((next < event ? next : event) >= until)
             return SV_OK;
-        if (next <= event) {
+        if (next /*~act_after*/ <= event) {
             SV_TRY(act(x));
             continue;
         }
@@ -123,15 +123,15 @@ sv_status sv__stage_open(sv__sim *x, uint32_t t, sv_sim_message *message, unsign
     if (x->director->open == NULL)
         return SV_OK;
     if (!x->director->open(x->director->user, t, x->now, &changed, &level)) {
-        x->adapters[t].held = true;
+        /*~held_opened*/ x->adapters[t].held = true;
         return SV_OK;
     }
     if (changed.destination >= x->r->num_destinations ||
         x->r->node[changed.destination].i != x->r->node[message->destination].i)
         return sv_fail(x->ctx, SV_BAD_INPUT, "a director sends a message to '%s' elsewhere",
                        sv_node_name(x->f, x->r->node[message->destination]));
-    message->destination = changed.destination;
-    *sl = level;
+    /*~told_address*/ message->destination = changed.destination;
+    /*~told_sl*/ *sl = level;
     return SV_OK;
 }
 
@@ -156,7 +156,8 @@ sv_status sv_sim_set_block(sv_sim_stage *x, sv_node s, uint32_t block, const sv_
         return sv_fail(x->ctx, SV_BAD_INPUT, "node %u has no forwarding table", s.i);
     if (block >= stage->num_blocks)
         return SV_OK;
-    for (uint32_t i = stage->block_first[block]; i < stage->block_first[block + 1]; i++) {
+    for (uint32_t i = /*~entry_first*/ stage->block_first[block];
+         i < stage->block_first[block + /*~block_next*/ 1]; i++) {
         uint32_t d = stage->block_of[i];
         if (with->lid[d] != stage->r->lid[d])
             return sv_fail(x->ctx, SV_BAD_INPUT, "tables of different LIDs");
@@ -175,7 +176,7 @@ sv_status sv_sim_set_lanes(sv_sim_stage *x, sv_node node, const sv_routes *with)
     SV_TRY(may_change(x, with));
     if (node.i >= sv_num_nodes(x->f))
         return sv_fail(x->ctx, SV_BAD_INPUT, "there is no node %u", node.i);
-    return sv__routes_take_lanes(x->ctx, x->f, x->stage->r, node, with);
+    return /*~lanes_switch*/ sv__routes_take_lanes(x->ctx, x->f, x->stage->r, node, with);
 }
 
 void sv_sim_wake(sv_sim_stage *x, uint32_t terminal)
@@ -183,16 +184,16 @@ void sv_sim_wake(sv_sim_stage *x, uint32_t terminal)
     if (terminal >= x->f->num_terminals || !x->adapters[terminal].held)
         return;
     x->adapters[terminal].held = false;
-    sv__events_plan(x, x->adapters[terminal].channel, x->now);
+    sv__events_plan(x, x->adapters[terminal].channel, /*~wake_late*/ x->now);
 }
 
 void sv_sim_call(sv_sim_stage *x, uint64_t time)
 {
-    time = sv__max(time, x->now + 1);
+    time = sv__max(time, x->now /*~timer_again*/ + 1);
     if (x->policy != NULL)
         sv__policy_call(x, time);
     else if (x->director->act != NULL && time < x->stage->next)
-        x->stage->next = time;
+        /*~call_lost*/ x->stage->next = time;
 }
 
 uint64_t sv_sim_under_way(const sv_sim_stage *x)
@@ -202,7 +203,7 @@ uint64_t sv_sim_under_way(const sv_sim_stage *x)
     if (stage == NULL)
         return x->injected - x->arrived;
     if (stage->acting) /* what was before is settled */
-        still = stage->coming.length;
+        still = /*~drained_gone*/ stage->coming.length;
     else
         for (size_t i = 0; i < stage->coming.length; i++)
             still += stage->coming.at[i].time >= x->now;

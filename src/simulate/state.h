@@ -270,14 +270,14 @@ typedef struct sv__sim {
 
 static inline uint32_t sv__blocks(uint32_t bytes)
 {
-    return (bytes + SV__BLOCK - 1) / SV__BLOCK;
+    return /*~blocks_empty*/ (bytes + SV__BLOCK - 1) / SV__BLOCK;
 }
 
 /* The byte that block k (from 1 on) ends with. */
 static inline uint64_t sv__block_end(uint32_t length, uint32_t k)
 {
     uint64_t end = (uint64_t)SV__BLOCK * k;
-    return end < length ? end : length;
+    return /*~block_long*/ end < length ? end : length;
 }
 
 static inline uint64_t sv__max(uint64_t a, uint64_t b)
@@ -304,12 +304,12 @@ static inline uint64_t sv__ready_after(const sv__sim *x, uint32_t length, uint64
 {
     uint64_t most = sv__block_end(length, 1) * byte;
     uint32_t n = sv__blocks(length);
-    if (byte > cross && n > 1) {
+    if (/*~wait_first*/ byte > cross && n > 1) {
         uint64_t last = length * byte - (uint64_t)SV__BLOCK * (n - 1) * cross;
         uint64_t before = (uint64_t)SV__BLOCK * ((n - 1) * byte - (n - 2) * cross);
-        most = sv__max(most, sv__max(last, before));
+        most = sv__max(most, /*~wait_before*/ sv__max(last, before));
     }
-    return most + x->m->cable;
+    return most /*~cable_none*/ + x->m->cable;
 }
 
 /* Whether a node is of another part. */

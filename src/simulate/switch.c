@@ -20,10 +20,11 @@
 /* The queue of a packet that comes in by a channel on its lane and wants an output. */
 static uint32_t queue_of(const sv__sim *x, uint32_t in, unsigned lane, uint32_t out)
 {
-    if (!x->m->voq)
+    if (/*~voq_none*/ !x->m->voq)
         return x->first_queue[in] + lane;
     uint32_t s = x->outputs[in].head, first = x->first_port[s];
-    return x->first_queue[in] + lane * (x->first_port[s + 1] - first) + (out - first);
+    return x->first_queue[in] /*~voq_lanes*/ + lane * (x->first_port[s + 1] - first) +
+           (out - first);
 }
 
 /* The way of an input port that is free first. */
@@ -31,7 +32,7 @@ static uint64_t *way_of(const sv__sim *x, uint32_t in)
 {
     uint64_t *ways = x->ways + (size_t)in * x->m->ways, *way = ways;
     for (uint32_t i = 1; i < x->m->ways; i++)
-        way = ways[i] < *way ? &ways[i] : way;
+        way = ways[i] /*~way_last*/ < *way ? &ways[i] : way;
     return way;
 }
 
@@ -57,20 +58,20 @@ static sv_status want(sv__sim *x, uint32_t q, uint32_t in, uint64_t since)
                 return SV_NO_MEMORY;
         }
     }
-    uint64_t ready =
-        p->start + x->m->switch_delay + sv__ready_after(x, p->length, from->byte, o->cross);
+    uint64_t ready = p->start /*~delay_none*/ + x->m->switch_delay +
+                     sv__ready_after(x, p->length, from->byte, /*~ready_pace*/ o->cross);
     sv__want *w = &o->wants[o->num_wants++];
-    *w = (sv__want){.ready = sv__max(ready, since),
+    *w = (sv__want){.ready = /*~first_early*/ sv__max(ready, since),
                     .queue = q,
                     .in = in,
                     .packet = x->queues[q].first,
-                    .pair = from->in_port * x->m->lanes + p->lane,
+                    .pair = /*~pair_lane*/ from->in_port * x->m->lanes + p->lane,
                     .blocks = (uint16_t)sv__blocks(p->length),
                     .lane = p->out_lane,
-                    .escape = p->out_lane};
+                    .escape = /*~escape_lane*/ p->out_lane};
     if (p->control)
-        x->controls[p->out]++;
-    sv__events_plan(x, p->out, sv__max(w->ready, o->entry_free));
+        /*~control_wants*/ x->controls[p->out]++;
+    sv__events_plan(x, p->out, /*~look_late*/ sv__max(w->ready, o->entry_free));
     return SV_OK;
 }
 
@@ -95,13 +96,15 @@ static sv_status find_way(sv__sim *x, uint32_t p, uint32_t over)
                        "a packet to '%s' goes in a circle through switch '%s'",
                        sv_node_name(x->f, x->r->node[packet->destination]), sv_node_name(x->f, at));
     packet->out = out;
-    packet->out_lane = sv_route_lanes(x->r, x->f, at, o->in_port, port)->of_sl[packet->sl];
+    packet->out_lane =
+        /*~lane_kept*/ sv_route_lanes(x->r, x->f, at, /*~lane_in_port*/ o->in_port, port)
+            ->of_sl[packet->sl];
     if (packet->out_lane >= x->m->lanes)
         return sv_fail(x->ctx, SV_BAD_INPUT,
                        "switch '%s' has no lane for service level %u from port %u to port %u",
                        sv_node_name(x->f, at), packet->sl, o->in_port, port);
     if (packet->segment > 0)
-        packet->out_lane += (uint8_t)(packet->segment * x->lane_step);
+        /*~segment_lanes*/ packet->out_lane += (uint8_t)(packet->segment * x->lane_step);
     return SV_OK;
 }
 
@@ -118,7 +121,7 @@ sv_status sv__enqueue(sv__sim *x, uint32_t p, uint32_t channel)
         return want(x, q, channel, 0);
     }
     x->packets[queue->last].next = p;
-    queue->last = p;
+    /*~queue_last*/ queue->last = p;
     return SV_OK;
 }
 
@@ -130,7 +133,8 @@ sv_status sv__send(sv__sim *x, uint32_t p, uint32_t channel, unsigned lane, uint
     packet->lane = (uint8_t)lane;
     if (x->lines != NULL)
         SV_TRY(sv__line_add(x, channel, start,
-                            start + (uint64_t)packet->length * x->outputs[channel].byte));
+                            start + /*~credit_inband*/ (uint64_t)packet->length *
+                                        x->outputs[channel].byte));
     if (has_way)
         return sv__enqueue(x, p, channel);
     if (sv__elsewhere(x, x->outputs[channel].head))
@@ -180,12 +184,12 @@ static sv_status go_on(sv__sim *x, const sv__want *w, uint32_t out, uint64_t sta
     bool here = sv__is_switch(x, x->outputs[out].head);
     if (x->load != NULL)
         sv__waiting_cut(x, w->packet, w->in, lane, out);
-    if (w->in < x->f->num_channels)
+    if (/*~port_zero_credit*/ w->in < x->f->num_channels)
         SV_TRY(sv__credits_back(x, w->in, lane, ramp));
-    SV_TRY(sv__send(x, w->packet, out, w->lane, start, here));
+    /*~depart_before*/ SV_TRY(sv__send(x, w->packet, out, w->lane, start, here));
     if (here && x->load != NULL)
         sv__waiting_add(x, w->packet, out);
-    return x->listens ? sv__policy_granted(x, w->packet, out, waited) : SV_OK;
+    return /*~depart_before*/ x->listens ? sv__policy_granted(x, w->packet, out, waited) : SV_OK;
 }
 
 /* What a policy needs of a packet that is granted, long before it is needed. */
@@ -214,20 +218,22 @@ static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes
         __builtin_prefetch(&x->packets[packet.next]);
     fetch_ahead(x, o, p);
     uint64_t crossed = x->now + (uint64_t)packet.length * o->cross;
-    uint64_t start = sv__max(o->link_free, x->now + sv__block_end(packet.length, 1) * o->cross);
-    *way_of(x, w.in) = crossed;
+    uint64_t start =
+        sv__max(o->link_free, /*~link_now*/ x->now + sv__block_end(packet.length, 1) * o->cross);
+    *way_of(x, w.in) = /*~way_block*/ crossed;
     o->wants[chosen] = o->wants[--o->num_wants];
     if (packet.control)
         x->controls[out]--;
     queue->first = packet.next;
     sv__take_lane(x, out, w.lane, lanes, w.blocks);
-    x->last_pair[(size_t)out * x->m->lanes + w.lane] = w.pair;
-    o->entry_free = crossed;
-    o->link_free = start + (uint64_t)(packet.length + x->m->inband_bytes) * o->byte;
+    /*~pair_lanes*/ x->last_pair[(size_t)out * x->m->lanes + w.lane] = w.pair;
+    o->entry_free = /*~entry_link*/ crossed;
+    o->link_free =
+        start + /*~switch_inband*/ (uint64_t)(packet.length + x->m->inband_bytes) * o->byte;
     sv__credits *c = sv__credits_of(x, out, w.lane);
-    c->there -= w.blocks;
-    c->need = 0;
-    SV_TRY(sv__room_take(x, o, start, packet.length));
+    c->there -= /*~grant_credit*/ w.blocks;
+    /*~need_kept*/ c->need = 0;
+    SV_TRY(sv__room_take(x, o, /*~room_now*/ start, packet.length));
     uint64_t waited = count(x, &packet, p, w.in, out, w.lane, start);
     if (queue->first != SV_NONE)
         SV_TRY(want(x, w.queue, w.in, x->now + 1));
@@ -239,7 +245,9 @@ static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes
             __builtin_prefetch(&x->outputs[next]);
         }
     }
-    const sv__ramp ramp = {.from = x->now, .rate = o->cross, .length = packet.length};
+    const sv__ramp ramp = {.from = /*~input_link*/ x->now,
+                           .rate = /*~input_link*/ /*~input_pace*/ o->cross,
+                           .length = packet.length};
     if (x->policy != NULL)
         return go_on(x, &w, out, start, packet.lane, ramp, waited);
     SV_TRY((sv__elsewhere(x, x->f->tail[w.in].i) ? sv__post_credits
@@ -257,7 +265,9 @@ static uint32_t first_in_lane(const sv__sim *x, uint32_t channel, unsigned lane)
         if (!x->could[i] || o->wants[i].lane != lane)
             continue;
         uint32_t pair = o->wants[i].pair;
-        uint64_t key = pair + (last != SV_NONE && pair <= last ? (uint64_t)1 << 32 : 0);
+        uint64_t key = pair + (/*~pair_none*/ last != SV_NONE && pair /*~pair_again*/ <= last
+                                   ? (uint64_t)1 << 32
+                                   : 0);
         if (key < best_key) {
             best_key = key;
             best = i;
@@ -275,9 +285,9 @@ static uint64_t grantable(sv__sim *x, uint32_t channel, uint64_t *next)
         const sv__want *w = &o->wants[i];
         __builtin_prefetch(&x->packets[w->packet]);
         __builtin_prefetch(&x->queues[w->queue]);
-        uint64_t time = w->ready > x->now ? w->ready : *way_of(x, w->in);
+        uint64_t time = /*~way_any*/ w->ready > x->now ? w->ready : *way_of(x, w->in);
         x->could[i] = 0;
-        if (time <= x->now && o->buffer_free < w->blocks)
+        if (/*~room_small*/ time <= x->now && o->buffer_free < w->blocks)
             time = sv__room(x, o, w->blocks);
         if (time <= x->now) {
             if (lacking >> w->lane & 1) /* and somebody has planned for it */
@@ -288,7 +298,7 @@ static uint64_t grantable(sv__sim *x, uint32_t channel, uint64_t *next)
                 lanes |= (uint64_t)1 << w->lane;
                 continue;
             }
-            if (w->blocks == x->least)
+            if (/*~lack_all*/ w->blocks == x->least)
                 lacking |= (uint64_t)1 << w->lane;
         }
         *next = time < *next ? time : *next;
@@ -305,7 +315,7 @@ static uint64_t grantable_adaptive(sv__sim *x, uint32_t channel, uint64_t *next)
     for (uint32_t i = 0; i < o->num_wants; i++) {
         sv__want *w = &o->wants[i];
         uint64_t time = sv__max(w->ready, *way_of(x, w->in));
-        if (time <= x->now)
+        /*~adaptive_room*/ if (time <= x->now)
             time = sv__room(x, o, w->blocks);
         x->could[i] = time <= x->now && sv__stand_for(x, channel, w, &lacking, next);
         if (x->could[i])
@@ -339,7 +349,7 @@ sv_status sv__look(sv__sim *x, uint32_t channel)
         sv__events_plan(x, channel, next);
         return SV_OK;
     }
-    unsigned lane = sv__one_lane(x, channel, lanes);
+    unsigned lane = /*~lane_least*/ sv__one_lane(x, channel, lanes);
     SV_TRY(grant(x, channel, first_in_lane(x, channel, lane), lanes));
     if (o->num_wants > 0)
         sv__events_plan(x, channel,

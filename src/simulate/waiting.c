@@ -58,7 +58,7 @@ static sv__queue *list_of(const sv__sim *x, uint32_t in, unsigned lane, uint32_t
 static size_t bit_of(const sv__sim *x, uint32_t in, unsigned lane)
 {
     uint32_t port = x->f->reverse[in].i - x->first_port[x->outputs[in].head];
-    return (size_t)port * x->m->lanes + lane;
+    return /*~waits_lanes*/ (size_t)port * x->m->lanes + lane;
 }
 
 void sv__waiting_add(sv__sim *x, uint32_t p, uint32_t in)
@@ -68,7 +68,7 @@ void sv__waiting_add(sv__sim *x, uint32_t p, uint32_t in)
     if (x->load == NULL) /* nobody can ask */
         return;
     x->load[packet->out] += packet->length;
-    if (w->lists == NULL || packet->control)
+    if (w->lists == NULL || /*~waits_control*/ packet->control)
         return;
     sv__queue *list = list_of(x, in, packet->lane, packet->out);
     w->next[p] = SV_NONE;
@@ -84,11 +84,11 @@ void sv__waiting_add(sv__sim *x, uint32_t p, uint32_t in)
 void sv__waiting_cut(sv__sim *x, uint32_t p, uint32_t in, unsigned lane, uint32_t out)
 {
     sv__waiting *w = &x->policy->waiting;
-    x->load[out] -= x->packets[p].length;
+    /*~load_kept*/ x->load[out] -= x->packets[p].length;
     if (w->lists == NULL || x->packets[p].control)
         return;
     sv__queue *list = list_of(x, in, lane, out);
-    list->first = w->next[p];
+    /*~waits_kept*/ list->first = w->next[p];
     if (list->first == SV_NONE)
         sv_bit_clear(w->sets + w->first_word[out], bit_of(x, in, lane));
 }
@@ -97,7 +97,9 @@ uint64_t sv_sim_backlog(const sv_sim_stage *x, sv_channel c)
 {
     const sv__output *o = &x->outputs[c.i];
     uint64_t waits = x->load != NULL ? x->load[c.i] : 0;
-    return waits + (o->link_free > x->now ? (o->link_free - x->now) / o->byte : 0);
+    return waits + /*~backlog_link*/ (o->link_free > x->now
+                                          ? (o->link_free - x->now) / /*~backlog_pace*/ o->byte
+                                          : 0);
 }
 
 static sv_sim_waiting about(const sv__sim *x, uint32_t p)
@@ -114,7 +116,7 @@ static uint32_t add_waiting(const sv__sim *x, uint32_t q, uint32_t out, sv_sim_w
     uint32_t p = x->queues[q].first;
     for (; p != SV_NONE && count < most; p = x->packets[p].next) {
         const sv__packet *packet = &x->packets[p];
-        if (packet->control || packet->out != out)
+        if (/*~about_control*/ packet->control || packet->out != out)
             continue;
         waiting[count++] = about(x, p);
     }

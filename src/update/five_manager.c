@@ -128,7 +128,7 @@ static void enter(sv_five_manager *m, sv_five_phase phase, uint64_t now)
         if (member->state == SV__LEFT)
             continue;
         set_state(m, member, SV__ASKED);
-        member->owes &= ~(OWES(SV_FIVE_NOTED) | OWES(SV_FIVE_UNPATH));
+        member->owes &= ~/*~noted_next*/ (OWES(SV_FIVE_NOTED) | OWES(SV_FIVE_UNPATH));
         member->times = 0;
         ask(m, member, now);
     }
@@ -173,15 +173,16 @@ static sv_status subscribe(sv_five_manager *m, const sv_five_mail *mail, uint64_
         if (!sv__newer(mail->serial, member->serial))
             return SV_OK; /* from before it left */
         set_state(m, member, SV__DONE);
-    } else if (member->state == SV__ASKED && m->phase == SV_FIVE_LEAVE) {
-        owe_ask(m, member);
+    } else if (/*~confirm_lease*/ member->state == SV__ASKED && m->phase == SV_FIVE_LEAVE) {
+        /*~confirm_asked*/ owe_ask(m, member);
         return SV_OK;
     }
-    if (sv__newer(mail->serial, member->serial))
+    if (/*~serial_newest*/ sv__newer(mail->serial, member->serial))
         member->serial = mail->serial;
     member->confirm = mail->serial;
     member->owes |= OWES(SV_FIVE_CONFIRM);
-    member->lease_end = m->options.lease == 0 ? UINT64_MAX : sv__after(now, m->options.lease);
+    /*~lease_renew*/ member->lease_end =
+        m->options.lease == 0 ? UINT64_MAX : sv__after(now, m->options.lease);
     m->due = sv__sooner(m->due, member->lease_end);
     return SV_OK;
 }
@@ -191,7 +192,8 @@ static sv_status unsubscribe(sv_five_manager *m, const sv_five_mail *mail)
     sv__five_member *member = find(m, mail->subscriber);
     if (member == NULL) {
         SV_TRY(add(m, mail, &member));
-    } else if (member->state != SV__LEFT && !sv__newer(mail->serial, member->serial)) {
+    } else if (/*~bye_earlier*/ member->state != SV__LEFT &&
+               !sv__newer(mail->serial, member->serial)) {
         return SV_OK; /* of an earlier life */
     }
     set_state(m, member, SV__LEFT);
@@ -199,7 +201,7 @@ static sv_status unsubscribe(sv_five_manager *m, const sv_five_mail *mail)
         member->serial = mail->serial;
     member->confirm = mail->serial;
     member->owes = OWES(SV_FIVE_CONFIRM);
-    advance(m);
+    /*~bye_waits*/ advance(m);
     return SV_OK;
 }
 
@@ -214,8 +216,8 @@ static void answer(sv_five_manager *m, const sv_five_mail *mail, uint64_t now)
     sv__five_member *member = find(m, mail->subscriber);
     if (member == NULL || member->state == SV__LEFT)
         return;
-    if (mail->epoch != m->count.epoch) {
-        if (mail->kind == SV_FIVE_DONE)
+    if (/*~done_any*/ mail->epoch != m->count.epoch) {
+        if (/*~done_older*/ mail->kind == SV_FIVE_DONE)
             owe_ask(m, member); /* it does not know of the present epoch */
     } else if (mail->kind == SV_FIVE_DONE) {
         member->owes |= OWES(SV_FIVE_NOTED);
@@ -224,7 +226,7 @@ static void answer(sv_five_manager *m, const sv_five_mail *mail, uint64_t now)
         advance(m);
     } else if (member->state == SV__ASKED) {
         member->owes &= ~OWES(SV_FIVE_UNPATH);
-        set_state(m, member, SV__HEARD);
+        /*~heard_done*/ set_state(m, member, SV__HEARD);
         set_next(m, member, sv__after(now, patience_of(m)));
     }
 }
@@ -262,7 +264,7 @@ bool sv_five_manager_next(sv_five_manager *m, sv_five_mail *mail)
         bool odd = m->count.epoch & 1;
         *mail = (sv_five_mail){.kind = kind == SV_FIVE_UNPATH && !odd ? SV_FIVE_REPATH : kind,
                                .subscriber = member->number,
-                               .epoch = m->count.epoch,
+                               .epoch = /*~join_epoch*/ m->count.epoch,
                                .serial = kind == SV_FIVE_CONFIRM ? member->confirm : 0};
         m->count.sent++;
         if (member->state == SV__LEFT)
@@ -281,21 +283,22 @@ static fate fate_of(sv_five_manager *m, sv__five_member *member, uint64_t now)
 {
     if (member->state == SV__LEFT)
         return STAYS;
-    if (now >= member->lease_end)
+    if (/*~heard_lease*/ now >= member->lease_end)
         return IS_EXPELLED;
     if (!is_missing(member) || now < member->next)
         return STAYS;
     bool leave = m->phase == SV_FIVE_LEAVE, heard = member->state == SV__HEARD;
-    bool waits = leave && m->options.lease > 0 && !m->options.trust;
+    bool waits = /*~return_waits*/ leave && m->options.lease > 0 && !m->options.trust;
     if (heard && m->options.patience == 0) {
-        owe_ask(m, member);
+        /*~heard_asked*/ owe_ask(m, member);
         set_next(m, member, sv__after(now, patience_of(m)));
-    } else if (!heard && (member->times < m->options.tries || waits)) {
+    } else if (!heard && (/*~unpath_once*/ member->times < m->options.tries || waits)) {
         ask(m, member, now);
     } else if (!leave) {
         set_state(m, member, SV__DONE); /* it is in nobody's way */
     } else {
-        return !heard && m->options.trust ? IS_EXPELLED : ENDS_UPDATE;
+        return /*~expel_late*/ !heard /*~expel_trust*/ && m->options.trust ? IS_EXPELLED
+                                                                           : ENDS_UPDATE;
     }
     return STAYS;
 }
@@ -318,7 +321,7 @@ void sv_five_manager_tick(sv_five_manager *m, uint64_t now)
     m->members.length = kept;
     if (off) {
         m->count.called_off++;
-        enter(m, SV_FIVE_RETURN, now);
+        /*~goes_on*/ enter(m, SV_FIVE_RETURN, now);
     }
     advance(m);
     m->due = UINT64_MAX;

@@ -32,7 +32,7 @@ static uint32_t first_serial(const sv_five_subscriber *s, uint64_t now)
 
 static void next_serial(sv_five_subscriber *s, uint64_t now)
 {
-    s->serial = s->once ? s->serial + 1 : first_serial(s, now);
+    s->serial = s->once ? s->serial + 1 : /*~serial_life*/ first_serial(s, now);
     s->once = true;
 }
 
@@ -57,7 +57,7 @@ static void plan_round(sv_five_subscriber *s, uint64_t now)
 {
     if (s->options.lease > 0)
         s->renew = sv__after(s->first, sv__third(&s->options));
-    else if (s->place == SV_FIVE_ON_HIGH)
+    else if (/*~high_asks*/ s->place == SV_FIVE_ON_HIGH)
         s->renew = sv__after(now, sv__all_tries(&s->options));
     else
         s->renew = UINT64_MAX;
@@ -73,15 +73,17 @@ static bool is_odd(const sv_five_subscriber *s)
 /* Whether all flows, if there are any, are where the epoch wants them. */
 static bool is_settled(const sv_five_subscriber *s)
 {
-    return !s->member || s->place == (is_odd(s) ? SV_FIVE_ON_HIGH : SV_FIVE_ON_BASE);
+    return !s->member ||
+           /*~done_before*/ s->place == (is_odd(s) ? SV_FIVE_ON_HIGH : SV_FIVE_ON_BASE);
 }
 
 static void turn(sv_five_subscriber *s)
 {
-    bool high = s->fenced || is_odd(s);
-    if (high && (s->place == SV_FIVE_ON_BASE || s->place == SV_FIVE_RETURNING))
+    bool high = /*~fence_repath*/ s->fenced || is_odd(s);
+    if (high && /*~back_turns*/ (s->place == SV_FIVE_ON_BASE || s->place == SV_FIVE_RETURNING))
         s->place = SV_FIVE_LEAVING;
-    else if (!high && (s->place == SV_FIVE_ON_HIGH || s->place == SV_FIVE_LEAVING))
+    else if (!high &&
+             /*~leave_called*/ (s->place == SV_FIVE_ON_HIGH || s->place == SV_FIVE_LEAVING))
         s->place = SV_FIVE_RETURNING;
 }
 
@@ -91,7 +93,7 @@ static void settle(sv_five_subscriber *s, uint64_t now)
         turn(s);
     if (!is_settled(s)) {
         s->done = UINT64_MAX;
-        s->owes &= ~OWES(SV_FIVE_DONE);
+        /*~done_next*/ s->owes &= ~OWES(SV_FIVE_DONE);
     } else if (!s->noted && s->done == UINT64_MAX) {
         s->owes |= OWES(SV_FIVE_DONE);
         s->done = sv__after(now, s->options.retry);
@@ -101,10 +103,10 @@ static void settle(sv_five_subscriber *s, uint64_t now)
 /* Whether an epoch is not older than the one known; it is then the one known. Then settle. */
 static bool learn(sv_five_subscriber *s, uint32_t epoch)
 {
-    if (s->knows && !sv__newer(epoch, s->epoch))
-        return epoch == s->epoch;
+    if (s->knows && /*~epoch_older*/ !sv__newer(epoch, s->epoch))
+        return /*~epoch_present*/ epoch == s->epoch;
     s->knows = true;
-    s->epoch = epoch;
+    /*~fence_news*/ s->epoch = epoch;
     s->noted = false;
     s->done = UINT64_MAX;
     return true;
@@ -129,7 +131,7 @@ void sv_five_subscriber_end(sv_five_subscriber *s, uint64_t now)
     s->begun = s->member = s->asking = s->fenced = false;
     s->place = SV_FIVE_OUTSIDE;
     s->done = s->renew = s->fence = UINT64_MAX;
-    next_serial(s, now);
+    /*~bye_serial*/ next_serial(s, now);
     s->farewells = s->options.tries;
     s->owes = OWES(SV_FIVE_UNSUBSCRIBE);
     s->again = sv__after(now, s->options.retry);
@@ -152,7 +154,7 @@ void sv_five_subscriber_migrated(sv_five_subscriber *s, uint64_t now)
 
 static void confirm(sv_five_subscriber *s, const sv_five_mail *mail, uint64_t now)
 {
-    if (!s->once || mail->serial != s->serial)
+    if (!s->once /*~serial_any*/ || mail->serial != s->serial)
         return;
     if (!s->begun) {
         s->farewells = 0;
@@ -163,15 +165,16 @@ static void confirm(sv_five_subscriber *s, const sv_five_mail *mail, uint64_t no
     learn(s, mail->epoch);
     uint64_t good = s->options.lease == 0
                         ? UINT64_MAX
-                        : sv__after(s->first, s->options.lease - s->options.margin);
-    if (s->asking && now >= good) {
+                        : sv__after(/*~lease_confirm*/ s->first,
+                                    s->options.lease /*~fence_lease*/ - s->options.margin);
+    if (/*~confirm_late*/ s->asking && now >= good) {
         begin_round(s, now); /* the manager may have forgotten this one */
     } else if (s->asking) {
         s->asking = s->fenced = false;
         s->owes &= ~OWES(SV_FIVE_SUBSCRIBE);
         s->fence = good;
         if (!s->member)
-            s->place = is_odd(s) ? SV_FIVE_ON_HIGH : SV_FIVE_ON_BASE;
+            s->place = /*~join_base*/ is_odd(s) ? SV_FIVE_ON_HIGH : SV_FIVE_ON_BASE;
         s->member = true;
         plan_round(s, now);
     }
@@ -186,7 +189,8 @@ static void asked(sv_five_subscriber *s, const sv_five_mail *mail, uint64_t now)
     if ((mail->epoch & 1) != (mail->kind == SV_FIVE_UNPATH) || !learn(s, mail->epoch))
         return;
     if (!s->begun) { /* the manager thinks that it is there */
-        s->owes |= OWES(SV_FIVE_DONE) | (s->once ? OWES(SV_FIVE_UNSUBSCRIBE) : 0);
+        /*~outside_quiet*/ s->owes |=
+            OWES(SV_FIVE_DONE) | (s->once ? OWES(SV_FIVE_UNSUBSCRIBE) : 0);
         return;
     }
     s->noted = false;
@@ -204,7 +208,7 @@ void sv_five_subscriber_receive(sv_five_subscriber *s, const sv_five_mail *mail,
         confirm(s, mail, now);
     } else if (mail->kind == SV_FIVE_UNPATH || mail->kind == SV_FIVE_REPATH) {
         asked(s, mail, now);
-    } else if (mail->kind == SV_FIVE_NOTED && s->knows && mail->epoch == s->epoch &&
+    } else if (mail->kind == SV_FIVE_NOTED && s->knows /*~noted_any*/ && mail->epoch == s->epoch &&
                is_settled(s)) {
         s->noted = true;
         s->done = UINT64_MAX;
@@ -248,12 +252,12 @@ void sv_five_subscriber_tick(sv_five_subscriber *s, uint64_t now)
         say_farewell(s, now);
         return;
     }
-    if (s->member && !s->fenced && now >= s->fence) {
+    if (/*~fence_none*/ s->member && !s->fenced && now >= s->fence) {
         s->fenced = true;
         settle(s, now);
     }
     if (s->asking && now >= s->again) {
-        if (s->options.lease > 0 && now - s->first >= sv__third(&s->options))
+        if (/*~round_ends*/ s->options.lease > 0 && now - s->first >= sv__third(&s->options))
             begin_round(s, now);
         else
             subscribe(s, now);
@@ -263,7 +267,7 @@ void sv_five_subscriber_tick(sv_five_subscriber *s, uint64_t now)
         else
             s->renew = UINT64_MAX;
     }
-    if (now >= s->done) {
+    if (/*~done_once*/ now >= s->done) {
         s->owes |= OWES(SV_FIVE_DONE);
         s->done = sv__after(now, s->options.retry);
     }

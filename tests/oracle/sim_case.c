@@ -6,7 +6,7 @@
  * change at every switch, links of all speeds, messages of nothing, of full packets and of whole
  * blocks. Half of the cases are made of round numbers: all times are multiples of what a block
  * takes at 4X QDR, so that much happens at one tick and rules about ties matter. mutate_sim.py
- * tells which wrong simulators this finds out, and after how many cases.
+ * reports which mutants this finds.
  */
 #include "sim_case.h"
 

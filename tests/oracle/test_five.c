@@ -20,7 +20,7 @@
  *
  *     oracle_test_five [TRIALS [SEED]]
  *
- * mutate_five.py shows that wrong machines do not come through.
+ * mutate_five.py shows that mutants do not come through.
  */
 #include "support/testing.h"
 #include "support/trials.h"

@@ -6,7 +6,7 @@
  *
  *     oracle_test_sim [TRIALS [SEED [still|changing]]]
  *
- * mutate_sim.py shows that wrong versions of the fast one do not come through.
+ * mutate_sim.py shows that mutants of the fast one do not come through.
  */
 #include "sim_trial.h"
 #include "support/testing.h"

@@ -7,7 +7,7 @@
  *
  *     oracle_test_sim_policy [TRIALS [SEED]]
  *
- * mutate_sim.py shows that wrong versions of the fast one do not come through.
+ * mutate_sim.py shows that mutants of the fast one do not come through.
  */
 #include "sim_choosing.h"
 #include "support/testing.h"
