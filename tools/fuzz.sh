@@ -1,31 +1,38 @@
 #!/bin/sh
-# fuzz.sh SECONDS [TARGET…]: builds the fuzz targets with clang and runs each for so long, starting
-# from tests/fuzz/corpus. New finds go to build/fuzz/corpus, crashes to build/fuzz/crashes.
+# fuzz.sh SECONDS [TARGET…]: runs fuzz targets (all of them), several at once, each for so many
+# seconds, starting from tests/fuzz/corpus; 0: over that corpus only, without new inputs. Builds them
+# with clang if need be (in build/asan, which tools/check.sh uses, too). New finds go to
+# build/fuzz/corpus, inputs that crash to build/fuzz/crashes.
 set -eu
 seconds=$1
 shift
-build=build/fuzz
-CC=clang cmake -S . -B $build -G Ninja -DSELVAGE_FUZZ=ON -DSELVAGE_WERROR=ON \
+build=build/asan
+out=build/fuzz
+mkdir -p $out/crashes
+CC=clang cmake -S . -B $build -G Ninja -DSELVAGE_WERROR=ON -DSELVAGE_TESTS=ON -DSELVAGE_FUZZ=ON \
+    -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1" \
     -DSELVAGE_SANITIZE=address,undefined,fuzzer-no-link >/dev/null
-cmake --build $build >$build.log 2>&1 || { tail -30 $build.log; exit 1; }
-targets=${*:-ibnetdiscover subnet netloc cray auto spec faults guids jobmap lfts sl2vl psl mcfdbs qos svr
-    proof orders torusconf messages pattern failures hostlist squeue sacct swf slurmjson mails svt goal}
+cmake --build $build --target fuzz_targets >$out/build.log 2>&1 || { tail -30 $out/build.log; exit 1; }
+targets=${*:-$(cat $build/tests/fuzz/targets.txt)}
 
-fuzz_one() {
-    mkdir -p $build/corpus/$1 $build/crashes
-    if ! $build/tests/fuzz/fuzz_$1 -max_total_time=$seconds -timeout=20 -rss_limit_mb=2048 \
-        -max_len=4096 -artifact_prefix=$build/crashes/$1- -print_final_stats=1 \
-        $build/corpus/$1 tests/fuzz/corpus/$1 >$build/$1.log 2>&1; then
-        echo "fuzz: $1 failed:"
-        grep -E 'ERROR|SUMMARY|MUST|fuzz.c|Test unit' $build/$1.log | head -10
-        return 1
+# One target; what it has to say is one line, or why it failed.
+one='
+    seconds=$1 build=$2 out=$3 target=$4
+    mkdir -p $out/corpus/$target
+    if [ "$seconds" = 0 ]; then
+        how=-runs=0
+        where=tests/fuzz/corpus/$target
+    else
+        how=-max_total_time=$seconds
+        where="$out/corpus/$target tests/fuzz/corpus/$target"
     fi
-    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' $build/$1.log)
-    echo "fuzz: $1: $runs runs, no finding"
-}
-
-status=0
-for target in $targets; do
-    fuzz_one $target || status=1
-done
-exit $status
+    if ! $build/tests/fuzz/fuzz_$target $how -timeout=20 -rss_limit_mb=2048 -max_len=4096 \
+        -artifact_prefix=$out/crashes/$target- -print_final_stats=1 $where >$out/$target.log 2>&1; then
+        echo "fuzz: $target failed:"
+        grep -E "ERROR|SUMMARY|MUST|fuzz.*\.c|Test unit" $out/$target.log | head -10
+        exit 1
+    fi
+    runs=$(sed -n "s/^stat::number_of_executed_units: *//p" $out/$target.log)
+    echo "fuzz: $target: $runs runs, no finding"
+'
+printf '%s\n' $targets | xargs -P "$(nproc)" -I TARGET sh -c "$one" fuzz "$seconds" $build $out TARGET
