@@ -1,7 +1,11 @@
 # selvage: thin front to CMake, so that two commands do everything on a fresh Debian 12 machine:
 #
-#     make demo    builds, and shows what selvage does
-#     make check   builds, and runs all tests and checks
+#     make demo        builds, and shows what selvage does
+#     make check       builds, and runs a part of all tests and checks, in ten minutes
+#
+# and a third one for what decides whether a change lands:
+#
+#     make check-deep  everything else, in half an hour
 #
 # Missing packages are installed with apt (as root, or with sudo); without either, the packages to
 # ask for are named. Plain `make` builds build/selvage, build/libselvage.a and build/libselvage.so, and
@@ -29,7 +33,10 @@ demo: deps-demo all
 	@tools/demo.sh $(BUILD)
 
 check: deps-check
-	@tools/check.sh
+	@tools/check.sh quick
+
+check-deep: deps-check-deep
+	@tools/check.sh deep
 
 # Where files go depends on the prefix (/usr has other places than /usr/local), and what is built
 # depends on that: so the prefix first, then the build. DESTDIR stages it.
@@ -48,7 +55,7 @@ fuzz: deps-check
 
 # A running OpenSM while cables and switches come and go: make soak SOAK="--minutes 5" for less.
 SOAK ?=
-soak: deps-check all
+soak: deps-check-deep all
 	@SELVAGE=$(BUILD)/selvage tests/live/soak.py $(SOAK)
 
 # The traces in tests/traces recorded anew; make traces TRACES=chain for one of them.
@@ -70,4 +77,4 @@ format: deps-check
 clean:
 	rm -rf $(BUILD) demo
 
-.PHONY: all configure demo check install bench fuzz soak traces web check-web format clean
+.PHONY: all configure demo check check-deep install bench fuzz soak traces web check-web format clean

@@ -1,12 +1,29 @@
 #!/bin/sh
-# check.sh: everything that must hold before a change lands. Each step says what it is and how long
-# it took; the first that fails ends the run with its output. SELVAGE_FUZZ_SECONDS sets how long
-# each fuzz target runs (10).
+# check.sh quick|deep: what must hold before a change lands, in two tiers.
+#
+#   quick  make check: a part of everything, in ten minutes on two quiet cores from a clean clone
+#   deep   make check-deep: everything else, in 35 minutes
+#
+# Each step prints one line with its seconds; the first that fails ends the run with its output. At
+# the end: the ten slowest tests, those that were skipped, and those that failed once (flaky).
+#
+#   SELVAGE_TRIALS        a factor on all trials (quick: 0.2, deep: 1)
+#   SELVAGE_MUTANTS       which mutants (quick: changed, deep: all; tests/support/mutate.py)
+#   SELVAGE_FUZZ_SECONDS  how long each fuzz target runs in the deep tier (10)
 set -eu
+tier=${1:-}
+case $tier in
+quick | deep) ;;
+*) echo "usage: tools/check.sh quick|deep" >&2; exit 2 ;;
+esac
 jobs=$(nproc)
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+temporary=$(mktemp -d)
+log=$temporary/log
+results=$temporary/results
+: >"$results"
+trap 'rm -rf "$temporary"' EXIT
 begin=$(date +%s)
+export SELVAGE_REQUIRE_LIVE=1
 
 step() {
     name=$1
@@ -14,31 +31,53 @@ step() {
     start=$(date +%s)
     if "$@" >"$log" 2>&1; then
         echo "ok    $name ($(($(date +%s) - start)) s)"
-        sed -n 's/.*Test *#[0-9]*: \([^ ]*\) \.*\*\*\*Skipped.*/      skipped: \1/p' "$log"
+        sed -n '/^failed once: /,/^flaky: /p' "$log"
     else
-        echo "FAIL  $name"
+        echo "FAIL  $name ($(($(date +%s) - start)) s)"
         cat "$log"
+        summary
         exit 1
     fi
 }
 
+# What of all tests is worth knowing.
+summary() {
+    [ -s "$results" ] || return 0
+    echo "slowest tests:"
+    sort -rn "$results" | head -10 | awk '{printf "  %7.1f s  %s\n", $1, $3}'
+    sed -n 's/^[0-9.]* skipped /skipped: /p' "$results"
+    flaky=$(grep -c '^[0-9.]* flaky ' "$results" || true)
+    [ "$flaky" = 0 ] || {
+        echo "flaky: $flaky of $(wc -l <"$results") tests failed once and passed when run alone:"
+        sed -n 's/^[0-9.]* flaky /  /p' "$results"
+    }
+}
+
 layout() { git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
 
-# DIRECTORY COMPILER CMAKE-OPTIONS…
+# DIRECTORY COMPILER TARGETS CMAKE-OPTIONS…
 build() {
     directory=$1
     compiler=$2
-    shift 2
+    targets=$3
+    shift 3
     CC=$compiler cmake -S . -B "$directory" -G Ninja -DSELVAGE_WERROR=ON -DSELVAGE_TESTS=ON "$@"
-    cmake --build "$directory" -j "$jobs"
+    cmake --build "$directory" -j "$jobs" --target $targets
 }
 
-# DIRECTORY CTEST-OPTIONS…
+# The sanitized build serves tests and fuzz targets alike.
+sanitized() {
+    build build/asan clang "$1" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1" -DSELVAGE_FUZZ=ON \
+        -DSELVAGE_SANITIZE=address,undefined,fuzzer-no-link
+}
+
+# DIRECTORY TRIALS CTEST-OPTIONS…
 tests() {
     directory=$1
-    shift
-    SELVAGE_REQUIRE_LIVE=1 ctest --test-dir "$directory" -j "$jobs" --output-on-failure \
-        --no-tests=error "$@"
+    trials=$2
+    shift 2
+    SELVAGE_TRIALS=${SELVAGE_TRIALS:-$trials} tools/tests.py "$directory" --results "$results" \
+        -j "$jobs" "$@"
 }
 
 # The libraries have no mutable globals but the lock around METIS (docs/decisions/0004).
@@ -59,16 +98,42 @@ without_options() {
     build/bare/selvage discover 2>&1 | grep -q 'built without libibnetdisc'
 }
 
-step "layout of the code (clang-format)" layout
-step "folders include only those above them" tools/layers.py
-step "build with gcc, warnings are errors" build build/check gcc
-step "no mutable globals" globals
-step "all tests" tests build/check
-step "build with clang, warnings are errors" build build/clang clang
-step "unit tests with clang" tests build/clang -L unit
-step "build with ASan and UBSan" build build/asan clang -DSELVAGE_SANITIZE=address,undefined
-# Mutants and models say nothing about memory.
-step "tests with ASan, UBSan and LeakSanitizer" tests build/asan -LE 'live|model' -E mutate_
-step "build without the optional parts" without_options
-step "fuzzing, ${SELVAGE_FUZZ_SECONDS:-10} s a reader" tools/fuzz.sh "${SELVAGE_FUZZ_SECONDS:-10}"
+quick() {
+    export SELVAGE_MUTANTS=${SELVAGE_MUTANTS:-changed}
+    step "layout of the code (clang-format)" layout
+    step "folders include only those above them" tools/layers.py
+    step "build with gcc, warnings are errors" build build/check gcc all
+    step "no mutable globals" globals
+    step "unit, oom, cli, docs, oracles (fewer trials), mutants of what changed" \
+        tests build/check 0.2 -L 'unit|oom|cli|docs|oracle' -LE deep
+    step "one run with the real OpenSM and ibsim, one page in Chromium" \
+        tests build/check 0.2 -L 'live|web' -LE deep
+    step "build with ASan and UBSan (unit and oom tests, fuzz targets)" sanitized sanitized
+    step "unit and oom tests with ASan, UBSan and LeakSanitizer" \
+        tests build/asan 0.2 -L 'unit|oom' -LE deep
+    step "every fuzz target over its corpus" tools/fuzz.sh 0
+}
+
+deep() {
+    export SELVAGE_MUTANTS=${SELVAGE_MUTANTS:-all}
+    step "the shipped page is what its sources give" tools/web.sh check
+    step "build with gcc, warnings are errors" build build/check gcc all
+    step "oracles with all trials, mutants, models, building and installing" \
+        tests build/check 1 -L 'oracle|model|docs' -LE again
+    step "all tests with the real OpenSM, ibsim, Slurm, MPI, and Chromium" \
+        tests build/check 1 -L 'live|web' -LE quick
+    step "build with clang, warnings are errors" build build/clang clang all
+    step "unit tests with clang" tests build/clang 0.2 -L unit
+    step "build with ASan and UBSan" sanitized all
+    # Mutants and models say nothing about memory.
+    step "all other tests with ASan, UBSan and LeakSanitizer" \
+        tests build/asan 0.2 -LE 'unit|oom|live|web|model' -E mutate_
+    step "the plugin inside the real OpenSM with ASan and UBSan" \
+        tests build/asan 1 -L sanitized-live
+    step "build without the optional parts" without_options
+    step "fuzzing, ${SELVAGE_FUZZ_SECONDS:-10} s a target" tools/fuzz.sh "${SELVAGE_FUZZ_SECONDS:-10}"
+}
+
+$tier
+summary
 echo "all checks passed in $(($(date +%s) - begin)) s"

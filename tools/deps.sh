@@ -1,10 +1,11 @@
 #!/bin/sh
 # deps.sh PURPOSE: makes sure that the Debian packages for a purpose are there.
-#   build  to build the library and the command
-#   demo   build, and to draw the picture
-#   check  everything the tests and checks use
-#   traces build, and the programs whose traces tests/traces has
-#   web    to make the page of reports (web/dist) anew
+#   build       to build the library and the command
+#   demo        build, and to draw the picture
+#   check       what make check uses
+#   check-deep  what make check-deep uses: all of that, and spin, Fortran, Node.js
+#   traces      build, and the programs whose traces tests/traces has
+#   web         to make the page of reports (web/dist) anew
 # Installs what is missing with apt-get: as root, or with sudo where that asks for no password
 # (or a person sits at the terminal). Otherwise says which packages to ask for, and fails.
 set -eu
@@ -13,10 +14,11 @@ build="gcc libc6-dev cmake ninja-build libmetis-dev libjansson-dev libibnetdisc-
        libibumad-dev libopensm-dev libotf2-trace-dev libsqlite3-dev libopenmpi-dev"
 demo="$build graphviz"
 check="$build graphviz clang libclang-rt-14-dev clang-format libcmocka-dev libigraph-dev python3
-       ibsim-utils infiniband-diags opensm ibutils pkg-config mandoc git openmpi-bin
-       chromium spin gfortran"
-traces="$build openmpi-bin python3 lammps lammps-data hpcc"
+       ibsim-utils infiniband-diags opensm ibutils pkg-config mandoc git openmpi-bin strace
+       chromium"
 web="nodejs npm"
+deep="$check $web spin gfortran"
+traces="$build openmpi-bin python3 lammps lammps-data hpcc"
 # Wanted by single tests, which say so when they have to be skipped (.ci/run does not let them): munge's set-up does not work
 # everywhere (in a chroot whose root others cannot read, say).
 wanted="slurmctld slurmd slurm-client munge"
@@ -25,9 +27,10 @@ case "${1:-}" in
 build) packages=$build ;;
 demo) packages=$demo ;;
 check) packages=$check ;;
+check-deep) packages=$deep ;;
 traces) packages=$traces ;;
 web) packages=$web ;;
-*) echo "usage: tools/deps.sh build|demo|check|traces|web" >&2; exit 2 ;;
+*) echo "usage: tools/deps.sh build|demo|check|check-deep|traces|web" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
@@ -54,7 +57,7 @@ absent() {
 }
 
 missing=$(absent $packages)
-[ "$1" = check ] && extra=$(absent $wanted) || extra=
+case $1 in check*) extra=$(absent $wanted) ;; *) extra= ;; esac
 [ -n "$missing$extra" ] || exit 0
 
 skipped="the tests that use them will be skipped"

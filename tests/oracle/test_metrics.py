@@ -142,7 +142,7 @@ class Metrics(Case):
 
     def test_random_tables(self):
         drawn = 0
-        for trial in range(SEED, SEED + TRIALS // 2):
+        for trial in range(SEED, SEED + max(1, TRIALS // 2)):
             with self.subTest("trial %d: python3 -B tests/oracle/test_metrics.py 2 %d" %
                               (trial, trial)):
                 drawn += self.one(trial)
@@ -156,7 +156,7 @@ class Metrics(Case):
     def test_no_routing_is_below_the_bound(self):
         """Neither an engine's nor any of many random ones; some reach it."""
         reached = 0
-        for trial in range(SEED, SEED + TRIALS // 5):
+        for trial in range(SEED, SEED + max(1, TRIALS // 5)):
             rng = random.Random("bound %d" % trial)
             fabric = random_fabric(rng, self.folder)
             lmc = rng.choice((0, 0, 0, 1, 2))
@@ -168,7 +168,8 @@ class Metrics(Case):
                          for switches in metrics.components_of(tables)) for _ in range(10)]
             self.assertLessEqual(found["efi_bound"], min(loads), "trial %d" % trial)
             reached += found["efi_bound"] == min(loads) > 0
-        self.assertGreater(reached, 0)
+        if TRIALS >= 20:  # else it is a matter of luck
+            self.assertGreater(reached, 0)
 
     def test_bounds_of_larger_fabrics(self):
         kinds = set()

