@@ -36,6 +36,8 @@ static sv_status digest_folder(sv_arena *arena, const char *path, const char **t
     for (struct dirent *entry; status == SV_OK && (entry = readdir(folder)) != NULL;) {
         struct stat about;
         uint64_t hash = 0;
+        if (entry->d_name[0] == '.') /* what somebody who writes there has not put in its place */
+            continue;
         char *file = sv__print(arena, "%s/%s", path, entry->d_name);
         if (file == NULL)
             status = SV_NO_MEMORY;

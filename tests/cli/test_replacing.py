@@ -118,23 +118,24 @@ class Stamps(Sets):
 class Killed(Sets):
     """One call after the other: what comes out is one of the two sets."""
 
-    def faults(self, inject, begin, *arguments):
+    def faults(self, inject, begin, *arguments, calls=CALLS, always=()):
         """Runs a command again and again, in each run one call of one kind is met by a fault.
 
-        begin: what is done before each run.
+        begin: what is done before each run. always: faults that all runs have.
 
         Yields (kind and number, exit code, what it said); last None: a run without a fault.
         """
         log = self.path("strace.txt")
-        for call in CALLS:
+        for call in calls:
             for k in range(1, 1000, stride(5)):
                 begin()
                 done = subprocess.run(
-                    ["strace", "-f", "-o", log, "-e", "trace=" + call,
+                    ["strace", "-f", "-o", log,
+                     *(word for fault in always for word in ("-e", "inject=" + fault)),
                      "-e", "inject=%s:%s:when=%d" % (call, inject, k), SELVAGE, *arguments],
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 with open(log) as file:
-                    text = file.read()
+                    text = "".join(line for line in file if call in line or "killed" in line)
                 if "INJECTED" not in text and "killed by SIGKILL" not in text:
                     break
                 yield "%s %d" % (call, k), done.returncode, done.stderr.decode()
@@ -163,6 +164,23 @@ class Killed(Sets):
             ok("route", SPEC, "-e", "nue", "-o", made)
             self.assertEqual(contents(made), self.of_two, fault)
         self.assertTrue(min(seen) > 1, seen)
+
+    def test_file_systems_that_can_less(self):
+        """No files without names (no /proc), no exchange of two files: as on some network drives."""
+        nameless, exchange = "access:error=ENOENT", "renameat2:error=EINVAL"
+        for always in ((nameless,), (exchange,), (nameless, exchange)):
+            made, seen = self.copy(), set()
+            for fault, code, said in self.faults("signal=KILL", self.copy, "route", SPEC, "-e", "nue",
+                                                 "-o", made, calls=("renameat", "unlinkat"),
+                                                 always=always):
+                seen.add(self.whole(made))
+                self.assertIn(code, (0, -9), said)
+                ok("route", SPEC, "-e", "nue", "-o", made)
+                names = {n: t for n, t in contents(made).items()
+                         if not re.fullmatch(r"\.selvage\.\d{6}", n)}  # whose writer was killed
+                self.assertEqual(names, self.of_two, (fault, always))
+            self.assertEqual((fault, code), (None, 0))
+            self.assertIn(1, seen)
 
     def test_killed_while_a_set_gets_smaller(self):
         """The new set has no SLs: the old file of them must go with the old set."""
