@@ -112,6 +112,12 @@ int app_exit(struct app *app, sv_status status);
 /* The path of a module of the command, such as selvage-mpi.so. UNSUPPORTED: it is not there. */
 sv_status app_find_module(struct app *app, const char *name, char found[PATH_MAX]);
 
+/*
+ * What can be told of an engine (or auto) and what it is asked before there is a fabric: -1, or the
+ * exit code. Of roots, hosts and jobs only counts whether there are any.
+ */
+int app_check_engine(struct app *app, const char *engine, const sv_route_request *request);
+
 /* Hosts in tree order, into a file. INFEASIBLE: the engine was not one for trees. */
 sv_status app_write_order(struct app *app, const sv_fabric *fabric, const sv_route_request *request,
                           const sv_route_report *report, const char *engine, const char *path);

@@ -362,6 +362,19 @@ static sv_status run(struct app *app, struct route *o, const sv_fabric *fabric, 
     return status;
 }
 
+/* Whether the engine takes what it is to be asked; an exit code, or -1. */
+static int check_engine(struct app *app, const struct route *o)
+{
+    const sv_jobmap some = {0};
+    const sv_route_request request = {.sl_mode = o->sl_mode,
+                                      .num_roots = o->roots != NULL,
+                                      .num_hosts = o->order != NULL,
+                                      .jobs = o->jobs != NULL ? &some : NULL,
+                                      .options = o->options.at,
+                                      .num_options = o->options.length};
+    return app_check_engine(app, o->engine, &request);
+}
+
 /* What the options alone tell to be wrong: an exit code, or -1. --sl becomes a mode. */
 static int check_line(struct app *app, struct route *o)
 {
@@ -397,7 +410,8 @@ static int check_line(struct app *app, struct route *o)
     if (o->output != NULL && strcmp(o->output, "-") == 0)
         return app_usage_error(app, "tables are a directory or a .svr file, not a stream");
     const char *const inputs[] = {o->input, o->roots, o->order, o->cn, o->io, o->jobs};
-    return app_one_stream(app, "input", inputs, 6);
+    int code = app_one_stream(app, "input", inputs, 6);
+    return code >= 0 ? code : check_engine(app, o);
 }
 
 /* All that the line asks for; an exit code. */

@@ -107,7 +107,7 @@ static int parse(struct app *app, struct study_options *o, int argc, char **argv
 static int check(struct app *app, const struct study_options *o, const study_kind *kind)
 {
     if (kind == NULL)
-        return app_usage_error(app, "there is no study '%s' (see selvage study --help)", o->name);
+        return study_kind_unknown(app, o->name);
     bool compares = strcmp(kind->name, "compare") == 0, merges = strcmp(kind->name, "merge") == 0;
     if (!compares && !merges && o->num_words > 0)
         return app_usage_error(app, "what is '%s'? fabrics are given with --fabric", o->words[0]);

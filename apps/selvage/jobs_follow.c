@@ -426,20 +426,6 @@ static int read_values(struct app *app, follow_options *o, const char *const *te
     return -1;
 }
 
-/* Whether there is an engine that follows jobs; EXIT_USAGE, or -1. */
-static int check_engine(struct app *app, const char *name)
-{
-    const sv_engine_info *about;
-    if (strcmp(name, "auto") == 0)
-        return -1;
-    for (size_t i = 0; (about = sv_engine_at(i)) != NULL; i++)
-        if (strcmp(about->name, name) == 0)
-            return about->traits & SV_ENGINE_JOBS
-                       ? -1
-                       : app_usage_error(app, "--engine: %s follows no jobs", name);
-    return app_usage_error(app, "--engine: there is no engine '%s'", name);
-}
-
 /* -1, or EXIT_USAGE. */
 static int check(struct app *app, follow_options *o, const char *const *texts)
 {
@@ -448,11 +434,13 @@ static int check(struct app *app, follow_options *o, const char *const *texts)
                                "which fabric? a file, or the directory that OpenSM dumps into");
     if (o->map == NULL || strcmp(o->map, "-") == 0)
         return app_usage_error(app, "--map FILE: where is the job map to be?");
+    const sv_jobmap some = {0};
+    const sv_route_request request = {.jobs = &some};
     int code = read_values(app, o, texts);
     if (code < 0)
         code = follow_check_trigger(app, o->trigger);
     if (code < 0)
-        code = check_engine(app, o->engine);
+        code = app_check_engine(app, o->engine, &request);
     return code;
 }
 

@@ -44,7 +44,12 @@ static int parse_engine(struct app *app, struct replay_options *o, const char *l
     if (*name == 0 || (plus != NULL && strcmp(plus, "jobs") != 0))
         return app_usage_error(app, "--engines: '%s' is no engine", label);
     engine->jobs = plus != NULL || strcmp(name, "sar") == 0; /* sar without jobs is dfsssp */
-    return -1;
+    const sv_jobmap some = {0};
+    const sv_route_request request = {.jobs = engine->jobs ? &some : NULL,
+                                      .options = engine->options,
+                                      .num_options = engine->num_options};
+    sv_status status = sv_route_check(app->ctx, name, &request);
+    return status == SV_OK ? -1 : app_exit(app, status);
 }
 
 /* "sar,dfsssp,nue+jobs", and --against; -1 or an exit code. */

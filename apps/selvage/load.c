@@ -2,6 +2,7 @@
  * load.c: FABRIC arguments in, results out.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 
 #include "base/ctx.h"
 #include "base/file.h"
+#include "base/near.h"
 #include "selvage/app.h"
 
 static bool is_svr(const char *path)
@@ -38,6 +40,16 @@ sv_status app_load(struct app *app, const char *argument, sv_fabric **fabric)
         return sv_topology_generate(app->ctx, argument, fabric);
     return sv_fail(app->ctx, SV_IO, "cannot open '%s': %s (and it is no topology spec)", argument,
                    strerror(why));
+}
+
+int app_check_engine(struct app *app, const char *engine, const sv_route_request *request)
+{
+    sv_status status = SV_OK;
+    if (strcmp(engine, "auto") != 0)
+        status = sv_route_check(app->ctx, engine, request);
+    else if (request->num_options > 0)
+        status = sv_refuse(app->ctx, "auto passes no options on: '%.200s'", request->options[0]);
+    return status == SV_OK ? -1 : app_exit(app, status);
 }
 
 /* Reads one GUID file into roles. */
@@ -81,6 +93,19 @@ sv_status app_load_roles(struct app *app, const char *argument, const char *cn_g
     return status;
 }
 
+static int unknown_format(struct app *app, const char *name)
+{
+    char known[300] = "";
+    size_t used = 0;
+    sv_near near;
+    for (int i = SV_FORMAT_AUTO + 1; i < SV_FORMAT_COUNT; i++)
+        if (sv_format_about((sv_format)i)->writes)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
+                                     used > 0 ? ", " : "", sv_format_about((sv_format)i)->name);
+    return app_usage_error(app, "unknown format '%s'%s (there are %s)", name,
+                           sv_near_hint(&near, sv_span_of(name), known), known);
+}
+
 int app_format(struct app *app, const char *name, const char *output, sv_format *format)
 {
     if (name == NULL) {
@@ -94,7 +119,7 @@ int app_format(struct app *app, const char *name, const char *output, sv_format 
     *format = sv_format_named(name);
     const sv_format_info *about = sv_format_about(*format);
     if (about == NULL)
-        return app_usage_error(app, "unknown format '%s'", name);
+        return unknown_format(app, name);
     if (!about->writes)
         return app_usage_error(app, "format %s can only be read", name);
     return -1;

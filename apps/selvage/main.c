@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/near.h"
 #include "selvage/app.h"
 
 static const struct verb {
@@ -120,7 +121,7 @@ int app_exit(struct app *app, sv_status status)
     case SV_OK:
         return EXIT_YES;
     case SV_BAD_INPUT:
-        return EXIT_BAD_INPUT;
+        return sv_ctx_in_request(app->ctx) ? EXIT_USAGE : EXIT_BAD_INPUT;
     case SV_UNSUPPORTED:
     case SV_INFEASIBLE:
         return EXIT_INFEASIBLE;
@@ -146,6 +147,18 @@ static void print_help(FILE *to)
             "selvage VERB --help explains a verb; selvage --version tells what is built in.\n");
 }
 
+static int unknown_verb(const char *name)
+{
+    char known[300] = "";
+    size_t used = 0;
+    sv_near near;
+    for (int i = 0; i < NUM_VERBS; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s, ", verbs[i].name);
+    fprintf(stderr, "selvage: unknown verb '%s'%s (see selvage --help)\n", name,
+            sv_near_hint(&near, sv_span_of(name), known));
+    return EXIT_USAGE;
+}
+
 static int run_verb(struct app *app, int argc, char **argv)
 {
     for (int i = 0; i < NUM_VERBS; i++)
@@ -153,8 +166,7 @@ static int run_verb(struct app *app, int argc, char **argv)
             app->verb = verbs[i].name;
             return verbs[i].run(app, argc - 1, argv + 1);
         }
-    fprintf(stderr, "selvage: unknown verb '%s' (see selvage --help)\n", argv[1]);
-    return EXIT_USAGE;
+    return unknown_verb(argv[1]);
 }
 
 static void catch_signals(void)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/near.h"
 #include "selvage/app.h"
 
 int app_usage_error(struct app *app, const char *format, ...)
@@ -127,6 +128,22 @@ static bool again(struct seen *seen, const app_usage *usage, const app_option *o
     return was;
 }
 
+static int unknown_option(struct app *app, const app_usage *usage, const char *text, bool is_long,
+                          size_t length)
+{
+    sv_text known;
+    sv_near near = {""};
+    sv_text_init(&known, app->ctx, NULL);
+    for (const app_option *option = usage->options; option->name != NULL; option++)
+        sv_text_print(&known, "--%s, ", option->name);
+    for (const app_option *option = common; option->name != NULL; option++)
+        sv_text_print(&known, "--%s, ", option->name);
+    if (is_long && known.status == SV_OK)
+        sv_near_hint(&near, (sv_span){text, length + 2}, known.at);
+    sv_text_release(&known);
+    return app_usage_error(app, "unknown option '%s'%s", text, near.hint);
+}
+
 /* One option at argv[*i]; -1 or an exit code. */
 static int parse_option(struct app *app, const app_usage *usage, int argc, char **argv, int *i,
                         struct seen *seen)
@@ -140,7 +157,7 @@ static int parse_option(struct app *app, const app_usage *usage, int argc, char 
     if (option == NULL)
         option = find(common, name, length, letter);
     if (option == NULL)
-        return app_usage_error(app, "unknown option '%s'", text);
+        return unknown_option(app, usage, text, is_long, length);
     if (strcmp(option->name, "help") == 0)
         return print_help(app, usage);
     if (name[length] != 0)

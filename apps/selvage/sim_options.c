@@ -158,9 +158,27 @@ int sim_parse_model(struct app *app, struct sim_options *o)
     return -1;
 }
 
+/* Names of engines, policies and patterns, before anything is loaded; -1 or an exit code. */
+static int check_names(struct app *app, const struct sim_options *o)
+{
+    const sv_route_request request = {.options = o->engine_options.at,
+                                      .num_options = o->engine_options.length};
+    sv_status status = SV_OK;
+    int code = o->engine != NULL ? app_check_engine(app, o->engine, &request) : -1;
+    if (code >= 0)
+        return code;
+    for (size_t i = 0; status == SV_OK && i < o->policies.length; i++)
+        status = sv_adapt_check(app->ctx, o->policies.at[i]);
+    if (status == SV_OK && o->traffic != NULL)
+        status = sv_sim_traffic_check(app->ctx, o->traffic);
+    return status == SV_OK ? -1 : app_exit(app, status);
+}
+
 static int check(struct app *app, struct sim_options *o)
 {
     int code = parse_values(app, o);
+    if (code < 0)
+        code = check_names(app, o);
     if (code < 0)
         code = check_numbers(app, o);
     if (code < 0)

@@ -2,8 +2,10 @@
  * study_kinds.c: the studies that have a name, with what they do unless told otherwise: what the
  * papers did, where a paper did it.
  */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "selvage/study_shared.h"
 
 #define TORI                                                                                       \
@@ -66,10 +68,24 @@ static const study_kind kinds[] = {
     {.name = "merge", .no_run = true},
 };
 
+enum { NUM_KINDS = sizeof kinds / sizeof kinds[0] };
+
 const study_kind *study_kind_named(const char *name)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    for (size_t i = 0; i < NUM_KINDS; i++)
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
     return NULL;
+}
+
+int study_kind_unknown(struct app *app, const char *name)
+{
+    char known[200] = "";
+    size_t used = 0;
+    sv_near near;
+    for (size_t i = 0; i < NUM_KINDS; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "",
+                                 kinds[i].name);
+    return app_usage_error(app, "there is no study '%s'%s (there are %s)", name,
+                           sv_near_hint(&near, sv_span_of(name), known), known);
 }

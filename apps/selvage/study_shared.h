@@ -33,6 +33,8 @@ typedef struct study_kind {
 } study_kind;
 
 const study_kind *study_kind_named(const char *name);
+/* Says that there is none of that name; EXIT_USAGE. */
+int study_kind_unknown(struct app *app, const char *name);
 
 /* Fills a request from options and the kind's defaults; -1 or an exit code. The lists are kept in
  * the options. */

@@ -76,7 +76,7 @@ static sv_status choose(struct app *app, const char *table, sv_tables *tables)
             tables->count = 1;
             return SV_OK;
         }
-    return sv_fail(app->ctx, SV_BAD_INPUT, "there is no table '%s' in this answer", table);
+    return sv_refuse(app->ctx, "there is no table '%s' in this answer", table);
 }
 
 static sv_status answer(struct app *app, sqlite3 *db, const char *name,

@@ -55,6 +55,10 @@ static int parse_values(struct app *app, struct update_options *o)
         code = sim_parse_share(app, "load", o->sim.load, &o->sim.load_share);
     if (code < 0)
         code = sim_parse_message(app, &o->sim);
+    if (code < 0 && o->sim.traffic != NULL) {
+        sv_status status = sv_sim_traffic_check(app->ctx, o->sim.traffic);
+        code = status == SV_OK ? -1 : app_exit(app, status);
+    }
     if (code < 0)
         code = sim_check_twice(app, &o->sim);
     return code < 0 ? sim_parse_model(app, &o->sim) : code;

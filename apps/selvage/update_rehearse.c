@@ -204,8 +204,7 @@ sv_status update_rehearse(struct app *app, struct update *u)
     const struct update_options *o = u->o;
     u->lanes = o->vls == SIM_NOT_GIVEN ? sv_lanes_offered(u->x.f) : (unsigned)o->vls;
     if (o->begin_ticks >= o->sim.limit_ticks)
-        return sv_fail(app->ctx, SV_BAD_INPUT,
-                       "a run stops (--limit) before the update begins (--begin)");
+        return sv_refuse(app->ctx, "a run stops (--limit) before the update begins (--begin)");
     sv_status status = find_applications(app, u, &application);
     if (status == SV_OK && o->ways[SV_REHEARSE_FIVE]) {
         status = make_two(app, u);

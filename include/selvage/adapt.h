@@ -34,6 +34,12 @@ typedef struct sv_adapt_about {
 /* The policies; NULL beyond the last. Time: O(1). */
 SV_API const sv_adapt_about *sv_adapt_at(size_t i);
 
+/*
+ * Whether a spec has a policy that there is, with keys that it has and values that they can take.
+ * BAD_INPUT (sv_ctx_in_request) as sv_adapt_new. Time: linear in the spec.
+ */
+SV_API SV_MUST_USE sv_status sv_adapt_check(sv_ctx *ctx, const char *spec);
+
 typedef struct sv_adapt_request {
     const char *spec;
     const sv_sim_model *model;

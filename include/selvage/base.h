@@ -100,6 +100,14 @@ SV_API const char *sv_ctx_message(const sv_ctx *ctx);
 SV_API sv_status sv_ctx_status(const sv_ctx *ctx);
 
 /*
+ * Whether the last failure was SV_BAD_INPUT in the request itself: an engine, option, policy,
+ * pattern, topology family … that is not known, a key that it does not have, a value that the key
+ * cannot take. False for what is wrong in a file. The command exits with 2 and 3 accordingly.
+ * Time: O(1).
+ */
+SV_API bool sv_ctx_in_request(const sv_ctx *ctx);
+
+/*
  * How many threads long computations may use; 0 (the default) means one for each online core.
  * Results do not depend on it. Time: O(1).
  */

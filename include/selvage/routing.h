@@ -40,7 +40,7 @@ typedef enum sv_sl_mode {
 SV_API sv_sl_mode sv_routes_sl_mode(const sv_fabric *fabric, const sv_routes *routes);
 
 typedef struct sv_engine_option {
-    const char *name, *values, *help; /* values: "N", "weakest|strongest|first" … */
+    const char *name, *values, *help; /* values: "N", "1-9", "weakest|strongest|first" … */
 } sv_engine_option;
 
 typedef struct sv_engine_info {
@@ -98,6 +98,15 @@ typedef struct sv_route_report {
     sv_structure structure;
     char note[200]; /* what else is worth saying, or empty */
 } sv_route_report;
+
+/*
+ * Whether there is such an engine, with these options, and what else the request asks of it, for
+ * callers that want to know before they have a fabric: roots, hosts and jobs are not looked at,
+ * only whether there are any. request: NULL is fine. BAD_INPUT (sv_ctx_in_request) as sv_route.
+ * Time: O(options).
+ */
+SV_API SV_MUST_USE sv_status sv_route_check(sv_ctx *ctx, const char *engine,
+                                            const sv_route_request *request);
 
 /*
  * Routes a fabric.

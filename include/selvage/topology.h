@@ -46,6 +46,12 @@ typedef struct sv_preset {
 SV_API SV_MUST_USE sv_status sv_topology_generate(sv_ctx *ctx, const char *spec,
                                                   sv_fabric **fabric);
 
+/*
+ * Whether a spec has a family or preset that there is, and keys that it has, without making the
+ * fabric; values are not looked at. BAD_INPUT (sv_ctx_in_request). Time: linear in the spec.
+ */
+SV_API SV_MUST_USE sv_status sv_topology_check(sv_ctx *ctx, const char *spec);
+
 /* Whether a string starts with the name of a family or preset: a spec, and not a file's name. */
 SV_API bool sv_topology_is_spec(const char *text);
 

@@ -44,6 +44,13 @@ typedef struct sv_sim_pattern {
 /* The patterns; NULL beyond the last. Time: O(1). */
 SV_API const sv_sim_pattern *sv_sim_pattern_at(size_t i);
 
+/*
+ * Whether a spec has a pattern that there is, and keys that the pattern has, for callers that want
+ * to know before they have a fabric; values are not looked at. BAD_INPUT (sv_ctx_in_request).
+ * Time: linear in the spec.
+ */
+SV_API SV_MUST_USE sv_status sv_sim_traffic_check(sv_ctx *ctx, const char *spec);
+
 /* The keys of all patterns that wait, and of all that do not; ends with a NULL name. */
 SV_API const sv_sim_pattern_key *sv_sim_pattern_keys(bool waits);
 

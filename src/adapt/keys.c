@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "adapt/adapt.h"
+#include "base/near.h"
 #include "simulate/quantity.h"
 
 enum { COUNT, REAL, TIME, WORD, CHOICE }; /* CHOICE: of two, a bool */
@@ -187,8 +188,8 @@ const sv__key sv__keys[SV__KEYS] = {
 static sv_status fail_value(sv_ctx *ctx, const char *spec, const sv__key *key, sv_span value,
                             const char *what)
 {
-    return sv_fail(ctx, SV_BAD_INPUT, "policy '%.200s': %s=%.*s is not %s", spec, key->about.name,
-                   SV_SPAN(value), what);
+    return sv_refuse(ctx, "policy '%.200s': %s=%.*s is not %s", spec, key->about.name,
+                     SV_SPAN(value), what);
 }
 
 static bool find_word(const sv__key *key, sv_span value, unsigned *index)
@@ -277,8 +278,10 @@ static sv_status find_key(sv_ctx *ctx, const sv_adapt_about *about, const char *
         snprintf(known + length, sizeof known - length, "%s%s", i > 0 ? ", " : "",
                  about->keys[i]->name);
     }
-    return sv_fail(ctx, SV_BAD_INPUT, "policy '%.200s': '%s' has no key '%.*s' (%s%s)", spec,
-                   about->name, SV_SPAN(name), known[0] != 0 ? "known: " : "it has none", known);
+    sv_near near;
+    return sv_refuse(ctx, "policy '%.200s': '%s' has no key '%.*s'%s (%s%s)", spec, about->name,
+                     SV_SPAN(name), sv_near_hint(&near, name, known),
+                     known[0] != 0 ? "known: " : "it has none", known);
 }
 
 static sv_status read_item(sv_ctx *ctx, const sv_adapt_about *about, const char *spec, sv_span item,
@@ -288,12 +291,10 @@ static sv_status read_item(sv_ctx *ctx, const sv_adapt_about *about, const char 
     sv_span name;
     size_t i = 0;
     if (!sv_scan_until(&scan, '=', &name) || name.length == 0 || sv_scan_done(&scan))
-        return sv_fail(ctx, SV_BAD_INPUT, "policy '%.200s': '%.*s' is not key=value", spec,
-                       SV_SPAN(item));
+        return sv_refuse(ctx, "policy '%.200s': '%.*s' is not key=value", spec, SV_SPAN(item));
     SV_TRY(find_key(ctx, about, spec, name, &i));
     if ((*given >> i) & 1)
-        return sv_fail(ctx, SV_BAD_INPUT, "policy '%.200s': key '%.*s' is given twice", spec,
-                       SV_SPAN(name));
+        return sv_refuse(ctx, "policy '%.200s': key '%.*s' is given twice", spec, SV_SPAN(name));
     *given |= (uint64_t)1 << i;
     return set_value(ctx, spec, row_of(about->keys[i]), sv_scan_rest(&scan), set);
 }
@@ -317,8 +318,7 @@ sv_status sv__keys_read(sv_ctx *ctx, const sv_adapt_about *about, const char *sp
             scan.at = scan.end;
         }
         if (more && sv_scan_done(&scan))
-            return sv_fail(ctx, SV_BAD_INPUT, "policy '%.200s': nothing after the last comma",
-                           spec);
+            return sv_refuse(ctx, "policy '%.200s': nothing after the last comma", spec);
         SV_TRY(read_item(ctx, about, spec, item, &given, &made));
     }
     *set = made;

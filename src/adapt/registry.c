@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "adapt/adapt.h"
+#include "base/near.h"
 
 static const sv__kind *const kinds[] = {
     &sv__policy_deterministic, &sv__policy_random,    &sv__policy_cyclic, &sv__policy_valiant,
@@ -40,8 +41,9 @@ static sv_status find_kind(sv_ctx *ctx, const char *spec, sv_span name, const sv
         snprintf(known + length, sizeof known - length, "%s%s", i > 0 ? ", " : "",
                  kinds[i]->about.name);
     }
-    return sv_fail(ctx, SV_BAD_INPUT, "policy '%.200s': there is no '%.*s' (known: %s)", spec,
-                   SV_SPAN(name), known);
+    sv_near near;
+    return sv_refuse(ctx, "policy '%.200s': there is no '%.*s'%s (known: %s)", spec, SV_SPAN(name),
+                     sv_near_hint(&near, name, known), known);
 }
 
 /* Splits "policy:keys". */
@@ -56,8 +58,15 @@ static sv_status read_spec(sv_ctx *ctx, const char *spec, const sv__kind **kind,
     }
     SV_TRY(find_kind(ctx, spec, name, kind));
     if (colon && sv_scan_done(&scan))
-        return sv_fail(ctx, SV_BAD_INPUT, "policy '%.200s': nothing after the colon", spec);
+        return sv_refuse(ctx, "policy '%.200s': nothing after the colon", spec);
     return sv__keys_read(ctx, &(*kind)->about, spec, sv_scan_rest(&scan), set);
+}
+
+sv_status sv_adapt_check(sv_ctx *ctx, const char *spec)
+{
+    const sv__kind *kind;
+    sv__settings settings;
+    return read_spec(ctx, spec, &kind, &settings);
 }
 
 static sv_status must_keep(sv_ctx *ctx, const sv__kind *kind)

@@ -73,6 +73,11 @@ sv_status sv_ctx_status(const sv_ctx *ctx)
     return ctx->status;
 }
 
+bool sv_ctx_in_request(const sv_ctx *ctx)
+{
+    return ctx->in_request;
+}
+
 void sv_ctx_set_threads(sv_ctx *ctx, unsigned threads)
 {
     ctx->threads = threads;
@@ -146,7 +151,18 @@ sv_status sv_vfail(sv_ctx *ctx, sv_status status, const char *format, va_list ar
     vsnprintf(ctx->message, sizeof ctx->message, format, args);
     flatten(ctx->message);
     ctx->status = status;
+    ctx->in_request = false;
     return status;
+}
+
+sv_status sv_refuse(sv_ctx *ctx, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    sv_vfail(ctx, SV_BAD_INPUT, format, args);
+    va_end(args);
+    ctx->in_request = true;
+    return SV_BAD_INPUT;
 }
 
 sv_status sv_fail(sv_ctx *ctx, sv_status status, const char *format, ...)

@@ -13,6 +13,7 @@
 struct sv_ctx {
     sv_host host;
     sv_status status;
+    bool in_request; /* the last failure: sv_refuse's */
     unsigned threads;
     char message[1024];
 };
@@ -27,6 +28,11 @@ struct sv_ctx {
 
 /* Records why a call fails and returns status, so that "return sv_fail(...)" reads well. */
 sv_status sv_fail(sv_ctx *ctx, sv_status status, const char *format, ...) SV_PRINTF(3, 4);
+/*
+ * The same for BAD_INPUT whose place is the request, not a file: a name that is not known, a value
+ * that its key cannot take (sv_ctx_in_request).
+ */
+sv_status sv_refuse(sv_ctx *ctx, const char *format, ...) SV_PRINTF(2, 3);
 sv_status sv_vfail(sv_ctx *ctx, sv_status status, const char *format, va_list args) SV_PRINTF(3, 0);
 
 void sv_warn(sv_ctx *ctx, const char *format, ...) SV_PRINTF(2, 3);

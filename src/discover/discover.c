@@ -33,10 +33,9 @@ static sv_status complete(sv_ctx *ctx, const sv_discover_options *given, sv_disc
     o->tries = o->tries == 0 ? TRIES : o->tries;
     o->window = o->window == 0 ? WINDOW : o->window;
     if (o->window > SV__MOST_WINDOW)
-        return sv_fail(ctx, SV_BAD_INPUT, "a window of %u (at most %d)", o->window,
-                       SV__MOST_WINDOW);
+        return sv_refuse(ctx, "a window of %u (at most %d)", o->window, SV__MOST_WINDOW);
     if (o->timeout_ms > 3600000)
-        return sv_fail(ctx, SV_BAD_INPUT, "a timeout of %u ms (at most an hour)", o->timeout_ms);
+        return sv_refuse(ctx, "a timeout of %u ms (at most an hour)", o->timeout_ms);
     return SV_OK;
 }
 

@@ -191,7 +191,7 @@ sv_status sv_faults_age(sv_ctx *ctx, const sv_fabric *fabric, const sv_failure_m
 {
     struct ageing a = {.ctx = ctx, .f = fabric};
     if (!(years >= 0 && years <= SV__MOST_YEARS))
-        return sv_fail(ctx, SV_BAD_INPUT, "years are from 0 to %g, not %g", SV__MOST_YEARS, years);
+        return sv_refuse(ctx, "years are from 0 to %g, not %g", SV__MOST_YEARS, years);
     if (!sv__failure_model_good(model))
         return sv_fail(ctx, SV_BAD_INPUT, "a number of the failure model is out of its bounds");
     sv_arena_init(&a.arena, ctx);

@@ -47,9 +47,9 @@ sv_status sv_amount_parse(sv_ctx *ctx, const char *text, sv_amount *amount)
     }
     bool relative = good && sv_scan_char(&scan, '%');
     if (!good || !sv_scan_done(&scan) || (!relative && point.at != scan.end))
-        return sv_fail(ctx, SV_BAD_INPUT, "'%.100s' is neither a number nor a percentage", text);
+        return sv_refuse(ctx, "'%.100s' is neither a number nor a percentage", text);
     if (relative && (whole > 100 || (whole == 100 && fraction > 0)))
-        return sv_fail(ctx, SV_BAD_INPUT, "'%.100s' is more than 100%%", text);
+        return sv_refuse(ctx, "'%.100s' is more than 100%%", text);
     *amount = (sv_amount){relative, relative ? whole * 10000 + fraction : whole};
     return SV_OK;
 }
@@ -60,7 +60,7 @@ sv_status sv_ratio_parse(sv_ctx *ctx, const char *text, uint32_t *switches, uint
     uint64_t first, second;
     if (!sv_scan_number(&scan, 1000000, &first) || !sv_scan_char(&scan, ':') ||
         !sv_scan_number(&scan, 1000000, &second) || !sv_scan_done(&scan) || second == 0)
-        return sv_fail(ctx, SV_BAD_INPUT, "'%.100s' is not SWITCHES:LINKS", text);
+        return sv_refuse(ctx, "'%.100s' is not SWITCHES:LINKS", text);
     *switches = (uint32_t)first;
     *links = (uint32_t)second;
     return SV_OK;
@@ -262,7 +262,7 @@ static sv_status draw_all(struct draw *d)
     const sv_fault_plan *plan = d->plan;
     uint32_t *switches, *links, num_switches, num_links;
     if (plan->both.value > 0 && plan->ratio_links == 0)
-        return sv_fail(d->ctx, SV_BAD_INPUT, "failures of both kinds need a ratio");
+        return sv_refuse(d->ctx, "failures of both kinds need a ratio");
     SV_TRY(sv__state_init(&d->state, &d->arena, d->f));
     uint32_t highest;
     d->level = plan->limit_level ? sv_switch_levels(&d->arena, d->f, &highest) : NULL;

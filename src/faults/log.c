@@ -222,8 +222,8 @@ sv_status sv_failure_moment(sv_ctx *ctx, const sv_failure_log *log, const char *
     sv_scan scan = sv_scan_of(sv_span_of(text));
     sv__moment moment;
     if (!sv__scan_moment(&scan, &moment) || !sv_scan_done(&scan))
-        return sv_fail(ctx, SV_BAD_INPUT,
-                       "'%.100s' is neither a date nor a number with s, min, h, d or y", text);
+        return sv_refuse(ctx, "'%.100s' is neither a date nor a number with s, min, h, d or y",
+                         text);
     if (log->length > 0 && moment.dated != log->dated)
         return sv_fail(ctx, SV_BAD_INPUT, "'%.100s' is a %s, and the log's times are %s", text,
                        moment.dated ? "date" : "number", log->dated ? "dates" : "numbers");
@@ -236,7 +236,7 @@ sv_status sv_failure_hours(sv_ctx *ctx, const char *text, double *hours)
     sv_scan scan = sv_scan_of(sv_span_of(text));
     double length;
     if (!sv__scan_length(&scan, &length) || !sv_scan_done(&scan))
-        return sv_fail(ctx, SV_BAD_INPUT, "'%.100s' is not a number with s, min, h, d or y", text);
+        return sv_refuse(ctx, "'%.100s' is not a number with s, min, h, d or y", text);
     *hours = length;
     return SV_OK;
 }

@@ -114,14 +114,14 @@ static sv_status set(sv_ctx *ctx, struct draft *draft, unsigned key, sv_span tex
     if (key < SHAPE) {
         if (!number || !sv_scan_char(&scan, '%') || !sv_scan_done(&scan) ||
             value > 100 * SV__MOST_ANNUAL)
-            return sv_fail(ctx, SV_BAD_INPUT, "%s is a share a year from 0%% to %g%%, not '%.*s'",
-                           keys[key], 100 * SV__MOST_ANNUAL, SV_SPAN(text));
+            return sv_refuse(ctx, "%s is a share a year from 0%% to %g%%, not '%.*s'", keys[key],
+                             100 * SV__MOST_ANNUAL, SV_SPAN(text));
     } else {
         double least = key == OVER ? SV__LEAST_OVER : SV__LEAST_SHAPE;
         double most = key == OVER ? SV__MOST_YEARS : SV__MOST_SHAPE;
         if (!number || !sv_scan_done(&scan) || value < least || value > most)
-            return sv_fail(ctx, SV_BAD_INPUT, "%s is a number from %g to %g, not '%.*s'", keys[key],
-                           least, most, SV_SPAN(text));
+            return sv_refuse(ctx, "%s is a number from %g to %g, not '%.*s'", keys[key], least,
+                             most, SV_SPAN(text));
     }
     put(&draft->model, key, value);
     return SV_OK;
@@ -149,10 +149,10 @@ static sv_status take_preset(sv_ctx *ctx, struct draft *draft, sv_span name,
                 SV_TRY(set(ctx, draft, find_key(sv_span_of(v->name)), sv_span_of(v->value)));
         return SV_OK;
     }
-    return sv_fail(ctx, SV_BAD_INPUT,
-                   "'%.*s' is neither a preset (deimos, tsubame2, lanl2) nor "
-                   "KEY=VALUE",
-                   SV_SPAN(name));
+    return sv_refuse(ctx,
+                     "'%.*s' is neither a preset (deimos, tsubame2, lanl2) nor "
+                     "KEY=VALUE",
+                     SV_SPAN(name));
 }
 
 static sv_status take_pair(sv_ctx *ctx, struct draft *draft, sv_span item)
@@ -160,16 +160,15 @@ static sv_status take_pair(sv_ctx *ctx, struct draft *draft, sv_span item)
     sv_scan scan = sv_scan_of(item);
     sv_span name;
     if (!sv_scan_until(&scan, '=', &name))
-        return sv_fail(ctx, SV_BAD_INPUT, "'%.*s' is not KEY=VALUE (a preset comes first)",
-                       SV_SPAN(item));
+        return sv_refuse(ctx, "'%.*s' is not KEY=VALUE (a preset comes first)", SV_SPAN(item));
     unsigned key = find_key(name);
     if (key == NUM_KEYS)
-        return sv_fail(ctx, SV_BAD_INPUT,
-                       "'%.*s' is not link, switch, adapter, shape, link-shape, switch-shape, "
-                       "adapter-shape or over",
-                       SV_SPAN(name));
+        return sv_refuse(ctx,
+                         "'%.*s' is not link, switch, adapter, shape, link-shape, switch-shape, "
+                         "adapter-shape or over",
+                         SV_SPAN(name));
     if (draft->given[key])
-        return sv_fail(ctx, SV_BAD_INPUT, "%s is given twice", keys[key]);
+        return sv_refuse(ctx, "%s is given twice", keys[key]);
     draft->given[key] = true;
     return set(ctx, draft, key, sv_scan_rest(&scan));
 }
@@ -181,14 +180,14 @@ static sv_status check_rates(sv_ctx *ctx, const struct draft *draft,
     if (preset != NULL) {
         for (const sv_failure_value *v = preset->values; v->name != NULL; v++)
             if (v->value == NULL && !draft->given[find_key(sv_span_of(v->name))])
-                return sv_fail(ctx, SV_BAD_INPUT,
-                               "%s has no rate of %s failures, because none is published; add "
-                               "%s=P%%",
-                               preset->name, v->name, v->name);
+                return sv_refuse(ctx,
+                                 "%s has no rate of %s failures, because none is published; add "
+                                 "%s=P%%",
+                                 preset->name, v->name, v->name);
         return SV_OK;
     }
     if (!draft->given[RATE] && !draft->given[RATE + 1] && !draft->given[RATE + 2])
-        return sv_fail(ctx, SV_BAD_INPUT, "no rate is given: link=P%%, switch=P%% or adapter=P%%");
+        return sv_refuse(ctx, "no rate is given: link=P%%, switch=P%% or adapter=P%%");
     return SV_OK;
 }
 
@@ -203,8 +202,8 @@ sv_status sv_failure_model_parse(sv_ctx *ctx, const char *text, sv_failure_model
         if (!more)
             item = sv_scan_rest(&scan);
         if (item.length == 0)
-            return sv_fail(ctx, SV_BAD_INPUT, "'%.100s' has nothing %s", text,
-                           first && !more ? "in it" : "beside a comma");
+            return sv_refuse(ctx, "'%.100s' has nothing %s", text,
+                             first && !more ? "in it" : "beside a comma");
         if (first && memchr(item.at, '=', item.length) == NULL)
             SV_TRY(take_preset(ctx, &draft, item, &preset));
         else

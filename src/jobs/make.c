@@ -56,11 +56,11 @@ static sv_status check_plan(sv_ctx *ctx, const sv_history_plan *plan)
                   {"share on several switches", plan->several, -1, 1}};
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++)
         if (!(bounds[i].value >= bounds[i].least && bounds[i].value <= bounds[i].most))
-            return sv_fail(ctx, SV_BAD_INPUT, "%s: %g is not in %g…%g", bounds[i].name,
-                           bounds[i].value, bounds[i].least, bounds[i].most);
+            return sv_refuse(ctx, "%s: %g is not in %g…%g", bounds[i].name, bounds[i].value,
+                             bounds[i].least, bounds[i].most);
     int64_t warm_up = (int64_t)plan->warm_up * DAY;
     if (plan->begin < warm_up || plan->begin > INT64_C(1) << 37)
-        return sv_fail(ctx, SV_BAD_INPUT, "the warm-up begins before 1970, or too late");
+        return sv_refuse(ctx, "the warm-up begins before 1970, or too late");
     return SV_OK;
 }
 
@@ -68,8 +68,8 @@ static sv_status check_plan(sv_ctx *ctx, const sv_history_plan *plan)
 static sv_status fit_sizes(sv_ctx *ctx, sv_history_plan *plan, uint32_t hosts)
 {
     if (plan->usual > hosts || plan->largest > hosts)
-        return sv_fail(ctx, SV_BAD_INPUT, "jobs of %u nodes: there are %u",
-                       plan->usual > plan->largest ? plan->usual : plan->largest, hosts);
+        return sv_refuse(ctx, "jobs of %u nodes: there are %u",
+                         plan->usual > plan->largest ? plan->usual : plan->largest, hosts);
     uint32_t quarter = hosts / 4 > 2 ? hosts / 4 : 2;
     if (plan->largest == 0)
         plan->largest = quarter > plan->usual ? quarter : plan->usual;
@@ -77,9 +77,8 @@ static sv_status fit_sizes(sv_ctx *ctx, sv_history_plan *plan, uint32_t hosts)
         plan->usual = plan->largest < 32 ? plan->largest : 32;
     return plan->usual >= 2 && plan->usual <= plan->largest
                ? SV_OK
-               : sv_fail(ctx, SV_BAD_INPUT,
-                         "jobs of 2 to %u nodes, large ones up to %u: that does not ascend",
-                         plan->usual, plan->largest);
+               : sv_refuse(ctx, "jobs of 2 to %u nodes, large ones up to %u: that does not ascend",
+                           plan->usual, plan->largest);
 }
 
 /* ---- counting ---- */

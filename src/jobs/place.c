@@ -36,10 +36,11 @@ sv_status sv_allocations_moment(sv_ctx *ctx, const sv_allocations *allocations, 
     bool good = relative ? sv__jobs_length(sv_scan_rest(&scan), &exact)
                          : sv__scan_moment(&scan, &moment) && sv_scan_done(&scan) && moment.dated;
     if (!good)
-        return sv_fail(ctx, SV_BAD_INPUT,
-                       "'%.100s' is neither a date (2013-01-05T12:00:00), nor seconds since 1970, "
-                       "nor +36h from the beginning",
-                       text);
+        return sv_refuse(
+            ctx,
+            "'%.100s' is neither a date (2013-01-05T12:00:00), nor seconds since 1970, "
+            "nor +36h from the beginning",
+            text);
     if (relative && allocations->begin == SV_TIME_UNKNOWN)
         return sv_fail(ctx, SV_BAD_INPUT, "'%.100s': when it begins is not known", text);
     if (!relative)

@@ -124,17 +124,14 @@ static sv_status play_scene(sv_ctx *ctx, unsigned worker, uint64_t piece, void *
 static sv_status check_engines(sv_ctx *ctx, const sv_replay_plan *plan)
 {
     if (plan->num_engines < 1 || plan->num_engines > SV_MOST_REPLAY_ENGINES)
-        return sv_fail(ctx, SV_BAD_INPUT, "%u engines: 1 to %d can take part", plan->num_engines,
-                       SV_MOST_REPLAY_ENGINES);
-    for (uint32_t e = 0; e < plan->num_engines; e++) {
-        const sv_engine_info *info = NULL;
-        for (size_t i = 0; (info = sv_engine_at(i)) != NULL; i++)
-            if (strcmp(info->name, plan->engines[e].name) == 0)
-                break;
-        if (info == NULL)
-            return sv_fail(ctx, SV_BAD_INPUT, "no engine '%.100s'", plan->engines[e].name);
-        if (plan->engines[e].jobs && !(info->traits & SV_ENGINE_JOBS))
-            return sv_fail(ctx, SV_BAD_INPUT, "engine %s follows no jobs", info->name);
+        return sv_refuse(ctx, "%u engines: 1 to %d can take part", plan->num_engines,
+                         SV_MOST_REPLAY_ENGINES);
+    for (uint32_t k = 0; k < plan->num_engines; k++) {
+        const sv_replay_engine *e = &plan->engines[k];
+        const sv_jobmap none = {0};
+        const sv_route_request request = {
+            .jobs = e->jobs ? &none : NULL, .options = e->options, .num_options = e->num_options};
+        SV_TRY(sv_route_check(ctx, e->name, &request));
     }
     return SV_OK;
 }

@@ -22,7 +22,7 @@ static sv_status find_span(sv_ctx *ctx, const sv_allocations *history, const sv_
     int64_t from = plan->begin == SV_TIME_UNKNOWN ? history->begin : plan->begin;
     int64_t until = plan->until == SV_TIME_UNKNOWN ? history->end : plan->until;
     if (plan->every < 1)
-        return sv_fail(ctx, SV_BAD_INPUT, "samples every %lld seconds", (long long)plan->every);
+        return sv_refuse(ctx, "samples every %lld seconds", (long long)plan->every);
     if (from == SV_TIME_UNKNOWN || until == SV_TIME_UNKNOWN)
         return sv_fail(ctx, SV_BAD_INPUT, "the history tells no times");
     if (until <= from && plan->until == SV_TIME_UNKNOWN)
@@ -30,10 +30,10 @@ static sv_status find_span(sv_ctx *ctx, const sv_allocations *history, const sv_
                        "the time to replay is empty: nothing in the history ends "
                        "later; until when (--until)?");
     if (until <= from)
-        return sv_fail(ctx, SV_BAD_INPUT, "the time to replay is empty");
+        return sv_refuse(ctx, "the time to replay is empty");
     uint64_t count = ((uint64_t)until - (uint64_t)from - 1) / (uint64_t)plan->every + 1;
     if (count > MOST_SAMPLES)
-        return sv_fail(ctx, SV_BAD_INPUT, "%llu samples are too many", (unsigned long long)count);
+        return sv_refuse(ctx, "%llu samples are too many", (unsigned long long)count);
     *begin = from;
     *samples = (uint32_t)count;
     return SV_OK;

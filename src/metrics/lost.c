@@ -233,14 +233,13 @@ static sv_status prepare(struct study *c, sv_arena *arena, unsigned workers)
 static sv_status check_plan(sv_ctx *ctx, const sv_lost_plan *plan)
 {
     if (plan->trials == 0)
-        return sv_fail(ctx, SV_BAD_INPUT, "no trials");
+        return sv_refuse(ctx, "no trials");
     if (plan->count > MOST_NUMBERS)
-        return sv_fail(ctx, SV_BAD_INPUT, "%u numbers of failures are more than %d", plan->count,
-                       MOST_NUMBERS);
+        return sv_refuse(ctx, "%u numbers of failures are more than %d", plan->count, MOST_NUMBERS);
     for (uint32_t i = 1; i < plan->count; i++)
         if (plan->failures[i] <= plan->failures[i - 1])
-            return sv_fail(ctx, SV_BAD_INPUT, "numbers of failures do not ascend: %u, %u",
-                           plan->failures[i - 1], plan->failures[i]);
+            return sv_refuse(ctx, "numbers of failures do not ascend: %u, %u",
+                             plan->failures[i - 1], plan->failures[i]);
     return SV_OK;
 }
 

@@ -25,27 +25,20 @@ static const char *const method_names[] = {"weakest", "strongest", "first", "onl
 
 enum { JOINT = SV_LANES_ONLINE + 1 };
 
-static sv_status method_of(sv__job *job, unsigned *method)
+static unsigned method_of(const sv__job *job)
 {
     const char *name = sv__job_option(job, "lanes");
-    *method = JOINT;
-    if (name == NULL)
-        return SV_OK;
-    for (unsigned i = 0; i < sizeof method_names / sizeof method_names[0]; i++)
-        if (strcmp(name, method_names[i]) == 0) {
-            *method = i;
-            return SV_OK;
-        }
-    return sv_fail(job->ctx, SV_BAD_INPUT,
-                   "lanes is joint, weakest, strongest, first or online, not \"%s\"", name);
+    unsigned method = 0;
+    while (name != NULL && method < JOINT && strcmp(name, method_names[method]) != 0)
+        method++;
+    return name != NULL ? method : JOINT;
 }
 
 static sv_status route(sv__job *job)
 {
     sv__sssp x = {0};
     sv_layering lanes;
-    unsigned method;
-    SV_TRY(method_of(job, &method));
+    unsigned method = method_of(job);
     if (method == JOINT)
         return sv__weave_route(job, "dfsssp", false);
     SV_TRY(sv__sssp_init(&x, job, NULL, NULL, NULL));
@@ -78,8 +71,6 @@ const sv__engine sv__engine_dfsssp = {
 
 static sv_status route_jobs(sv__job *job)
 {
-    unsigned rounds;
-    SV_TRY(sv__weave_rounds(job, SV__SMALL, &rounds)); /* wrong is wrong, needed or not */
     SV_TRY(route(job));
     if (job->request->jobs == NULL)
         snprintf(job->report->note, sizeof job->report->note, "no job map: as dfsssp");
@@ -88,7 +79,7 @@ static sv_status route_jobs(sv__job *job)
 
 static const sv_engine_option sar_options[] = {
     {"lanes", "joint|weakest|strongest|first|online", "how paths are put into lanes"},
-    {"rounds", "N", "with lanes=joint: how often destinations are routed (default 2)"},
+    {"rounds", "1-9", "with lanes=joint: how often destinations are routed (default 2)"},
     {NULL, NULL, NULL}};
 
 const sv__engine sv__engine_sar = {

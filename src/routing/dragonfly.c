@@ -31,9 +31,9 @@
  * Cost: recognition, then O(channels) for each switch with destinations and O(ways) a destination.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "lanes/lanes.h"
 #include "routing/sssp.h"
 #include "structure/dragonfly.h"
@@ -253,19 +253,14 @@ static void report(const struct flight *y)
 
 /* ---- both ---- */
 
-static sv_status group_size(sv__job *job, uint32_t *size)
+/* 0: it is to be found. */
+static uint32_t group_size(const sv__job *job)
 {
     const char *value = sv__job_option(job, "group-size");
-    char *end;
-    *size = 0;
-    if (value == NULL || strcmp(value, "auto") == 0)
-        return SV_OK;
-    unsigned long number = strtoul(value, &end, 10);
-    if (*value < '0' || *value > '9' || *end != '\0' || number < 1 || number > UINT32_MAX)
-        return sv_fail(job->ctx, SV_BAD_INPUT,
-                       "group-size is auto or a number from 1 on, not \"%s\"", value);
-    *size = (uint32_t)number;
-    return SV_OK;
+    uint64_t size = 0;
+    if (value != NULL && strcmp(value, "auto") != 0)
+        sv_span_number(sv_span_of(value), UINT32_MAX, &size);
+    return (uint32_t)size;
 }
 
 /* What was tried, and where it fails. */
@@ -288,8 +283,7 @@ static sv_status not_found(const struct flight *y, const char *engine)
 static sv_status find_groups(struct flight *y, sv__job *job, const char *engine)
 {
     const sv_dragonfly *d = &y->d;
-    uint32_t size;
-    SV_TRY(group_size(job, &size));
+    uint32_t size = group_size(job);
     SV_TRY(sv__sssp_init(&y->x, job, y, search, allow));
     SV_TRY(sv_dragonfly_find(&y->d, job->arena, &y->x.core, job->fabric, size));
     report(y);

@@ -30,6 +30,8 @@ typedef struct sv__job {
 typedef struct sv__engine {
     sv_engine_info about;
     sv_status (*route)(sv__job *job);
+    /* Options that do not go together; NULL: all do. Names and values were looked at before. */
+    sv_status (*check)(sv_ctx *ctx, const sv_route_request *request);
 } sv__engine;
 
 extern const sv__engine sv__engine_minhop, sv__engine_sssp, sv__engine_updn, sv__engine_dnup,
@@ -50,6 +52,7 @@ void sv__fact_list(sv__job *job, const char *name, const uint32_t *values, uint3
 
 /* The value of an option ("first" of "break=first"), or NULL. */
 const char *sv__job_option(const sv__job *job, const char *name);
+const char *sv__request_option(const sv_route_request *request, const char *name);
 
 /*
  * Fills in what follows from the row of a terminal's switch: the port to the terminal itself.

@@ -478,9 +478,6 @@ static sv_status route(sv__job *job)
 {
     struct ftree x = {0};
     const char *align = sv__job_option(job, "align");
-    if (align != NULL && strcmp(align, "yes") != 0 && strcmp(align, "no") != 0 &&
-        strcmp(align, "auto") != 0)
-        return sv_fail(job->ctx, SV_BAD_INPUT, "align is yes, no or auto, not \"%s\"", align);
     SV_TRY(init(&x, job));
     sv__tree_tell(job, &x.tree);
     SV_TRY(route_terminals(&x, align != NULL ? align : "auto"));

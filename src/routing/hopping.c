@@ -308,13 +308,10 @@ static sv_status too_long(const struct hopping *h, const char *engine)
                    sv_node_name(f, h->job->routes->node[h->farthest[1]]), h->needed);
 }
 
-static sv_status choice_of(const sv__job *job, bool *longest_first)
+static bool longest_are_first(const sv__job *job)
 {
     const char *value = sv__job_option(job, "sls");
-    *longest_first = value == NULL || strcmp(value, "few") == 0;
-    if (*longest_first || strcmp(value, "first") == 0)
-        return SV_OK;
-    return sv_fail(job->ctx, SV_BAD_INPUT, "sls is few or first, not \"%s\"", value);
+    return value == NULL || strcmp(value, "few") == 0;
 }
 
 static sv_status hopping_init(struct hopping *h, sv__job *job)
@@ -337,8 +334,7 @@ static sv_status route(sv__job *job, const char *engine, const sv__engine *table
 {
     struct hopping h;
     unsigned sls = SV_HARDWARE_SLS - job->request->sl_offset;
-    bool longest_first;
-    SV_TRY(choice_of(job, &longest_first));
+    bool longest_first = longest_are_first(job);
     SV_TRY(tables->route(job));
     SV_TRY(hopping_init(&h, job));
     SV_TRY(measure(&h));

@@ -38,36 +38,27 @@ struct choice {
 };
 
 /* Which of the words an option has; the first if it is not given. */
-static sv_status word_of(sv__job *job, const char *name, const char *const *words, int count,
-                         int *which)
+static int word_of(const sv__job *job, const char *name, const char *const *words, int count)
 {
     const char *value = sv__job_option(job, name);
-    *which = 0;
-    if (value == NULL)
-        return SV_OK;
-    for (; *which < count; ++*which)
-        if (strcmp(value, words[*which]) == 0)
-            return SV_OK;
-    return sv_fail(job->ctx, SV_BAD_INPUT, "%s of nue cannot be \"%s\"", name, value);
+    int which = 0;
+    while (value != NULL && which < count - 1 && strcmp(value, words[which]) != 0)
+        which++;
+    return which;
 }
 
-static sv_status read_options(sv__job *job, struct choice *choice)
+static void read_options(const sv__job *job, struct choice *choice)
 {
     static const char *const partitions[] = {"kway", "random", "clustered"};
     static const char *const searches[] = {"order", "omega"};
     static const char *const impasses[] = {"guard", "escape", "never"};
     static const char *const lays[] = {"auto", "yes", "no"};
-    int partition, search, impasse, lay;
-    SV_TRY(word_of(job, "partition", partitions, 3, &partition));
-    SV_TRY(word_of(job, "search", searches, 2, &search));
-    SV_TRY(word_of(job, "impasse", impasses, 3, &impasse));
-    SV_TRY(word_of(job, "lay", lays, 3, &lay));
-    choice->partition = (sv__nue_partition)partition;
-    choice->omega = search == 1;
+    int impasse = word_of(job, "impasse", impasses, 3), lay = word_of(job, "lay", lays, 3);
+    choice->partition = (sv__nue_partition)word_of(job, "partition", partitions, 3);
+    choice->omega = word_of(job, "search", searches, 2) == 1;
     choice->escape = impasse == 1;
     choice->never = impasse == 2;
     choice->lay = lay == 1 || (lay == 0 && job->vls > 1);
-    return SV_OK;
 }
 
 /* Components of the switches, and the largest number of cables. */
@@ -251,7 +242,7 @@ static sv_status route(sv__job *job)
     if (x == NULL || layer == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv__schedule_init(&schedule, job, 1));
-    SV_TRY(read_options(job, &choice));
+    read_options(job, &choice);
     x->job = job;
     x->omega = choice.omega;
     sv__nue_partition asked = choice.partition;

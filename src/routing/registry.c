@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bitset.h"
+#include "base/near.h"
 #include "fabric/derive.h"
 #include "routing/engine.h"
 
@@ -27,6 +28,7 @@ static sv_status find_engine(sv_ctx *ctx, const char *name, const sv__engine **e
 {
     char known[400] = "";
     size_t used = 0;
+    sv_near near;
     for (size_t i = 0; i < NUM_ENGINES; i++) {
         if (strcmp(engines[i]->about.name, name) == 0) {
             *engine = engines[i];
@@ -35,53 +37,100 @@ static sv_status find_engine(sv_ctx *ctx, const char *name, const sv__engine **e
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "",
                                  engines[i]->about.name);
     }
-    return sv_fail(ctx, SV_BAD_INPUT, "there is no engine \"%s\" (there are %s)", name, known);
+    return sv_refuse(ctx, "there is no engine '%.200s'%s (there are %s)", name,
+                     sv_near_hint(&near, sv_span_of(name), known), known);
+}
+
+const char *sv__request_option(const sv_route_request *request, const char *name)
+{
+    size_t length = strlen(name);
+    const char *value = NULL;
+    for (size_t i = 0; i < request->num_options; i++)
+        if (strncmp(request->options[i], name, length) == 0 && request->options[i][length] == '=')
+            value = request->options[i] + length + 1;
+    return value;
 }
 
 const char *sv__job_option(const sv__job *job, const char *name)
 {
-    size_t length = strlen(name);
-    const char *value = NULL;
-    for (size_t i = 0; i < job->request->num_options; i++)
-        if (strncmp(job->request->options[i], name, length) == 0 &&
-            job->request->options[i][length] == '=')
-            value = job->request->options[i] + length + 1;
-    return value;
+    return sv__request_option(job->request, name);
 }
 
-static sv_status check_options(sv_ctx *ctx, const sv_engine_info *about,
+/* Whether a value is one of "yes|no", "1-9" (a range), "N" (a number from 1 on) or "FILE". */
+static bool takes(const char *values, const char *value)
+{
+    sv_scan scan = sv_scan_of(sv_span_of(values));
+    for (bool more = true; more;) {
+        sv_span word;
+        uint64_t least, most, number;
+        more = sv_scan_until(&scan, '|', &word);
+        word = more ? word : sv_scan_rest(&scan);
+        sv_scan range = sv_scan_of(word);
+        bool ranged = sv_scan_number(&range, UINT32_MAX, &least) && sv_scan_char(&range, '-') &&
+                      sv_scan_number(&range, UINT32_MAX, &most);
+        if (sv_span_is(word, "N")) {
+            least = 1;
+            most = UINT32_MAX;
+            ranged = true;
+        }
+        if (ranged ? sv_span_number(sv_span_of(value), most, &number) && number >= least
+                   : sv_span_is(word, "FILE") || sv_span_is(word, value))
+            return true;
+    }
+    return false;
+}
+
+static sv_status check_option(sv_ctx *ctx, const sv_engine_info *about, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (equals == NULL)
+        return sv_refuse(ctx, "option '%.200s' is not NAME=VALUE", text);
+    char known[200] = "";
+    size_t used = 0;
+    sv_span name = {text, (size_t)(equals - text)};
+    sv_near near;
+    for (const sv_engine_option *o = about->options; o != NULL && o->name != NULL; o++) {
+        if (sv_span_is(name, o->name))
+            return takes(o->values, equals + 1) ? SV_OK
+                                                : sv_refuse(ctx, "engine %s: %.200s is not %s",
+                                                            about->name, text, o->values);
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "",
+                                 o->name);
+    }
+    return sv_refuse(ctx, "engine %s has no option '%.*s'%s (%s%s)", about->name, SV_SPAN(name),
+                     sv_near_hint(&near, name, known), used > 0 ? "known: " : "it has none", known);
+}
+
+static sv_status check_request(sv_ctx *ctx, const sv__engine *engine,
                                const sv_route_request *request)
 {
-    for (size_t i = 0; i < request->num_options; i++) {
-        const char *text = request->options[i], *equals = strchr(text, '=');
-        const sv_engine_option *o = about->options;
-        if (equals == NULL)
-            return sv_fail(ctx, SV_BAD_INPUT, "option \"%s\" is not NAME=VALUE", text);
-        while (o != NULL && o->name != NULL &&
-               (strlen(o->name) != (size_t)(equals - text) ||
-                strncmp(o->name, text, (size_t)(equals - text)) != 0))
-            o++;
-        if (o == NULL || o->name == NULL)
-            return sv_fail(ctx, SV_BAD_INPUT, "engine %s has no option \"%.*s\"", about->name,
-                           (int)(equals - text), text);
-    }
+    const sv_engine_info *about = &engine->about;
+    for (size_t i = 0; i < request->num_options; i++)
+        SV_TRY(check_option(ctx, about, request->options[i]));
     if (request->num_roots > 0 && !(about->traits & SV_ENGINE_ROOTS))
-        return sv_fail(ctx, SV_BAD_INPUT, "engine %s knows no roots (updn does)", about->name);
+        return sv_refuse(ctx, "engine %s knows no roots (updn does)", about->name);
     if (request->num_hosts > 0 && !(about->traits & SV_ENGINE_HOSTS))
-        return sv_fail(ctx, SV_BAD_INPUT, "engine %s knows no order of hosts (ftree does)",
-                       about->name);
+        return sv_refuse(ctx, "engine %s knows no order of hosts (ftree does)", about->name);
     if (request->jobs != NULL && !(about->traits & SV_ENGINE_JOBS))
-        return sv_fail(ctx, SV_BAD_INPUT,
-                       "engine %s follows no jobs (sar, weave, dfsssp, nue and sssp do)",
-                       about->name);
+        return sv_refuse(ctx, "engine %s follows no jobs (sar, weave, dfsssp, nue and sssp do)",
+                         about->name);
     if ((unsigned)request->sl_mode >= SV_SLS_COUNT)
-        return sv_fail(ctx, SV_BAD_INPUT, "there is no such mode of service levels");
+        return sv_refuse(ctx, "there is no such mode of service levels");
     if (request->sl_mode != SV_SLS_PAIR && about->traits & SV_ENGINE_LANES &&
         !(about->traits & (SV_ENGINE_SL_MODES | SV_ENGINE_ONE_SL)))
-        return sv_fail(ctx, SV_BAD_INPUT,
-                       "engine %s chooses service levels by source and destination only",
-                       about->name);
-    return SV_OK;
+        return sv_refuse(ctx, "engine %s chooses service levels by source and destination only",
+                         about->name);
+    if (request->lmc > 7 || request->vls > SV_MOST_LANES || request->sl_offset >= SV_HARDWARE_SLS)
+        return sv_refuse(ctx, "LMC is 0 to 7, lanes 1 to %d, the SL offset 0 to %d", SV_MOST_LANES,
+                         SV_HARDWARE_SLS - 1);
+    return engine->check != NULL ? engine->check(ctx, request) : SV_OK;
+}
+
+sv_status sv_route_check(sv_ctx *ctx, const char *name, const sv_route_request *request)
+{
+    const sv__engine *engine = NULL;
+    SV_TRY(find_engine(ctx, name, &engine));
+    return request != NULL ? check_request(ctx, engine, request) : SV_OK;
 }
 
 unsigned sv_lanes_offered(const sv_fabric *f)
@@ -173,10 +222,7 @@ sv_status sv_route(sv_ctx *ctx, const sv_fabric *fabric, const char *name,
         report = &unwanted;
     *report = (sv_route_report){.vls_needed = 1, .vls_used = 1, .sls_used = 1};
     SV_TRY(find_engine(ctx, name, &engine));
-    SV_TRY(check_options(ctx, &engine->about, request));
-    if (request->lmc > 7 || request->vls > SV_MOST_LANES || request->sl_offset >= SV_HARDWARE_SLS)
-        return sv_fail(ctx, SV_BAD_INPUT, "LMC is 0 to 7, lanes 1 to %d, the SL offset 0 to %d",
-                       SV_MOST_LANES, SV_HARDWARE_SLS - 1);
+    SV_TRY(check_request(ctx, engine, request));
     sv_arena_init(&arena, ctx);
     sv__job job = {.ctx = ctx,
                    .arena = &arena,

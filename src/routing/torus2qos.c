@@ -377,18 +377,21 @@ static sv_status count_lanes(struct engine *e)
 
 /* ---- the engine ---- */
 
+static sv_status check(sv_ctx *ctx, const sv_route_request *request)
+{
+    const char *qos = sv__request_option(request, "qos");
+    const char *level = sv__request_option(request, "level");
+    if (level != NULL && level[0] == '1' && (qos == NULL || qos[0] != '2'))
+        return sv_refuse(ctx, "level is 0, or 1 with qos=2, not '%s'", level);
+    return SV_OK;
+}
+
 static sv_status read_options(struct engine *e)
 {
     sv__job *job = e->job;
     const char *qos = sv__job_option(job, "qos"), *level = sv__job_option(job, "level");
     const char *config = sv__job_option(job, "config");
-    e->options.levels = 1;
-    if (qos != NULL && strcmp(qos, "1") != 0 && strcmp(qos, "2") != 0)
-        return sv_fail(job->ctx, SV_BAD_INPUT, "qos is 1 or 2, not \"%s\"", qos);
     e->options.levels = qos != NULL && qos[0] == '2' ? 2 : 1;
-    if (level != NULL && strcmp(level, "0") != 0 &&
-        (strcmp(level, "1") != 0 || e->options.levels == 1))
-        return sv_fail(job->ctx, SV_BAD_INPUT, "level is 0, or 1 with qos=2, not \"%s\"", level);
     e->options.level = level != NULL && level[0] == '1';
     if (config == NULL)
         return SV_OK;
@@ -466,4 +469,5 @@ static const sv_engine_option options[] = {
 const sv__engine sv__engine_torus2qos = {
     {"torus2qos", "meshes and tori: dimension order, datelines as lanes, detours around failures",
      "thesis 3.3.7", SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES, options},
-    route};
+    route,
+    check};

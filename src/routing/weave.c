@@ -180,7 +180,6 @@ static sv_status weave_rest(sv__weave *w, sv_layering *lanes)
 static sv_status fit_one_lane(sv__sssp *x, sv_layering *lanes, sv__agree *a, bool *agree)
 {
     enum { FIRST = 64 };
-    unsigned rounds, job_rounds;
     SV_TRY(sv__sssp_some(x, FIRST));
     SV_TRY(sv__agree_test(a, x->order, x->done, agree));
     for (uint32_t begin = 0; !*agree; begin = x->done) {
@@ -191,22 +190,18 @@ static sv_status fit_one_lane(sv__sssp *x, sv_layering *lanes, sv__agree *a, boo
             break;
     }
     SV_TRY(sv__sssp_run(x));
-    SV_TRY(sv__weave_rounds(x->job, SV__SMALL_TREE, &rounds));
-    SV_TRY(sv__weave_rounds(x->job, UINT32_MAX, &job_rounds));
-    SV_TRY(sv__sssp_again(x, rounds, job_rounds));
+    SV_TRY(sv__sssp_again(x, sv__weave_rounds(x->job, SV__SMALL_TREE),
+                          sv__weave_rounds(x->job, UINT32_MAX)));
     if (*agree)
         SV_TRY(sv__agree_test(a, x->order, x->done, agree));
     return *agree ? SV_OK : sv_layering_run(lanes, SV_LANES_ONLINE, 1);
 }
 
 /* Whether some lane is to have room for a spanning tree. */
-static sv_status find_room(const sv__job *job, bool *room)
+static bool wants_room(const sv__job *job)
 {
     const char *text = sv__job_option(job, "multicast");
-    *room = text != NULL && strcmp(text, "yes") == 0;
-    return *room || text == NULL || strcmp(text, "no") == 0
-               ? SV_OK
-               : sv_fail(job->ctx, SV_BAD_INPUT, "multicast is yes or no, not \"%s\"", text);
+    return text != NULL && strcmp(text, "yes") == 0;
 }
 
 sv_status sv__weave_route(sv__job *job, const char *name, bool detours)
@@ -215,8 +210,7 @@ sv_status sv__weave_route(sv__job *job, const char *name, bool detours)
     sv_layering lanes;
     sv__weave w;
     sv__agree a;
-    bool agree, room;
-    SV_TRY(find_room(job, &room));
+    bool agree, room = wants_room(job);
     SV_TRY(sv__sssp_init(&x, job, NULL, NULL, NULL));
     SV_TRY(sv_layering_init(&lanes, job->ctx, job->arena, job->fabric, &x.core, job->routes));
     SV_TRY(sv__agree_init(&a, &x, &lanes));
@@ -252,14 +246,12 @@ sv_status sv__weave_route(sv__job *job, const char *name, bool detours)
 
 static sv_status route(sv__job *job)
 {
-    unsigned rounds;
-    SV_TRY(sv__weave_rounds(job, SV__SMALL, &rounds)); /* wrong is wrong, needed or not */
     return sv__weave_route(job, "weave", true);
 }
 
 static const sv_engine_option options[] = {
     {"multicast", "yes|no", "leave room for a tree of multicast packets, always (default no)"},
-    {"rounds", "N", "how often destinations are routed (default 2, on large fabrics 1)"},
+    {"rounds", "1-9", "how often destinations are routed (default 2, on large fabrics 1)"},
     {NULL, NULL, NULL}};
 
 const sv__engine sv__engine_weave = {

@@ -302,7 +302,7 @@ sv_status sv__weave_spread(sv__weave *w);
 enum { SV__SMALL = 512, SV__SMALL_TREE = 2048 };
 
 /* How often they are: as option rounds says, or twice on fabrics up to a size. */
-sv_status sv__weave_rounds(const sv__job *job, uint32_t small, unsigned *rounds);
+unsigned sv__weave_rounds(const sv__job *job, uint32_t small);
 
 /*
  * Routes the destinations of a phase again if fabric or option rounds want it. load, unsafe: as

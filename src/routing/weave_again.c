@@ -15,6 +15,7 @@
  */
 #include <string.h>
 
+#include "base/text.h"
 #include "routing/weave.h"
 
 /* Routes on channels, and what they cost. */
@@ -167,16 +168,13 @@ static sv_status spread_again(sv__weave *w, struct again *x)
     return SV_OK;
 }
 
-sv_status sv__weave_rounds(const sv__job *job, uint32_t small, unsigned *rounds)
+unsigned sv__weave_rounds(const sv__job *job, uint32_t small)
 {
     const char *text = sv__job_option(job, "rounds");
-    *rounds = job->fabric->num_switches <= small ? 2 : 1;
-    if (text == NULL)
-        return SV_OK;
-    if (text[0] < '1' || text[0] > '9' || text[1] != 0)
-        return sv_fail(job->ctx, SV_BAD_INPUT, "rounds are 1 to 9, not \"%s\"", text);
-    *rounds = (unsigned)(text[0] - '0');
-    return SV_OK;
+    uint64_t rounds = job->fabric->num_switches <= small ? 2 : 1;
+    if (text != NULL)
+        sv_span_number(sv_span_of(text), 9, &rounds);
+    return (unsigned)rounds;
 }
 
 /* Prices of loads that are known. few: of few channels: else all prices could be the same. */
@@ -235,9 +233,8 @@ sv_status sv__weave_again(sv__weave *w, const sv__schedule *schedule, uint32_t b
                           const uint64_t *load, uint64_t unsafe)
 {
     struct again x = {.schedule = schedule, .begin = begin, .end = end};
-    unsigned rounds;
     x.jobs = end <= schedule->end[0];
-    SV_TRY(sv__weave_rounds(w->job, x.jobs ? UINT32_MAX : SV__SMALL, &rounds));
+    unsigned rounds = sv__weave_rounds(w->job, x.jobs ? UINT32_MAX : SV__SMALL);
     if (rounds < 2)
         return SV_OK;
     SV_TRY(begin_again(w, &x));

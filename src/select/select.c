@@ -237,7 +237,7 @@ sv_status sv_route_auto(sv_ctx *ctx, const sv_fabric *fabric, const sv_route_req
     if (request == NULL)
         request = &defaults;
     if (request->num_options > 0)
-        return sv_fail(ctx, SV_BAD_INPUT, "auto passes no options on: \"%s\"", request->options[0]);
+        return sv_refuse(ctx, "auto passes no options on: '%.200s'", request->options[0]);
     struct trial t = {.ctx = ctx,
                       .fabric = fabric,
                       .request = request,

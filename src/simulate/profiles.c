@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/ctx.h"
+#include "base/near.h"
 #include "simulate/quantity.h"
 
 enum { GBIT_TICKS = 8 * SV_TICKS_A_NS }; /* ticks a byte, at 1 Gbit/s */
@@ -267,8 +268,8 @@ static sv_status put(sv_ctx *ctx, sv_sim_model *model, size_t i, sv_span value)
         bool first = value.length == (size_t)(bar - param->values) &&
                      memcmp(value.at, param->values, value.length) == 0;
         if (!first && !sv_span_is(value, bar + 1))
-            return sv_fail(ctx, SV_BAD_INPUT, "%s is %s, not '%.*s'", param->name, param->values,
-                           SV_SPAN(value));
+            return sv_refuse(ctx, "%s is %s, not '%.*s'", param->name, param->values,
+                             SV_SPAN(value));
         *(bool *)member(model, place) = !first;
         return SV_OK;
     }
@@ -277,10 +278,10 @@ static sv_status put(sv_ctx *ctx, sv_sim_model *model, size_t i, sv_span value)
         return SV_OK;
     }
     if (!sv_span_decimal(value, &number) || !put_number(model, place, number))
-        return sv_fail(ctx, SV_BAD_INPUT, "%s is %s%.10g to %.10g%s%s, not '%.*s'", param->name,
-                       place->kind == COUNT ? "a whole number from " : "", place->least,
-                       place->most, param->word != NULL ? ", or " : "",
-                       param->word != NULL ? param->word : "", SV_SPAN(value));
+        return sv_refuse(ctx, "%s is %s%.10g to %.10g%s%s, not '%.*s'", param->name,
+                         place->kind == COUNT ? "a whole number from " : "", place->least,
+                         place->most, param->word != NULL ? ", or " : "",
+                         param->word != NULL ? param->word : "", SV_SPAN(value));
     return SV_OK;
 }
 
@@ -289,11 +290,17 @@ sv_status sv_sim_param_set(sv_ctx *ctx, sv_sim_model *model, const char *name_va
     sv_scan scan = sv_scan_of(sv_span_of(name_value));
     sv_span name;
     if (!sv_scan_until(&scan, '=', &name))
-        return sv_fail(ctx, SV_BAD_INPUT, "'%s' is not NAME=VALUE", name_value);
+        return sv_refuse(ctx, "'%s' is not NAME=VALUE", name_value);
     for (size_t i = 0; i < NUM_PARAMS; i++)
         if (sv_span_is(name, params[i].name))
             return put(ctx, model, i, sv_scan_rest(&scan));
-    return sv_fail(ctx, SV_BAD_INPUT, "the model has no '%.*s'", SV_SPAN(name));
+    sv_near near;
+    char known[500] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < NUM_PARAMS && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s, ", params[i].name);
+    return sv_refuse(ctx, "the model has no '%.*s'%s", SV_SPAN(name),
+                     sv_near_hint(&near, name, known));
 }
 
 sv_status sv_profile_model(sv_ctx *ctx, const char *name, sv_sim_model *model)
@@ -307,7 +314,14 @@ sv_status sv_profile_model(sv_ctx *ctx, const char *name, sv_sim_model *model)
         *model = made;
         return SV_OK;
     }
-    return sv_fail(ctx, SV_BAD_INPUT, "there is no profile '%s'", name);
+    sv_near near;
+    char known[200] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < NUM_PROFILES; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "",
+                                 profiles[i].name);
+    return sv_refuse(ctx, "there is no profile '%.200s'%s (there are %s)", name,
+                     sv_near_hint(&near, sv_span_of(name), known), known);
 }
 
 /* ---- lanes ---- */

@@ -213,13 +213,12 @@ static sv_status name_jobs(struct maker *m, sv_names *names, const char **specs)
             spec = found != SV_ABSENT ? at + 1 : spec;
         }
         if (strchr(text, '=') == NULL)
-            return sv_fail(m->ctx, SV_BAD_INPUT, "'%.200s' is not JOB=SPEC", text);
+            return sv_refuse(m->ctx, "'%.200s' is not JOB=SPEC", text);
         if (job == SV_ABSENT)
             return sv_fail(m->ctx, SV_BAD_INPUT, "no job of the map is called '%.*s'",
                            (int)strcspn(text, "="), text);
         if (specs[job] != NULL)
-            return sv_fail(m->ctx, SV_BAD_INPUT, "job '%.200s' has two patterns",
-                           q->jobs->jobs[job].name);
+            return sv_refuse(m->ctx, "job '%.200s' has two patterns", q->jobs->jobs[job].name);
         specs[job] = spec;
     }
     return SV_OK;
@@ -255,7 +254,9 @@ static sv_status open_job(struct maker *m, uint32_t number, const char *own, uin
         char why[800];
         strncpy(why, sv_ctx_message(m->ctx), sizeof why - 1);
         why[sizeof why - 1] = 0;
-        return sv_fail(m->ctx, status, "job '%.100s': %s", job->name, why);
+        return sv_ctx_in_request(m->ctx)
+                   ? sv_refuse(m->ctx, "job '%.100s': %s", job->name, why)
+                   : sv_fail(m->ctx, status, "job '%.100s': %s", job->name, why);
     }
     return status;
 }
@@ -296,9 +297,9 @@ static sv_status open_plays(struct maker *m)
     for (uint32_t i = 0; i < m->t->num_plays; i++)
         waits = waits && m->t->plays[i].kind == SV__WAITING;
     if (waits && (q->load > 0 || q->messages > 0))
-        return sv_fail(
-            m->ctx, SV_BAD_INPUT, "%s is not for pattern '%s': it sends when something has arrived",
-            q->load > 0 ? "a load" : "a number of messages", m->t->plays[0].pattern->info.name);
+        return sv_refuse(m->ctx, "%s is not for pattern '%s': it sends when something has arrived",
+                         q->load > 0 ? "a load" : "a number of messages",
+                         m->t->plays[0].pattern->info.name);
     return SV_OK;
 }
 
@@ -408,12 +409,12 @@ static sv_status make_list(struct maker *m)
     sv_sim_traffic *t = m->t;
     const char *path = q->spec[4] == 0 ? NULL : q->spec + 5;
     if (q->jobs != NULL)
-        return sv_fail(m->ctx, SV_BAD_INPUT, "a job cannot have a file of messages");
+        return sv_refuse(m->ctx, "a job cannot have a file of messages");
     if (q->load > 0 || q->messages > 0)
-        return sv_fail(m->ctx, SV_BAD_INPUT, "%s is not for a file of messages",
-                       q->load > 0 ? "a load" : "a number of messages");
+        return sv_refuse(m->ctx, "%s is not for a file of messages",
+                         q->load > 0 ? "a load" : "a number of messages");
     if (path == NULL ? q->file == NULL : *path == 0)
-        return sv_fail(m->ctx, SV_BAD_INPUT, "which file of messages: give file:PATH");
+        return sv_refuse(m->ctx, "which file of messages: give file:PATH");
     sv_file file;
     if (path != NULL)
         SV_TRY(sv_file_open(&file, m->ctx, path));
@@ -441,11 +442,11 @@ static sv_status check(struct maker *m)
     if (q->model == NULL || q->model->mtu_bytes == 0 || q->model->header_bytes == 0)
         return sv_fail(m->ctx, SV_BAD_INPUT, "packets have no size: the model is missing");
     if (!(q->load >= 0 && q->load <= 1))
-        return sv_fail(m->ctx, SV_BAD_INPUT, "load %g is not in 0…1", q->load);
+        return sv_refuse(m->ctx, "load %g is not in 0…1", q->load);
     if (q->spec == NULL && q->jobs == NULL)
-        return sv_fail(m->ctx, SV_BAD_INPUT, "no pattern is given");
+        return sv_refuse(m->ctx, "no pattern is given");
     if (q->jobs == NULL && q->num_job_specs > 0)
-        return sv_fail(m->ctx, SV_BAD_INPUT, "patterns of jobs need a job map");
+        return sv_refuse(m->ctx, "patterns of jobs need a job map");
     return SV_OK;
 }
 

@@ -132,8 +132,8 @@ struct sv__play {
 /* ---- traffic_keys.c ---- */
 
 const sv__pattern *sv__pattern_find(sv_span name);
-/* "exchange, uniform, …" */
-void sv__pattern_list(char *text, size_t room);
+/* That of a spec, which must have one. */
+sv_status sv__pattern_of(const sv__spec *spec, const sv__pattern **pattern);
 /* "bytes, load, …" of a pattern: its own, then the common ones. */
 void sv__pattern_keys(const sv__pattern *pattern, char *text, size_t room);
 

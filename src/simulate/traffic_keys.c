@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "simulate/traffic.h"
 
 extern const sv__pattern sv__exchange, sv__uniform, sv__bitreverse, sv__shuffle, sv__transpose,
@@ -80,11 +81,17 @@ static void add_word(char *text, size_t room, const char *word)
         snprintf(text + length, room - length, "%s%s", length > 0 ? ", " : "", word);
 }
 
-void sv__pattern_list(char *text, size_t room)
+sv_status sv__pattern_of(const sv__spec *spec, const sv__pattern **pattern)
 {
-    text[0] = 0;
+    char known[500] = "";
+    sv_near near;
+    *pattern = sv__pattern_find(spec->family);
+    if (*pattern != NULL)
+        return SV_OK;
     for (size_t i = 0; i < PATTERNS; i++)
-        add_word(text, room, patterns[i]->info.name);
+        add_word(known, sizeof known, patterns[i]->info.name);
+    return sv__spec_fail(spec, "'%.*s' is no pattern%s (there are: %s)", SV_SPAN(spec->family),
+                         sv_near_hint(&near, spec->family, known), known);
 }
 
 void sv__pattern_keys(const sv__pattern *pattern, char *text, size_t room)
@@ -95,6 +102,29 @@ void sv__pattern_keys(const sv__pattern *pattern, char *text, size_t room)
     for (int i = 0; i < 2; i++)
         for (const sv_sim_pattern_key *key = lists[i]; key->name != NULL; key++)
             add_word(text, room, key->name);
+}
+
+sv_status sv_sim_traffic_check(sv_ctx *ctx, const char *text)
+{
+    sv__spec spec;
+    const sv__pattern *pattern;
+    char known[500];
+    if (strncmp(text, "file:", 5) == 0)
+        return SV_OK;
+    SV_TRY(sv__spec_parse(&spec, ctx, text));
+    SV_TRY(sv__pattern_of(&spec, &pattern));
+    sv__pattern_keys(pattern, known, sizeof known);
+    const sv_sim_pattern_key *lists[2] = {pattern->info.keys,
+                                          sv_sim_pattern_keys(pattern->info.waits)};
+    for (size_t i = 0; i < spec.num_keys; i++) {
+        bool there = false;
+        for (int k = 0; k < 2; k++)
+            for (const sv_sim_pattern_key *key = lists[k]; key->name != NULL; key++)
+                there = there || sv_span_is(spec.keys[i].key, key->name);
+        if (!there)
+            return sv__spec_unknown(&spec, spec.keys[i].key, known);
+    }
+    return SV_OK;
 }
 
 /* ---- values ---- */

@@ -167,12 +167,7 @@ sv_status sv__play_open(sv_ctx *ctx, sv__play *play, const char *text,
     sv__spec spec;
     char known[500];
     SV_TRY(sv__spec_parse(&spec, ctx, text));
-    play->pattern = sv__pattern_find(spec.family);
-    if (play->pattern == NULL) {
-        sv__pattern_list(known, sizeof known);
-        return sv__spec_fail(&spec, "'%.*s' is no pattern (there are: %s)", SV_SPAN(spec.family),
-                             known);
-    }
+    SV_TRY(sv__pattern_of(&spec, &play->pattern));
     if (play->pattern->open == NULL)
         return sv__spec_fail(&spec, "a job cannot have a file of messages");
     if (play->size < 2)

@@ -105,7 +105,7 @@ sv_status sv_answer(sv_ctx *ctx, sqlite3 *db, const char *name, const sv_answer_
             SV_TRY(sv__cases_read(&cases, tables->arena, db, options));
             return answers[i].make(&cases, options, tables);
         }
-    return sv_fail(ctx, SV_BAD_INPUT, "no answer is called '%s'", name);
+    return sv_refuse(ctx, "no answer is called '%s'", name);
 }
 
 sv_status sv_answer_all(sv_ctx *ctx, sqlite3 *db, const sv_answer_options *options,

@@ -355,7 +355,7 @@ sv_status sv__answer_compare(const sv__cases *cases, const sv_answer_options *o,
     sv__cases others;
     comparison c = {.left = cases, .right = cases};
     if (o->other == NULL && (o->a == NULL || o->b == NULL))
-        return sv_fail(cases->ctx, SV_BAD_INPUT, "compare needs two engines or two databases");
+        return sv_refuse(cases->ctx, "compare needs two engines or two databases");
     c.a = o->a != NULL ? o->a : o->b != NULL ? o->b : "the first database";
     c.b = o->b != NULL ? o->b : o->a != NULL ? o->a : "the second database";
     if (o->other != NULL) {

@@ -58,10 +58,11 @@ sv_status sv__digest(sv_arena *arena, const char *name, const char **text)
     uint64_t hash;
     *text = "";
     if (stat(name, &about) != 0) {
-        if (sv_topology_is_spec(name))
-            return SV_OK;
-        return sv_fail(arena->ctx, SV_BAD_INPUT, "'%.200s' is neither a file nor a topology spec",
-                       name);
+        int why = errno;
+        if (sv_topology_is_spec(name) || (strpbrk(name, ":,=") != NULL && !strchr(name, '/')))
+            return sv_topology_check(arena->ctx, name);
+        return sv_fail(arena->ctx, SV_IO, "cannot open '%.200s': %s (and it is no topology spec)",
+                       name, strerror(why));
     }
     if (S_ISDIR(about.st_mode))
         return sv_topology_is_spec(name) ? SV_OK : digest_folder(arena, name, text);

@@ -88,8 +88,7 @@ static sv_status add_years(struct axis *axis, sv_study_list list, const char *mo
         char *end;
         double years = strtod(words.at[i], &end);
         if (*end != 0 || end == words.at[i] || !(years >= 0 && years <= 1000))
-            return sv_fail(axis->ctx, SV_BAD_INPUT, "'%.100s' is no number of years (0 to 1000)",
-                           words.at[i]);
+            return sv_refuse(axis->ctx, "'%.100s' is no number of years (0 to 1000)", words.at[i]);
         SV_TRY(years == 0 ? add_none(axis)
                           : add(axis, (sv__fault){.kind = SV__YEARS,
                                                   .words = sv__print(axis->arena, "years %g %s",
@@ -106,9 +105,9 @@ sv_status sv__fault_axis(sv_ctx *ctx, sv_arena *arena, const sv_study_request *r
 {
     struct axis axis = {.ctx = ctx, .arena = arena};
     if (request->both.length > 0 && request->ratio == NULL)
-        return sv_fail(ctx, SV_BAD_INPUT, "both kinds of failures need a ratio (1:13)");
+        return sv_refuse(ctx, "both kinds of failures need a ratio (1:13)");
     if (request->years.length > 0 && request->model == NULL)
-        return sv_fail(ctx, SV_BAD_INPUT, "years need a model of failures (tsubame2, say)");
+        return sv_refuse(ctx, "years need a model of failures (tsubame2, say)");
     SV_TRY(add_amounts(&axis, SV__LINKS, request->links, NULL));
     SV_TRY(add_amounts(&axis, SV__SWITCHES, request->switches, NULL));
     SV_TRY(add_amounts(&axis, SV__BOTH, request->both, request->ratio));

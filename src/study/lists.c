@@ -29,7 +29,7 @@ char *sv__print(sv_arena *arena, const char *format, ...)
 sv_status sv__words_add(sv_arena *arena, sv__words *words, const char *text, size_t length)
 {
     if (words->length == MOST)
-        return sv_fail(arena->ctx, SV_BAD_INPUT, "a list has more than a million entries");
+        return sv_refuse(arena->ctx, "a list has more than a million entries");
     if (words->length == words->room) {
         size_t room = 2 * words->room + 8;
         const char **at = sv_arena_raw(arena, room, sizeof *at);
@@ -59,9 +59,9 @@ static sv_status add_range(sv_arena *arena, sv_span piece, uint64_t first, uint6
                            sv__words *words)
 {
     if (last < first || last - first >= MOST)
-        return sv_fail(arena->ctx, SV_BAD_INPUT,
-                       "'%.*s' is no range: the first is larger, or they are too many",
-                       SV_SPAN(piece));
+        return sv_refuse(arena->ctx,
+                         "'%.*s' is no range: the first is larger, or they are too many",
+                         SV_SPAN(piece));
     for (uint64_t i = first; i <= last; i++) {
         char text[24];
         int length = snprintf(text, sizeof text, "%llu", (unsigned long long)i);
@@ -80,7 +80,7 @@ sv_status sv__expand_numbers(sv_arena *arena, const char *text, sv__words *words
         if (!more)
             piece = sv_scan_rest(&scan);
         if (piece.length == 0)
-            return sv_fail(arena->ctx, SV_BAD_INPUT, "list '%.200s' has an empty entry", text);
+            return sv_refuse(arena->ctx, "list '%.200s' has an empty entry", text);
         if (range_of(piece, &first, &last))
             SV_TRY(add_range(arena, piece, first, last, words));
         else
@@ -95,7 +95,7 @@ sv_status sv__expand_spec(sv_arena *arena, const char *text, sv__words *words)
     if (open == NULL)
         return sv__words_add(arena, words, text, strlen(text));
     if (close == NULL)
-        return sv_fail(arena->ctx, SV_BAD_INPUT, "'%.200s' has a { without a }", text);
+        return sv_refuse(arena->ctx, "'%.200s' has a { without a }", text);
     sv__words inside = {0};
     char *list = sv_arena_text(arena, open + 1, (size_t)(close - open - 1));
     if (list == NULL)

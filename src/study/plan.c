@@ -50,8 +50,8 @@ static sv_status numbers(struct axes *a, sv_study_list list, const char *what, u
     (*at)[0] = otherwise;
     for (size_t i = 0; i < words.length; i++)
         if (!sv_span_number(sv_span_of(words.at[i]), most, &(*at)[i]))
-            return sv_fail(a->ctx, SV_BAD_INPUT, "%s: '%.100s' is not a number up to %llu", what,
-                           words.at[i], (unsigned long long)most);
+            return sv_refuse(a->ctx, "%s: '%.100s' is not a number up to %llu", what, words.at[i],
+                             (unsigned long long)most);
     return SV_OK;
 }
 
@@ -68,8 +68,7 @@ static sv_status loads(struct axes *a, sv_study_list list)
         char *end;
         a->loads[i] = strtod(words.at[i], &end);
         if (*end != 0 || end == words.at[i] || !(a->loads[i] >= 0 && a->loads[i] <= 1))
-            return sv_fail(a->ctx, SV_BAD_INPUT, "loads: '%.100s' is not a number from 0 to 1",
-                           words.at[i]);
+            return sv_refuse(a->ctx, "loads: '%.100s' is not a number from 0 to 1", words.at[i]);
     }
     return SV_OK;
 }
@@ -88,9 +87,10 @@ static const sv_engine_info *engine_named(sv_span name)
 static sv_status new_router(struct axes *a, sv_span name)
 {
     const sv_engine_info *info = engine_named(name);
-    if (info == NULL)
-        return sv_fail(a->ctx, SV_BAD_INPUT, "there is no engine '%.*s' (see selvage engines)",
-                       SV_SPAN(name));
+    if (info == NULL) {
+        const char *text = sv_arena_text(a->arena, name.at, name.length);
+        return text == NULL ? SV_NO_MEMORY : sv_route_check(a->ctx, text, NULL);
+    }
     if (a->num_routers == a->routers_room) {
         size_t room = 2 * a->routers_room + 16;
         sv__router *at = SV_ARENA_NEW(a->arena, sv__router, room);
@@ -108,14 +108,7 @@ static sv_status new_router(struct axes *a, sv_span name)
 static sv_status add_option(struct axes *a, sv_span piece)
 {
     sv__router *router = &a->routers[a->num_routers - 1];
-    const sv_engine_option *known = engine_named(sv_span_of(router->name))->options;
     size_t length = (size_t)((const char *)memchr(piece.at, '=', piece.length) - piece.at);
-    while (known != NULL && known->name != NULL &&
-           (strlen(known->name) != length || strncmp(known->name, piece.at, length) != 0))
-        known++;
-    if (known == NULL || known->name == NULL)
-        return sv_fail(a->ctx, SV_BAD_INPUT, "engine %s has no option '%.*s'", router->name,
-                       (int)length, piece.at);
     SV_TRY(sv__digest_value(a->arena, piece.at + length + 1, piece.length - length - 1,
                             &router->digest));
     sv__words options = {router->options, router->num_options, router->num_options};
@@ -143,8 +136,7 @@ static sv_status add_routers(struct axes *a, const char *text)
             piece = sv_scan_rest(&scan);
         if (piece.length > 0 && memchr(piece.at, '=', piece.length) != NULL) {
             if (a->num_routers == before)
-                return sv_fail(a->ctx, SV_BAD_INPUT, "engines: '%.*s' comes before an engine",
-                               SV_SPAN(piece));
+                return sv_refuse(a->ctx, "engines: '%.*s' comes before an engine", SV_SPAN(piece));
             SV_TRY(add_option(a, piece));
         } else if (sv_span_is(piece, "all"))
             for (size_t k = 0; (info = sv_engine_at(k)) != NULL; k++)
@@ -161,8 +153,7 @@ static sv_status add_routers(struct axes *a, const char *text)
 static sv_status tables(struct axes *a, sv_study_list list)
 {
     if (a->num_faults != 1 || a->faults[0].kind != SV__NO_FAULTS)
-        return sv_fail(a->ctx, SV_BAD_INPUT,
-                       "tables are for the fabric as it is: failures need engines");
+        return sv_refuse(a->ctx, "tables are for the fabric as it is: failures need engines");
     a->routers = SV_ARENA_NEW(a->arena, sv__router, list.length);
     if (a->routers == NULL)
         return SV_NO_MEMORY;
@@ -183,7 +174,15 @@ static sv_status routers(struct axes *a, sv_study_list list)
 {
     for (size_t i = 0; i < list.length; i++)
         SV_TRY(add_routers(a, list.at[i]));
-    return list.length == 0 ? add_routers(a, "all") : SV_OK;
+    if (list.length == 0)
+        return add_routers(a, "all");
+    for (size_t i = 0; i < a->num_routers; i++) {
+        const sv__router *router = &a->routers[i];
+        const sv_route_request request = {.options = router->options,
+                                          .num_options = router->num_options};
+        SV_TRY(sv_route_check(a->ctx, router->name, &request));
+    }
+    return SV_OK;
 }
 
 /* ---- fabrics ---- */
@@ -196,7 +195,7 @@ static sv_status fabrics(struct axes *a, sv_study_list list)
         return sv__words_add(a->arena, &a->digests, "", 0);
     }
     if (list.length == 0)
-        return sv_fail(a->ctx, SV_BAD_INPUT, "a study needs a fabric");
+        return sv_refuse(a->ctx, "a study needs a fabric");
     for (size_t i = 0; i < list.length; i++) {
         struct stat about;
         if (stat(list.at[i], &about) == 0) /* a file, whatever its name looks like */
@@ -236,8 +235,8 @@ static sv_status parse_lost(struct axes *a, const char *text)
                 sv_scan_number(&scan, 1000000, &trials) && sv_scan_done(&scan) && trials > 0 &&
                 (sv_span_is(kind, "links") || sv_span_is(kind, "switches"));
     if (!fine)
-        return sv_fail(a->ctx, SV_BAD_INPUT,
-                       "lost: '%.100s' is not KIND/NUMBERS/TRIALS (links/1,2,5/100)", text);
+        return sv_refuse(a->ctx, "lost: '%.100s' is not KIND/NUMBERS/TRIALS (links/1,2,5/100)",
+                         text);
     const char *copy = sv_arena_text(a->arena, list.at, list.length);
     if (copy == NULL)
         return SV_NO_MEMORY;
@@ -248,7 +247,7 @@ static sv_status parse_lost(struct axes *a, const char *text)
     for (size_t i = 0; i < count; i++) {
         failures[i] = (uint32_t)at[i];
         if ((i > 0 && at[i] <= at[i - 1]) || count > 200)
-            return sv_fail(a->ctx, SV_BAD_INPUT, "lost: numbers ascend and are at most 200");
+            return sv_refuse(a->ctx, "lost: numbers ascend and are at most 200");
     }
     *lost = (sv_lost_plan){.switches = sv_span_is(kind, "switches"),
                            .seed = 1,
@@ -285,19 +284,12 @@ static sv_status parse_profile(struct axes *a, const char *text)
 /* A pattern that there is, or a file of messages, which counts by what it holds. */
 static sv_status add_traffic(struct axes *a, const char *text)
 {
-    const sv_sim_pattern *pattern = NULL;
-    size_t length = strcspn(text, ":");
     const char *held = "";
+    SV_TRY(sv_sim_traffic_check(a->ctx, text));
     SV_TRY(sv__words_add(a->arena, &a->traffic, text, strlen(text)));
-    if (strncmp(text, "file:", 5) == 0) {
+    if (strncmp(text, "file:", 5) == 0)
         SV_TRY(sv__digest(a->arena, text + 5, &held));
-        return sv__words_add(a->arena, &a->held, held, strlen(held));
-    }
-    for (size_t i = 0; (pattern = sv_sim_pattern_at(i)) != NULL; i++)
-        if (strlen(pattern->name) == length && strncmp(pattern->name, text, length) == 0)
-            return sv__words_add(a->arena, &a->held, "", 0);
-    return sv_fail(a->ctx, SV_BAD_INPUT, "there is no traffic '%.100s' (see selvage sim -t help)",
-                   text);
+    return sv__words_add(a->arena, &a->held, held, strlen(held));
 }
 
 static sv_status measures(struct axes *a, const sv_study_request *q)
@@ -357,7 +349,7 @@ static sv_status add_cell(struct axes *a, sv_names *keys, sv__cell cell, const c
     if (held != s->num_cells)
         return SV_OK;
     if (s->num_cells == MOST_CELLS)
-        return sv_fail(a->ctx, SV_BAD_INPUT, "the plan has more than a million cells");
+        return sv_refuse(a->ctx, "the plan has more than a million cells");
     if (s->num_cells == *room) {
         *room = 2 * *room + 64;
         sv__cell *cells = sv_arena_raw(a->arena, *room, sizeof *cells);
@@ -500,11 +492,10 @@ static sv_status canonical(struct axes *a, const sv_study_request *q)
 static sv_status make(struct axes *a, const sv_study_request *q, sv_names *keys)
 {
     if (q->parts > 0 && (q->part == 0 || q->part > q->parts))
-        return sv_fail(a->ctx, SV_BAD_INPUT, "part %u of %u: parts are 1 to %u", q->part, q->parts,
-                       q->parts);
+        return sv_refuse(a->ctx, "part %u of %u: parts are 1 to %u", q->part, q->parts, q->parts);
     SV_TRY(sv__fault_axis(a->ctx, a->arena, q, &a->faults, &a->num_faults));
     if (q->tables.length > 0 && q->fabrics.length > 0)
-        return sv_fail(a->ctx, SV_BAD_INPUT, "tables come with their fabric: give none besides");
+        return sv_refuse(a->ctx, "tables come with their fabric: give none besides");
     if (q->tables.length > 0)
         SV_TRY(tables(a, q->tables));
     SV_TRY(fabrics(a, q->fabrics));

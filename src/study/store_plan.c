@@ -195,7 +195,7 @@ sv_status sv_study_merge(sv_ctx *ctx, const char *database, const char *other)
     struct stat a, b;
     if (stat(database, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
         a.st_ino == b.st_ino)
-        return sv_fail(ctx, SV_BAD_INPUT, "'%s' and '%s' are the same database", database, other);
+        return sv_refuse(ctx, "'%s' and '%s' are the same database", database, other);
     SV_TRY(sv__store_read(&from, ctx, other)); /* brings it up to date, and tells what is wrong */
     sv__store_close(&from);
     SV_TRY(sv__store_open(&store, ctx, database));

@@ -4,8 +4,10 @@
  * To add a family: declare it here and put it into the table. A preset is another name for a spec;
  * keys the user gives replace the preset's.
  */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "base/text.h"
 #include "topology/net.h"
 
@@ -64,24 +66,33 @@ bool sv_topology_is_spec(const char *text)
     return find_family(name) != NULL || find_preset(name) != NULL;
 }
 
+/* Adds a name to "a, b", if there is room. */
+static void add_name(char *text, size_t room, const char *name)
+{
+    size_t length = strlen(text);
+    if (length + strlen(name) + 3 <= room)
+        snprintf(text + length, room - length, "%s%s", length > 0 ? ", " : "", name);
+}
+
+/* The family or preset of a spec that is nearly its name, for messages. */
+static const char *near_name(sv_near *near, sv_span name)
+{
+    char known[600] = "";
+    for (size_t i = 0; sv__families[i] != NULL; i++)
+        add_name(known, sizeof known, sv__families[i]->info.name);
+    for (size_t i = 0; sv_preset_at(i) != NULL; i++)
+        add_name(known, sizeof known, sv_preset_at(i)->name);
+    return sv_near_hint(near, name, known);
+}
+
 /* "hosts, total, …" of a family: its own keys, then everybody's. */
 static void list_keys(const sv__family *family, char *text, size_t room)
 {
-    size_t length = 0;
     const sv_topology_key *lists[2] = {family->info.keys, common};
+    text[0] = 0;
     for (int i = 0; i < 2; i++)
-        for (const sv_topology_key *key = lists[i]; key != NULL && key->name != NULL; key++) {
-            size_t more = strlen(key->name);
-            if (length + more + 3 > room)
-                break;
-            if (length > 0) {
-                memcpy(text + length, ", ", 2);
-                length += 2;
-            }
-            memcpy(text + length, key->name, more);
-            length += more;
-        }
-    text[length] = 0;
+        for (const sv_topology_key *key = lists[i]; key != NULL && key->name != NULL; key++)
+            add_name(text, room, key->name);
 }
 
 static sv_status build(sv_ctx *ctx, sv__spec *spec, const sv__family *family, sv_fabric **fabric)
@@ -140,6 +151,43 @@ static sv_status expand(sv_ctx *ctx, const sv__spec *user, const sv_preset *pres
     return sv_text_finish(text);
 }
 
+static sv_status no_such(const sv__spec *spec)
+{
+    sv_near near;
+    return sv__spec_fail(spec, "'%.*s' is no family or preset%s (selvage topo --list)",
+                         SV_SPAN(spec->family), near_name(&near, spec->family));
+}
+
+/* The family of a preset. */
+static const sv__family *family_of(const sv_preset *preset)
+{
+    return find_family((sv_span){preset->spec, strcspn(preset->spec, ":,")});
+}
+
+sv_status sv_topology_check(sv_ctx *ctx, const char *text)
+{
+    sv__spec spec;
+    char known[400];
+    SV_TRY(sv__spec_parse(&spec, ctx, text));
+    const sv__family *family = find_family(spec.family);
+    const sv_preset *preset = family == NULL ? find_preset(spec.family) : NULL;
+    if (preset != NULL)
+        family = family_of(preset);
+    if (family == NULL)
+        return no_such(&spec);
+    list_keys(family, known, sizeof known);
+    const sv_topology_key *lists[2] = {family->info.keys, common};
+    for (size_t i = 0; i < spec.num_keys; i++) {
+        bool there = false;
+        for (int k = 0; k < 2; k++)
+            for (const sv_topology_key *key = lists[k]; key != NULL && key->name != NULL; key++)
+                there = there || sv_span_is(spec.keys[i].key, key->name);
+        if (!there)
+            return sv__spec_unknown(&spec, spec.keys[i].key, known);
+    }
+    return SV_OK;
+}
+
 sv_status sv_topology_generate(sv_ctx *ctx, const char *text, sv_fabric **fabric)
 {
     sv__spec spec;
@@ -149,8 +197,7 @@ sv_status sv_topology_generate(sv_ctx *ctx, const char *text, sv_fabric **fabric
         return build(ctx, &spec, family, fabric);
     const sv_preset *preset = find_preset(spec.family);
     if (preset == NULL)
-        return sv__spec_fail(&spec, "'%.*s' is no family or preset (selvage topo --list)",
-                             SV_SPAN(spec.family));
+        return no_such(&spec);
     if (spec.size.at != NULL)
         return sv__spec_fail(&spec, "a preset has no size: '%.*s'", SV_SPAN(spec.size));
     sv_text whole;

@@ -11,12 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/near.h"
+
 static sv_status SV_PRINTF(3, 0)
     vfail(const sv__spec *spec, sv_status status, const char *format, va_list args)
 {
     char what[700];
     vsnprintf(what, sizeof what, format, args);
-    return sv_fail(spec->ctx, status, "spec '%.200s': %s", spec->text, what);
+    return status == SV_BAD_INPUT
+               ? sv_refuse(spec->ctx, "spec '%.200s': %s", spec->text, what)
+               : sv_fail(spec->ctx, status, "spec '%.200s': %s", spec->text, what);
 }
 
 sv_status sv__spec_fail(const sv__spec *spec, const char *format, ...)
@@ -194,13 +198,19 @@ sv_status sv__spec_size(sv__spec *spec, uint64_t min, uint64_t max, uint64_t *si
     return SV_OK;
 }
 
+sv_status sv__spec_unknown(const sv__spec *spec, sv_span key, const char *known)
+{
+    sv_near near;
+    return sv__spec_fail(spec, "unknown key '%.*s'%s (known: %s)", SV_SPAN(key),
+                         sv_near_hint(&near, key, known), known);
+}
+
 sv_status sv__spec_done(const sv__spec *spec, const char *known)
 {
     if (spec->size.at != NULL && !spec->size_used)
         return sv__spec_fail(spec, "'%.*s' is not key=value", SV_SPAN(spec->size));
     for (size_t i = 0; i < spec->num_keys; i++)
         if (!spec->keys[i].used)
-            return sv__spec_fail(spec, "unknown key '%.*s' (known: %s)", SV_SPAN(spec->keys[i].key),
-                                 known);
+            return sv__spec_unknown(spec, spec->keys[i].key, known);
     return SV_OK;
 }

@@ -58,6 +58,9 @@ sv_status sv__spec_size(sv__spec *spec, uint64_t min, uint64_t max, uint64_t *si
 /* Whether a key is given, by span: a preset's own is then left out. */
 bool sv__spec_overrides(const sv__spec *spec, sv_span key);
 
+/* Says that there is no such key, and which there are ("hosts, total, …"). */
+sv_status sv__spec_unknown(const sv__spec *spec, sv_span key, const char *known);
+
 /* Everything asked for? */
 sv_status sv__spec_done(const sv__spec *spec, const char *known);
 

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/near.h"
+
 static const sv__skeleton *const skeletons[] = {&sv__skeleton_lu,  &sv__skeleton_mg,
                                                 &sv__skeleton_ft,  &sv__skeleton_pop,
                                                 &sv__skeleton_smg, &sv__skeleton_sweep};
@@ -45,7 +47,9 @@ static sv_status no_such(const sv__spec *spec)
         }
         memcpy(known + length, name, more + 1);
     }
-    return sv__spec_fail(spec, "no skeleton '%.*s' (there are %s)", SV_SPAN(spec->family), known);
+    sv_near near;
+    return sv__spec_fail(spec, "no skeleton '%.*s'%s (there are %s)", SV_SPAN(spec->family),
+                         sv_near_hint(&near, spec->family, known), known);
 }
 
 static sv_status read_common(sv__skel *s, const sv__skeleton *skeleton)

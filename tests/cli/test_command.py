@@ -156,8 +156,8 @@ class Usage(Base):
 class Errors(Base):
     def test_bad_specs(self):
         out = ("-o", self.path("out"))
-        self.expect_error(3, "unknown key 'hots'", "topo", "torus:4x4,hots=3", *out)
-        self.expect_error(3, "'tours' is no family", "info", "tours:4x4")
+        self.expect_error(2, "unknown key 'hots'", "topo", "torus:4x4,hots=3", *out)
+        self.expect_error(2, "'tours' is no family", "info", "tours:4x4")
         self.expect_error(4, "needs 46 ports", "topo", "torus:4x4x4,hosts=40,radix=36", *out)
 
     def test_files_that_are_not_there(self):

@@ -140,7 +140,7 @@ class Repair(unittest.TestCase):
                 ((SPEC, "--repair", old, "--full", "--proven"), 2, "leaves nothing"),
                 ((SPEC, "--repair", old, "--lmc", "1"), 4, "the LMC is 0 and stays so"),
                 ((SPEC, "--repair", self.path("nobody")), 5, "cannot open"),
-                ((SPEC, "--repair", old, "--full", "-e", "nobody"), 3, "no engine")):
+                ((SPEC, "--repair", old, "--full", "-e", "nobody"), 2, "no engine")):
             result = selvage("route", *arguments)
             self.assertEqual(result.code, code, result.err)
             self.assertIn(text, result.err)

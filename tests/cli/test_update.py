@@ -316,7 +316,7 @@ class Refusals(Case):
 
     def test_a_run_that_ends_too_early(self):
         old = self.route("old")
-        self.expect(3, "a run stops (--limit) before the update begins (--begin)", old, old,
+        self.expect(2, "a run stops (--limit) before the update begins (--begin)", old, old,
                     "--rehearse", "--begin", "5ms", "--limit", "5ms")
 
     def test_service_levels_that_nobody_told(self):

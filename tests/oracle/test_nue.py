@@ -121,7 +121,7 @@ class Nue(unittest.TestCase):
     def test_refusals(self):
         for option in ("partition=half", "search=luck", "impasse=", "lay=maybe", "eggs=1"):
             result = selvage("route", "mesh:2x2", "-e", "nue", "--option", option)
-            self.assertEqual(result.code, 3)
+            self.assertEqual(result.code, 2)
             self.assertIn(option.split("=")[0], result.err)
 
     def test_where_searches_fail(self):

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/heap.h"
 #include "base/json.h"
+#include "base/near.h"
 #include "base/rng.h"
 #include "base/threads.h"
 
@@ -39,6 +40,41 @@ static void a_message_is_one_line(void **state)
     assert_int_equal(sv_fail(ctx, SV_BAD_INPUT, "name '%s'", "two\nlines\t\x7f"), SV_BAD_INPUT);
     assert_string_equal(sv_ctx_message(ctx), "name 'two lines  '");
     assert_int_equal(sv_ctx_status(ctx), SV_BAD_INPUT);
+}
+
+static void requests_are_told_from_files(void **state)
+{
+    (void)state;
+    assert_int_equal(sv_refuse(ctx, "no '%s'", "x"), SV_BAD_INPUT);
+    assert_string_equal(sv_ctx_message(ctx), "no 'x'");
+    assert_true(sv_ctx_in_request(ctx));
+    sv_fail(ctx, SV_BAD_INPUT, "file:1: what");
+    assert_false(sv_ctx_in_request(ctx));
+}
+
+static void nearly_right_names_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *typed, *known, *hint;
+    } cases[] = {
+        {"waeve", "nue, weave, ftree", ": did you mean 'weave'?"}, /* exchanged */
+        {"WEAVE", "nue, weave, ftree", ": did you mean 'weave'?"},
+        {"nu", "nue, weave", ": did you mean 'nue'?"},
+        {"weavee", "nue, weave", ": did you mean 'weave'?"},
+        {"ugal", "drb, ugal-l, ugal-g", ": did you mean 'ugal-l'?"}, /* the beginning */
+        {"hots", "hosts=1 (of a switch, say), total", ": did you mean 'hosts'?"},
+        {"warp", "nue, weave, lash", ""},
+        {"weave", "", ""},
+        {"", "a, b", ""},
+        {"x", "y, z", ""}, /* nothing in common */
+        {"a-name-that-is-longer-than-any-that-there-are-in-the-tree", "a-name", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sv_near near;
+        assert_string_equal(sv_near_hint(&near, sv_span_of(cases[i].typed), cases[i].known),
+                            cases[i].hint);
+    }
 }
 
 static void absurd_sizes_are_refused(void **state)
@@ -518,6 +554,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_is_one_line),
+        cmocka_unit_test(requests_are_told_from_files),
+        cmocka_unit_test(nearly_right_names_are_found),
         cmocka_unit_test(absurd_sizes_are_refused),
         cmocka_unit_test(arenas_give_clean_aligned_memory),
         cmocka_unit_test(maps_remember),

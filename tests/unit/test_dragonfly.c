@@ -212,9 +212,11 @@ static void what_is_no_dragonfly_is_refused(void **state)
     sv_routes_free(r);
     r = NULL;
     request.options = bad;
-    FAILS(ctx, sv_route(ctx, f, "d3r", &request, &r, NULL), SV_BAD_INPUT, "group-size is auto or");
+    FAILS(ctx, sv_route(ctx, f, "d3r", &request, &r, NULL), SV_BAD_INPUT,
+          "group-size=0 is not auto|N");
     request.options = odd;
-    FAILS(ctx, sv_route(ctx, f, "dla", &request, &r, NULL), SV_BAD_INPUT, "not \"4x\"");
+    FAILS(ctx, sv_route(ctx, f, "dla", &request, &r, NULL), SV_BAD_INPUT,
+          "group-size=4x is not auto|N");
     request = (sv_route_request){.vls = 1};
     FAILS(ctx, sv_route(ctx, f, "d3r", &request, &r, NULL), SV_INFEASIBLE, "needs 2 lanes, 1 is");
     sv_fabric_free(f);
@@ -357,7 +359,7 @@ static void too_few_lanes_or_sls_are_refused(void **state)
           "service levels, 1 is there");
     request = (sv_route_request){.options = wrong, .num_options = 1};
     FAILS(ctx, sv_route(ctx, f, "sssp-df", &request, &r, NULL), SV_BAD_INPUT,
-          "sls is few or first");
+          "sls=most is not few|first");
     request = (sv_route_request){.vls = 4, .sl_offset = 5};
     OK(ctx, sv_route(ctx, f, "minhop-df", &request, &r, NULL));
     proven(f, r, true);

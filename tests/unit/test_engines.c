@@ -32,7 +32,7 @@ static void requests_are_checked(void **state)
     const char *no_value[] = {"break"}, *unknown[] = {"x=1"};
     sv_route_request request = {.roots = &root, .num_roots = 1};
     FAILS(ctx, sv_route(ctx, f, "warp", NULL, &r, NULL), SV_BAD_INPUT,
-          "there is no engine \"warp\" (there are minhop, sssp, updn, dnup, dor, ");
+          "there is no engine 'warp' (there are minhop, sssp, updn, dnup, dor, ");
     FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT,
           "engine sssp knows no roots");
     request = (sv_route_request){.hosts = &root, .num_hosts = 1};
@@ -42,7 +42,13 @@ static void requests_are_checked(void **state)
     FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT, "is not NAME=VALUE");
     request.options = unknown;
     FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT,
-          "engine sssp has no option \"x\"");
+          "engine sssp has no option 'x' (it has none)");
+    assert_true(sv_ctx_in_request(ctx));
+    FAILS(ctx, sv_route_check(ctx, "sssp", &request), SV_BAD_INPUT,
+          "engine sssp has no option 'x'");
+    FAILS(ctx, sv_route_check(ctx, "wave", NULL), SV_BAD_INPUT,
+          "there is no engine 'wave': did you mean 'weave'? (there are");
+    OK(ctx, sv_route_check(ctx, "weave", NULL));
     request = (sv_route_request){.sl_offset = 16};
     FAILS(ctx, sv_route(ctx, f, "sssp", &request, &r, NULL), SV_BAD_INPUT, "SL offset");
     assert_null(r);

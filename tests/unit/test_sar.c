@@ -446,7 +446,7 @@ static void what_engines_say(void **state)
     FAILS(
         ctx,
         sv_route(ctx, f, "sar", &(sv_route_request){.options = wrong, .num_options = 1}, &r, NULL),
-        SV_BAD_INPUT, "rounds are 1 to 9");
+        SV_BAD_INPUT, "rounds=0 is not 1-9");
     OK(ctx, sv_route(ctx, f, "sar", NULL, &r, &report));
     assert_string_equal(report.note, "no job map: as dfsssp");
     sv_routes_free(r);

@@ -91,7 +91,7 @@ static void requests_are_passed_on(void **state)
     r = NULL;
     request = (sv_route_request){.options = options, .num_options = 1};
     FAILS(ctx, sv_route_auto(ctx, f, &request, SV_TRAFFIC_MANAGED, &r, NULL, &s), SV_BAD_INPUT,
-          "auto passes no options on: \"align=no\"");
+          "auto passes no options on: 'align=no'");
     request = (sv_route_request){.lmc = 9};
     FAILS(ctx, sv_route_auto(ctx, f, &request, SV_TRAFFIC_MANAGED, &r, NULL, &s), SV_INFEASIBLE,
           "no engine routes this: weave: LMC is 0 to 7");

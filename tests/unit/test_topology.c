@@ -161,7 +161,8 @@ static void wrong_specs_are_explained(void **state)
 {
     (void)state;
     refused("torus:4x4,hots=3", SV_BAD_INPUT,
-            "spec 'torus:4x4,hots=3': unknown key 'hots' (known: hosts, total, r, radix");
+            "spec 'torus:4x4,hots=3': unknown key 'hots': did you mean 'hosts'? (known: hosts, "
+            "total, r, radix");
     refused("tours:4x4", SV_BAD_INPUT, "'tours' is no family or preset");
     refused("torus:", SV_BAD_INPUT, "nothing after the colon");
     refused("torus", SV_BAD_INPUT, "the size is missing");

@@ -289,7 +289,7 @@ static void levels_are_apart(void **state)
     sv_route_request request = {.options = bad, .num_options = 1};
     FAILS(ctx, sv_route(ctx, f, "torus2qos", &request, &r, NULL), SV_BAD_INPUT, "level is 0, or 1");
     bad[0] = "qos=3";
-    FAILS(ctx, sv_route(ctx, f, "torus2qos", &request, &r, NULL), SV_BAD_INPUT, "qos is 1 or 2");
+    FAILS(ctx, sv_route(ctx, f, "torus2qos", &request, &r, NULL), SV_BAD_INPUT, "qos=3 is not 1|2");
     sv_fabric_free(f);
 }
 

@@ -289,11 +289,12 @@ static const struct refusal {
     const char *spec, *text;
 } refusals[] = {
     {"", "'' is no pattern (there are: exchange, uniform, "},
-    {"unifrom", "spec 'unifrom': 'unifrom' is no pattern (there are: exchange, uniform, "},
+    {"unifrom", "spec 'unifrom': 'unifrom' is no pattern: did you mean 'uniform'? (there are: "
+                "exchange, uniform, "},
     {"files", "'files' is no pattern"},
     {"uniform:", "nothing after the colon"},
     {"uniform:7", "'7' is not key=value"},
-    {"uniform:by=1", "unknown key 'by' (known: bytes, load, "},
+    {"uniform:by=1", "unknown key 'by': did you mean 'bytes'? (known: bytes, load, "},
     {"ring:load=1", "unknown key 'load' (known: rounds, bytes, ranks, place)"},
     {"ring:on=1us", "unknown key 'on'"},
     {"uniform:bytes=4294967296", "bytes=4294967296 is not a number in 0…4294967295"},

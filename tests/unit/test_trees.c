@@ -365,7 +365,7 @@ static void what_is_no_tree_is_refused(void **state)
     const char *wrong[] = {"align=maybe"};
     const sv_route_request request = {.options = wrong, .num_options = 1};
     FAILS(ctx, sv_route(ctx, f, "ftree", &request, &r, NULL), SV_BAD_INPUT,
-          "align is yes, no or auto, not \"maybe\"");
+          "align=maybe is not yes|no|auto");
     sv_fabric_free(f);
 }
 
