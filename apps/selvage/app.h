@@ -133,6 +133,9 @@ sv_status app_load(struct app *app, const char *argument, sv_fabric **fabric);
 sv_status app_load_roles(struct app *app, const char *argument, const char *cn_guids,
                          const char *io_guids, sv_fabric **fabric);
 
+/* Whether tables of this name are a .svr file, not a directory. */
+bool app_is_svr(const char *path);
+
 /* A directory of tables, or a .svr file, with the fabric in it. */
 sv_status app_load_tables(struct app *app, const char *argument, sv_fabric **fabric,
                           sv_routes **routes);

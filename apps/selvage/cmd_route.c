@@ -261,6 +261,33 @@ static sv_status compute(struct app *app, struct route *o, const sv_fabric *fabr
                           : SV_OK;
 }
 
+/* Lanes of the links between switches that have fewest; 0: they do not tell. */
+static unsigned lanes_of_links(const sv_fabric *f)
+{
+    for (uint32_t c = 0; c < f->num_channels; c++) {
+        sv_channel channel = {c};
+        if (sv_channel_alive(f, channel) && sv_joins_switches(f, channel) &&
+            sv_link_of(f, channel)->vls > 0)
+            return sv_lanes_offered(f);
+    }
+    return 0;
+}
+
+/* Says where lanes are others than who asked for them, or who sees the tables, would think. */
+static void warn_lanes(struct app *app, const struct route *o, const sv_fabric *f, unsigned used)
+{
+    unsigned offered = lanes_of_links(f);
+    if (o->vls != NOT_GIVEN && o->vls > SV_HARDWARE_LANES && used <= SV_HARDWARE_LANES)
+        sv_warn(app->ctx,
+                "--vls %llu: no more than %d VLs are used unless they are needed, as InfiniBand "
+                "has no more",
+                (unsigned long long)o->vls, SV_HARDWARE_LANES);
+    if (offered > 0 && used > offered)
+        sv_warn(app->ctx,
+                "these tables use %u VLs, and links offer %u: for these switches give --vls %u",
+                used, offered, offered);
+}
+
 static sv_status route_anew(struct app *app, struct route *o, const sv_fabric *fabric,
                             const sv_route_request *request, sv_routes **routes,
                             sv_verification **found)
@@ -268,6 +295,7 @@ static sv_status route_anew(struct app *app, struct route *o, const sv_fabric *f
     sv_route_report report;
     sv_text out;
     SV_TRY(compute(app, o, fabric, request, routes, &report));
+    warn_lanes(app, o, fabric, report.vls_used);
     if (report.no_lids && o->output == NULL)
         sv_warn(app->ctx, "more destinations than LIDs: only a .svr file can hold these tables");
     if (o->order_out != NULL)
@@ -382,6 +410,11 @@ static int check_line(struct app *app, struct route *o)
         return app_usage_error(app, "--lmc is 0 to 7");
     if (o->vls != NOT_GIVEN && (o->vls < 1 || o->vls > SV_MOST_LANES))
         return app_usage_error(app, "--vls is 1 to %d", SV_MOST_LANES);
+    if (o->vls != NOT_GIVEN && o->vls > SV_HARDWARE_LANES && o->output != NULL &&
+        !app_is_svr(o->output))
+        return app_usage_error(
+            app, "--vls %llu: InfiniBand has %d data VLs; more are for models: -o FILE.svr",
+            (unsigned long long)o->vls, SV_HARDWARE_LANES);
     if (o->sl_offset >= SV_HARDWARE_SLS)
         return app_usage_error(app, "--sl-offset is 0 to %d", SV_HARDWARE_SLS - 1);
     while (o->sl != NULL && o->sl_mode < SV_SLS_COUNT && strcmp(o->sl, sl_modes[o->sl_mode]) != 0)
@@ -445,7 +478,7 @@ int cmd_route(struct app *app, int argc, char **argv)
         {"output", 'o', OPTION_TEXT, &o.output, "DIR",
          "where to write: a directory as OpenSM dumps it, or FILE.svr"},
         {"vls", 0, OPTION_NUMBER, &o.vls, "N",
-         "lanes that may be used (default: what all links offer)"},
+         "VLs that may be used (default: what all links offer; more than 15: models only)"},
         {"lmc", 0, OPTION_NUMBER, &o.lmc, "N", "2^N addresses a terminal (default 0)"},
         {"sl", 0, OPTION_TEXT, &o.sl, "MODE",
          "service levels by pair (default), reversible, by destination, or one"},

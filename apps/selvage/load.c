@@ -13,7 +13,7 @@
 #include "base/near.h"
 #include "selvage/app.h"
 
-static bool is_svr(const char *path)
+bool app_is_svr(const char *path)
 {
     size_t length = strlen(path);
     return length > 4 && strcmp(path + length - 4, ".svr") == 0;
@@ -31,7 +31,7 @@ sv_status app_load(struct app *app, const char *argument, sv_fabric **fabric)
     bool standard = strcmp(argument, "-") == 0, exists = stat(argument, &about) == 0;
     int why = errno;
     bool folder = exists && S_ISDIR(about.st_mode);
-    if (exists && (folder ? !sv_topology_is_spec(argument) : is_svr(argument)))
+    if (exists && (folder ? !sv_topology_is_spec(argument) : app_is_svr(argument)))
         return sv_dump_read(app->ctx, argument, fabric, NULL);
     if (standard || (exists && !folder))
         return sv_fabric_load(app->ctx, argument, fabric);

@@ -500,7 +500,7 @@ static sv_status make(struct axes *a, const sv_study_request *q, sv_names *keys)
         SV_TRY(tables(a, q->tables));
     SV_TRY(fabrics(a, q->fabrics));
     SV_TRY(numbers(a, q->seeds, "seeds", 1, UINT64_MAX / 2, &a->seeds, &a->num_seeds));
-    SV_TRY(numbers(a, q->vls, "lanes", 0, 255, &a->vls, &a->num_vls));
+    SV_TRY(numbers(a, q->vls, "lanes", 0, SV_MOST_LANES, &a->vls, &a->num_vls));
     if (q->tables.length == 0)
         SV_TRY(routers(a, q->engines));
     SV_TRY(measures(a, q));

@@ -141,6 +141,41 @@ class Names(Base):
              "ibnetdiscove"))
 
 
+class Lanes(Base):
+    """More lanes than InfiniBand has are for models, and never mean fewer in silence."""
+
+    def test_a_directory_has_no_room_for_them(self):
+        mesh = "mesh:2x2,hosts=2"
+        for lanes in "16", "20", "64":
+            self.expect(2, "--vls %s: InfiniBand has 15 data VLs; more are for models: -o FILE.svr" % lanes, "route", mesh,
+                        "--vls", lanes, "-o", self.path("t"))
+        self.assertEqual(ok("route", "mesh:2x2,hosts=2,vls=15", "--vls", "15", "-o", self.path("t15")).err, "")
+
+    def test_a_model_may_have_them(self):
+        svr = self.path("m.svr")
+        result = ok("route", "torus:5x5,hosts=2,vls=15", "-e", "nue", "--vls", "20", "-o", svr, "--json")
+        self.assertEqual(result.json["vls_used"], 20)
+        self.assertIn("warning: these tables use 20 VLs, and links offer 15", result.err)
+        self.assertEqual(ok("check", svr, "--json").json["vls_used"], 20)
+
+    def test_fewer_are_told(self):
+        for output in ((), ("-o", self.path("w.svr"))):
+            result = ok("route", "torus:5x5,hosts=2,vls=15", "--vls", "20", "--json", *output)
+            self.assertEqual(result.json["vls_used"], 15)
+            self.assertEqual(result.err, "selvage: warning: --vls 20: no more than 15 VLs are used unless they are "
+                             "needed, as InfiniBand has no more\n")
+
+    def test_more_than_links_offer(self):
+        result = ok("route", "torus:5x5,hosts=2,vls=4", "-e", "nue", "--vls", "6", "-o", self.path("more"))
+        self.assertEqual(result.err, "selvage: warning: these tables use 6 VLs, and links offer 4: for these switches "
+                         "give --vls 4\n")
+        self.assertEqual(ok("route", "torus:5x5,hosts=2,vls=4", "-e", "nue", "-o", self.path("fits")).err, "")
+
+    def test_studies(self):
+        study = ("study", "run", "-f", "mesh:2x2", "-e", "weave", "-d", self.path("v.db"))
+        self.expect(2, "lanes: '65' is not a number up to 64", *study, "--vls", "1,65")
+
+
 class Files(Base):
     """The same words, in files: invalid input."""
 
