@@ -224,7 +224,10 @@ sv_status app_two_sets_end(struct app *app, const sv_fabric *fabric,
 void app_print_two_sets(sv_text *out, const app_two_sets *sets);
 void app_json_two_sets(sv_json *json, const app_two_sets *sets);
 
-/* --format F, or by the suffix of the output's name. EXIT_USAGE for an unknown one, else -1. */
+/*
+ * --format F, or by the suffix of the output's name; without one SV_FORMAT_AUTO (ibnetdiscover).
+ * EXIT_USAGE for an unknown one, else -1.
+ */
 int app_format(struct app *app, const char *name, const char *output, sv_format *format);
 
 /* A text as one field of a line of comma-separated values (RFC 4180). */

@@ -106,10 +106,35 @@ static int unknown_format(struct app *app, const char *name)
                            sv_near_hint(&near, sv_span_of(name), known), known);
 }
 
+/* What stands behind the last dot of a file's name, or NULL; a name that begins with a dot has one
+ * less. */
+static const char *suffix_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *dot = *name != 0 ? strrchr(name + 1, '.') : NULL;
+    return dot != NULL ? dot + 1 : NULL;
+}
+
+static int unknown_suffix(struct app *app, const char *output)
+{
+    char known[300] = "";
+    size_t used = 0;
+    for (int i = SV_FORMAT_AUTO + 1; i < SV_FORMAT_COUNT; i++) {
+        const sv_format_info *about = sv_format_about((sv_format)i);
+        sv_scan scan = sv_scan_of(sv_span_of(about->writes ? about->suffixes : ""));
+        for (sv_span word; sv_scan_word(&scan, &word); sv_scan_blanks(&scan))
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s.%.*s",
+                                     used > 0 ? ", " : "", SV_SPAN(word));
+    }
+    return app_usage_error(app, "'%s' ends in none of %s, and there is no --format", output, known);
+}
+
 int app_format(struct app *app, const char *name, const char *output, sv_format *format)
 {
     if (name == NULL) {
         *format = sv_format_of_path(output);
+        if (*format == SV_FORMAT_AUTO && suffix_of(output) != NULL)
+            return unknown_suffix(app, output);
         const sv_format_info *about = sv_format_about(*format);
         if (about != NULL && !about->writes)
             return app_usage_error(app, "'%s' looks like %s, which can only be read: give --format",

@@ -176,6 +176,28 @@ class Lanes(Base):
         self.expect(2, "lanes: '65' is not a number up to 64", *study, "--vls", "1,65")
 
 
+class Suffixes(Base):
+    """A file whose suffix says nothing is not written in a format that nobody asked for."""
+
+    TEXT = "ends in none of .ibnetdiscover, .net, .topo, .txt, .lst, .dot, .gv, .json, .conf, and there is no --format"
+
+    def test_unknown_suffixes(self):
+        for arguments in (("convert", self.path("f.net")), ("topo", "mesh:2x2"), ("faults", "mesh:2x2", "--links", "1")):
+            for name in "x.xyz", "x.dott", "x.net.gz", ".hidden.net~", "x.":
+                self.expect(2, self.TEXT, *arguments, "-o", self.path(name))
+                self.expect(2, "'%s' ends" % self.path(name), *arguments, "-o", self.path(name), "--json")
+
+    def test_formats_that_are_told(self):
+        ok("convert", self.path("f.net"), "--format", "json", "-o", self.path("y.xyz"))
+        with open(self.path("y.xyz")) as file:
+            self.assertEqual(file.read(1), "{")
+        ok("topo", "mesh:2x2", "-o", self.path("without"))  # as documented: ibnetdiscover
+        ok("topo", "mesh:2x2", "-o", self.path(".hidden"))
+        ok("info", self.path("without"))
+        os.mkdir(self.path("a.directory"))
+        ok("topo", "mesh:2x2", "-o", self.path("a.directory/without"))
+
+
 class Files(Base):
     """The same words, in files: invalid input."""
 
