@@ -144,7 +144,7 @@ static void print_help(FILE *to)
     fprintf(to,
             "\n"
             "A FABRIC is a file (its format is recognised) or a spec such as torus:4x4x3,hosts=4.\n"
-            "selvage VERB --help explains a verb; selvage --version tells what is built in.\n");
+            "selvage help VERB explains a verb; selvage --version tells what is built in.\n");
 }
 
 static int unknown_verb(const char *name)
@@ -167,6 +167,17 @@ static int run_verb(struct app *app, int argc, char **argv)
             return verbs[i].run(app, argc - 1, argv + 1);
         }
     return unknown_verb(argv[1]);
+}
+
+/* "help VERB" as "VERB --help"; jobs and trace have verbs of their own. */
+static int help_of(struct app *app, int argc, char **argv)
+{
+    char asked[] = "--help", *words[4] = {argv[0]};
+    int count = 1;
+    for (int i = 2; i < argc && i < 4; i++)
+        words[count++] = argv[i];
+    words[count++] = asked;
+    return run_verb(app, count, words);
 }
 
 static void catch_signals(void)
@@ -213,7 +224,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+        (strcmp(argv[1], "help") == 0 && (argc == 2 || strcmp(argv[2], "help") == 0))) {
         print_help(stdout);
         return flushed();
     }
@@ -231,7 +242,8 @@ int main(int argc, char **argv)
         return EXIT_SYSTEM;
     }
     catch_signals();
-    int code = run_verb(&app, argc, argv);
+    int code =
+        strcmp(argv[1], "help") == 0 ? help_of(&app, argc, argv) : run_verb(&app, argc, argv);
     clear_progress(&app);
     sv_ctx_free(app.ctx);
     return code;

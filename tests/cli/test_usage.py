@@ -141,6 +141,21 @@ class Names(Base):
              "ibnetdiscove"))
 
 
+class Help(Base):
+    def test_help_of_a_verb(self):
+        """As VERB --help; jobs and trace have verbs of their own."""
+        for verb in ("topo", "info", "route", "study", "report", "jobs", "trace", "jobs read", "trace make"):
+            self.assertEqual(ok("help", *verb.split()).out, ok(*verb.split(), "--help").out)
+        self.assertEqual(ok("help").out, ok("--help").out)
+        self.assertEqual(ok("help", "help").out, ok("--help").out)
+        self.assertIn("selvage help VERB explains a verb", ok("help").out)
+
+    def test_help_of_what_is_no_verb(self):
+        self.expect(2, "unknown verb 'rout': did you mean 'route'?", "help", "rout")
+        self.expect(2, "unknown verb 'dance' (see selvage --help)", "help", "dance")
+        self.expect(2, "'reed' is none of read, filter, ", "help", "jobs", "reed")
+
+
 class Lanes(Base):
     """More lanes than InfiniBand has are for models, and never mean fewer in silence."""
 
