@@ -25,17 +25,38 @@ struct walked {
     sv_trace_end end;
 };
 
-/* A node by name, GUID or LID ("lid 7", or just 7 if nothing is called so). */
-static sv_status find(struct app *app, const sv_index *index, const char *text, sv_node *node)
+/* The LID of "7" and "lid 7"; false: it is something else. */
+static bool is_lid(const char *text, uint64_t *lid)
 {
-    char with_lid[32];
+    sv_scan scan = sv_scan_of(sv_span_of(text));
+    if (sv_scan_text(&scan, "lid "))
+        sv_scan_blanks(&scan);
+    return sv_scan_number(&scan, SV_LID_MAX, lid) && sv_scan_done(&scan) && *lid > 0;
+}
+
+/*
+ * A node by name, GUID or LID ("lid 7", or just 7 if nothing is called so), any of its range.
+ * *offset: of the LID from the node's base one.
+ */
+static sv_status find(struct app *app, const struct walked *w, const sv_index *index,
+                      const char *text, sv_node *node, uint32_t *offset)
+{
+    const sv_routes *r = w->r;
     uint64_t lid;
-    bool number = sv_span_number(sv_span_of(text), SV_LID_MAX, &lid);
-    sv_status status = sv_index_find(app->ctx, index, text, node);
+    bool number = is_lid(text, &lid);
+    sv_status status = strncmp(text, "lid ", 4) == 0 && number
+                           ? SV_BAD_INPUT
+                           : sv_index_find(app->ctx, index, text, node);
+    *offset = 0;
     if (status != SV_BAD_INPUT || !number)
         return status;
-    snprintf(with_lid, sizeof with_lid, "lid %llu", (unsigned long long)lid);
-    return sv_index_find(app->ctx, index, with_lid, node);
+    for (uint32_t d = 0; d < r->num_destinations; d++)
+        if (r->lid[d] == lid && sv_node_alive(w->f, r->node[d])) {
+            *node = r->node[d];
+            *offset = d - r->first[node->i];
+            return SV_OK;
+        }
+    return sv_fail(app->ctx, SV_BAD_INPUT, "no node has LID %llu", (unsigned long long)lid);
 }
 
 static const char *speed_of(const sv_link *link, char *text, size_t room)
@@ -101,20 +122,25 @@ static void print_json(sv_text *out, const struct walked *w)
 static sv_status walk(struct app *app, const struct path *o, struct walked *w)
 {
     sv_node to;
-    uint64_t sl = 0;
+    uint64_t sl = 0, offset = o->offset;
+    uint32_t of_from, of_to;
     sv_index *index = sv_index_new(app->ctx, w->f);
     if (index == NULL)
         return SV_NO_MEMORY;
-    sv_status status = find(app, index, o->words[1], &w->from);
+    sv_status status = find(app, w, index, o->words[1], &w->from, &of_from);
     if (status == SV_OK)
-        status = find(app, index, o->words[2], &to);
+        status = find(app, w, index, o->words[2], &to, &of_to);
     sv_index_free(index);
     SV_TRY(status);
-    if (o->offset >= w->r->first[to.i + 1] - w->r->first[to.i])
+    if (of_to > 0 && offset > 0)
+        return sv_refuse(app->ctx, "LID %u is one of several of '%s': give no --offset besides",
+                         w->r->lid[w->r->first[to.i] + of_to], sv_node_name(w->f, to));
+    offset += of_to;
+    if (offset >= w->r->first[to.i + 1] - w->r->first[to.i])
         return sv_fail(app->ctx, SV_BAD_INPUT, "\"%s\" has %u address(es): no offset %llu",
                        sv_node_name(w->f, to), w->r->first[to.i + 1] - w->r->first[to.i],
-                       (unsigned long long)o->offset);
-    w->destination = w->r->first[to.i] + (uint32_t)o->offset;
+                       (unsigned long long)offset);
+    w->destination = w->r->first[to.i] + (uint32_t)offset;
     if (o->sl_text != NULL)
         sv_span_number(sv_span_of(o->sl_text), SV_HARDWARE_SLS - 1, &sl);
     else
@@ -144,7 +170,7 @@ int cmd_path(struct app *app, int argc, char **argv)
     const app_usage usage = {
         "DIR A B",
         "The way of packets from A to B: every hop with ports, lane and speed.\n"
-        "A and B are names, GUIDs (0x…) or LIDs. Exit code 1: there is none.",
+        "A and B are names, GUIDs (0x…) or LIDs, any of a node's. Exit code 1: there is none.",
         "selvage path tables host0 host191", options};
     int code = app_parse(app, &usage, argc, argv, o.words, 3, 3);
     if (code >= 0)

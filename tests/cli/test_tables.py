@@ -665,6 +665,25 @@ class Path(Base):
         self.expect_error(3, "has 2 address(es): no offset 2", "path", tables, "host0", "host1",
                           "--offset", "2")
 
+    def test_every_lid_of_a_range(self):
+        """A LID that is not the base one is a destination of its own; as a source it is its node."""
+        for name in "range", "range.svr":
+            tables = self.route("mesh:2,hosts=1,r=4", name, "--lmc", "2")
+            base = ok("path", tables, "host0", "host1", "--json").json["lid"]
+            ports = set()
+            for k in range(4):
+                for text in str(base + k), "lid %d" % (base + k):
+                    found = ok("path", tables, "host0", text, "--json").json
+                    self.assertEqual(found["lid"], base + k)
+                    self.assertEqual(found, ok("path", tables, "host0", "host1", "--offset", str(k), "--json").json)
+                    self.assertEqual(ok("path", tables, text, "host0", "--json").json["source"], "host1")
+                ports.add(found["hops"][1]["out_port"])
+            self.assertEqual(len(ports), 4)
+            self.expect_error(3, "no node has LID %d" % (base + 9), "path", tables, "host0", str(base + 9))
+            self.expect_error(2, "LID %d is one of several of \'host1\': give no --offset besides" % (base + 1), "path",
+                              tables, "host0", str(base + 1), "--offset", "1")
+            self.assertEqual(ok("path", tables, "host0", str(base), "--offset", "1", "--json").json["lid"], base + 1)
+
     def test_errors(self):
         tables = self.route()
         self.expect_error(3, "nobody", "path", tables, "nobody", "host1")
