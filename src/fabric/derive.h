@@ -16,6 +16,12 @@ bool *sv_live_adapters(sv_arena *arena, const sv_fabric *fabric);
 bool sv_has_hosts(const sv_fabric *fabric, sv_node s);
 
 /*
+ * Which node it is, for people who have to tell it from others: "switch 'leaf3' 0x… LID 7", or for
+ * a terminal "'host1 mlx5_0/1' 0x… LID 9 on 'leaf3' port 4". What is not known is left out.
+ */
+void sv_node_words(const sv_fabric *fabric, sv_node node, char *text, size_t room);
+
+/*
  * For each switch its level: its distance from the nearest leaf. Leaves are the switches with
  * hosts, and those without that look like one: more than half of their neighbours are neighbours of
  * one and the same switch with hosts (a leaf nobody has plugged hosts into yet). In a tree these

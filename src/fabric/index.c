@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "fabric/derive.h"
 #include "fabric/store.h"
 
 #define AMBIGUOUS (SV_ABSENT - 1)
@@ -203,12 +204,94 @@ static uint32_t ask_lid(const sv_index *index, const char *text)
     return sv_map_get(&index->lids, lid);
 }
 
-static sv_status refuse(sv_ctx *ctx, const char *what, const char *text, uint32_t found)
+/* ---- refusing ---- */
+
+void sv_node_words(const sv_fabric *f, sv_node v, char *text, size_t room)
 {
-    if (found == AMBIGUOUS)
-        return sv_fail(ctx, SV_BAD_INPUT, "more than one %s is called '%.200s': give its GUID",
-                       what, text);
-    return sv_fail(ctx, SV_BAD_INPUT, "no %s is called '%.200s'", what, text);
+    bool is_switch = sv_is_switch(f, v);
+    const sv_terminal_info *about = is_switch ? NULL : sv_terminal_of(f, v);
+    uint64_t guid = is_switch ? f->switches[v.i].guid : about->guid;
+    uint32_t lid = is_switch ? f->switches[v.i].lid : about->lid;
+    char end[8] = "", known[40] = "", place[100] = "";
+    int length = 0;
+    if (!is_switch)
+        snprintf(end, sizeof end, "/%u", about->port);
+    if (guid != 0)
+        length = snprintf(known, sizeof known, " 0x%016llx", (unsigned long long)guid);
+    if (lid != 0)
+        snprintf(known + length, sizeof known - (size_t)length, " LID %u", lid);
+    sv_node home = is_switch ? SV_NO_NODE : sv_switch_of(f, v);
+    if (home.i != SV_NONE) {
+        sv_channel c = f->hops[f->first[v.i]].channel;
+        snprintf(place, sizeof place, " on '%.60s' port %u", sv_node_name(f, home),
+                 f->port[f->reverse[c.i].i]);
+    }
+    snprintf(text, room, "%s'%.60s%s'%s%s", is_switch ? "switch " : "",
+             is_switch ? f->switches[v.i].name : f->adapters[about->adapter].name, end, known,
+             place);
+}
+
+/* Whether something of that name answers to a text, itself or with a port behind it. */
+static bool called(const char *name, unsigned port, const char *text)
+{
+    size_t lengths[2] = {strlen(name), strcspn(name, " ")};
+    char end[8] = "";
+    if (port > 0)
+        snprintf(end, sizeof end, "/%u", port);
+    for (int i = 0; i < 2; i++)
+        if (strncmp(text, name, lengths[i]) == 0 && strcmp(text + lengths[i], end) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a node is one of those that a text may mean. guid: the text's, or 0. */
+static bool answers(const sv_index *index, sv_node v, const char *text, uint64_t guid, uint64_t lid)
+{
+    const sv_fabric *f = index->fabric;
+    if (sv_is_switch(f, v)) {
+        const sv_switch_info *about = &f->switches[v.i];
+        return called(about->name, 0, text) || (guid != 0 && about->guid == guid) ||
+               (lid != 0 && about->lid == lid);
+    }
+    const sv_terminal_info *about = sv_terminal_of(f, v);
+    const sv_adapter_info *adapter = &f->adapters[about->adapter];
+    return called(adapter->name, 0, text) || called(adapter->name, about->port, text) ||
+           (guid != 0 && (about->guid == guid || adapter->guid == guid)) ||
+           (lid != 0 && lid >= about->lid && lid < about->lid + (1u << about->lmc));
+}
+
+/* "node" is told by ports, an adapter by those it has: both are terminals. */
+static sv_status refuse(sv_ctx *ctx, const sv_index *index, const char *what, const char *text,
+                        uint32_t found)
+{
+    enum { LISTED = 4, LONGEST = 230 };
+    const sv_fabric *f = index->fabric;
+    char all[LISTED * (LONGEST + 2) + 1] = "", more[40] = "";
+    uint64_t guid = 0, lid = 0;
+    uint32_t count = 0;
+    size_t used = 0;
+    if (found != AMBIGUOUS)
+        return sv_fail(ctx, SV_BAD_INPUT, "no %s is called '%.200s'", what, text);
+    sv_scan scan = sv_scan_of(sv_span_of(text));
+    if (sv_scan_text(&scan, "lid "))
+        sv_scan_number(&scan, SV_LID_MAX, &lid);
+    else if (strncmp(text, "0x", 2) == 0 && (!sv_scan_hex(&scan, &guid) || !sv_scan_done(&scan)))
+        guid = 0;
+    bool switches = strcmp(what, "adapter") != 0, terminals = strcmp(what, "switch") != 0;
+    for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
+        bool wanted = v < f->num_switches ? switches : terminals;
+        if (!wanted || !sv_node_alive(f, (sv_node){v}) ||
+            !answers(index, (sv_node){v}, text, guid, lid) || ++count > LISTED)
+            continue;
+        char one[LONGEST];
+        sv_node_words(f, (sv_node){v}, one, sizeof one);
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", count > 1 ? ", " : "", one);
+    }
+    if (count > LISTED)
+        snprintf(more, sizeof more, " and %u more", count - LISTED);
+    return sv_fail(ctx, SV_BAD_INPUT,
+                   "more than one %s is called '%.200s': give GUID, LID or port of one: %s%s", what,
+                   text, all, more);
 }
 
 /* Two answers to one question: the one there is, or AMBIGUOUS. */
@@ -223,7 +306,7 @@ sv_status sv_index_find_switch(sv_ctx *ctx, const sv_index *index, const char *t
     if (found == SV_ABSENT && lid < index->fabric->num_switches)
         found = lid;
     if (found == SV_ABSENT || found == AMBIGUOUS)
-        return refuse(ctx, "switch", text, found);
+        return refuse(ctx, index, "switch", text, found);
     *node = (sv_node){found};
     return SV_OK;
 }
@@ -245,7 +328,7 @@ sv_status sv_index_find_adapter(sv_ctx *ctx, const sv_index *index, const char *
         terminal = sv_terminal_of(index->fabric, (sv_node){terminal})->adapter;
     found = either(found, terminal);
     if (found == SV_ABSENT || found == AMBIGUOUS)
-        return refuse(ctx, "adapter", text, found);
+        return refuse(ctx, index, "adapter", text, found);
     *adapter = found;
     return SV_OK;
 }
@@ -262,7 +345,7 @@ sv_status sv_index_find(sv_ctx *ctx, const sv_index *index, const char *text, sv
     uint32_t found = either(ask(index, SWITCHES, text), terminal), lid = ask_lid(index, text);
     found = found == SV_ABSENT ? lid : found;
     if (found == SV_ABSENT || found == AMBIGUOUS)
-        return refuse(ctx, "node", text, found);
+        return refuse(ctx, index, "node", text, found);
     *node = (sv_node){found};
     return SV_OK;
 }
@@ -277,7 +360,7 @@ sv_status sv_index_find_port(sv_ctx *ctx, const sv_index *index, const char *tex
     bool is_switch = sv_index_find_switch(ctx, index, text, &v) == SV_OK;
     bool is_adapter = sv_index_find_adapter(ctx, index, text, &adapter) == SV_OK;
     if (is_switch == is_adapter)
-        return refuse(ctx, "node", text, is_switch ? AMBIGUOUS : SV_ABSENT);
+        return refuse(ctx, index, "node", text, is_switch ? AMBIGUOUS : SV_ABSENT);
     if (is_switch) {
         found = sv_channel_at(f, v, port);
     } else {

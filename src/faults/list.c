@@ -160,7 +160,7 @@ static sv_status read_lines(sv_ctx *ctx, const sv_fabric *f, const sv_index *ind
         char *text = sv_arena_text(&arena, line.at, line.length);
         status = text == NULL ? SV_NO_MEMORY : sv_faults_add(ctx, index, f, text, mask, report);
         if (status == SV_BAD_INPUT) {
-            char why[512];
+            char why[900];
             strncpy(why, sv_ctx_message(ctx), sizeof why - 1);
             why[sizeof why - 1] = 0;
             status = sv_lines_fail(lines, "%s", why);

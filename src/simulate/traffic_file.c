@@ -45,7 +45,7 @@ static sv_status find(struct reader *r, const char *word, bool quoted, uint32_t 
         return SV_OK;
     }
     if (sv_index_find(r->ctx, r->index, word, &v) != SV_OK) {
-        char why[400];
+        char why[900];
         strncpy(why, sv_ctx_message(r->ctx), sizeof why - 1);
         why[sizeof why - 1] = 0;
         return sv_lines_fail(&r->lines, "%s", why);

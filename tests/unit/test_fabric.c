@@ -330,8 +330,13 @@ static void nodes_are_found(void **state)
         OK(ctx, sv_index_find(ctx, index, good[i].text, &v));
         assert_int_equal(v.i, good[i].node);
     }
-    FAILS(ctx, sv_index_find(ctx, index, "host", &v), SV_BAD_INPUT, "more than one");
-    FAILS(ctx, sv_index_find(ctx, index, "0x10", &v), SV_BAD_INPUT, "more than one");
+    FAILS(
+        ctx, sv_index_find(ctx, index, "host", &v), SV_BAD_INPUT,
+        "more than one node is called 'host': give GUID, LID or port of one: 'host mlx5_0/1' "
+        "0x0000000000000011 LID 21 on 'left' port 1, 'host mlx5_0/2' 0x0000000000000012 LID 22 on "
+        "'right' port 8");
+    FAILS(ctx, sv_index_find(ctx, index, "0x10", &v), SV_BAD_INPUT,
+          "more than one node is called '0x10': give GUID, LID or port of one: 'host mlx5_0/1' ");
     FAILS(ctx, sv_index_find(ctx, index, "nobody", &v), SV_BAD_INPUT, "no node is called 'nobody'");
     FAILS(ctx, sv_index_find(ctx, index, "lid 99999", &v), SV_BAD_INPUT, "no node");
     FAILS(ctx, sv_index_find(ctx, index, "", &v), SV_BAD_INPUT, "no node");
@@ -358,21 +363,49 @@ static void what_two_are_called_is_refused(void **state)
     uint32_t adapter;
     sv_channel c;
     FAILS(ctx, sv_index_find_switch(ctx, index, "right", &v), SV_BAD_INPUT,
-          "more than one switch is called 'right'");
-    FAILS(ctx, sv_index_find_switch(ctx, index, "0x2", &v), SV_BAD_INPUT, "more than one switch");
-    FAILS(ctx, sv_index_find(ctx, index, "lid 12", &v), SV_BAD_INPUT, "more than one node");
-    FAILS(ctx, sv_index_find(ctx, index, "0x12", &v), SV_BAD_INPUT, "more than one node");
+          "more than one switch is called 'right': give GUID, LID or port of one: switch 'right' "
+          "0x0000000000000002 LID 12, switch 'right' 0x0000000000000002 LID 12");
+    FAILS(ctx, sv_index_find_switch(ctx, index, "0x2", &v), SV_BAD_INPUT,
+          "more than one switch is called '0x2': give GUID, LID or port of one: switch 'right' ");
+    FAILS(ctx, sv_index_find(ctx, index, "lid 12", &v), SV_BAD_INPUT,
+          "more than one node is called 'lid 12': give GUID, LID or port of one: switch 'right' ");
+    FAILS(ctx, sv_index_find(ctx, index, "0x12", &v), SV_BAD_INPUT,
+          "more than one node is called '0x12': give GUID, LID or port of one: 'host mlx5_0/2' "
+          "0x0000000000000012 LID 22 on 'right' port 8, 'left/1' 0x0000000000000012 LID 30 on "
+          "'right' port 1");
     /* A switch and an adapter of one name. */
     OK(ctx, sv_index_find_switch(ctx, index, "left", &v));
     assert_int_equal(v.i, 0);
     OK(ctx, sv_index_find_adapter(ctx, index, "left", &adapter));
     assert_int_equal(adapter, 1);
-    FAILS(ctx, sv_index_find(ctx, index, "left", &v), SV_BAD_INPUT, "more than one node");
-    FAILS(ctx, sv_index_find_port(ctx, index, "left", 1, &c), SV_BAD_INPUT, "more than one node");
+    FAILS(ctx, sv_index_find(ctx, index, "left", &v), SV_BAD_INPUT,
+          "more than one node is called 'left': give GUID, LID or port of one: switch 'left' "
+          "0x0000000000000001 LID 11, 'left/1' 0x0000000000000012 LID 30 on 'right' port 1");
+    FAILS(ctx, sv_index_find_port(ctx, index, "left", 1, &c), SV_BAD_INPUT,
+          "more than one node is called 'left': give GUID, LID or port of one: switch 'left' ");
     /* A port has all the LIDs that its LMC gives it. */
     OK(ctx, sv_index_find(ctx, index, "lid 33", &v));
     assert_int_equal(v.i, 5);
     FAILS(ctx, sv_index_find(ctx, index, "lid 34", &v), SV_BAD_INPUT, "no node");
+    sv_index_free(index);
+    sv_fabric_free(f);
+}
+
+/* Many of a name: some are listed, the rest is counted. */
+static void candidates_are_few(void **state)
+{
+    (void)state;
+    sv_builder *b = sv_builder_new(ctx);
+    sv_fabric *f = NULL;
+    sv_node v;
+    for (unsigned i = 1; i <= 9; i++)
+        OK(ctx, sv_builder_add_switch(b, &(sv_switch_info){.name = "spine", .guid = i, .ports = 4},
+                                      NULL));
+    OK(ctx, sv_builder_finish(b, &f));
+    sv_index *index = sv_index_new(ctx, f);
+    FAILS(ctx, sv_index_find(ctx, index, "spine", &v), SV_BAD_INPUT,
+          "one: switch 'spine' 0x0000000000000001, switch 'spine' 0x0000000000000002, switch "
+          "'spine' 0x0000000000000003, switch 'spine' 0x0000000000000004 and 5 more");
     sv_index_free(index);
     sv_fabric_free(f);
 }
@@ -509,6 +542,7 @@ int main(void)
         cmocka_unit_test(roles_can_be_given),
         cmocka_unit_test(nodes_are_found),
         cmocka_unit_test(what_two_are_called_is_refused),
+        cmocka_unit_test(candidates_are_few),
         cmocka_unit_test(oddities_are_noticed),
         cmocka_unit_test(oddities_of_terminals_are_noticed),
         cmocka_unit_test(the_size_to_hold_weighs_less_than_200_bytes_a_channel),

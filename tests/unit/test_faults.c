@@ -232,7 +232,8 @@ static void strange_names_are_found(void **state)
     sv_mask *mask = sv_mask_new(ctx, f);
     sv_fault_report report;
     FAILS(ctx, read_list(f, "port tank 2", mask, &report), SV_BAD_INPUT,
-          "list:1: more than one node is called 'tank': give its GUID");
+          "list:1: more than one node is called 'tank': give GUID, LID or port of one: switch "
+          "'tank' ");
     OK(ctx, read_list(f, "switch tank\nadapter tank\nport tank/1 1\n", mask, &report));
     assert_int_equal(report.lost_terminals, 3); /* each once */
     sv_mask_free(mask);
