@@ -81,7 +81,8 @@ typedef struct sv_repair_report {
  * old_fabric and old_routes: as they were; fabric: as it is now, numbered in any way (nodes are
  * matched by GUID). Nodes keep their LIDs; new ones get LIDs that nobody had. Multicast groups are
  * not carried over. *routes: owned by the caller (sv_routes_free), with orders where there are any.
- * *report: owned by the caller (sv_repair_report_free). INFEASIBLE, BAD_INPUT: as sv_route.
+ * *report: owned by the caller (sv_repair_report_free); report may be NULL. INFEASIBLE, BAD_INPUT:
+ * as sv_route.
  *
  * Time: proving O(switches × destinations); the rest O(switches) for each destination that is
  * touched, if nothing but cables failed; else again O(switches × destinations).

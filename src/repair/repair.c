@@ -316,7 +316,10 @@ sv_status sv_repair(sv_ctx *ctx, const sv_fabric *old_fabric, const sv_routes *o
     if (status == SV_OK) {
         w.report->before = w.carried.before;
         *routes = w.made;
-        *report = w.report;
+        if (report != NULL)
+            *report = w.report;
+        else
+            sv_repair_report_free(w.report);
     } else {
         sv_routes_free(w.carried.before);
         sv_routes_free(w.made);
