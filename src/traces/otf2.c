@@ -157,9 +157,11 @@ static sv_status read_definitions(struct archive *a)
 {
     uint64_t count;
     OTF2_GlobalDefReader *reader = OTF2_Reader_GetGlobalDefReader(a->reader);
-    OTF2_GlobalDefReaderCallbacks *c = OTF2_GlobalDefReaderCallbacks_New();
-    if (reader == NULL || c == NULL)
+    if (reader == NULL)
         return cannot(a, "definitions");
+    OTF2_GlobalDefReaderCallbacks *c = OTF2_GlobalDefReaderCallbacks_New();
+    if (c == NULL)
+        return sv_fail(a->o.ctx, SV_NO_MEMORY, "out of memory in OTF2");
     OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, on_clock);
     OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, on_string);
     OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, on_location);
