@@ -31,8 +31,7 @@ typedef sv_status read_fn(sv_ctx *ctx, const sv_fabric *fabric, const sv_source 
 
 /* Reads a list of nodes, room for most of them, into *nodes (to be released). */
 static sv_status read_nodes(struct app *app, const char *path, const sv_fabric *fabric,
-                            read_fn *read, const char *what, size_t most, sv_node **nodes,
-                            size_t *count)
+                            read_fn *read, size_t most, sv_node **nodes, size_t *count)
 {
     sv_file file;
     uint32_t unknown = 0;
@@ -42,11 +41,6 @@ static sv_status read_nodes(struct app *app, const char *path, const sv_fabric *
     SV_TRY(sv_file_open(&file, app->ctx, path));
     sv_status status = read(app->ctx, fabric, &file.source, *nodes, count, &unknown);
     sv_file_close(&file);
-    if (status == SV_OK && unknown > 0)
-        sv_warn(app->ctx, "%s: %u GUID(s) are no %s of the fabric", path, unknown, what);
-    if (status == SV_OK && *count == 0)
-        status = sv_fail(app->ctx, SV_BAD_INPUT, "%s: none of its GUIDs is a %s of the fabric",
-                         path, what);
     return status;
 }
 
@@ -63,13 +57,13 @@ static sv_status make_request(struct app *app, const struct route *o, const sv_f
                                   .num_options = o->options.length};
     request->jobs = o->map;
     if (o->order != NULL) {
-        SV_TRY(read_nodes(app, o->order, fabric, sv_hosts_read, "host", fabric->num_terminals,
-                          hosts, &request->num_hosts));
+        SV_TRY(read_nodes(app, o->order, fabric, sv_hosts_read, fabric->num_terminals, hosts,
+                          &request->num_hosts));
         request->hosts = *hosts;
     }
     if (o->roots != NULL) {
-        SV_TRY(read_nodes(app, o->roots, fabric, sv_roots_read, "switch", fabric->num_switches,
-                          roots, &request->num_roots));
+        SV_TRY(read_nodes(app, o->roots, fabric, sv_roots_read, fabric->num_switches, roots,
+                          &request->num_roots));
         request->roots = *roots;
     }
     return SV_OK;

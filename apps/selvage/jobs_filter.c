@@ -82,7 +82,7 @@ static sv_status compare(struct app *app, struct filter *o)
     SV_TRY(sv_allocations_map(app->ctx, o->jobs, SV_TIME_OPEN, o->f, SV_PLACE_BY_NAME, true,
                               &o->now, &o->placed));
     jobs_warn_unknown(app, o->file, o->jobs, &o->placed);
-    SV_TRY(jobs_must_be_there(app, o->file, &o->placed));
+    SV_TRY(jobs_must_be_there(app, o->file, o->jobs, &o->placed));
     SV_TRY(load_before(app, o));
     SV_TRY(sv_jobmap_compare(app->ctx, o->then != NULL ? o->then : &nothing, o->now, &o->change));
     if (!o->is_new && o->change.added == 0 && o->change.gone == 0)

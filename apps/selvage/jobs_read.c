@@ -56,16 +56,19 @@ void jobs_warn_unknown(struct app *app, const char *file, const sv_allocations *
                 placed->unknown_hosts == SV_PLACED_NAMED + 1 ? " is" : "s are");
 }
 
-sv_status jobs_must_be_there(struct app *app, const char *file, const sv_placed *placed)
+sv_status jobs_must_be_there(struct app *app, const char *file, const sv_allocations *jobs,
+                             const sv_placed *placed)
 {
     if (placed->running == 0 || placed->homeless < placed->running || placed->unknown_hosts == 0)
         return SV_OK;
     const char *name = strcmp(file, "-") == 0 ? "<stdin>" : file;
+    uint32_t line = jobs->lines[placed->unknown[0]] > 0 ? jobs->lines[placed->unknown[0]] : 1;
     if (placed->unknown_hosts == 1)
         return sv_fail(app->ctx, SV_BAD_INPUT,
-                       "%s: the only host is not in the fabric: is it the right one?", name);
+                       "%s:%u: the only host is not in the fabric: is it the right one?", name,
+                       line);
     return sv_fail(app->ctx, SV_BAD_INPUT,
-                   "%s: none of the %u hosts is in the fabric: is it the right one?", name,
+                   "%s:%u: none of the %u hosts is in the fabric: is it the right one?", name, line,
                    placed->unknown_hosts);
 }
 
@@ -108,7 +111,7 @@ static sv_status make_map(struct app *app, const struct read_options *o, struct 
     SV_TRY(sv_allocations_map(app->ctx, found->jobs, found->at, found->fabric, placing, false,
                               &found->map, &found->placed));
     jobs_warn_unknown(app, o->file, found->jobs, &found->placed);
-    return jobs_must_be_there(app, o->file, &found->placed);
+    return jobs_must_be_there(app, o->file, found->jobs, &found->placed);
 }
 
 /* Jobs of the moment, and hosts that run at least one, where there is no fabric to ask. */

@@ -15,7 +15,8 @@ void jobs_warn_unknown(struct app *app, const char *file, const sv_allocations *
                        const sv_placed *placed);
 
 /* BAD_INPUT when jobs run, and not one of their hosts is in the fabric: it is another's. */
-sv_status jobs_must_be_there(struct app *app, const char *file, const sv_placed *placed);
+sv_status jobs_must_be_there(struct app *app, const char *file, const sv_allocations *jobs,
+                             const sv_placed *placed);
 
 /* Whether there are jobs, and all of them have ended: then nothing is known of what runs now. */
 bool jobs_all_ended(const sv_allocations *jobs);

@@ -61,8 +61,6 @@ static sv_status read_roles(struct app *app, const sv_fabric *fabric, const char
     SV_TRY(sv_file_open(&file, app->ctx, path));
     sv_status status = sv_roles_read(app->ctx, fabric, &file.source, role, roles, &unknown);
     sv_file_close(&file);
-    if (status == SV_OK && unknown > 0)
-        sv_warn(app->ctx, "%s: %u GUID(s) are not in the fabric", path, unknown);
     return status;
 }
 

@@ -80,11 +80,15 @@ sv_status trace_load(struct app *app, const char *path, sv_mpi_trace **trace)
 
 sv_status trace_in(struct app *app, const char *path, sv_status status)
 {
-    char why[512];
+    char why[900];
+    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    size_t length = strlen(name);
     if (status != SV_BAD_INPUT && status != SV_UNSUPPORTED && status != SV_INFEASIBLE)
         return status;
     snprintf(why, sizeof why, "%s", sv_ctx_message(app->ctx));
-    return sv_fail(app->ctx, status, "%s: %s", path, why);
+    if (strncmp(why, name, length) == 0 && why[length] == ':')
+        return status; /* has its place */
+    return sv_fail(app->ctx, status, "%s: %s", name, why);
 }
 
 static sv_status write_to(struct app *app, const sv_mpi_trace *trace, const sv_sink *sink,

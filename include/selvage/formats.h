@@ -82,7 +82,7 @@ SV_API SV_MUST_USE sv_status sv_fabric_save(sv_ctx *ctx, const sv_fabric *fabric
 /*
  * Gives the terminals whose port GUIDs a file lists, one a line as in OpenSM's GUID files, a role
  * in roles[num_terminals]; others keep theirs. GUIDs that are not in the fabric are counted in
- * *unknown (may be NULL). Time: linear, expected.
+ * *unknown, and a warning tells of the first, unless it is NULL. Time: linear, expected.
  */
 SV_API SV_MUST_USE sv_status sv_roles_read(sv_ctx *ctx, const sv_fabric *fabric,
                                            const sv_source *source, sv_role role, sv_role *roles,
@@ -91,7 +91,8 @@ SV_API SV_MUST_USE sv_status sv_roles_read(sv_ctx *ctx, const sv_fabric *fabric,
 /*
  * Reads the switches whose GUIDs a file lists, as in OpenSM's root_guid_file, into
  * roots[num_switches]; *count is how many there are. GUIDs that are no live switch's are counted in
- * *unknown (may be NULL). Time: linear, expected; quadratic in the roots.
+ * *unknown, and a warning tells of the first, unless it is NULL. BAD_INPUT: not one is a live
+ * switch's. Time: linear, expected; quadratic in the roots.
  */
 SV_API SV_MUST_USE sv_status sv_roots_read(sv_ctx *ctx, const sv_fabric *fabric,
                                            const sv_source *source, sv_node *roots, size_t *count,
@@ -100,7 +101,8 @@ SV_API SV_MUST_USE sv_status sv_roots_read(sv_ctx *ctx, const sv_fabric *fabric,
 /*
  * Reads the terminals whose port GUIDs a file lists, as in OpenSM's guid_routing_order_file, into
  * hosts[num_terminals], each once, in the order of the file; *count is how many there are. GUIDs
- * that are no live terminal's are counted in *unknown (may be NULL). Time: linear, expected.
+ * that are no live terminal's are counted in *unknown, and a warning tells of the first, unless it
+ * is NULL. BAD_INPUT: not one is a live terminal's. Time: linear, expected.
  */
 SV_API SV_MUST_USE sv_status sv_hosts_read(sv_ctx *ctx, const sv_fabric *fabric,
                                            const sv_source *source, sv_node *hosts, size_t *count,

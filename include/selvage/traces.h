@@ -84,6 +84,8 @@ typedef struct sv_mpi_group {
 typedef struct sv_mpi_rank {
     sv_mpi_event *events;
     uint64_t length, room;
+    uint32_t *lines; /* of the text that events were read from (GOAL), for messages; or NULL */
+    uint64_t lines_room;
 } sv_mpi_rank;
 
 typedef struct sv_mpi_trace {

@@ -10,6 +10,7 @@
  *
  * Cost: linear, but for the centre: 2,048 searches at most.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -107,14 +108,30 @@ sv_status sv__write_io_guids(sv_text *out, const sv_fabric *fabric)
 /* What a list of GUIDs is for: called with the index of each that is known. */
 typedef sv_status guid_fn(sv_lines *lines, uint32_t index, void *arg);
 
+/* A list that was read: GUIDs that the fabric does not have. */
+struct list {
+    uint32_t missing;
+    uint64_t guid, line; /* of the first of them */
+    uint64_t lines;      /* of the file */
+};
+
+static void miss(struct list *list, const sv_lines *lines, uint64_t guid)
+{
+    if (list->missing++ > 0)
+        return;
+    list->guid = guid;
+    list->line = lines->number;
+}
+
 static sv_status read_guids(sv_lines *lines, const sv_map *known, guid_fn *fn, void *arg,
-                            uint32_t *unknown)
+                            struct list *list)
 {
     for (;;) {
         sv_span line;
         bool more;
         uint64_t guid;
         SV_TRY(sv_lines_next(lines, &line, &more));
+        list->lines = lines->number;
         if (!more)
             return SV_OK;
         sv_scan scan = sv_scan_of(line);
@@ -127,30 +144,60 @@ static sv_status read_guids(sv_lines *lines, const sv_map *known, guid_fn *fn, v
             return sv_lines_fail(lines, "'%.*s' is not a GUID", SV_SPAN(line));
         uint32_t index = sv_map_get(known, guid);
         if (index == SV_ABSENT)
-            ++*unknown;
+            miss(list, lines, guid);
         else
             SV_TRY(fn(lines, index, arg));
     }
 }
 
-/* Reads a list with a map from the GUIDs of terminals, or of live switches. */
+/* Tells whoever wants to know. */
+static void tell_missing(sv_ctx *ctx, const sv_source *source, const struct list *list,
+                         const char *what, uint32_t *unknown)
+{
+    char more[60] = "";
+    if (unknown == NULL)
+        return;
+    *unknown = list->missing;
+    if (list->missing > 1)
+        snprintf(more, sizeof more, ", nor %s %u more GUID%s of this file",
+                 list->missing == 2 ? "is" : "are", list->missing - 1,
+                 list->missing == 2 ? "" : "s");
+    if (list->missing > 0)
+        sv_warn(ctx, "%s:%llu: 0x%016llx is no %s of the fabric%s", source->name,
+                (unsigned long long)list->line, (unsigned long long)list->guid, what, more);
+}
+
+/* A list that has nothing. */
+static sv_status fail_empty(sv_ctx *ctx, const sv_source *source, const struct list *list,
+                            const char *what)
+{
+    if (list->missing == 0)
+        return sv_fail(ctx, SV_BAD_INPUT, "%s:%llu: no GUIDs in it", source->name,
+                       (unsigned long long)(list->lines > 0 ? list->lines : 1));
+    return sv_fail(ctx, SV_BAD_INPUT,
+                   "%s:%llu: none of its GUIDs is a %s of the fabric, 0x%016llx is the first",
+                   source->name, (unsigned long long)list->line, what,
+                   (unsigned long long)list->guid);
+}
+
+/* Reads a list with a map from the GUIDs of terminals, or of switches. */
 static sv_status read_list(sv_ctx *ctx, const sv_fabric *f, const sv_source *source, bool switches,
-                           guid_fn *fn, void *arg, uint32_t *unknown)
+                           bool dead_too, guid_fn *fn, void *arg, struct list *list)
 {
     sv_map known;
     sv_lines lines;
-    uint32_t missing = 0, count = switches ? f->num_switches : f->num_terminals;
+    uint32_t count = switches ? f->num_switches : f->num_terminals;
+    *list = (struct list){0};
     sv_map_init(&known, ctx);
     sv_status status = sv_lines_init(&lines, ctx, source);
     for (uint32_t i = 0; status == SV_OK && i < count; i++) {
         uint64_t guid = switches ? f->switches[i].guid : f->terminals[i].guid;
-        if (guid != 0 && (!switches || sv_node_alive(f, (sv_node){i})))
+        sv_node node = {switches ? i : f->num_switches + i};
+        if (guid != 0 && (dead_too || sv_node_alive(f, node)))
             status = sv_map_add(&known, guid, i, NULL);
     }
     if (status == SV_OK)
-        status = read_guids(&lines, &known, fn, arg, &missing);
-    if (status == SV_OK && unknown != NULL)
-        *unknown = missing;
+        status = read_guids(&lines, &known, fn, arg, list);
     sv_lines_release(&lines);
     sv_map_release(&known);
     return status;
@@ -172,7 +219,10 @@ sv_status sv_roles_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *s
                         sv_role *roles, uint32_t *unknown)
 {
     struct roles r = {role, roles};
-    return read_list(ctx, fabric, source, false, set_role, &r, unknown);
+    struct list list;
+    SV_TRY(read_list(ctx, fabric, source, false, true, set_role, &r, &list));
+    tell_missing(ctx, source, &list, "host", unknown);
+    return SV_OK;
 }
 
 struct roots {
@@ -196,7 +246,11 @@ sv_status sv_roots_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *s
                         sv_node *roots, size_t *count, uint32_t *unknown)
 {
     struct roots r = {roots, 0, fabric->num_switches};
-    SV_TRY(read_list(ctx, fabric, source, true, add_root, &r, unknown));
+    struct list list;
+    SV_TRY(read_list(ctx, fabric, source, true, false, add_root, &r, &list));
+    if (r.length == 0)
+        return fail_empty(ctx, source, &list, "switch");
+    tell_missing(ctx, source, &list, "switch", unknown);
     *count = r.length;
     return SV_OK;
 }
@@ -206,18 +260,14 @@ struct hosts {
     sv_node *nodes;
     size_t length;
     bool *listed; /* [terminals] */
-    uint32_t dead;
 };
 
 static sv_status add_host(sv_lines *lines, uint32_t terminal, void *arg)
 {
     (void)lines;
     struct hosts *h = arg;
-    sv_node node = {h->fabric->num_switches + terminal};
-    if (!sv_node_alive(h->fabric, node))
-        h->dead++;
-    else if (!h->listed[terminal])
-        h->nodes[h->length++] = node;
+    if (!h->listed[terminal])
+        h->nodes[h->length++] = (sv_node){h->fabric->num_switches + terminal};
     h->listed[terminal] = true;
     return SV_OK;
 }
@@ -228,15 +278,16 @@ sv_status sv_hosts_read(sv_ctx *ctx, const sv_fabric *fabric, const sv_source *s
     struct hosts h = {.fabric = fabric,
                       .nodes = hosts,
                       .listed = sv_alloc(ctx, fabric->num_terminals, sizeof *h.listed)};
+    struct list list;
     if (h.listed == NULL)
         return SV_NO_MEMORY;
-    memset(h.listed, 0, fabric->num_terminals * sizeof *h.listed);
-    sv_status status = read_list(ctx, fabric, source, false, add_host, &h, unknown);
+    sv_status status = read_list(ctx, fabric, source, false, false, add_host, &h, &list);
     sv_release(ctx, h.listed);
+    if (status == SV_OK && h.length == 0)
+        status = fail_empty(ctx, source, &list, "host");
     if (status != SV_OK)
         return status;
-    if (unknown != NULL)
-        *unknown += h.dead;
+    tell_missing(ctx, source, &list, "host", unknown);
     *count = h.length;
     return SV_OK;
 }

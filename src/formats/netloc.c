@@ -6,13 +6,14 @@
  * logical id is the LID. How many ports a switch has is not in the file: the highest number in use
  * is taken.
  *
- * JSON is parsed by jansson; errors in it have jansson's line, errors in what it says have line 1,
- * since these files are one long line.
+ * JSON is parsed by jansson; errors in it have jansson's line, errors in what it says the line of
+ * the node or edge (json_walk.h), though most of these files are one long line.
  *
  * Cost: linear in the text, plus its tree in memory.
  */
 #include <string.h>
 
+#include "base/json_walk.h"
 #include "formats/draft.h"
 #include "formats/formats.h"
 
@@ -33,17 +34,27 @@ enum { HOST_TYPE = 2, SWITCH_TYPE = 1 };
 
 struct reader {
     sv__draft draft;
-    sv_lines *lines;
-    bool read_failed;
+    sv_names lines[2]; /* of nodes and of edges, by their keys */
 };
 
-/* Hands jansson what the line buffer has already taken, then the rest of the source. */
-static size_t feed(void *buffer, size_t size, void *arg)
+/* Notes the lines of the members of an object of the whole. */
+static sv_status note_lines(sv_names *lines, sv_span text, const char *key)
 {
-    struct reader *r = arg;
-    int64_t got = sv_lines_raw(r->lines, buffer, size);
-    r->read_failed = got < 0;
-    return got < 0 ? (size_t)-1 : (size_t)got;
+    sv_json_walk walk = sv_json_walk_of(text);
+    if (!sv_json_walk_to(&walk, key))
+        return SV_OK;
+    walk = sv_json_walk_into(&walk);
+    while (sv_json_walk_next(&walk))
+        SV_TRY(sv_names_add(lines, walk.key, walk.line > SV_ABSENT - 1 ? 1 : (uint32_t)walk.line,
+                            NULL));
+    return SV_OK;
+}
+
+/* The line of a member; that of the whole if its key is written with escapes. */
+static uint64_t line_of(const sv_names *lines, const char *key)
+{
+    uint32_t line = sv_names_get(lines, sv_span_of(key));
+    return line == SV_ABSENT ? 1 : line;
 }
 
 /* "0002:c903:0006:dc31" */
@@ -84,12 +95,12 @@ static bool number_of(const json_t *object, const char *key, uint64_t max, uint6
 
 static sv_status read_node(struct reader *r, const char *id, const json_t *node)
 {
-    uint64_t type, lid = 0;
-    sv__draft_device d = {.id = sv_span_of(id), .line = 1};
+    uint64_t type, lid = 0, line = line_of(&r->lines[0], id);
+    sv__draft_device d = {.id = sv_span_of(id), .line = line};
     if (!number_of(node, "node_type", 2, &type) || type < SWITCH_TYPE)
-        return sv__draft_fail(&r->draft, 1, "node %s has no node_type 1 or 2", id);
+        return sv__draft_fail(&r->draft, line, "node %s has no node_type 1 or 2", id);
     if (!to_guid(id, &d.guid))
-        return sv__draft_fail(&r->draft, 1, "node id '%s' is not a GUID", id);
+        return sv__draft_fail(&r->draft, line, "node id '%s' is not a GUID", id);
     d.kind = type == HOST_TYPE ? SV__HOST : SV__SWITCH;
     d.system_guid = d.guid;
     if (number_of(node, "log_id", SV_LID_MAX, &lid) && d.kind == SV__SWITCH)
@@ -108,21 +119,21 @@ static sv_status read_edge(struct reader *r, const char *number, const json_t *e
 {
     const char *from = text_of(edge, "src_node_id"), *to = text_of(edge, "dest_node_id");
     const char *width = text_of(edge, "width"), *speed = text_of(edge, "speed");
-    uint64_t port, remote_port, lid;
+    uint64_t port, remote_port, lid, line = line_of(&r->lines[1], number);
     if (from == NULL || to == NULL)
-        return sv__draft_fail(&r->draft, 1, "edge %s lacks a node", number);
+        return sv__draft_fail(&r->draft, line, "edge %s lacks a node", number);
     if (!number_of(edge, "src_port_id", SV__MOST_PORTS, &port) ||
         !number_of(edge, "dest_port_id", SV__MOST_PORTS, &remote_port))
-        return sv__draft_fail(&r->draft, 1, "edge %s lacks a port in 1 to %d", number,
+        return sv__draft_fail(&r->draft, line, "edge %s lacks a port in 1 to %d", number,
                               SV__MOST_PORTS);
     uint32_t device = sv__draft_find(&r->draft, sv_span_of(from));
     if (device == SV_ABSENT)
-        return sv__draft_fail(&r->draft, 1, "edge %s leaves unknown node %s", number, from);
+        return sv__draft_fail(&r->draft, line, "edge %s leaves unknown node %s", number, from);
     sv__draft_end end = {.device = device,
                          .port = (uint16_t)port,
                          .remote = sv_span_of(to),
                          .remote_port = (uint16_t)remote_port,
-                         .line = 1};
+                         .line = line};
     char link[64];
     size_t length = 0;
     const char *parts[2] = {width, speed};
@@ -155,24 +166,34 @@ static sv_status read_tree(struct reader *r, json_t *root)
     return SV_OK;
 }
 
+static sv_status read_text(struct reader *r, json_t *root, sv_span text, sv_fabric **fabric)
+{
+    SV_TRY(note_lines(&r->lines[0], text, "node_info"));
+    SV_TRY(note_lines(&r->lines[1], text, "edge_info"));
+    SV_TRY(read_tree(r, root));
+    return sv__draft_finish(&r->draft, fabric);
+}
+
 sv_status sv__read_netloc(sv_lines *lines, sv_fabric **fabric)
 {
-    struct reader r = {.lines = lines};
+    struct reader r = {0};
+    sv_json_feed feed = {.lines = lines};
     json_error_t error;
-    json_t *root = json_load_callback(feed, &r, JSON_REJECT_DUPLICATES, &error);
-    if (root == NULL && r.read_failed && sv_cancelled(lines->ctx))
-        return sv_fail(lines->ctx, SV_CANCELLED, "cancelled during reading");
-    if (root == NULL && r.read_failed)
-        return sv_fail(lines->ctx, SV_IO, "cannot read '%s'", lines->source->name);
-    if (root == NULL)
-        return sv_fail(lines->ctx, SV_BAD_INPUT, "%s:%d: JSON: %s", lines->source->name,
-                       error.line > 0 ? error.line : 1, error.text);
     sv__draft_init(&r.draft, lines->ctx, lines->source->name);
-    sv_status status = read_tree(&r, root);
+    sv_names_init(&r.lines[0], lines->ctx);
+    sv_names_init(&r.lines[1], lines->ctx);
+    json_t *root = json_load_callback(sv_json_feed_more, &feed, JSON_REJECT_DUPLICATES, &error);
+    sv_status status = feed.status;
+    if (status == SV_OK && root == NULL)
+        status = sv_fail(lines->ctx, SV_BAD_INPUT, "%s:%d: JSON: %s", lines->source->name,
+                         error.line > 0 ? error.line : 1, error.text);
     if (status == SV_OK)
-        status = sv__draft_finish(&r.draft, fabric);
+        status = read_text(&r, root, (sv_span){feed.text.at, feed.text.length}, fabric);
+    sv_names_release(&r.lines[1]);
+    sv_names_release(&r.lines[0]);
     sv__draft_release(&r.draft);
     json_decref(root);
+    sv_array_release(lines->ctx, &feed.text);
     return status;
 }
 

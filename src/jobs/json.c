@@ -7,8 +7,8 @@
  * in "job_resources". All of these are taken. An answer with "errors" in it is refused: no jobs
  * then does not mean that nothing runs.
  *
- * JSON is parsed by jansson; errors in it have jansson's line, errors in what it says the number of
- * the job in the list.
+ * JSON is parsed by jansson; errors in it have jansson's line, errors in what it says the line in
+ * which the job begins (json_walk.h) and its number in the list.
  *
  * Cost: linear in the text, plus its tree in memory.
  * Source: what Slurm 22.05 prints, and data of slurmrestd 24.05 (0.0.41).
@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_walk.h"
 #include "jobs/sheet.h"
 
 #ifndef SELVAGE_JANSSON
@@ -28,22 +29,7 @@ sv_status sv__read_slurm_json(sv__sheet *s)
 
 #else
 
-#include <errno.h>
 #include <jansson.h>
-
-struct feeder {
-    sv_lines *lines;
-    bool failed;
-};
-
-/* Hands jansson what the line buffer has already taken, then the rest of the source. */
-static size_t feed(void *buffer, size_t size, void *arg)
-{
-    struct feeder *r = arg;
-    int64_t got = sv_lines_raw(r->lines, buffer, size);
-    r->failed = got < 0;
-    return got < 0 ? (size_t)-1 : (size_t)got;
-}
 
 /* 12, or {"set": true, "infinite": false, "number": 12}; false if there is none. */
 static bool number_of(const json_t *value, int64_t *number)
@@ -148,7 +134,8 @@ static sv_status read_job(sv__sheet *s, const json_t *job)
         SV_TRY(find_nodes(s, job, &nodes));
     if (nodes == NULL) {
         s->left_out++;
-        s->nodeless += runs;
+        if (runs)
+            sv__sheet_nodeless(s);
         return SV_OK;
     }
     if (!number_of(json_object_get(job, "start_time"), &begin) || begin == 0 ||
@@ -175,16 +162,31 @@ static const char *first_error(const json_t *root)
     return json_is_string(one) ? json_string_value(one) : "an error without words";
 }
 
-static sv_status read_root(sv__sheet *s, const json_t *root)
+/* BAD_INPUT where a member of the whole is, or in line 1 if there is none. */
+static sv_status fail_at(sv__sheet *s, sv_span text, const char *key, const char *what)
+{
+    sv_json_walk walk = sv_json_walk_of(text);
+    s->lines.number = sv_json_walk_to(&walk, key) ? walk.line : 1;
+    return sv_lines_fail(&s->lines, "%s", what);
+}
+
+static sv_status read_root(sv__sheet *s, const json_t *root, sv_span text)
 {
     const json_t *jobs = json_is_array(root) ? root : json_object_get(root, "jobs");
     const char *error = first_error(root);
-    if (error != NULL)
-        return sv_fail(s->ctx, SV_BAD_INPUT, "%s: Slurm reports an error: %.200s",
-                       s->lines.source->name, error);
+    sv_json_walk walk = sv_json_walk_of(text);
+    if (error != NULL) {
+        char what[300];
+        snprintf(what, sizeof what, "Slurm reports an error: %.200s", error);
+        return fail_at(s, text, "errors", what);
+    }
     if (!json_is_array(jobs))
-        return sv_fail(s->ctx, SV_BAD_INPUT, "%s: no list of jobs in it", s->lines.source->name);
+        return fail_at(s, text, "jobs", "no list of jobs in it");
+    if (jobs != root && sv_json_walk_to(&walk, "jobs"))
+        walk = sv_json_walk_into(&walk);
     for (size_t i = 0; i < json_array_size(jobs); i++) {
+        sv_json_walk_next(&walk);
+        s->lines.number = walk.line;
         snprintf(s->place, sizeof s->place, "jobs[%zu]", i);
         SV_TRY(read_job(s, json_array_get(jobs, i)));
     }
@@ -193,20 +195,17 @@ static sv_status read_root(sv__sheet *s, const json_t *root)
 
 sv_status sv__read_slurm_json(sv__sheet *s)
 {
-    struct feeder feeder = {.lines = &s->lines};
+    sv_json_feed feed = {.lines = &s->lines};
     json_error_t error;
-    json_t *root = json_load_callback(feed, &feeder, 0, &error);
-    if (feeder.failed) {
-        json_decref(root);
-        return sv_cancelled(s->ctx) ? sv_fail(s->ctx, SV_CANCELLED, "cancelled during reading")
-                                    : sv_fail(s->ctx, SV_IO, "cannot read '%s': %s",
-                                              s->lines.source->name, strerror(errno));
-    }
-    if (root == NULL)
-        return sv_fail(s->ctx, SV_BAD_INPUT, "%s:%d: %.200s", s->lines.source->name,
-                       error.line < 1 ? 1 : error.line, error.text);
-    sv_status status = read_root(s, root);
+    json_t *root = json_load_callback(sv_json_feed_more, &feed, 0, &error);
+    sv_status status = feed.status;
+    if (status == SV_OK && root == NULL)
+        status = sv_fail(s->ctx, SV_BAD_INPUT, "%s:%d: %.200s", s->lines.source->name,
+                         error.line < 1 ? 1 : error.line, error.text);
+    if (status == SV_OK)
+        status = read_root(s, root, (sv_span){feed.text.at, feed.text.length});
     json_decref(root);
+    sv_array_release(s->ctx, &feed.text);
     return status;
 }
 

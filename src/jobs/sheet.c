@@ -57,7 +57,13 @@ sv_status sv__sheet_fail(const sv__sheet *s, const char *format, ...)
     va_end(args);
     if (s->place[0] == 0)
         return sv_lines_fail(&s->lines, "%s", what);
-    return sv_fail(s->ctx, SV_BAD_INPUT, "%s: %s: %s", s->lines.source->name, s->place, what);
+    return sv_lines_fail(&s->lines, "%s: %s", s->place, what);
+}
+
+void sv__sheet_nodeless(sv__sheet *s)
+{
+    if (s->nodeless++ == 0)
+        s->nodeless_line = s->lines.number;
 }
 
 /* ---- pushing ---- */
@@ -263,8 +269,9 @@ static sv_status check_left_out(const sv__sheet *s)
 {
     const char *name = s->lines.source->name;
     if (s->nodeless > 0 && s->entries.length == 0)
-        return sv_fail(s->ctx, SV_BAD_INPUT, "%s: %u job%s, and nodes are told of none", name,
-                       s->nodeless, s->nodeless == 1 ? " runs" : "s run");
+        return sv_fail(s->ctx, SV_BAD_INPUT, "%s:%llu: %u job%s, and nodes are told of none", name,
+                       (unsigned long long)s->nodeless_line, s->nodeless,
+                       s->nodeless == 1 ? " runs" : "s run");
     if (s->backwards > 0) /* clocks on walls are put back once a year */
         sv_warn(s->ctx, "%s: %u job%s ended before %s began, left out", name, s->backwards,
                 s->backwards == 1 ? "" : "s", s->backwards == 1 ? "it" : "they");

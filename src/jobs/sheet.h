@@ -27,9 +27,10 @@ typedef struct sv__sheet {
     SV_ARRAY(sv__entry) entries;
     SV_ARRAY(uint32_t) members;
     uint32_t left_out, nodeless; /* nodeless: of left_out, those that run all the same */
+    uint64_t nodeless_line;      /* of the first of them */
     uint32_t backwards;          /* of left_out, those that ended before they began */
     bool blank;
-    char place[48];     /* where the reader is, if lines do not tell: "jobs[5]" */
+    char place[48];     /* where the reader is, besides the line: "jobs[5]" */
     const char *advice; /* to go with host lists that look cut off, or NULL */
 } sv__sheet;
 
@@ -42,6 +43,9 @@ sv_status sv__sheet_begin(sv__sheet *s, sv_span job, int64_t begin, int64_t end)
 sv_status sv__sheet_host(sv__sheet *s, sv_span host);
 /* All hosts of a list. */
 sv_status sv__sheet_hosts(sv__sheet *s, sv_span list);
+
+/* A job that runs, they say, but has no nodes. */
+void sv__sheet_nodeless(sv__sheet *s);
 
 /* BAD_INPUT with "name:line: ", or "name: place: ", in front. */
 sv_status sv__sheet_fail(const sv__sheet *s, const char *format, ...) SV_PRINTF(2, 3);

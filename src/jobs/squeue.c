@@ -155,7 +155,8 @@ static sv_status add_job(struct reader *r, const sv_span *fields, bool has_state
                 sv__same_word(nodes, "n/a") || nodes.at[0] == '(';
     if (state == SV__STATE_IDLE || none) {
         s->left_out++;
-        s->nodeless += has_state && state == SV__STATE_RUNS;
+        if (has_state && state == SV__STATE_RUNS)
+            sv__sheet_nodeless(s);
         return SV_OK;
     }
     SV_TRY(sv__sheet_begin(s, sv__slurm_job(job), SV_TIME_UNKNOWN, SV_TIME_OPEN));

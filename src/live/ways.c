@@ -84,9 +84,8 @@ sv_status sv__live_carry(sv_ctx *ctx, const sv__set *from, const sv_fabric *to, 
 static sv_status read_roots(sv_live *live, const sv_fabric *f, sv_node *roots, size_t *count)
 {
     sv_file file;
-    uint32_t unknown = 0;
     SV_TRY(sv_file_open(&file, live->ctx, live->options.roots_path));
-    sv_status status = sv_roots_read(live->ctx, f, &file.source, roots, count, &unknown);
+    sv_status status = sv_roots_read(live->ctx, f, &file.source, roots, count, NULL);
     sv_file_close(&file);
     return status;
 }

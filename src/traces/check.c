@@ -25,8 +25,7 @@ struct check {
 
 static sv_status bad(const struct check *c, uint32_t rank, uint64_t event, const char *what)
 {
-    return sv_fail(c->ctx, SV_BAD_INPUT, "rank %u, event %llu: %s", rank, (unsigned long long)event,
-                   what);
+    return sv_fail(c->ctx, SV_BAD_INPUT, "%s: %s", sv__mpi_place_of(c->t, rank, event).text, what);
 }
 
 static bool is_send(const sv_mpi_event *e)

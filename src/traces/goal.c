@@ -163,7 +163,8 @@ static sv_status take_places(sv__goal *g, sv__goal_op *op)
 
 static sv_status read_op(sv__goal *g)
 {
-    sv__goal_op op = {.kind = word_is(g, "calc")   ? SV_MPI_COMPUTE
+    sv__goal_op op = {.line = g->line,
+                      .kind = word_is(g, "calc")   ? SV_MPI_COMPUTE
                               : word_is(g, "send") ? SV_MPI_ISEND
                                                    : SV_MPI_IRECV};
     if (op.kind == SV_MPI_IRECV && !word_is(g, "recv"))

@@ -11,6 +11,7 @@
 
 typedef struct sv__goal_op {
     uint64_t amount;
+    uint64_t line;
     uint32_t peer, tag, cpu;
     uint8_t kind; /* SV_MPI_COMPUTE, ISEND, IRECV */
 } sv__goal_op;

@@ -153,7 +153,7 @@ static sv_status begin(struct order *o, uint32_t i)
         e.request = o->request[i] = o->num_free > 0 ? o->free[--o->num_free] : o->requests++;
         push(&o->queue[BEGUN], i);
     }
-    SV_TRY(sv_mpi_add(o->g->trace, o->g->rank, &e));
+    SV_TRY(sv__mpi_add_line(o->g->trace, o->g->rank, &e, op->line));
     if (op->kind == SV_MPI_COMPUTE) { /* done first: who needs it must not wait for it */
         o->done[i] = 1;
         for (uint32_t k = o->lets.first[i]; k < o->lets.first[i + 1]; k++)
@@ -176,7 +176,7 @@ static sv_status finish(struct order *o, uint32_t i)
         e->request = 0;
     } else {
         sv_mpi_event e = {.kind = SV_MPI_WAIT, .call = SV_CALL_WAIT, .request = o->request[i]};
-        SV_TRY(sv_mpi_add(o->g->trace, o->g->rank, &e));
+        SV_TRY(sv__mpi_add_line(o->g->trace, o->g->rank, &e, o->g->ops.at[i].line));
     }
     o->last = SV_NONE;
     is_done(o, i);

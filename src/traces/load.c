@@ -124,7 +124,7 @@ static sv_status load_bytes(struct join *join, const char *path, const uint8_t *
     }
     if (length < sizeof sv__svt_magic || memcmp(bytes, sv__svt_magic, sizeof sv__svt_magic) != 0)
         return sv_fail(join->ctx, SV_BAD_INPUT,
-                       "%s: no trace: neither .svt nor GOAL nor an OTF2 archive's .otf2", path);
+                       "%s:1: no trace: neither .svt nor GOAL nor an OTF2 archive's .otf2", path);
     SV_TRY(sv__svt_parse(join->ctx, path, bytes, length, &join->trace, &join->has));
     warn_of_missing(join, path);
     return SV_OK;
@@ -141,7 +141,7 @@ sv_status sv_mpi_load(sv_ctx *ctx, const char *path, sv_mpi_trace **trace)
         uint8_t *bytes = NULL;
         size_t length = 0;
         SV_TRY(slurp_path(ctx, path, &bytes, &length));
-        status = load_bytes(&join, path, bytes, length);
+        status = load_bytes(&join, strcmp(path, "-") == 0 ? "<stdin>" : path, bytes, length);
         sv_release(ctx, bytes);
     }
     sv_release(ctx, join.has);

@@ -199,9 +199,8 @@ static sv_status sizes_fit(sv_mpi_replay *p)
             if (sv__is_collective(e) && blocks)
                 most /= t->groups[e->group].size;
             if (e->amount > most)
-                return sv_fail(p->ctx, SV_UNSUPPORTED,
-                               "rank %u, event %llu: messages of 4 GiB or more", rank,
-                               (unsigned long long)i);
+                return sv_fail(p->ctx, SV_UNSUPPORTED, "%s: messages of 4 GiB or more",
+                               sv__mpi_place_of(t, rank, i).text);
         }
     return SV_OK;
 }
@@ -219,8 +218,8 @@ static sv_status times_fit(sv_mpi_replay *p)
             ns += e->kind == SV_MPI_COMPUTE ? (double)e->amount : 0;
             if (ns > most)
                 return sv_fail(p->ctx, SV_UNSUPPORTED,
-                               "rank %u, event %llu: the rank computes for more than 14 days", rank,
-                               (unsigned long long)i);
+                               "%s: the rank computes for more than 14 days",
+                               sv__mpi_place_of(t, rank, i).text);
         }
     }
     return SV_OK;

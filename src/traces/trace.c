@@ -8,6 +8,7 @@
  * never NULL. What events say is not looked at here (check.c does that).
  * Cost: O(1) an event, amortised; O(groups + ranks of one) a group.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -104,8 +105,10 @@ void sv_mpi_free(sv_mpi_trace *trace)
 {
     if (trace == NULL)
         return;
-    for (uint32_t rank = 0; trace->ranks != NULL && rank < trace->num_ranks; rank++)
+    for (uint32_t rank = 0; trace->ranks != NULL && rank < trace->num_ranks; rank++) {
+        sv_release(trace->ctx, trace->ranks[rank].lines);
         sv_release(trace->ctx, trace->ranks[rank].events);
+    }
     for (uint32_t group = 0; group < trace->num_groups; group++)
         sv_release(trace->ctx, trace->groups[group].ranks);
     sv_release(trace->ctx, trace->ranks);
@@ -137,6 +140,32 @@ sv_status sv_mpi_add(sv_mpi_trace *trace, uint32_t rank, const sv_mpi_event *eve
         SV_TRY(sv__mpi_reserve(trace, rank, 1));
     of->events[of->length++] = *event;
     return SV_OK;
+}
+
+sv_status sv__mpi_add_line(sv_mpi_trace *trace, uint32_t rank, const sv_mpi_event *event,
+                           uint64_t line)
+{
+    SV_TRY(sv_mpi_add(trace, rank, event));
+    sv_mpi_rank *of = &trace->ranks[rank];
+    size_t room = (size_t)of->lines_room;
+    SV_TRY(sv__array_grow(trace->ctx, (void **)&of->lines, &room, (size_t)of->length,
+                          sizeof *of->lines));
+    of->lines_room = room;
+    of->lines[of->length - 1] = line > UINT32_MAX ? 0 : (uint32_t)line;
+    return SV_OK;
+}
+
+sv__mpi_place sv__mpi_place_of(const sv_mpi_trace *trace, uint32_t rank, uint64_t event)
+{
+    const sv_mpi_rank *of = &trace->ranks[rank];
+    sv__mpi_place place;
+    int length = 0;
+    if (of->lines != NULL && event < of->length && of->lines[event] > 0)
+        length =
+            snprintf(place.text, sizeof place.text, "%.200s:%u: ", trace->name, of->lines[event]);
+    snprintf(place.text + length, sizeof place.text - (size_t)length, "rank %u, event %llu", rank,
+             (unsigned long long)event);
+    return place;
 }
 
 /* ---- groups ---- */

@@ -15,6 +15,16 @@
 /* Makes room for so many events more of a rank. UNSUPPORTED: too many. */
 sv_status sv__mpi_reserve(sv_mpi_trace *trace, uint32_t rank, uint64_t more);
 
+/* Adds an event that stands in a line of a text. */
+sv_status sv__mpi_add_line(sv_mpi_trace *trace, uint32_t rank, const sv_mpi_event *event,
+                           uint64_t line);
+
+/* Where an event is: "rank 3, event 17", with "file:line: " in front where it is from a text. */
+typedef struct sv__mpi_place {
+    char text[300];
+} sv__mpi_place;
+sv__mpi_place sv__mpi_place_of(const sv_mpi_trace *trace, uint32_t rank, uint64_t event);
+
 /* ---- kinds of events ---- */
 
 static inline bool sv__is_collective(const sv_mpi_event *e)

@@ -385,7 +385,7 @@ class Info(Base):
         io = self.write("io", guids[3] + "\n0x77\n")
         result = ok("info", "mesh:2x2", "--json", "--cn-guids", compute, "--io-guids", io)
         self.assertEqual(result.json["roles"], {"compute": 2, "io": 1, "other": 1})
-        self.assertIn("1 GUID(s) are not in the fabric", result.err)
+        self.assertIn("io:2: 0x0000000000000077 is no host of the fabric", result.err)
 
     def test_lists_of_io_nodes_leave_the_others_alone(self):
         guids = ok("topo", "mesh:2x2", "--format", "cn-guids").out.split()

@@ -21,7 +21,7 @@ class Trees(Base):
         again = self.path("again")
         result = ok("route", "kary:k=2,n=2,hosts=2", "--engine", "ftree", "--order", order,
                     "--order-out", again)
-        self.assertIn("1 GUID(s) are no host of the fabric", result.err)
+        self.assertIn("order:5: 0x0000000000000099 is no host of the fabric", result.err)
         with open(again) as file:
             self.assertEqual(file.read().splitlines(), list(reversed(lines)))
         self.expect_error(4, "--order-out: weave has no order of hosts", "route", "mesh:2",

@@ -82,9 +82,9 @@ class Read(Base):
                                                   "host5 4\n")
 
     def test_another_fabric_is_noticed(self):
-        self.expect_error_lines(3, "<stdin>: none of the 2 hosts is in the fabric", "jobs", "read", "-",
+        self.expect_error_lines(3, "<stdin>:1: none of the 2 hosts is in the fabric", "jobs", "read", "-",
                                 "--fabric", NET, stdin=b"1|R|a\n2|R|b\n")
-        self.expect_error_lines(3, "<stdin>: the only host is not in the fabric: is it the right one?", "jobs", "read",
+        self.expect_error_lines(3, "<stdin>:1: the only host is not in the fabric: is it the right one?", "jobs", "read",
                                 "-", "--fabric", NET, stdin=b"1|R|a\n")
 
     def expect_error_lines(self, code, text, *arguments, **options):
@@ -233,7 +233,7 @@ class Filter(Base):
                          "titles; --empty: nothing runs"),
                  (3, "\n \n", "not a word in it"),
                  (2, over, "<stdin>: all of these jobs have ended: which run now is not told"),
-                 (3, "1|RUNNING|\n", "<stdin>: 1 job runs, and nodes are told of none")]
+                 (3, "1|RUNNING|\n", "<stdin>:1: 1 job runs, and nodes are told of none")]
         if selvage("jobs", "read", "-", stdin=b"{\"jobs\": []}").code == 0:
             cases += [(3, '{"jobs":[{"job_id":1,"job_state":["RUNNING"],"nodes":["host0","host5"]}]}',
                        "jobs[0]: it runs, and nodes is not a text"),

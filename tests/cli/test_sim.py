@@ -447,8 +447,8 @@ class Traffic(Case):
         self.assertEqual(found["messages"], 4 * 3)
         guids[1:1] = ["0x77"]
         result = ok("sim", tables, "--order", self.write("order", "\n".join(guids)))
-        self.assertIn("warning: %s: 1 GUID(s) are no host of the fabric" % order, result.err)
-        self.expect(3, "none of its GUIDs", tables, "--order", self.write("order", ""))
+        self.assertIn("warning: %s:2: 0x0000000000000077 is no host of the fabric" % order, result.err)
+        self.expect(3, "order:1: no GUIDs in it", tables, "--order", self.write("order", ""))
 
     def test_jobs(self):
         tables = self.route()

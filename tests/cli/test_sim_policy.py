@@ -285,14 +285,14 @@ class Traces(Case):
 
     def test_messages_name_the_trace(self):
         large = self.write("large.goal", "num_ranks 2\nrank 0 {\nsend 4294967296b to 1\n}\nrank 1 {\n}\n")
-        self.expect(4, "%s: rank 0, event 0: messages of 4 GiB or more" % large, *TREE, "--trace", large)
+        self.expect(4, "%s:3: rank 0, event 0: messages of 4 GiB or more" % large, *TREE, "--trace", large)
         self.expect(4, "lu:ranks=128: 128 ranks, but 64 terminals", *TREE, "--trace", "lu:ranks=128")
         long = self.write("long.goal", "num_ranks 1\nrank 0 {\na: calc 700000000000000\nb: calc 700000000000000\nb requires a\n}\n")
-        self.expect(4, "%s: rank 0, event 1: the rank computes for more than 14 days" % long, *TREE, "--trace", long)
+        self.expect(4, "%s:4: rank 0, event 1: the rank computes for more than 14 days" % long, *TREE, "--trace", long)
         self.assertEqual(self.json(*TREE, "--trace", long, "--compute", "0.5")["execution_us"], 700000000000)
         self.expect(4, "rank 0, event 0: the rank computes", *TREE, "--trace", long, "--compute", "0.5", "--repeat", "4")
         lonely = self.write("lonely.goal", "num_ranks 2\nrank 0 {\n}\nrank 1 {\nrecv 1b from 0\n}\n")
-        self.expect(3, "%s: rank 1, event 0: there is no message for this receive" % lonely, *TREE, "--trace", lonely)
+        self.expect(3, "%s:5: rank 1, event 0: there is no message for this receive" % lonely, *TREE, "--trace", lonely)
 
     def test_what_is_no_trace(self):
         self.expect(5, "none.svt", *TREE, "--trace", self.path("none.svt"))

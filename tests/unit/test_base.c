@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/heap.h"
 #include "base/json.h"
+#include "base/json_walk.h"
 #include "base/near.h"
 #include "base/rng.h"
 #include "base/threads.h"
@@ -410,6 +411,52 @@ static void put(const char *path, const char *text, bool commit)
         sv_file_close(&file);
 }
 
+static void lines_of_json_are_told(void **state)
+{
+    (void)state;
+    const char *text = "\n{\"a\": \"}\\\"]\",\n \"b\" :\n[1,{\"c\":[\n]},\n\"d\"], \"e\":\ntrue\n}";
+    static const struct {
+        const char *key;
+        uint64_t line;
+    } members[] = {{"a", 2}, {"b", 3}, {"e", 6}};
+    sv_json_walk walk = sv_json_walk_of(sv_span_of(text)), inside;
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(sv_json_walk_next(&walk));
+        assert_true(sv_span_is(walk.key, members[i].key));
+        assert_int_equal(walk.line, members[i].line);
+        inside = sv_json_walk_into(&walk);
+        const uint64_t lines[] = {4, 4, 6};
+        for (size_t k = 0; i == 1 && k < 3; k++) {
+            assert_true(sv_json_walk_next(&inside));
+            assert_int_equal(inside.key.length, 0);
+            assert_int_equal(inside.line, lines[k]);
+        }
+        assert_false(sv_json_walk_next(&inside));
+    }
+    assert_false(sv_json_walk_next(&walk));
+    walk = sv_json_walk_of(sv_span_of(text));
+    assert_true(sv_json_walk_to(&walk, "e"));
+    walk = sv_json_walk_of(sv_span_of(text));
+    assert_false(sv_json_walk_to(&walk, "c"));
+    /* Any piece of it, and any nonsense, ends. */
+    sv_rng rng;
+    sv_rng_init(&rng, 7);
+    for (int i = 0; i < 20000; i++) {
+        char odd[24];
+        size_t length = sv_rng_below(&rng, sizeof odd);
+        for (size_t k = 0; k < length; k++)
+            odd[k] = "{}[],:\"\\ \n1a"[sv_rng_below(&rng, 12)];
+        walk = sv_json_walk_of((sv_span){odd, length});
+        size_t count = 0;
+        while (sv_json_walk_next(&walk)) {
+            inside = sv_json_walk_into(&walk);
+            while (sv_json_walk_next(&inside))
+                assert_true(++count < 1000);
+            assert_true(++count < 1000);
+        }
+    }
+}
+
 static void files_appear_whole_or_not_at_all(void **state)
 {
     (void)state;
@@ -568,6 +615,7 @@ int main(void)
         cmocka_unit_test(a_source_that_fails_is_an_io_error),
         cmocka_unit_test(numbers_do_not_overflow),
         cmocka_unit_test(json_is_escaped),
+        cmocka_unit_test(lines_of_json_are_told),
         cmocka_unit_test(files_appear_whole_or_not_at_all),
         cmocka_unit_test(pieces_are_all_done),
         cmocka_unit_test(pools_do_many_loops),

@@ -145,9 +145,9 @@ static void jobs_that_run_without_nodes(void **state)
     TELLS("1|RUNNING|\n2|RUNNING|n1\n", SV_JOBS_AUTO, "2: n1; left 1");
     TELLS("JOBID|STATE|NODELIST\n1|RUNNING|(null)\n2|RUNNING|n1\n", SV_JOBS_AUTO, "2: n1; left 1");
     REFUSES("1|RUNNING|\n2|R|\n3|PENDING|\n", SV_JOBS_AUTO, SV_BAD_INPUT,
-            "jobs: 2 jobs run, and nodes are told of none");
+            "jobs:1: 2 jobs run, and nodes are told of none");
     REFUSES("JOBID|STATE|NODELIST\n1|RUNNING|\n", SV_JOBS_AUTO, SV_BAD_INPUT,
-            "jobs: 1 job runs, and nodes are told of none");
+            "jobs:2: 1 job runs, and nodes are told of none");
 }
 
 /* Whether there was anything at all. */
@@ -388,9 +388,9 @@ static void json_that_is_refused(void **state)
     (void)state;
     skip_without_jansson();
     REFUSES("{\"jobs\": [{\"job_id\": 1, \"job_state\": \"RUNNING\", \"nodes\": \"n[1\"}]}",
-            SV_JOBS_AUTO, SV_BAD_INPUT, "jobs: jobs[0]: nodes 'n[1': a bracket is not closed");
+            SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:1: jobs[0]: nodes 'n[1': a bracket is not closed");
     REFUSES("{\"jobs\": [{\"job_id\": 1, \"job_state\": \"RUNNING\", \"nodes\": \"a\\nb\"}]}",
-            SV_JOBS_AUTO, SV_BAD_INPUT, "jobs: jobs[0]: nodes 'a");
+            SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:1: jobs[0]: nodes 'a");
     REFUSES("{\"jobs\": [{\"job_state\": \"RUNNING\"}]}", SV_JOBS_AUTO, SV_BAD_INPUT,
             "jobs[0]: no job_id");
     REFUSES("{\"jobs\": [{\"job_id\": 1}]}", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs[0]: no job_state");
@@ -414,13 +414,13 @@ static void json_that_is_refused(void **state)
         REFUSES(text, SV_JOBS_AUTO, SV_BAD_INPUT, wrong[i][1]);
     }
     REFUSES("{\"jobs\": [{\"job_id\": 1, \"job_state\": \"RUNNING\", \"nodes\": \"\"}]}",
-            SV_JOBS_AUTO, SV_BAD_INPUT, "jobs: 1 job runs, and nodes are told of none");
-    REFUSES("{\"nodes\": []}", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs: no list of jobs");
+            SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:1: 1 job runs, and nodes are told of none");
+    REFUSES("{\"nodes\": []}", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:1: no list of jobs");
     REFUSES("{\n\"jobs\": [\n}", SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:3: ");
     REFUSES(
         "{\"errors\": [{\"error\": \"Unable to contact slurm controller\", \"error_number\": 1}], "
         "\"jobs\": []}",
-        SV_JOBS_AUTO, SV_BAD_INPUT, "jobs: Slurm reports an error: Unable to contact");
+        SV_JOBS_AUTO, SV_BAD_INPUT, "jobs:1: Slurm reports an error: Unable to contact");
 }
 
 static void job_maps_are_allocations_too(void **state)
