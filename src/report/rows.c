@@ -20,11 +20,7 @@ enum { MOST_TEXT = 500 * 1000, MOST_COLUMNS = 100 };
 
 static sv_status damaged(sv__report *r)
 {
-    int code = sqlite3_errcode(r->db);
-    sv_status status = code == SQLITE_NOMEM                             ? SV_NO_MEMORY
-                       : code == SQLITE_CORRUPT || code == SQLITE_ERROR ? SV_BAD_INPUT
-                                                                        : SV_IO;
-    return sv_fail(r->ctx, status, "%s: %s", r->name, sqlite3_errmsg(r->db));
+    return sv_database_fail(r->ctx, r->db, r->name, "read");
 }
 
 /* All is read as of one moment, even while a study goes on. */

@@ -31,30 +31,27 @@ static const struct {
 
 enum { NUM_ANSWERS = sizeof answers / sizeof answers[0] };
 
-static sv_status ask_number(sv_ctx *ctx, sqlite3 *db, const char *sql, sqlite3_int64 *number)
+static sv_status ask_number(sv_ctx *ctx, sqlite3 *db, const char *path, const char *sql,
+                            sqlite3_int64 *number)
 {
     sqlite3_stmt *query = NULL;
+    sv_status status = SV_OK;
     if (sqlite3_prepare_v2(db, sql, -1, &query, NULL) != SQLITE_OK ||
-        sqlite3_step(query) != SQLITE_ROW) {
-        sqlite3_finalize(query);
-        return sv_fail(ctx, sqlite3_errcode(db) == SQLITE_NOTADB ? SV_BAD_INPUT : SV_IO, "%s",
-                       sqlite3_errmsg(db));
-    }
-    *number = sqlite3_column_int64(query, 0);
+        sqlite3_step(query) != SQLITE_ROW)
+        status = sv_database_fail(ctx, db, path, "read");
+    else
+        *number = sqlite3_column_int64(query, 0);
     sqlite3_finalize(query);
-    return SV_OK;
+    return status;
 }
 
 static sv_status check_version(sv_ctx *ctx, const char *path, sqlite3 *db)
 {
     sqlite3_int64 id = 0, version = 0;
-    sv_status status = ask_number(ctx, db, "PRAGMA application_id", &id);
-    if (status == SV_OK)
-        status = ask_number(ctx, db, "PRAGMA user_version", &version);
-    if (status == SV_BAD_INPUT || (status == SV_OK && id != SV__SCHEMA_ID))
-        return sv_fail(ctx, SV_BAD_INPUT, "%s: not a database of a study", path);
-    if (status != SV_OK)
-        return sv_fail(ctx, status, "cannot read '%s': %s", path, sqlite3_errmsg(db));
+    SV_TRY(ask_number(ctx, db, path, "PRAGMA application_id", &id));
+    SV_TRY(ask_number(ctx, db, path, "PRAGMA user_version", &version));
+    if (id != SV__SCHEMA_ID)
+        return sv_fail(ctx, SV_BAD_INPUT, "%s: is no database of a study", path);
     if (version > sv__schema_version())
         return sv_fail(ctx, SV_UNSUPPORTED,
                        "%s: version %lld, written by a newer selvage (this: %d)", path,
@@ -63,7 +60,7 @@ static sv_status check_version(sv_ctx *ctx, const char *path, sqlite3 *db)
         return sv_fail(ctx, SV_BAD_INPUT,
                        "%s: version %lld is brought up to date (%d) when a study is run on it",
                        path, (long long)version, sv__schema_version());
-    return SV_OK;
+    return sv_database_check(ctx, db, path);
 }
 
 sv_status sv_answers_open(sv_ctx *ctx, const char *path, sqlite3 **db)

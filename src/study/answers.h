@@ -31,6 +31,16 @@ typedef struct sv_answer_options {
 /* Opens a database to read it: one of ours, of this version. BAD_INPUT or IO otherwise. */
 sv_status sv_answers_open(sv_ctx *ctx, const char *path, sqlite3 **db);
 
+/*
+ * An error of SQLite as one of ours: BAD_INPUT if it is the file's fault, IO if the system's. path
+ * NULL: what SQLite calls it. doing: "read", "write" …
+ */
+sv_status sv_database_fail(sv_ctx *ctx, sqlite3 *db, const char *path, const char *doing);
+/* Whether all tables and columns of this version are there: BAD_INPUT if not. */
+sv_status sv_database_check(sv_ctx *ctx, sqlite3 *db, const char *path);
+/* Whether every page of it is sound: BAD_INPUT if not. Reads all of it. */
+sv_status sv_database_whole(sv_ctx *ctx, sqlite3 *db, const char *path);
+
 /* The answers there are, in the order of a report: name and summary, NULL after the last. */
 const char *sv_answer_name(size_t index);
 const char *sv_answer_summary(size_t index);

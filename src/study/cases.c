@@ -69,9 +69,7 @@ enum {
 
 sv_status sv__sql_failed(sv_ctx *ctx, sqlite3 *db)
 {
-    int code = sqlite3_errcode(db);
-    return sv_fail(ctx, code == SQLITE_NOMEM ? SV_NO_MEMORY : SV_IO, "the database: %s",
-                   sqlite3_errmsg(db));
+    return sv_database_fail(ctx, db, NULL, "read");
 }
 
 /* ---- names become numbers ---- */

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "study/answers.h"
 #include "study/schema.h"
 
 /* How long to wait for somebody else who writes. */
@@ -23,13 +24,7 @@ enum { PATIENCE_MS = 60000 };
 
 sv_status sv__store_fail(const sv__store_db *store, const char *doing)
 {
-    int code = store->db != NULL ? sqlite3_errcode(store->db) : SQLITE_NOMEM;
-    const char *why = store->db != NULL ? sqlite3_errmsg(store->db) : "out of memory";
-    if (code == SQLITE_NOMEM)
-        return sv_fail(store->ctx, SV_NO_MEMORY, "out of memory");
-    if (code == SQLITE_NOTADB)
-        return sv_fail(store->ctx, SV_BAD_INPUT, "%s: is no database of a study", store->path);
-    return sv_fail(store->ctx, SV_IO, "%s: cannot %s: %s", store->path, doing, why);
+    return sv_database_fail(store->ctx, store->db, store->path, doing);
 }
 
 static sv_status run(const sv__store_db *store, const char *sql, const char *doing)
@@ -70,7 +65,8 @@ static sv_status version_of(const sv__store_db *store, int64_t *version)
         return sv_fail(store->ctx, SV_UNSUPPORTED,
                        "%s: was written by a newer selvage (schema %lld, this one knows %d)",
                        store->path, (long long)*version, sv__schema_version());
-    return SV_OK;
+    return *version == sv__schema_version() ? sv_database_check(store->ctx, store->db, store->path)
+                                            : SV_OK;
 }
 
 static sv_status migrate(const sv__store_db *store)

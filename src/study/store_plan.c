@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "study/answers.h"
 #include "study/store.h"
 
 static sv_status run(const sv__store_db *store, const char *sql)
@@ -197,7 +198,9 @@ sv_status sv_study_merge(sv_ctx *ctx, const char *database, const char *other)
         a.st_ino == b.st_ino)
         return sv_refuse(ctx, "'%s' and '%s' are the same database", database, other);
     SV_TRY(sv__store_read(&from, ctx, other)); /* brings it up to date, and tells what is wrong */
+    sv_status sound = sv_database_whole(ctx, from.db, other);
     sv__store_close(&from);
+    SV_TRY(sound);
     SV_TRY(sv__store_open(&store, ctx, database));
     char *attach = sqlite3_mprintf("ATTACH %Q AS other", other);
     sv_status status =

@@ -60,14 +60,14 @@ class ReportTest(unittest.TestCase):
         self.refused(5, "none.db", self.path("none.db"), "-o", page)
         with open(self.path("text"), "w") as file:
             file.write("not a database, but long enough to look at\n" * 100)
-        self.refused(3, "not a database of a study", self.path("text"), "-o", page)
+        self.refused(3, "is no database of a study", self.path("text"), "-o", page)
         open(self.path("empty"), "w").close()
-        self.refused(3, "not a database of a study", self.path("empty"), "-o", page)
+        self.refused(3, "is no database of a study", self.path("empty"), "-o", page)
         other = sqlite3.connect(self.path("other.db"))
         other.execute("CREATE TABLE cell (id)")
         other.commit()
         other.close()
-        self.refused(3, "not a database of a study", self.path("other.db"), "-o", page)
+        self.refused(3, "is no database of a study", self.path("other.db"), "-o", page)
         self.assertFalse(os.path.exists(page))
 
     def test_newer_database(self):

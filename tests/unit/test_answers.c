@@ -146,9 +146,9 @@ static void databases_that_are_none(void **state)
     assert_true(file >= 0);
     sqlite3 *db = NULL;
     FAILS(ctx, sv_answers_open(ctx, "/nowhere/study.db", &db), SV_IO, "/nowhere/study.db");
-    FAILS(ctx, sv_answers_open(ctx, path, &db), SV_BAD_INPUT, "not a database of a study");
+    FAILS(ctx, sv_answers_open(ctx, path, &db), SV_BAD_INPUT, "is no database of a study");
     assert_int_equal(write(file, "a text, and no database", 23), 23);
-    FAILS(ctx, sv_answers_open(ctx, path, &db), SV_BAD_INPUT, "not a database of a study");
+    FAILS(ctx, sv_answers_open(ctx, path, &db), SV_BAD_INPUT, "is no database of a study");
     assert_int_equal(ftruncate(file, 0), 0);
     sqlite3 *made = small_database(path);
     OK(ctx, sv_answers_open(ctx, path, &db));
