@@ -230,9 +230,6 @@ void app_json_two_sets(sv_json *json, const app_two_sets *sets);
  */
 int app_format(struct app *app, const char *name, const char *output, sv_format *format);
 
-/* A text as one field of a line of comma-separated values (RFC 4180). */
-void app_csv_field(sv_text *out, const char *text);
-
 /* Text for standard output; app_print_end hands it over. */
 sv_status app_print_begin(struct app *app, sv_text *out);
 sv_status app_print_end(struct app *app, sv_text *out);

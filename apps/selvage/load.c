@@ -195,15 +195,3 @@ uint32_t app_count_links(const sv_fabric *f, uint32_t *others)
         *others = rest;
     return links;
 }
-
-void app_csv_field(sv_text *out, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        sv_text_print(out, "%s", text);
-        return;
-    }
-    sv_text_add(out, "\"", 1);
-    for (; *text != 0; text++)
-        sv_text_add(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-    sv_text_add(out, "\"", 1);
-}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "base/file.h"
 #include "selvage/measured.h"
 
@@ -48,7 +49,7 @@ static sv_status write_heat(struct app *app, const struct metrics_options *o,
 
 static void write_end(sv_text *out, const sv_fabric *f, sv_channel c)
 {
-    app_csv_field(out, sv_node_name(f, f->tail[c.i]));
+    sv_csv_field(out, sv_node_name(f, f->tail[c.i]));
     sv_text_print(out, ",0x%016llx,%u,", (unsigned long long)sv_node_guid(f, f->tail[c.i]),
                   f->port[c.i]);
 }

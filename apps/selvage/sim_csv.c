@@ -4,12 +4,13 @@
  */
 #include <string.h>
 
+#include "base/csv.h"
 #include "selvage/sim_shared.h"
 
 /* A node's name and GUID as two fields. */
 static void node(sv_text *out, const struct sim *sim, sv_node v)
 {
-    app_csv_field(out, sv_node_name(sim->f, v));
+    sv_csv_field(out, sv_node_name(sim->f, v));
     sv_text_print(out, ",0x%016llx", (unsigned long long)sv_node_guid(sim->f, v));
 }
 
@@ -147,9 +148,9 @@ static void stuck(sv_text *out, const struct sim *sim)
         node(out, sim, f->tail[s->out.i]);
         sv_text_print(out, ",%u,%u,%u,%u,%s,", in, s->lane, f->port[s->out.i], s->out_lane,
                       s->behind ? "yes" : "no");
-        app_csv_field(out, sv_node_name(f, (sv_node){f->num_switches + s->from}));
+        sv_csv_field(out, sv_node_name(f, (sv_node){f->num_switches + s->from}));
         sv_text_add(out, ",", 1);
-        app_csv_field(out, sv_node_name(f, sim->r->node[s->destination]));
+        sv_csv_field(out, sv_node_name(f, sim->r->node[s->destination]));
         sv_text_print(out, ",%.6f\n", sim_us(s->since));
     }
 }

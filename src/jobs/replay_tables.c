@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/csv.h"
 #include "jobs/dates.h"
 #include "jobs/replay.h"
 
@@ -75,19 +75,6 @@ static void write_value(sv_text *out, double value, int digits)
         sv_text_print(out, ",%.*f", digits, value);
 }
 
-/* A text as one field (RFC 4180). */
-static void write_field(sv_text *out, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        sv_text_print(out, "%s", text);
-        return;
-    }
-    sv_text_print(out, "\"");
-    for (; *text != 0; text++)
-        sv_text_add(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-    sv_text_print(out, "\"");
-}
-
 sv_status sv_replay_write_csv(sv_ctx *ctx, const sv_replay *replay, const sv_sink *sink)
 {
     sv_text out;
@@ -106,7 +93,7 @@ sv_status sv_replay_write_csv(sv_ctx *ctx, const sv_replay *replay, const sv_sin
             sv_text_print(&out, "%s,%.6f,%u,%u,%u,%u,", date,
                           (double)(sample->at - replay->samples[0].at) / DAY, sample->scene,
                           sample->running, scene->jobs, scene->terminals);
-            write_field(&out, replay->engines[e].label);
+            sv_csv_field(&out, replay->engines[e].label);
             for (int m = 0; m < SV_REPLAY_METRICS; m++)
                 write_value(&out, values[m], m == SV_REPLAY_EFI ? 0 : 6);
             sv_text_print(&out, "\n");

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "study/table.h"
 
 enum { SHOWN_DIGITS = 5, KEPT_DIGITS = 10, MOST_DIGITS = 12 };
@@ -184,32 +185,18 @@ void sv_table_write_text(sv_text *out, const sv_table *t, size_t most)
 
 /* ---- CSV ---- */
 
-static void csv_text(sv_text *out, const char *text)
-{
-    size_t length = strlen(text);
-    if (strpbrk(text, ",\"\r\n") == NULL &&
-        (length == 0 || (text[0] != ' ' && text[length - 1] != ' '))) {
-        sv_text_add(out, text, length);
-        return;
-    }
-    sv_text_add(out, "\"", 1);
-    for (const char *c = text; *c != 0; c++)
-        sv_text_add(out, *c == '"' ? "\"\"" : c, *c == '"' ? 2 : 1);
-    sv_text_add(out, "\"", 1);
-}
-
 void sv_table_write_csv(sv_text *out, const sv_table *t)
 {
     char buffer[400];
     for (size_t c = 0; c < t->num_columns; c++) {
         head_text(&t->heads[c], buffer, sizeof buffer);
-        csv_text(out, buffer);
+        sv_csv_field(out, buffer);
         sv_text_add(out, c + 1 == t->num_columns ? "\n" : ",", 1);
     }
     for (size_t i = 0; i < t->num_columns * sv_table_rows(t); i++) {
         const sv_table_value *v = &t->values[i];
         if (v->text != NULL)
-            csv_text(out, v->text);
+            sv_csv_field(out, v->text);
         else if (!is_missing(v))
             sv_text_print(out, "%.*g", KEPT_DIGITS, v->number);
         sv_text_add(out, (i + 1) % t->num_columns == 0 ? "\n" : ",", 1);

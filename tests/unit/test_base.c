@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/bitset.h"
 #include "base/cells.h"
+#include "base/csv.h"
 #include "base/file.h"
 #include "base/heap.h"
 #include "base/json.h"
@@ -411,6 +412,45 @@ static void put(const char *path, const char *text, bool commit)
         sv_file_close(&file);
 }
 
+static void fields_of_csv_are_no_formulas(void **state)
+{
+    (void)state;
+    static const char *const fields[][2] = {
+        {"plain", "plain"},
+        {"", ""},
+        {"a,b", "\"a,b\""},
+        {"a \"b\"", "\"a \"\"b\"\"\""},
+        {" a", "\" a\""},
+        {"a ", "\"a \""},
+        {"=1+1", "'=1+1"},
+        {"+x", "'+x"},
+        {"-x", "'-x"},
+        {"@x", "'@x"},
+        {"\tx", "'\tx"},
+        {"\rx", "\"'\rx\""},
+        {"'x", "''x"},
+        {"=a,b", "\"'=a,b\""},
+        {"-", "-"},
+        {"-7", "-7"},
+        {"+7.5e-3", "+7.5e-3"},
+        {"-7.5.1", "'-7.5.1"},
+        {"-.5", "-.5"},
+        {"-7e", "'-7e"},
+        {"-0x10", "'-0x10"},
+        {"1-2", "1-2"},
+        {"=", "="},
+        {"-1 ", "\"'-1 \""},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        sv_text out;
+        sv_text_init(&out, ctx, NULL);
+        sv_csv_field(&out, fields[i][0]);
+        OK(ctx, sv_text_finish(&out));
+        assert_string_equal(out.at == NULL ? "" : out.at, fields[i][1]);
+        sv_text_release(&out);
+    }
+}
+
 static void lines_of_json_are_told(void **state)
 {
     (void)state;
@@ -615,6 +655,7 @@ int main(void)
         cmocka_unit_test(a_source_that_fails_is_an_io_error),
         cmocka_unit_test(numbers_do_not_overflow),
         cmocka_unit_test(json_is_escaped),
+        cmocka_unit_test(fields_of_csv_are_no_formulas),
         cmocka_unit_test(lines_of_json_are_told),
         cmocka_unit_test(files_appear_whole_or_not_at_all),
         cmocka_unit_test(pieces_are_all_done),

@@ -19,6 +19,7 @@ import tempfile
 
 SOURCE = os.environ.get("SELVAGE_SOURCE", os.path.join(os.path.dirname(__file__), "..", ".."))
 SELVAGE = os.environ.get("SELVAGE", os.path.join(SOURCE, "build", "selvage"))
+FORMULAS = ("=1+1", "+x", "-y,z", "@s", "'q", "-7.5", "-")
 ODD = "</script><script>window.hurt=1</script>"
 
 
@@ -281,6 +282,8 @@ def odd(path):
                 if level or seed == 1:
                     f.add(plan, ODD, body, engine, "link", level, seed if level else 0, keep=True)
     f.database.execute("UPDATE result SET status = 'engine', words = ? WHERE cell = 2", (ODD,))
+    for cell, words in enumerate(FORMULAS, 3):
+        f.database.execute("UPDATE result SET status = 'engine', words = ? WHERE cell = ?", (words, cell))
     f.finish()
 
 

@@ -169,6 +169,13 @@ class PageTest(unittest.TestCase):
 
     # ---- it says what the database says ----
 
+    def test_no_formulas_in_csv(self):
+        """As sv_csv_field of src/base: an apostrophe in front of what a spreadsheet would run, but for numbers."""
+        page, _ = self.open("odd")
+        rows = self.saved(page, "document.getElementById('all-cells').click()")
+        words = [row[rows[0].index("words")] for row in rows[1:]]
+        self.assertEqual(words[2:2 + len(fill.FORMULAS)], ["'=1+1", "'+x", "'-y,z", "'@s", "''q", "-7.5", "-"])
+
     def test_all_cells_as_csv(self):
         page, database = self.open()
         rows = self.saved(page, "document.getElementById('all-cells').click()")

@@ -34,11 +34,16 @@ export function tick(label, value, change) {
   return h("label", { class: "line" }, box, label);
 }
 
-/** Lines that are a table: RFC 4180. columns: names; rows: arrays. */
+/** Whether a spreadsheet would run a text, or take its apostrophe away: as sv_csv_field of src/base. */
+function wantsApostrophe(text) {
+  return text.startsWith("'") || (/^[=+\-@\t\r]./s.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text));
+}
+
+/** Lines that are a table: RFC 4180, and no formulas. columns: names; rows: arrays. */
 export function csv(columns, rows) {
   const field = (v) => {
     if (v === null || v === undefined || (typeof v === "number" && Number.isNaN(v))) return "";
-    const text = String(v);
+    const text = typeof v !== "number" && wantsApostrophe(String(v)) ? `'${v}` : String(v);
     return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return [columns, ...rows].map((r) => Array.from(r, field).join(",")).join("\n") + "\n";
