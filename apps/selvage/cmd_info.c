@@ -145,6 +145,10 @@ static void json_shape(sv_json *j, const struct info *info)
     sv_json_real(j, "mean_distance", info->distances.mean_distance, 6);
     sv_json_real(j, "mean_terminal_distance", info->distances.mean_terminal_distance, 6);
     sv_json_number(j, "unreachable_pairs", info->distances.unreachable_pairs);
+    if (info->distances.sampled_switches > 0)
+        sv_json_number(j, "sampled_switches", info->distances.sampled_switches);
+    else
+        sv_json_null(j, "sampled_switches");
     sv_json_number(j, "vertex_connectivity", info->vertex);
     sv_json_number(j, "edge_connectivity", info->edge);
     if (!info->has_bisection) {
@@ -240,7 +244,11 @@ static void text_connectivity(sv_text *out, const struct info *info)
 static void text_shape(sv_text *out, const struct info *info)
 {
     const sv_distances *d = &info->distances;
-    sv_text_print(out, "diameter       %u\n", d->diameter);
+    if (d->sampled_switches == 0)
+        sv_text_print(out, "diameter       %u\n", d->diameter);
+    else
+        sv_text_print(out, "diameter       at least %u (distances from %u of %u switches)\n",
+                      d->diameter, d->sampled_switches, info->f->live_switches);
     sv_text_print(out, "mean distance  %.4f between switches, %.4f between terminals\n",
                   d->mean_distance, d->mean_terminal_distance);
     if (d->unreachable_pairs > 0)

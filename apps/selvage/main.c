@@ -3,7 +3,9 @@
  *
  * Messages, warnings and progress go to standard error, results to standard output. Progress is
  * shown only on a terminal and not more than ten times a second. Ctrl-C sets a flag that the
- * library looks at, so that nothing is left half written.
+ * library looks at, so that nothing is left half written. Verbs that have nothing to lose (what
+ * they write has no name until it is whole) are left after a second, wherever they are: METIS, for
+ * one, does not ask.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,30 +23,32 @@
 static const struct verb {
     const char *name, *summary;
     int (*run)(struct app *app, int argc, char **argv);
+    bool may_leave; /* at once, a second after it was asked to stop */
 } verbs[] = {
-    {"topo", "generate a fabric from a topology spec", cmd_topo},
-    {"info", "counts, distances, connectivity, what looks wrong", cmd_info},
-    {"faults", "let links, switches or adapters fail", cmd_faults},
-    {"convert", "between file formats", cmd_convert},
-    {"discover", "read a live fabric and what is programmed into it", cmd_discover},
-    {"diff", "what is different between two fabrics", cmd_diff},
-    {"engines", "the routing engines and their options", cmd_engines},
-    {"route", "compute forwarding tables", cmd_route},
-    {"check", "prove forwarding tables, or show what is wrong with them", cmd_check},
-    {"path", "the way from one node to another", cmd_path},
-    {"metrics", "balance, lengths, jobs, failures and bandwidth of tables", cmd_metrics},
-    {"sim", "simulate traffic over tables: throughput, latency, deadlocks", cmd_sim},
+    {"topo", "generate a fabric from a topology spec", cmd_topo, true},
+    {"info", "counts, distances, connectivity, what looks wrong", cmd_info, true},
+    {"faults", "let links, switches or adapters fail", cmd_faults, true},
+    {"convert", "between file formats", cmd_convert, true},
+    {"discover", "read a live fabric and what is programmed into it", cmd_discover, false},
+    {"diff", "what is different between two fabrics", cmd_diff, true},
+    {"engines", "the routing engines and their options", cmd_engines, true},
+    {"route", "compute forwarding tables", cmd_route, true},
+    {"check", "prove forwarding tables, or show what is wrong with them", cmd_check, true},
+    {"path", "the way from one node to another", cmd_path, true},
+    {"metrics", "balance, lengths, jobs, failures and bandwidth of tables", cmd_metrics, true},
+    {"sim", "simulate traffic over tables: throughput, latency, deadlocks", cmd_sim, false},
     {"update", "from old tables to new ones under traffic: a safe order, and rehearsals",
-     cmd_update},
-    {"trace", "what MPI programs say to whom: record, convert, make, tell", cmd_trace},
-    {"jobs", "what runs where, and routing that follows it", cmd_jobs},
-    {"study", "many such runs, kept in a database: what failures and engines cost", cmd_study},
-    {"report", "a study's results as a page for a browser, or as tables", cmd_report},
+     cmd_update, false},
+    {"trace", "what MPI programs say to whom: record, convert, make, tell", cmd_trace, false},
+    {"jobs", "what runs where, and routing that follows it", cmd_jobs, false},
+    {"study", "many such runs, kept in a database: what failures and engines cost", cmd_study,
+     false},
+    {"report", "a study's results as a page for a browser, or as tables", cmd_report, false},
 };
 
 enum { NUM_VERBS = sizeof verbs / sizeof verbs[0] };
 
-static volatile sig_atomic_t stop_asked;
+static volatile sig_atomic_t stop_asked, may_leave, line_shown;
 
 /* Asked twice, do not wait: what is being written has no name yet and vanishes by itself. */
 static void on_signal(int number)
@@ -53,6 +57,19 @@ static void on_signal(int number)
     if (stop_asked)
         _exit(EXIT_CANCELLED);
     stop_asked = 1;
+    if (may_leave)
+        alarm(1);
+}
+
+/* It was asked a second ago, and is in the middle of something long. */
+static void on_alarm(int number)
+{
+    static const char clear[] = "\r\033[K", words[] = "selvage: cancelled\n";
+    (void)number;
+    ssize_t put = line_shown ? write(STDERR_FILENO, clear, sizeof clear - 1) : 0;
+    if (put >= 0)
+        put = write(STDERR_FILENO, words, sizeof words - 1);
+    _exit(EXIT_CANCELLED);
 }
 
 static bool host_cancelled(void *user)
@@ -66,6 +83,7 @@ static void clear_progress(struct app *app)
     if (app->progress_shown)
         fputs("\r\033[K", stderr);
     app->progress_shown = false;
+    line_shown = 0;
 }
 
 static void host_log(void *user, sv_log_level level, const char *message)
@@ -110,6 +128,7 @@ static void host_progress(void *user, const char *what, uint64_t done, uint64_t 
         fprintf(stderr, " of %llu", (unsigned long long)total);
     show_rate(a, now, done, total);
     a->progress_shown = true;
+    line_shown = 1;
 }
 
 int app_exit(struct app *app, sv_status status)
@@ -164,6 +183,7 @@ static int run_verb(struct app *app, int argc, char **argv)
     for (int i = 0; i < NUM_VERBS; i++)
         if (strcmp(argv[1], verbs[i].name) == 0) {
             app->verb = verbs[i].name;
+            may_leave = verbs[i].may_leave;
             return verbs[i].run(app, argc - 1, argv + 1);
         }
     return unknown_verb(argv[1]);
@@ -186,6 +206,8 @@ static void catch_signals(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    action.sa_handler = on_alarm;
+    sigaction(SIGALRM, &action, NULL);
     action.sa_handler = SIG_IGN;
     sigaction(SIGXFSZ, &action, NULL); /* a file that may not grow is an error like others */
 }
@@ -244,6 +266,7 @@ int main(int argc, char **argv)
     catch_signals();
     int code =
         strcmp(argv[1], "help") == 0 ? help_of(&app, argc, argv) : run_verb(&app, argc, argv);
+    may_leave = 0;
     clear_progress(&app);
     sv_ctx_free(app.ctx);
     return code;

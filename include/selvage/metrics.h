@@ -39,11 +39,18 @@ typedef struct sv_distances {
     double mean_terminal_distance;
     uint64_t terminal_pairs;    /* that reach each other, ordered */
     uint64_t unreachable_pairs; /* of live terminals, ordered */
+    /*
+     * 0: distances from all switches. Else from so many only, evenly spread, because all would take
+     * too long: means are those of the sample, and the diameter is at least what is told. Pairs are
+     * exact.
+     */
+    uint32_t sampled_switches;
 } sv_distances;
 
 /*
- * Distances between all switches. Time: O(switches / 64 * diameter * channels) at worst, shared
- * among the context's threads.
+ * Distances between all switches, or from a sample of them. Time: O(switches / 64 * (diameter or
+ * 64, if that is less) * channels) at worst, shared among the context's threads, and bounded to
+ * some minutes of a core.
  */
 SV_API SV_MUST_USE sv_status sv_fabric_distances(sv_ctx *ctx, const sv_fabric *fabric,
                                                  sv_distances *distances);

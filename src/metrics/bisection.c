@@ -35,7 +35,8 @@ sv_status sv__halves_search(sv_ctx *ctx, sv_arena *arena, const sv__halves *h, u
 
 #include "base/metis.h"
 
-enum { RUNS = 16, KEPT = 3 };
+/* Of more than MANY switches fewer runs are made, since each takes seconds: two at least. */
+enum { RUNS = 16, KEPT = 3, MANY = 50000 };
 
 /* The best partitions so far, best first. */
 struct best {
@@ -165,10 +166,11 @@ static sv_status bisect(sv_ctx *ctx, sv_arena *arena, const sv_fabric *fabric, u
     uint8_t *side = SV_ARENA_NEW(arena, uint8_t, graph.n);
     if (side == NULL)
         return SV_NO_MEMORY;
+    uint32_t runs = graph.n <= MANY ? RUNS : (uint32_t)((uint64_t)RUNS * MANY / graph.n);
     if (graph.n <= SV__FEW)
         sv__halves_try_all(&h, side);
     else
-        SV_TRY(sv__halves_search(ctx, arena, &h, seed, RUNS, side, &found));
+        SV_TRY(sv__halves_search(ctx, arena, &h, seed, runs > 2 ? runs : 2, side, &found));
     return measure(&graph, fabric, side, arena, bisection);
 }
 

@@ -79,9 +79,13 @@ static void lower_to_degrees(struct cut *cut)
     }
 }
 
+/* So many vertices between two looks at whether to go on. */
+enum { LOOK_UP = 1 << 16 };
+
 /* Visits all vertices and merges what cannot be separated by less than best. */
-static void scan(struct cut *cut)
+static sv_status scan(sv_ctx *ctx, struct cut *cut)
 {
+    uint32_t count = 0;
     for (uint32_t v = 0; v < cut->n; v++) {
         cut->parent[v] = v;
         cut->reach[v] = 0;
@@ -95,6 +99,8 @@ static void scan(struct cut *cut)
         if (cut->visited[v])
             continue;
         cut->visited[v] = true;
+        if (++count % LOOK_UP == 0 && sv_cancelled(ctx))
+            return sv_fail(ctx, SV_CANCELLED, "cancelled during edge connectivity");
         for (uint32_t k = cut->first[v]; k < cut->first[v + 1]; k++) {
             uint32_t to = cut->peer[k];
             if (cut->visited[to])
@@ -105,6 +111,7 @@ static void scan(struct cut *cut)
             heap_push(&cut->heap, cut->reach[to], to);
         }
     }
+    return SV_OK;
 }
 
 /* The graph of merged vertices, edges between the same two added up. */
@@ -179,7 +186,9 @@ static sv_status smallest_cut(sv_ctx *ctx, sv_arena *arena, const sv__graph *gra
     sv_status status = SV_OK;
     for (int pass = 0; status == SV_OK && cut.n > 1; pass ^= 1) {
         lower_to_degrees(&cut);
-        scan(&cut);
+        status = scan(ctx, &cut);
+        if (status != SV_OK)
+            break;
         sv_arena_release(&passes[pass]); /* what the pass before the last one made */
         status = contract(&cut, &passes[pass]);
         if (status == SV_OK)

@@ -227,6 +227,7 @@ sv_status sv__halves_refine(const sv__halves *h, sv_arena *arena, uint8_t *side)
             return SV_NO_MEMORY;
     }
     for (int passes = 0; passes < 20 && run_pass(&p); passes++)
-        ;
+        if (sv_cancelled(arena->ctx))
+            return sv_fail(arena->ctx, SV_CANCELLED, "cancelled during bisection");
     return SV_OK;
 }

@@ -33,7 +33,12 @@ struct flow {
     uint32_t *path;         /* [2 n] sides on the way to the sink */
     uint32_t source, sink;  /* sink SV_NONE: any vertex of rank below limit */
     uint32_t limit;
+    const sv_ctx *ctx; /* is asked whether to go on */
+    bool stopped;
 };
+
+/* So many sides between two times. */
+enum { LOOK_UP = 1 << 18 };
 
 static sv_status flow_init(struct flow *flow, sv_arena *arena, const sv__graph *graph)
 {
@@ -150,6 +155,10 @@ static bool label(struct flow *flow)
         uint32_t side = flow->queue[head++];
         if (flow->level[side] >= reached)
             break;
+        if (head % LOOK_UP == 0 && sv_cancelled(flow->ctx)) {
+            flow->stopped = true;
+            return false;
+        }
         if (is_sink(flow, side)) {
             reached = flow->level[side];
             continue;
@@ -216,7 +225,7 @@ static void augment(struct flow *flow, uint32_t length)
     }
 }
 
-/* Disjoint paths from source to sink, at most wanted. */
+/* Disjoint paths from source to sink, at most wanted; none of it counts if it was stopped. */
 static uint32_t max_flow(struct flow *flow, uint32_t wanted)
 {
     uint32_t found = 0, length;
@@ -240,6 +249,11 @@ static bool adjacent(const sv__graph *g, uint32_t a, uint32_t b)
     return false;
 }
 
+static sv_status stopped(sv_ctx *ctx)
+{
+    return sv_fail(ctx, SV_CANCELLED, "cancelled during vertex connectivity");
+}
+
 /* All pairs of the first vertices; lowers *k. */
 static sv_status check_first(sv_ctx *ctx, struct flow *flow, uint32_t *k)
 {
@@ -252,6 +266,8 @@ static sv_status check_first(sv_ctx *ctx, struct flow *flow, uint32_t *k)
             if (adjacent(flow->g, flow->source, flow->sink))
                 continue;
             uint32_t paths = max_flow(flow, *k);
+            if (flow->stopped)
+                return stopped(ctx);
             *k = paths < *k ? paths : *k;
         }
     }
@@ -273,6 +289,8 @@ static sv_status check_rest(sv_ctx *ctx, struct flow *flow, uint32_t first, uint
         flow->sink = SV_NONE;
         flow->limit = j;
         uint32_t paths = max_flow(flow, *k);
+        if (flow->stopped)
+            return stopped(ctx);
         *k = paths < *k ? paths : *k;
     }
     return SV_OK;
@@ -290,6 +308,7 @@ static sv_status vertex_connectivity(sv_ctx *ctx, sv_arena *arena, const sv__gra
     uint32_t first = k;
     if (k < graph->n - 1) {
         SV_TRY(flow_init(&flow, arena, graph));
+        flow.ctx = ctx;
         SV_TRY(make_order(&flow, arena));
         SV_TRY(check_first(ctx, &flow, &k));
         SV_TRY(check_rest(ctx, &flow, first, &k));

@@ -71,6 +71,8 @@ sv_status sv__net_cable(sv__net *net, uint32_t a, uint32_t slot_a, uint32_t b, u
     if (2 * (net->cables.length + 1) > MOST_ENDS)
         return sv__spec_infeasible(net->spec, "more than %llu cables",
                                    (unsigned long long)(MOST_ENDS / 2));
+    if ((net->cables.length & 0xffff) == 0xffff)
+        SV_TRY(sv_progress(net->ctx, "drawing cables", net->cables.length, 0));
     return sv_array_push(net->ctx, &net->cables, cable);
 }
 
@@ -268,6 +270,8 @@ static sv_status add_switches(sv__net *net, const struct layout *layout, sv_buil
                                 .ports = layout->ports,
                                 .enhanced_port0 = true};
         SV_TRY(sv_builder_add_switch(builder, &about, NULL));
+        if ((s & 0xffff) == 0xffff)
+            SV_TRY(sv_progress(net->ctx, "generating switches", s, net->num_switches));
     }
     return SV_OK;
 }
@@ -297,6 +301,8 @@ static sv_status add_terminals(sv__net *net, const struct layout *layout, sv_bui
             SV_TRY(sv_builder_add_cable(builder, (sv_end){.index = s, .port = (uint16_t)(h + 1)},
                                         (sv_end){.terminal = true, .index = number, .port = 1},
                                         &link));
+            if ((number & 0xffff) == 0xffff)
+                SV_TRY(sv_progress(net->ctx, "generating terminals", number, 0));
         }
     }
     return SV_OK;
