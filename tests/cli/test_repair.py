@@ -120,6 +120,20 @@ class Repair(unittest.TestCase):
         found = self.repair(old, "--json", name="new.svr").json
         self.assertEqual(found["repath_file"], self.path("new.svr.repath"))
 
+    def test_pairs_do_not_stay_beside_other_tables(self):
+        """Whoever writes tables there: route, route --repair that needs no list, convert."""
+        old = self.route("old", "minhop")
+        for name in "new", "new.svr":
+            listed = self.path("new/repath.txt" if name == "new" else "new.svr.repath")
+            for write in (lambda: ok("route", SPEC, "-e", "updn", "-o", self.path(name)),
+                          lambda: self.repair(self.route("fine"), name=name),
+                          lambda: ok("convert", old, "-o", self.path(name), "--format", "tables")):
+                self.repair(old, name=name)
+                self.assertTrue(os.path.exists(listed))
+                write()
+                self.assertFalse(os.path.exists(listed), listed)
+                self.assertEqual([f for f in os.listdir(self.directory) if "repath" in f], [])
+
     def test_full(self):
         old = self.route()
         self.assertGreaterEqual(self.repair(old, "--full", "--json").json["changed_entries"],
