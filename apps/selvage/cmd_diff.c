@@ -1,14 +1,16 @@
 /*
  * cmd_diff.c: selvage diff A B: what is different between two fabrics, planned and found say.
- * Exit code 0: nothing; 1: something.
+ * Exit code 0: nothing; 1: something; 6: nothing, but some nodes cannot be told apart.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/map.h"
+#include "fabric/derive.h"
 #include "selvage/app.h"
 
 static const char *const kinds[] = {"added", "lost", "moved", "changed", "renamed"};
-static const char *const whats[] = {"switch", "adapter", "cable"};
+static const char *const whats[] = {"switch", "adapter", "cable", "port"};
 
 /* A fabric and its names: the value of one that several nodes have is not their number. */
 struct named {
@@ -98,13 +100,25 @@ static void print_node(sv_text *out, const struct named *old, const struct named
                   (unsigned long long)(is_switch ? f->switches[i].guid : f->adapters[i].guid));
 }
 
+static void print_port(sv_text *out, const struct named *old, const struct named *new,
+                       const sv_change *change)
+{
+    const sv_terminal_info *was = &old->f->terminals[change->a];
+    const sv_terminal_info *is = &new->f->terminals[change->b];
+    print_end(out, new, (sv_node){new->f->num_switches + change->b}, is->port);
+    sv_text_print(out, " from 0x%016llx to 0x%016llx", (unsigned long long)was->guid,
+                  (unsigned long long)is->guid);
+}
+
 static void print_change(sv_text *out, const struct named *old, const struct named *new,
                          const sv_change *change)
 {
     const sv_fabric *a = old->f, *b = new->f;
     uint32_t was = change->a, is = change->b;
     sv_text_print(out, "%-8s %-8s ", kinds[change->kind], whats[change->what]);
-    if (change->what != SV_WHAT_CABLE) {
+    if (change->what == SV_WHAT_PORT) {
+        print_port(out, old, new, change);
+    } else if (change->what != SV_WHAT_CABLE) {
         print_node(out, old, new, change);
     } else if (change->kind == SV_CHANGE_MOVED) {
         print_end(out, old, a->tail[was], a->port[was]);
@@ -160,6 +174,12 @@ static void json_change(sv_json *j, const sv_fabric *a, const sv_fabric *b, cons
     sv_json_text(j, "change", kinds[c->kind]);
     sv_json_text(j, "what", whats[c->what]);
     bool is_switch = c->what == SV_WHAT_SWITCH;
+    if (c->what == SV_WHAT_PORT) {
+        json_end(j, "old", a, (sv_node){a->num_switches + c->a}, a->terminals[c->a].port);
+        json_end(j, "new", b, (sv_node){b->num_switches + c->b}, b->terminals[c->b].port);
+        sv_json_end(j, '}');
+        return;
+    }
     if (c->a != SV_NONE && c->what == SV_WHAT_CABLE)
         json_cable(j, "old", a, c->a);
     else if (c->a != SV_NONE)
@@ -171,15 +191,81 @@ static void json_change(sv_json *j, const sv_fabric *a, const sv_fabric *b, cons
     sv_json_end(j, '}');
 }
 
+/* ---- nodes that cannot be told apart ---- */
+
+struct twins {
+    uint32_t count;
+    char example[100];
+};
+
+static sv_status add_twin(sv_names *seen, const char *name, uint64_t guid, struct twins *twins)
+{
+    char key[400];
+    uint32_t times;
+    if (guid == 0)
+        return SV_OK;
+    snprintf(key, sizeof key, "%016llx %.300s", (unsigned long long)guid, name);
+    SV_TRY(sv_names_add(seen, sv_span_of(key), 0, &times));
+    sv_names_set(seen, sv_span_of(key), times + 1);
+    if (times == 0)
+        return SV_OK;
+    twins->count += times == 1 ? 2 : 1;
+    if (twins->example[0] == 0)
+        snprintf(twins->example, sizeof twins->example, "'%.60s' 0x%016llx", name,
+                 (unsigned long long)guid);
+    return SV_OK;
+}
+
+/* Nodes of one GUID and one name: where they are is all there is, and they may have changed places.
+ */
+static sv_status find_twins(struct app *app, const sv_fabric *f, struct twins *twins)
+{
+    sv_names seen;
+    sv_arena arena;
+    sv_names_init(&seen, app->ctx);
+    sv_arena_init(&arena, app->ctx);
+    bool *live = sv_live_adapters(&arena, f);
+    sv_status status = live == NULL ? SV_NO_MEMORY : SV_OK;
+    for (uint32_t s = 0; status == SV_OK && s < f->num_switches; s++)
+        if (sv_node_alive(f, (sv_node){s}))
+            status = add_twin(&seen, f->switches[s].name, f->switches[s].guid, twins);
+    for (uint32_t a = 0; status == SV_OK && a < f->num_adapters; a++)
+        if (live[a])
+            status = add_twin(&seen, f->adapters[a].name, f->adapters[a].guid, twins);
+    sv_arena_release(&arena);
+    sv_names_release(&seen);
+    return status;
+}
+
+/* Says which nodes share a GUID, and counts those that share their name, too. */
+static sv_status look_at_guids(struct app *app, const char *path, const sv_fabric *f,
+                               struct twins *twins)
+{
+    sv_oddities found;
+    SV_TRY(sv_fabric_oddities(app->ctx, f, &found));
+    if (found.count[SV_ODD_DUPLICATE_GUID] == 0)
+        return SV_OK;
+    sv_warn(app->ctx, "%s: duplicate GUID: %u, for example %s",
+            strcmp(path, "-") == 0 ? "<stdin>" : path, found.count[SV_ODD_DUPLICATE_GUID],
+            found.example[SV_ODD_DUPLICATE_GUID]);
+    return find_twins(app, f, twins);
+}
+
+/* ---- telling ---- */
+
 static sv_status print_json(struct app *app, const sv_fabric *a, const sv_fabric *b,
-                            const sv_diff *diff)
+                            const sv_diff *diff, const struct twins *twins)
 {
     sv_text out;
     sv_json j;
     SV_TRY(app_print_begin(app, &out));
     sv_json_init(&j, &out);
     sv_json_begin_object(&j, NULL);
-    sv_json_bool(&j, "same", diff->length == 0);
+    if (diff->length == 0 && twins->count > 0)
+        sv_json_null(&j, "same");
+    else
+        sv_json_bool(&j, "same", diff->length == 0);
+    sv_json_number(&j, "indistinguishable", twins->count);
     sv_json_begin_array(&j, "changes");
     for (size_t i = 0; i < diff->length; i++)
         json_change(&j, a, b, &diff->changes[i]);
@@ -189,7 +275,7 @@ static sv_status print_json(struct app *app, const sv_fabric *a, const sv_fabric
 }
 
 static sv_status print_changes(struct app *app, const struct named *a, const struct named *b,
-                               const sv_diff *diff)
+                               const sv_diff *diff, const struct twins *twins)
 {
     sv_text out;
     uint32_t counts[5] = {0};
@@ -198,7 +284,12 @@ static sv_status print_changes(struct app *app, const struct named *a, const str
         counts[diff->changes[i].kind]++;
         print_change(&out, a, b, &diff->changes[i]);
     }
-    if (diff->length == 0)
+    if (diff->length == 0 && twins->count > 0)
+        sv_text_print(&out,
+                      "no difference that can be told: %u nodes have GUID and name in common with "
+                      "another (%s)\n",
+                      twins->count, twins->example);
+    else if (diff->length == 0)
         sv_text_print(&out, "no difference\n");
     else
         sv_text_print(&out,
@@ -209,7 +300,7 @@ static sv_status print_changes(struct app *app, const struct named *a, const str
 }
 
 static sv_status print_text(struct app *app, const sv_fabric *a, const sv_fabric *b,
-                            const sv_diff *diff)
+                            const sv_diff *diff, const struct twins *twins)
 {
     struct named old = {0}, new = {0};
     sv_names_init(&new.names, app->ctx);
@@ -217,7 +308,7 @@ static sv_status print_text(struct app *app, const sv_fabric *a, const sv_fabric
     if (status == SV_OK)
         status = named_init(&new, app->ctx, b);
     if (status == SV_OK)
-        status = print_changes(app, &old, &new, diff);
+        status = print_changes(app, &old, &new, diff, twins);
     sv_names_release(&old.names);
     sv_names_release(&new.names);
     return status;
@@ -234,7 +325,9 @@ int cmd_diff(struct app *app, int argc, char **argv)
     const app_usage usage = {
         "OLD NEW",
         "Cables, switches and adapters added, lost, moved or changed in speed.\n"
-        "Exit code 0 if there is no difference, 1 if there is.",
+        "Exit code 0 if there is no difference, 1 if there is, 6 if none can be told because "
+        "nodes\n"
+        "have one GUID and one name.",
         "selvage diff planned.txt found.txt\n"
         "ibnetdiscover | selvage diff --match name torus:4x4x3,hosts=4 -",
         options};
@@ -249,16 +342,24 @@ int cmd_diff(struct app *app, int argc, char **argv)
     sv_match_by by = strcmp(by_name, "guid") == 0 ? SV_MATCH_GUID : SV_MATCH_NAME;
     sv_fabric *a = NULL, *b = NULL;
     sv_diff *diff = NULL;
+    struct twins twins[2] = {{0}};
     sv_status status = app_load(app, inputs[0], &a);
     if (status == SV_OK)
         status = app_load(app, inputs[1], &b);
     if (status == SV_OK)
         status = sv_fabric_diff(app->ctx, a, b, by, &diff);
+    if (status == SV_OK && by == SV_MATCH_GUID)
+        status = look_at_guids(app, inputs[0], a, &twins[0]);
+    if (status == SV_OK && by == SV_MATCH_GUID && !app_same_file(inputs[0], inputs[1]))
+        status = look_at_guids(app, inputs[1], b, &twins[1]);
+    const struct twins *more = twins[1].count > twins[0].count ? &twins[1] : &twins[0];
     if (status == SV_OK)
-        status = json ? print_json(app, a, b, diff) : print_text(app, a, b, diff);
+        status = (json ? print_json : print_text)(app, a, b, diff, more);
     bool same = status == SV_OK && diff->length == 0;
     sv_diff_free(diff);
     sv_fabric_free(b);
     sv_fabric_free(a);
-    return status == SV_OK && !same ? EXIT_NO : app_exit(app, status);
+    if (status != SV_OK)
+        return app_exit(app, status);
+    return !same ? EXIT_NO : more->count > 0 ? EXIT_UNDECIDED : EXIT_YES;
 }

@@ -354,16 +354,21 @@ typedef enum sv_change_kind {
     SV_CHANGE_ADDED,
     SV_CHANGE_LOST,
     SV_CHANGE_MOVED,  /* a cable that now ends elsewhere */
-    SV_CHANGE_LINK,   /* a cable with another width or speed */
+    SV_CHANGE_LINK,   /* a cable with another width or speed, or a port with another GUID */
     SV_CHANGE_RENAMED /* the same GUID under another name */
 } sv_change_kind;
 
-typedef enum sv_change_what { SV_WHAT_SWITCH, SV_WHAT_ADAPTER, SV_WHAT_CABLE } sv_change_what;
+typedef enum sv_change_what {
+    SV_WHAT_SWITCH,
+    SV_WHAT_ADAPTER,
+    SV_WHAT_CABLE,
+    SV_WHAT_PORT /* of an adapter: another GUID, where nodes are matched by GUID */
+} sv_change_what;
 
 /*
- * One difference. For switches and adapters a and b are indices in the old and the new fabric (or
- * SV_NONE); for cables they are channels. A moved cable's old_channel and new_channel leave the
- * end that stayed.
+ * One difference. For switches, adapters and ports (as terminals) a and b are indices in the old
+ * and the new fabric (or SV_NONE); for cables they are channels. A moved cable's old_channel and
+ * new_channel leave the end that stayed.
  */
 typedef struct sv_change {
     uint8_t kind, what;
@@ -438,7 +443,7 @@ typedef enum sv_oddity_kind {
 /* How often each oddity was found, and one example of each as text. */
 typedef struct sv_oddities {
     uint32_t count[SV_ODD_COUNT];
-    char example[SV_ODD_COUNT][160];
+    char example[SV_ODD_COUNT][400];
 } sv_oddities;
 
 /* Looks for what a careful administrator would ask about. Time: linear, expected. */

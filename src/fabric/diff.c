@@ -19,6 +19,7 @@
 struct differ {
     sv_ctx *ctx;
     const sv_fabric *old, *new;
+    sv_match_by by;
     const sv_match *match;
     uint64_t *explained; /* new channels that are matched or moved to */
     uint64_t *told;      /* old cables that were moved */
@@ -101,6 +102,20 @@ static sv_status diff_adapters(struct differ *d, sv_arena *scratch)
     for (uint32_t a = 0; a < d->new->num_adapters; a++)
         if (is[a] && !sv_bit(kept, a))
             SV_TRY(add(d, SV_CHANGE_ADDED, SV_WHAT_ADAPTER, SV_NONE, a));
+    return SV_OK;
+}
+
+/* Ports whose adapter is the same by its GUID, and which have another. */
+static sv_status diff_ports(struct differ *d)
+{
+    for (uint32_t t = 0; t < d->old->num_terminals; t++) {
+        uint32_t to = d->match->terminals[t];
+        if (to == SV_NONE)
+            continue;
+        uint64_t was = d->old->terminals[t].guid, is = d->new->terminals[to].guid;
+        if (was != is && was != 0 && is != 0)
+            SV_TRY(add(d, SV_CHANGE_LINK, SV_WHAT_PORT, t, to));
+    }
     return SV_OK;
 }
 
@@ -208,6 +223,8 @@ static sv_status diff_all(struct differ *d, sv_arena *scratch)
         return SV_NO_MEMORY;
     SV_TRY(diff_switches(d, scratch));
     SV_TRY(diff_adapters(d, scratch));
+    if (d->by == SV_MATCH_GUID)
+        SV_TRY(diff_ports(d));
     SV_TRY(diff_matched(d));
     SV_TRY(diff_gone(d));
     return diff_new_cables(d, scratch);
@@ -235,7 +252,7 @@ static sv_status hand_over(struct differ *d, sv_diff **diff)
 sv_status sv_fabric_diff(sv_ctx *ctx, const sv_fabric *old_fabric, const sv_fabric *new_fabric,
                          sv_match_by by, sv_diff **diff)
 {
-    struct differ d = {.ctx = ctx, .old = old_fabric, .new = new_fabric};
+    struct differ d = {.ctx = ctx, .old = old_fabric, .new = new_fabric, .by = by};
     sv_match *match = NULL;
     SV_TRY(sv_match_new(ctx, old_fabric, new_fabric, by, &match));
     d.match = match;

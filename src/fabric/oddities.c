@@ -93,24 +93,69 @@ static sv_status watch_speeds(struct watcher *w, sv_arena *scratch, sv_oddity_ki
     return SV_OK;
 }
 
-static sv_status watch_identity(struct watcher *w, sv_names *names, sv_map *guids, const char *name,
-                                uint64_t guid)
+static sv_status watch_name(struct watcher *w, sv_names *names, const char *name)
 {
-    uint32_t held, number = (uint32_t)names->count + 1;
-    if (name[0] != 0) {
-        size_t before = names->count;
-        SV_TRY(sv_names_add(names, sv_span_of(name), number, &held));
-        if (names->count == before)
-            notice(w, SV_ODD_DUPLICATE_NAME, "'%s'", name);
-    }
-    if (guid == 0) {
-        notice(w, SV_ODD_NO_GUID, "'%s'", name);
+    size_t before = names->count;
+    if (name[0] == 0)
         return SV_OK;
+    SV_TRY(sv_names_add(names, sv_span_of(name), 0, NULL));
+    if (names->count == before)
+        notice(w, SV_ODD_DUPLICATE_NAME, "'%s'", name);
+    return SV_OK;
+}
+
+/* ---- GUIDs ---- */
+
+/*
+ * Switches, terminals (their ports) and adapters share one space of GUIDs: an owner is a node, or
+ * behind them an adapter. An adapter may call one of its ports as itself.
+ */
+static bool is_own_port(const sv_fabric *f, uint32_t a, uint32_t b)
+{
+    uint32_t nodes = sv_num_nodes(f), node = a < b ? a : b, adapter = (a < b ? b : a) - nodes;
+    return (a >= nodes) != (b >= nodes) && node >= f->num_switches &&
+           f->terminals[node - f->num_switches].adapter == adapter;
+}
+
+/* "'host0/1' on 'leaf3' port 4", "switch 'leaf3'", "adapter 'host0' on …": which one it is. */
+static void owner_words(const sv_fabric *f, uint32_t owner, char *text, size_t room)
+{
+    uint32_t nodes = sv_num_nodes(f), t = 0;
+    char place[100] = "";
+    if (owner < f->num_switches) {
+        snprintf(text, room, "switch '%.60s'", f->switches[owner].name);
+        return;
     }
-    size_t before = guids->count;
-    SV_TRY(sv_map_add(guids, guid, number, &held));
-    if (guids->count == before)
-        notice(w, SV_ODD_DUPLICATE_GUID, "0x%016llx ('%s')", (unsigned long long)guid, name);
+    while (owner >= nodes && t < f->num_terminals &&
+           (f->terminals[t].adapter != owner - nodes ||
+            !sv_node_alive(f, (sv_node){f->num_switches + t})))
+        t++;
+    sv_node v = {owner < nodes ? owner : f->num_switches + t};
+    sv_node home = v.i < nodes ? sv_switch_of(f, v) : SV_NO_NODE;
+    if (home.i != SV_NONE) {
+        sv_channel c = f->hops[f->first[v.i]].channel;
+        snprintf(place, sizeof place, " on '%.60s' port %u", sv_node_name(f, home),
+                 f->port[f->reverse[c.i].i]);
+    }
+    if (owner < nodes)
+        snprintf(text, room, "'%.60s/%u'%s", sv_node_name(f, v), sv_terminal_of(f, v)->port, place);
+    else
+        snprintf(text, room, "adapter '%.60s'%s", f->adapters[owner - nodes].name, place);
+}
+
+static sv_status watch_guid(struct watcher *w, sv_map *guids, uint64_t guid, uint32_t owner)
+{
+    uint32_t held = owner;
+    if (guid == 0)
+        return SV_OK;
+    SV_TRY(sv_map_add(guids, guid, owner, &held));
+    if (held == owner || is_own_port(w->f, held, owner))
+        return SV_OK;
+    char first[180], second[180];
+    owner_words(w->f, held, first, sizeof first);
+    owner_words(w->f, owner, second, sizeof second);
+    notice(w, SV_ODD_DUPLICATE_GUID, "0x%016llx of %s and %s", (unsigned long long)guid, first,
+           second);
     return SV_OK;
 }
 
@@ -148,8 +193,10 @@ static sv_status watch_adapters(struct watcher *w, sv_arena *scratch, sv_names *
         if (!(state[a] & CABLED))
             notice(w, SV_ODD_ISOLATED_ADAPTER, "'%s'", about->name);
         /* Aggregation nodes are all called the same; that is how they come. */
-        SV_TRY(watch_identity(w, names, guids, about->kind == SV_ADAPTER_SPECIAL ? "" : about->name,
-                              about->guid));
+        SV_TRY(watch_name(w, names, about->kind == SV_ADAPTER_SPECIAL ? "" : about->name));
+        if (about->guid == 0)
+            notice(w, SV_ODD_NO_GUID, "'%s'", about->name);
+        SV_TRY(watch_guid(w, guids, about->guid, sv_num_nodes(f) + a));
     }
     return SV_OK;
 }
@@ -167,13 +214,19 @@ static sv_status watch_nodes(struct watcher *w, sv_arena *scratch, sv_names *nam
             continue;
         if (sv_degree(f, v) == 0)
             notice(w, SV_ODD_ISOLATED_SWITCH, "'%s'", about->name);
-        SV_TRY(watch_identity(w, names, guids, about->name, about->guid));
+        SV_TRY(watch_name(w, names, about->name));
+        if (about->guid == 0)
+            notice(w, SV_ODD_NO_GUID, "'%s'", about->name);
+        SV_TRY(watch_guid(w, guids, about->guid, s));
         watch_lid(w, lids, about->lid, about->lmc, about->name);
     }
-    for (uint32_t t = 0; t < f->num_terminals; t++)
-        if (sv_node_alive(f, (sv_node){f->num_switches + t}))
-            watch_lid(w, lids, f->terminals[t].lid, f->terminals[t].lmc,
-                      f->adapters[f->terminals[t].adapter].name);
+    for (uint32_t t = 0; t < f->num_terminals; t++) {
+        const sv_terminal_info *about = &f->terminals[t];
+        if (!sv_node_alive(f, (sv_node){f->num_switches + t}))
+            continue;
+        watch_lid(w, lids, about->lid, about->lmc, f->adapters[about->adapter].name);
+        SV_TRY(watch_guid(w, guids, about->guid, f->num_switches + t));
+    }
     return watch_adapters(w, scratch, names, guids);
 }
 

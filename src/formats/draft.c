@@ -73,7 +73,8 @@ sv_status sv__draft_add_device(sv__draft *draft, const sv__draft_device *device,
     SV_TRY(sv_names_add(&draft->ids, kept.id, number, &held));
     if (held != number)
         return sv__draft_fail(
-            draft, device->line, "node \"%.*s\" appears twice, first in line %llu",
+            draft, device->line,
+            "node \"%.*s\" appears twice, first in line %llu: do two devices have one GUID?",
             SV_SPAN(device->id), (unsigned long long)draft->devices.at[held].line);
     SV_TRY(sv_array_push(draft->ctx, &draft->devices, kept));
     *index = number;

@@ -344,6 +344,7 @@ sv_status sv_dump_write_with(sv_ctx *ctx, const sv_fabric *fabric, const sv_rout
                              const char *path, const sv_dump_extra *extra)
 {
     size_t length = strlen(path);
+    SV_TRY(sv__names_are_own(ctx, fabric));
     if (length > 4 && strcmp(path + length - 4, ".svr") == 0)
         return write_single(ctx, fabric, routes, path, extra);
     return write_into(ctx, fabric, routes, path, extra);
@@ -363,6 +364,7 @@ sv_status sv_routes_write(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes 
         sv__write_ibdmchk_psl, sv__write_mcfdbs, sv__write_qos};
     if ((unsigned)format >= SV_ROUTES_FORMAT_COUNT)
         return sv_fail(ctx, SV_UNSUPPORTED, "this format cannot be written");
+    SV_TRY(sv__names_are_own(ctx, fabric));
     SV_TRY(sv__fits_lids(ctx, fabric, routes));
     if (!is_known(routes, single[format]) ||
         (format == SV_ROUTES_IBDMCHK_PSL && routes->sl_form == SV_SL_UNKNOWN))

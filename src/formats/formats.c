@@ -205,11 +205,19 @@ sv_status sv_fabric_save(sv_ctx *ctx, const sv_fabric *fabric, sv_format format,
     return status;
 }
 
+/* The name of a switch, or of an adapter behind them. */
+static const char *name_of(const sv_fabric *f, uint32_t number)
+{
+    return number < f->num_switches ? f->switches[number].name
+                                    : f->adapters[number - f->num_switches].name;
+}
+
 /* One node of InfiniBand's: its ports, its GUID, its name. */
-static sv_status check_node(sv_ctx *ctx, const char *name, unsigned ports, uint64_t guid,
+static sv_status check_node(sv_ctx *ctx, const sv_fabric *f, unsigned ports, uint64_t guid,
                             sv_map *guids, uint32_t number)
 {
     enum { MOST = 254 };
+    const char *name = name_of(f, number);
     uint32_t held = number;
     if (ports > MOST)
         return sv_fail(ctx, SV_INFEASIBLE, "'%s' has %u ports: InfiniBand numbers at most %d", name,
@@ -218,9 +226,12 @@ static sv_status check_node(sv_ctx *ctx, const char *name, unsigned ports, uint6
         return sv_fail(ctx, SV_INFEASIBLE, "the name '%s' has a line break in it", name);
     if (guid != 0)
         SV_TRY(sv_map_add(guids, guid, number, &held));
-    if (guid == 0 || held != number)
-        return sv_fail(ctx, SV_INFEASIBLE, "'%s' has no GUID of its own, which this format needs",
-                       name);
+    if (guid == 0)
+        return sv_fail(ctx, SV_INFEASIBLE, "'%s' has no GUID, which this format needs", name);
+    if (held != number)
+        return sv_fail(ctx, SV_INFEASIBLE,
+                       "'%s' and '%s' share GUID 0x%016llx: this format tells nodes apart by it",
+                       name_of(f, held), name, (unsigned long long)guid);
     return SV_OK;
 }
 
@@ -231,12 +242,11 @@ sv_status sv__fits_infiniband(sv_ctx *ctx, const sv_fabric *f, const bool *live)
     sv_status status = SV_OK;
     for (uint32_t s = 0; status == SV_OK && s < f->num_switches; s++)
         if (sv_node_alive(f, (sv_node){s}))
-            status = check_node(ctx, f->switches[s].name, f->switches[s].ports, f->switches[s].guid,
-                                &guids, s);
+            status = check_node(ctx, f, f->switches[s].ports, f->switches[s].guid, &guids, s);
     for (uint32_t a = 0; status == SV_OK && a < f->num_adapters; a++)
         if (live[a])
-            status = check_node(ctx, f->adapters[a].name, f->adapters[a].ports, f->adapters[a].guid,
-                                &guids, f->num_switches + a);
+            status = check_node(ctx, f, f->adapters[a].ports, f->adapters[a].guid, &guids,
+                                f->num_switches + a);
     sv_map_release(&guids);
     return status;
 }

@@ -123,8 +123,8 @@ static void miss(struct list *list, const sv_lines *lines, uint64_t guid)
     list->line = lines->number;
 }
 
-static sv_status read_guids(sv_lines *lines, const sv_map *known, guid_fn *fn, void *arg,
-                            struct list *list)
+static sv_status read_guids(sv_lines *lines, const sv_map *known, const uint32_t *next, guid_fn *fn,
+                            void *arg, struct list *list)
 {
     for (;;) {
         sv_span line;
@@ -145,7 +145,7 @@ static sv_status read_guids(sv_lines *lines, const sv_map *known, guid_fn *fn, v
         uint32_t index = sv_map_get(known, guid);
         if (index == SV_ABSENT)
             miss(list, lines, guid);
-        else
+        for (; index != SV_ABSENT; index = next[index])
             SV_TRY(fn(lines, index, arg));
     }
 }
@@ -180,26 +180,34 @@ static sv_status fail_empty(sv_ctx *ctx, const sv_source *source, const struct l
                    (unsigned long long)list->guid);
 }
 
-/* Reads a list with a map from the GUIDs of terminals, or of switches. */
+/* Reads a list with a map from the GUIDs of terminals, or of switches; a GUID may be several's. */
 static sv_status read_list(sv_ctx *ctx, const sv_fabric *f, const sv_source *source, bool switches,
                            bool dead_too, guid_fn *fn, void *arg, struct list *list)
 {
     sv_map known;
     sv_lines lines;
     uint32_t count = switches ? f->num_switches : f->num_terminals;
+    uint32_t *next = sv_alloc(ctx, count, sizeof *next); /* with the same GUID, or SV_ABSENT */
+    if (next == NULL)
+        return SV_NO_MEMORY;
     *list = (struct list){0};
     sv_map_init(&known, ctx);
     sv_status status = sv_lines_init(&lines, ctx, source);
-    for (uint32_t i = 0; status == SV_OK && i < count; i++) {
+    for (uint32_t i = count; status == SV_OK && i-- > 0;) {
         uint64_t guid = switches ? f->switches[i].guid : f->terminals[i].guid;
         sv_node node = {switches ? i : f->num_switches + i};
-        if (guid != 0 && (dead_too || sv_node_alive(f, node)))
-            status = sv_map_add(&known, guid, i, NULL);
+        if (guid == 0 || (!dead_too && !sv_node_alive(f, node)))
+            continue;
+        next[i] = sv_map_get(&known, guid);
+        status = sv_map_add(&known, guid, i, NULL);
+        if (status == SV_OK)
+            sv_map_set(&known, guid, i);
     }
     if (status == SV_OK)
-        status = read_guids(&lines, &known, fn, arg, list);
+        status = read_guids(&lines, &known, next, fn, arg, list);
     sv_lines_release(&lines);
     sv_map_release(&known);
+    sv_release(ctx, next);
     return status;
 }
 

@@ -16,7 +16,37 @@
  */
 #include <string.h>
 
+#include "fabric/derive.h"
+#include "formats/formats.h"
 #include "formats/tables.h"
+
+/* ---- names ---- */
+
+sv_status sv__names_are_own(sv_ctx *ctx, const sv_fabric *f)
+{
+    sv_map guids;
+    sv_status status = SV_OK;
+    sv_map_init(&guids, ctx);
+    for (uint32_t v = 0; status == SV_OK && v < sv_num_nodes(f); v++) {
+        uint64_t guid = sv_node_guid(f, (sv_node){v});
+        uint32_t held = v;
+        if (guid == 0 || !sv_node_alive(f, (sv_node){v}))
+            continue;
+        status = sv_map_add(&guids, guid, v, &held);
+        if (status != SV_OK || held == v)
+            continue;
+        char first[240], second[240];
+        sv_node_words(f, (sv_node){held}, first, sizeof first);
+        sv_node_words(f, (sv_node){v}, second, sizeof second);
+        status =
+            sv_fail(ctx, SV_INFEASIBLE,
+                    "%s and %s share their GUID 0x%016llx, by which files of tables tell nodes "
+                    "apart",
+                    first, second, (unsigned long long)guid);
+    }
+    sv_map_release(&guids);
+    return status;
+}
 
 /* ---- reading ---- */
 
@@ -252,6 +282,9 @@ sv_status sv__write_ibdmchk_psl(sv_text *out, const sv_fabric *f, const sv_route
         next[t] = first[f->terminals[t].adapter];
         first[f->terminals[t].adapter] = t;
     }
+    bool *live = status == SV_OK ? sv_live_adapters(&arena, f) : NULL;
+    if (status == SV_OK)
+        status = live == NULL ? SV_NO_MEMORY : sv__fits_infiniband(out->ctx, f, live);
     for (uint32_t a = 0; status == SV_OK && a < f->num_adapters; a++)
         status = write_adapter(out, f, r, a, first[a], next);
     sv_arena_release(&arena);

@@ -51,6 +51,12 @@ static inline bool sv__is_told(const sv_fabric *f, sv_node v)
     return sv_node_alive(f, v) && sv_degree(f, v) > 0;
 }
 
+/*
+ * INFEASIBLE if two nodes share a GUID that files of tables tell them apart by: switches by theirs,
+ * terminals by their ports'.
+ */
+sv_status sv__names_are_own(sv_ctx *ctx, const sv_fabric *fabric);
+
 /* A switch whose pairs of ports all agree needs one table of lanes only. */
 void sv__simplify_lanes(const sv_fabric *fabric, sv_routes *routes);
 

@@ -364,10 +364,10 @@ static void what_a_format_cannot_hold(void **state)
     (void)state;
     const char *twins = "switchguid=0x5\nSwitch 8 \"A\"\n[1] \"B\"[2]\n\nswitchguid=0x5\n"
                         "Switch 8 \"B\"\n[2] \"A\"[1]\n";
-    cannot_write(twins, SV_FORMAT_IBNETDISCOVER, "'B' has no GUID of its own");
-    cannot_write(twins, SV_FORMAT_SUBNET, "'B' has no GUID of its own");
+    cannot_write(twins, SV_FORMAT_IBNETDISCOVER, "'A' and 'B' share GUID 0x");
+    cannot_write(twins, SV_FORMAT_SUBNET, "'A' and 'B' share GUID 0x");
     cannot_write("switchguid=0x0\nSwitch 8 \"A\"\n", SV_FORMAT_IBNETDISCOVER,
-                 "'A' has no GUID of its own");
+                 "'A' has no GUID, which this format needs");
     cannot_write("Switch 8 \"A\"\n", SV_FORMAT_SUBNET, "without cables");
     cannot_write("Switch 8 \"A\" # \"x} LID:0001 PN:01\"\n[1] \"B\"[1]\n\nSwitch 8 \"B\"\n[1] "
                  "\"A\"[1]\n",
@@ -467,7 +467,7 @@ static void wrong_ibnetdiscover_files_have_a_place(void **state)
     REFUSED("Switch 8 \"A\"\n[1] \"B\"[1]\n[2] \"B\"[1]\n\nSwitch 8 \"B\"\n",
             "test:3: port 1 of \"B\" is used twice, first in line 2");
     REFUSED("Switch 8 \"A\"\n\nSwitch 8 \"A\"\n",
-            "test:3: node \"A\" appears twice, first in line 1");
+            "test:3: node \"A\" appears twice, first in line 1: do two devices have one GUID?");
     REFUSED("Switch 8 \"A\"\n[1] \"B\"[1]\n\nSwitch 8 \"B\"\n[1] \"A\"[2]\n",
             "test:2: the ends disagree: \"A\" port 1 leads to \"B\" port 1, which leads to \"A\" "
             "port 2 (line 5)");
