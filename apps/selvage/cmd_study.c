@@ -167,6 +167,8 @@ static void tell(const struct study_options *o, const sv_study_outcome *found, u
                  bool stopped)
 {
     fprintf(stderr, "selvage: %u of %u cells run in %.1f s", found->ran, cells, found->seconds);
+    if (found->others > 0)
+        fprintf(stderr, ", %u by another study", found->others);
     if (found->before > 0)
         fprintf(stderr, ", %u were in %s", found->before, o->database);
     if (found->not_ok > 0)

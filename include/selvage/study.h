@@ -110,14 +110,17 @@ typedef struct sv_study_run {
 
 typedef struct sv_study_outcome {
     uint32_t ran, before, not_ok;
+    uint32_t others; /* cells that other studies on the same database ran meanwhile */
     double seconds;
     double waited; /* seconds that the database took, while cells went on */
 } sv_study_outcome;
 
 /*
- * Runs the cells that have no result yet. Whatever happens to a cell is its result; CANCELLED (what
- * is finished is kept), IO, UNSUPPORTED (a database that is none, or of a newer version) are not.
- * Time: that of the cells, by the number of threads.
+ * Runs the cells that have no result yet. Other processes may do so on the same database at the
+ * same time: a cell is run by one of them, and each ends when all cells of its plan have results;
+ * what one was at that ends early is run by another. Whatever happens to a cell is its result;
+ * CANCELLED (what is finished is kept), IO, UNSUPPORTED (a database that is none, or of a newer
+ * version) are not. Time: that of the cells, by the number of threads.
  *
  * @example
  * sv_ctx *ctx = sv_ctx_new(NULL);

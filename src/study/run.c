@@ -6,6 +6,10 @@
  * whoever asks; so all are busy until the last cells, whatever single ones take. Others ask for a
  * cell for each thread and one in stock, and send back what came out. Messages begin with a kind.
  *
+ * Other studies may run on the same database at the same time. A cell is taken (claims.h) when it
+ * is handed out; one that another process has is looked at again later, until it has its result or
+ * is free because that process ended. So all of a plan's cells have results in the end.
+ *
  * Invariants: a cell is handed out once; what came out is written in one transaction; when the
  * leader ends, for whatever reason, it tells the others, they give up what they are at and say
  * goodbye, and it waits for that, so that no message is under way when they part.
@@ -23,6 +27,9 @@ enum kind { HELLO = 1, ASK, CELLS, RESULT, END, BYE, FAILED };
 /* Waiting for finished cells: with a team, its messages must not wait longer. */
 enum { ALONE_MS = 50, TEAM_MS = 2, MOST_ASKED = 64 };
 
+/* Between two looks at cells that another study runs. */
+enum { LATER_NS = 200000000 };
+
 struct greeting {
     uint32_t kind, cells;
     uint64_t size, hash; /* of a result; of the keys */
@@ -37,9 +44,11 @@ struct leader {
     sv__store_db store;
     sv__crew *crew;
     int64_t *ids;
-    uint32_t *missing; /* cells without a result */
+    uint32_t *missing; /* cells without a result; those before given that others run come first */
     uint32_t num_missing, given, written;
-    uint32_t gone; /* others that said goodbye */
+    uint32_t num_later; /* of them */
+    uint64_t looked;    /* when at those */
+    uint32_t gone;      /* others that said goodbye */
     bool ended;
     uint64_t begun;
 };
@@ -73,7 +82,7 @@ static void tell(struct leader *l)
         return;
     uint32_t current = sv__crew_current(l->crew);
     const sv_study_progress progress = {
-        .done = l->written,
+        .done = l->written + l->outcome->others,
         .total = l->num_missing,
         .before = l->outcome->before,
         .not_ok = l->outcome->not_ok,
@@ -86,6 +95,7 @@ static sv_status write_result(struct leader *l, uint32_t cell, const sv__result 
 {
     uint64_t begun = sv_now_ns(l->ctx);
     SV_TRY(sv__store_put(&l->store, l->study, l->ids[cell], l->study->cells[cell].fabric, result));
+    sv__store_give_back(&l->store, l->ids[cell]);
     l->outcome->waited += seconds_since(l->ctx, begun);
     l->written++;
     l->outcome->ran++;
@@ -114,11 +124,65 @@ static sv_status send_end(const struct leader *l, unsigned to)
     return l->run->team->send(l->run->team->user, l->ctx, to, &end, sizeof end);
 }
 
+/* Takes a cell; it is to be run, or another study has run it, or is at it (later). */
+static sv_status take(struct leader *l, uint32_t cell, bool *taken, bool *later)
+{
+    bool done;
+    SV_TRY(sv__store_take(&l->store, l->ids[cell], taken, &done));
+    l->outcome->others += done;
+    *later = !*taken && !done;
+    return SV_OK;
+}
+
+/* Cells that another study was at: one that is free now, if any. */
+static sv_status look_again(struct leader *l, uint32_t *cell)
+{
+    uint64_t now = sv_now_ns(l->ctx);
+    if (l->num_later == 0 || now - l->looked < LATER_NS)
+        return SV_OK;
+    l->looked = now;
+    for (uint32_t i = 0; i < l->num_later && *cell == SV_NONE;) {
+        uint32_t one = l->missing[i];
+        bool taken, later;
+        SV_TRY(take(l, one, &taken, &later));
+        *cell = taken ? one : SV_NONE;
+        if (later)
+            i++;
+        else
+            l->missing[i] = l->missing[--l->num_later];
+    }
+    return SV_OK;
+}
+
+/* The next cell to run; SV_NONE: none now. */
+static sv_status next_cell(struct leader *l, uint32_t *cell)
+{
+    *cell = SV_NONE;
+    while (*cell == SV_NONE && l->given < l->num_missing) {
+        uint32_t one = l->missing[l->given++];
+        bool taken, later;
+        SV_TRY(take(l, one, &taken, &later));
+        *cell = taken ? one : SV_NONE;
+        if (!later)
+            continue;
+        if (l->num_later == 0)
+            sv_note(l->ctx, "another study runs on this database: cells are shared with it");
+        l->missing[l->num_later++] = one; /* in the place of one that was given out */
+        l->looked = sv_now_ns(l->ctx);
+    }
+    return *cell == SV_NONE ? look_again(l, cell) : SV_OK;
+}
+
 static sv_status hand_out(struct leader *l, unsigned to, uint32_t count)
 {
     struct cells cells = {.kind = CELLS};
-    while (cells.count < count && cells.count < MOST_ASKED && l->given < l->num_missing)
-        cells.at[cells.count++] = l->missing[l->given++];
+    while (cells.count < count && cells.count < MOST_ASKED) {
+        uint32_t cell;
+        SV_TRY(next_cell(l, &cell));
+        if (cell == SV_NONE)
+            break;
+        cells.at[cells.count++] = cell;
+    }
     return l->run->team->send(l->run->team->user, l->ctx, to, &cells, sizeof cells);
 }
 
@@ -181,10 +245,14 @@ static sv_status lead_on(struct leader *l)
 {
     const sv_study_team *team = l->run->team;
     bool alone = team == NULL;
-    while (l->written < l->num_missing) {
-        while (l->given < l->num_missing &&
-               sv__crew_busy(l->crew) < sv__crew_threads(l->crew) + (alone ? 1u : 0u))
-            SV_TRY(sv__crew_give(l->crew, l->missing[l->given++]));
+    while (l->written + l->outcome->others < l->num_missing) {
+        uint32_t cell = 0;
+        while (cell != SV_NONE &&
+               sv__crew_busy(l->crew) < sv__crew_threads(l->crew) + (alone ? 1u : 0u)) {
+            SV_TRY(next_cell(l, &cell));
+            if (cell != SV_NONE)
+                SV_TRY(sv__crew_give(l->crew, cell));
+        }
         SV_TRY(collect(l, alone ? ALONE_MS : TEAM_MS));
         if (!alone)
             SV_TRY(serve(l));

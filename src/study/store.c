@@ -5,6 +5,9 @@
  * loses nothing but the cell it was at, and readers can look while a study runs. When a study ends
  * the database is one file again.
  *
+ * Several processes may write to it: claims.c says who runs which cell, and who may change how it
+ * is kept. The last of them makes it one file again.
+ *
  * Invariants: a cell that has a row in result has all its other rows. Results are added, never
  * changed, so two that run the same cell do no harm: the first stays. Only who asks for it (retry)
  * takes results of limits and errors away.
@@ -14,6 +17,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "study/answers.h"
@@ -122,7 +126,7 @@ static sv_status prepare(sv__store_db *store)
 
 static sv_status open_file(sv__store_db *store, sv_ctx *ctx, const char *path, int flags)
 {
-    *store = (sv__store_db){.ctx = ctx, .path = path};
+    *store = (sv__store_db){.ctx = ctx, .path = path, .claims.descriptor = -1};
     if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK) {
         sv_status status = sv__store_fail(store, "open");
         sv__store_close(store);
@@ -135,8 +139,13 @@ static sv_status open_file(sv__store_db *store, sv_ctx *ctx, const char *path, i
 sv_status sv__store_open(sv__store_db *store, sv_ctx *ctx, const char *path)
 {
     SV_TRY(open_file(store, ctx, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
-    int64_t version;
-    sv_status status = version_of(store, &version);
+    int64_t version = 0;
+    sv_status status = version_of(store, &version); /* before anything is left beside it */
+    if (status == SV_OK)
+        status = sv__claims_open(&store->claims, ctx, sqlite3_db_filename(store->db, "main"));
+    store->writes = status == SV_OK;
+    if (status == SV_OK)
+        status = version_of(store, &version);
     if (status == SV_OK)
         status = run(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", "open");
     if (status == SV_OK && version < sv__schema_version()) {
@@ -146,7 +155,9 @@ sv_status sv__store_open(sv__store_db *store, sv_ctx *ctx, const char *path)
     }
     if (status == SV_OK)
         status = prepare(store);
-    if (status != SV_OK)
+    if (status == SV_OK)
+        sv__claims_enter(&store->claims);
+    else
         sv__store_close(store);
     return status;
 }
@@ -167,16 +178,55 @@ sv_status sv__store_read(sv__store_db *store, sv_ctx *ctx, const char *path)
     return status;
 }
 
+/* One file again; whoever reads it has a moment to finish, and else it stays as it is. */
+static void fold(const sv__store_db *store)
+{
+    const struct timespec moment = {.tv_nsec = 50000000};
+    for (int i = 0; i < 40; i++) {
+        int code = sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+        if (code != SQLITE_BUSY && code != SQLITE_LOCKED)
+            return;
+        nanosleep(&moment, NULL);
+    }
+}
+
 void sv__store_close(sv__store_db *store)
 {
     sqlite3_stmt *const statements[] = {store->result, store->lost,     store->fabric,
                                         store->loads,  store->timeline, store->spent};
     for (int i = 0; i < 6; i++)
         sqlite3_finalize(statements[i]);
-    if (store->result != NULL) /* it was written: one file again, if nobody else has it open */
-        sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    bool last = store->writes && sv__claims_leave(&store->claims);
+    if (last && store->result != NULL)
+        fold(store);
     sqlite3_close(store->db);
-    *store = (sv__store_db){0};
+    sv__claims_close(&store->claims, last);
+    *store = (sv__store_db){.claims.descriptor = -1};
+}
+
+/* ---- cells ---- */
+
+sv_status sv__store_take(sv__store_db *store, int64_t id, bool *taken, bool *done)
+{
+    char sql[80];
+    int64_t found = 0;
+    *done = false;
+    *taken = sv__claims_take(&store->claims, id);
+    if (!*taken)
+        return SV_OK;
+    sqlite3_snprintf(sizeof sql, sql, "SELECT 1 FROM result WHERE cell = %lld", (long long)id);
+    sv_status status = number(store, sql, &found);
+    *done = status == SV_OK && found != 0;
+    if (status != SV_OK || *done) {
+        sv__claims_drop(&store->claims, id);
+        *taken = false;
+    }
+    return status;
+}
+
+void sv__store_give_back(const sv__store_db *store, int64_t id)
+{
+    sv__claims_drop(&store->claims, id);
 }
 
 /* ---- writing ---- */

@@ -6,12 +6,15 @@
 
 #include <sqlite3.h>
 
+#include "study/claims.h"
 #include "study/study.h"
 
 typedef struct sv__store_db {
     sv_ctx *ctx;
     const char *path;
     sqlite3 *db;
+    sv__claims claims; /* of who writes */
+    bool writes;
     sqlite3_stmt *result, *lost, *fabric, *loads, *timeline, *spent;
 } sv__store_db;
 
@@ -26,6 +29,13 @@ void sv__store_close(sv__store_db *store);
  */
 sv_status sv__store_plan(sv__store_db *store, const sv_study *study, bool retry, int64_t *ids,
                          bool *done);
+
+/*
+ * Takes a cell, which may have got its result from another process since: *taken and not *done: it
+ * is to be run, and given back with sv__store_give_back.
+ */
+sv_status sv__store_take(sv__store_db *store, int64_t id, bool *taken, bool *done);
+void sv__store_give_back(const sv__store_db *store, int64_t id);
 
 /* What came out of a cell, in one transaction. */
 sv_status sv__store_put(sv__store_db *store, const sv_study *study, int64_t id, const char *fabric,
