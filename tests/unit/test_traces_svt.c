@@ -353,7 +353,8 @@ static void files_of_a_folder_are_joined(void **state)
     test_buffer text = {.text = strdup("hello, world\n"), .length = 13};
     put_file(folder, "a.svt", &text);
     t = NULL;
-    FAILS(ctx, sv_mpi_load(ctx, path, &t), SV_BAD_INPUT, "a.svt:1: no trace: neither .svt nor GOAL");
+    FAILS(ctx, sv_mpi_load(ctx, path, &t), SV_BAD_INPUT,
+          "a.svt:1: no trace: neither .svt nor GOAL");
     static const char *const names[] = {"a.svt", "b.svt", "c.svt", "readme"};
     for (int i = 0; i < 4; i++)
         remove_file(folder, names[i]);
