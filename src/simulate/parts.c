@@ -11,13 +11,23 @@
  * So results are those of one thread, whatever the parts. (Looks are not: an output may be looked
  * at once more or less.)
  *
- * Invariant: in a window a part writes only into its own arrays and its boxes; boxes are read after
- * the barrier at the window's end, and written again after that before the next one.
+ * A part has no thread of its own. In each window every part is claimed once, by its usual thread
+ * if that one is there, by another one that has nothing to do otherwise (work_on); who finishes the
+ * last part opens the next window (close_window). On a busy machine the scheduler takes a thread
+ * away for milliseconds, where a window takes microseconds: then the others do its parts, and wait
+ * only if it was taken away inside of one. Who waits looks some ten microseconds long, and then
+ * sleeps, so that what he waits for gets his processor.
  *
- * Cost: two barriers for each window, and some fifty nanoseconds for each packet that changes
- * parts.
+ * Invariants: a part is in the hands of one thread at a time; what one window's thread wrote the
+ * next one's sees, by left and turn. In a window a part writes only into its own arrays and its
+ * boxes of that window (outgoing), and takes in what the others put into those of the window
+ * before: there are two sets, used in turn. Between two calls of sv__run_until all boxes are empty.
+ * Only who has claimed a part reads what close_window sets.
+ *
+ * Cost: one barrier for each window, and some fifty nanoseconds for each packet that changes parts.
  */
-#include <sched.h>
+#include <pthread.h>
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -37,7 +47,7 @@ static void *grow(sv__sim *x, void *old, uint32_t *room, size_t size)
 
 sv_status sv__post_packet(sv__sim *x, uint32_t p, uint32_t channel)
 {
-    sv__box *box = &x->boxes[x->part_of[x->outputs[channel].head]];
+    sv__box *box = &x->outgoing[x->part_of[x->outputs[channel].head]];
     if (box->num_mails == box->mails_room) {
         sv__mail *mails = grow(x, box->mails, &box->mails_room, sizeof *mails);
         if (mails == NULL)
@@ -52,7 +62,7 @@ sv_status sv__post_packet(sv__sim *x, uint32_t p, uint32_t channel)
 
 sv_status sv__post_credits(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp ramp)
 {
-    sv__box *box = &x->boxes[x->part_of[x->f->tail[channel].i]];
+    sv__box *box = &x->outgoing[x->part_of[x->f->tail[channel].i]];
     if (box->num_slips == box->slips_room) {
         sv__slip *slips = grow(x, box->slips, &box->slips_room, sizeof *slips);
         if (slips == NULL)
@@ -98,64 +108,135 @@ static sv_status run_part(sv__sim *x, uint64_t until)
 
 /* ---- several ---- */
 
+enum {
+    OVER = 0,       /* as a turn: nothing is left to do, or somebody failed */
+    PATIENCE = 1000 /* looks before a thread sleeps: some ten microseconds */
+};
+
+struct share {
+    alignas(64) atomic_uint claimed; /* the last turn in which somebody took it */
+    uint64_t next;                   /* not after its next event, or one that it causes elsewhere */
+};
+
 struct meeting {
     sv__team *team;
     uint64_t until;
-    atomic_uint arrived, turn;
-    atomic_bool failed;
-    uint64_t next[SV__MOST_PARTS]; /* the earliest event of each part */
+    uint64_t begin, end;          /* of the window */
+    bool last;                    /* nothing happens in it but that boxes are emptied */
+    alignas(64) atomic_uint left; /* parts that are not done */
+    alignas(64) atomic_uint turn; /* number of the window, from 1 on; OVER */
+    atomic_uint asleep;
+    pthread_mutex_t lock;
+    pthread_cond_t turned;
+    struct share shares[SV__MOST_PARTS];
 };
 
-/* Waits for all; false if somebody failed. */
-static bool meet(struct meeting *m)
+static void relax(void)
 {
-    unsigned turn = atomic_load_explicit(&m->turn, memory_order_acquire), spins = 0;
-    if (atomic_fetch_add_explicit(&m->arrived, 1, memory_order_acq_rel) + 1 == m->team->count) {
-        atomic_store_explicit(&m->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&m->turn, turn + 1, memory_order_release);
-    }
-    while (atomic_load_explicit(&m->turn, memory_order_acquire) == turn) {
-        if (atomic_load_explicit(&m->failed, memory_order_relaxed))
-            return false;
-        if (++spins > 2000)
-            sched_yield();
-    }
-    return !atomic_load_explicit(&m->failed, memory_order_relaxed);
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
 }
 
-/* The windows of one part, until the time that was given. */
-static sv_status run_windows(struct meeting *m, sv__sim *x)
+/* Waits until a turn is over; what comes then. */
+static unsigned wait_for_next(struct meeting *m, unsigned turn)
 {
-    sv__team *team = m->team;
-    for (;;) {
-        m->next[x->me] = sv__events_peek(x);
-        if (!meet(m))
-            return SV_OK;
-        uint64_t least = SV_NEVER;
-        for (uint32_t i = 0; i < team->count; i++)
-            least = m->next[i] < least ? m->next[i] : least;
-        if (least >= m->until)
-            return SV_OK;
-        SV_TRY(
-            run_part(x, m->until - least > team->lookahead ? least + team->lookahead : m->until));
-        if (!meet(m))
-            return SV_OK;
-        for (uint32_t i = 0; i < team->count; i++)
-            if (i != x->me)
-                SV_TRY(take(x, &team->parts[i].boxes[x->me]));
+    unsigned now;
+    for (unsigned i = 0; i < PATIENCE; i++) {
+        now = atomic_load_explicit(&m->turn, memory_order_acquire);
+        if (now != turn)
+            return now;
+        relax();
     }
+    pthread_mutex_lock(&m->lock);
+    atomic_fetch_add(&m->asleep, 1); /* before it looks at turn: set_turn does the reverse */
+    while ((now = atomic_load(&m->turn)) == turn)
+        pthread_cond_wait(&m->turned, &m->lock);
+    atomic_fetch_sub(&m->asleep, 1);
+    pthread_mutex_unlock(&m->lock);
+    return now;
 }
 
-static sv_status run_piece(sv_ctx *ctx, unsigned worker, uint64_t piece, void *arg)
+static void set_turn(struct meeting *m, unsigned turn)
+{
+    atomic_store(&m->turn, turn);
+    if (atomic_load(&m->asleep) == 0)
+        return;
+    pthread_mutex_lock(&m->lock);
+    pthread_cond_broadcast(&m->turned);
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* All parts are done with a window: opens the next one. */
+static void close_window(struct meeting *m, unsigned turn)
+{
+    const sv__team *team = m->team;
+    uint64_t least = SV_NEVER;
+    if (m->last) {
+        set_turn(m, OVER);
+        return;
+    }
+    for (uint32_t i = 0; i < team->count; i++)
+        least = m->shares[i].next < least ? m->shares[i].next : least;
+    m->last = least >= m->until;
+    m->begin = least;
+    m->end = m->until - least > team->lookahead ? least + team->lookahead : m->until;
+    atomic_store_explicit(&m->left, team->count, memory_order_relaxed);
+    set_turn(m, turn + 1);
+}
+
+/* A part's window: takes in what others sent in the one before, and goes on. */
+static sv_status run_window(struct meeting *m, sv__sim *x, unsigned turn)
+{
+    const sv__team *team = m->team;
+    uint32_t here = (turn & 1) * team->count, before = team->count - here;
+    uint64_t *next = &m->shares[x->me].next;
+    x->outgoing = x->boxes + here;
+    for (uint32_t i = 0; i < team->count; i++)
+        if (i != x->me)
+            SV_TRY(take(x, &team->parts[i].boxes[before + x->me]));
+    if (!m->last)
+        SV_TRY(run_part(x, m->end));
+    *next = sv__events_peek(x);
+    for (uint32_t i = 0; i < team->count; i++)
+        if (x->outgoing[i].num_mails + x->outgoing[i].num_slips > 0)
+            *next = m->begin + team->lookahead < *next ? m->begin + team->lookahead : *next;
+    return SV_OK;
+}
+
+/* Takes a part for a turn, if nobody has. */
+static bool claim(struct share *share, unsigned turn)
+{
+    unsigned before = turn - 1;
+    return atomic_load_explicit(&share->claimed, memory_order_relaxed) == before &&
+           atomic_compare_exchange_strong_explicit(&share->claimed, &before, turn,
+                                                   memory_order_relaxed, memory_order_relaxed);
+}
+
+/* What one thread does, until all is: in each window its own part, and others that wait. */
+static sv_status work_on(sv_ctx *ctx, unsigned worker, uint64_t piece, void *arg)
 {
     struct meeting *m = arg;
-    sv__sim *x = &m->team->parts[piece];
-    (void)worker;
-    x->ctx = x->arena.ctx = ctx;
-    sv_status status = run_windows(m, x);
-    if (status != SV_OK)
-        atomic_store(&m->failed, true);
-    return status;
+    uint32_t count = m->team->count;
+    unsigned turn = atomic_load_explicit(&m->turn, memory_order_acquire);
+    (void)piece;
+    for (; turn != OVER; turn = wait_for_next(m, turn)) {
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t part = (worker + i) % count;
+            if (!claim(&m->shares[part], turn))
+                continue;
+            sv__sim *x = &m->team->parts[part];
+            x->ctx = x->arena.ctx = ctx;
+            sv_status status = run_window(m, x, turn);
+            if (status != SV_OK) {
+                set_turn(m, OVER); /* this window is never closed */
+                return status;
+            }
+            if (atomic_fetch_sub_explicit(&m->left, 1, memory_order_acq_rel) == 1)
+                close_window(m, turn);
+        }
+    }
+    return SV_OK;
 }
 
 sv_status sv__run_until(sv__team *team, uint64_t time)
@@ -167,7 +248,14 @@ sv_status sv__run_until(sv__team *team, uint64_t time)
     if (team->count == 1)
         return run_part(&team->parts[0], time);
     struct meeting m = {.team = team, .until = time};
-    sv_status status = sv_pool_run(team->pool, NULL, team->count, run_piece, &m);
+    pthread_mutex_init(&m.lock, NULL);
+    pthread_cond_init(&m.turned, NULL);
+    for (uint32_t i = 0; i < team->count; i++)
+        m.shares[i].next = sv__events_peek(&team->parts[i]);
+    close_window(&m, 0);
+    sv_status status = sv_pool_run(team->pool, NULL, team->count, work_on, &m);
+    pthread_cond_destroy(&m.turned);
+    pthread_mutex_destroy(&m.lock);
     for (uint32_t i = 0; i < team->count; i++)
         team->parts[i].ctx = team->parts[i].arena.ctx = team->ctx;
     return status;

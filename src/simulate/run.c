@@ -262,7 +262,7 @@ static sv_status part_init(sv__team *team, uint32_t i)
         if (x->result->latency == NULL)
             return SV_NO_MEMORY;
     }
-    x->boxes = SV_ARENA_NEW(&x->arena, sv__box, team->count);
+    x->boxes = SV_ARENA_NEW(&x->arena, sv__box, 2 * (size_t)team->count);
     if (x->boxes == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv__events_init(x));
@@ -321,7 +321,7 @@ static void release(sv__team *team, sv_ctx *ctx)
 {
     for (uint32_t i = team->count; i-- > 0;) {
         sv__sim *x = &team->parts[i];
-        for (uint32_t k = 0; x->boxes != NULL && k < team->count; k++) {
+        for (uint32_t k = 0; x->boxes != NULL && k < 2 * team->count; k++) {
             sv_release(ctx, x->boxes[k].mails);
             sv_release(ctx, x->boxes[k].slips);
         }

@@ -213,7 +213,8 @@ typedef struct sv__sim {
     uint64_t now;
     uint32_t me;            /* this part */
     const uint8_t *part_of; /* [nodes]; NULL: there is one part */
-    sv__box *boxes;         /* [parts]: to each */
+    sv__box *boxes;         /* [2 × parts]: to each, in windows of even and of odd number */
+    sv__box *outgoing;      /* those of the present window */
     bool plain;             /* nothing but counting at a grant: no watch, no timeline */
     bool listens;           /* a policy hears of packets: what they waited is summed up */
 
