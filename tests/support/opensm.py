@@ -5,7 +5,8 @@
         sim.unlink("S-0000000000000001", 3)
         sm.wait_routed()
 
-OpenSM's dump files are in sm.dump after each sweep; its log is sm.log.
+OpenSM's dump files are in sm.dump after each sweep; its log is sm.log. A plugin that was built with sanitizers runs
+with them, and what they report fails the test (sanitizers.py).
 """
 import json
 import os
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from support import ibsim
+from support import ibsim, sanitizers
 from support.command import SELVAGE
 
 PLUGIN = os.path.join(os.path.dirname(SELVAGE), "plugin", "opensm")
@@ -48,7 +49,7 @@ def try_again(test, times=6):
 
 
 class OpenSM:
-    def __init__(self, sim, directory, options, host=None, **config):
+    def __init__(self, sim, directory, options, host=None, plugin=PLUGIN, **config):
         self.sim, self.dump = sim, os.path.abspath(directory)
         os.makedirs(directory, exist_ok=True)
         self.log = os.path.join(directory, "opensm.log")
@@ -69,32 +70,40 @@ class OpenSM:
                 if value is not None:
                     file.write("%s %s\n" % (key, value))
         self.environment = dict(sim.environment, OSM_TMP_DIR=directory, OSM_CACHE_DIR=directory,
-                                LD_LIBRARY_PATH=PLUGIN)
+                                LD_LIBRARY_PATH=plugin)
+        self.sanitized = options is not None and sanitizers.Sanitized(plugin, self.dump)
+        if self.sanitized:
+            self.environment.update(self.sanitized.environment())
         if host is not None:
             self.environment["SIM_HOST"] = host
         self.read = 0
 
     def __enter__(self):
         self.out = open(os.path.join(self.dump, "stdout"), "w")
-        self.process = subprocess.Popen(["ibsim-run", "opensm", "-F", self.config],
+        run = [] if self.sanitized else ["ibsim-run"]
+        self.process = subprocess.Popen([*run, "opensm", "-F", self.config],
                                         stdin=subprocess.DEVNULL, stdout=self.out,
                                         stderr=subprocess.STDOUT, env=self.environment,
                                         cwd=self.dump)  # umad2sim leaves a folder there if killed
         return self
 
     def __exit__(self, *exception):
-        self.stop()
-        self.out.close()
+        try:
+            self.stop()
+        finally:
+            self.out.close()
 
     def stop(self):
         """Ends OpenSM as an administrator would; its exit code."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(30)
+                self.process.wait(120 if self.sanitized else 30)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+        if self.sanitized:
+            self.sanitized.check(self.process.returncode)
         return self.process.returncode
 
     # ---- the log ----
@@ -111,6 +120,8 @@ class OpenSM:
         deadline = time.time() + timeout
         while len(self.lines(pattern)) < count:
             if self.process.poll() is not None:
+                if self.sanitized:
+                    self.sanitized.check(self.process.returncode)
                 raise AssertionError("opensm ended (%s):\n%s" % (self.process.returncode,
                                                                  self.tail()))
             if time.time() > deadline:
@@ -204,6 +215,6 @@ class OpenSM:
             return int(re.search(r"VmRSS:\s+(\d+)", file.read())[1])
 
 
-def start(sim, directory, options="", host=None, **config):
-    """OpenSM with the plugin and options (None: without)."""
-    return OpenSM(sim, directory, options, host, **config)
+def start(sim, directory, options="", host=None, plugin=PLUGIN, **config):
+    """OpenSM with the plugin (plugin: its folder) and options (None: without)."""
+    return OpenSM(sim, directory, options, host, plugin, **config)
