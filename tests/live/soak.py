@@ -2,28 +2,37 @@
 """A long run: the real OpenSM with selvage in it, over the real ibsim, while cables and switches come
 and go at random, one by one and many at once. `make soak` runs it; it is no part of `make check`.
 
-    tests/live/soak.py [--minutes 30] [--sweeps 1000] [--seed 1] [--fabric SPEC] [--options WORDS]
+    tests/live/soak.py [--minutes 30] [--sweeps 1000] [--seed 1] [--fabric SPEC] [--options WORDS] [--csv FILE]
 
 It goes on until both the minutes and the sweeps are over. After every step, from OpenSM's dump, which
 `check` judges whole (SLs and lanes included): no loop, no deadlock, and exactly the hosts that cables
 still join to the subnet manager are there and all reach each other. Every 25th step what is in the
 switches is read back (`discover`) and must be what was dumped, and path records must answer with the
-SLs that were proven. In the end memory must be flat: the median of the last quarter of the run may be
-at most 5 % above that of the second quarter.
+SLs that were proven.
+
+Memory: a second OpenSM, without the plugin and with stock min-hop, goes through the same events over a
+simulator of its own. How much memory is needed depends on the fabric of the moment; so every 20th step
+all cables are put back, and what is compared is memory with the whole fabric: resident (RSS), in use
+and held by malloc (support/heap.c), quarter by quarter, of both. In the end what is in use must be flat:
+the median of the last quarter may be at most 1 % above that of the second, or as much more as stock
+OpenSM's; resident memory at most 5 %. At the very end malloc gives back what it can (malloc_trim): what is
+resident then and not in use is holes.
 """
 import argparse
+import csv
 import json
 import os
 import random
 import re
-import statistics
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from support import ibsim, opensm  # noqa: E402
+from support import ibsim, memory, opensm  # noqa: E402
 from support.command import SELVAGE, ok, selvage  # noqa: E402
+
+WHOLE = 20  # steps from one whole fabric to the next
 
 GROUP = """MC Group 0xc010 : mgid=0xff12a01bffff0000:0x000000000000c010\
  port_gid=0xfe80000000000000:0x0 qkey=0x00000b1b mlid=0xc010 mtu=0x84 tclass=0x00 pkey=0xffff\
@@ -81,30 +90,86 @@ class Fabric:
         return switches, len(seen) - switches
 
 
-def step(sim, fabric, draw):
-    """One random change; says what it was."""
+def step(fabric, draw):
+    """One random change: what it was, and the simulator's command."""
     kind, dead = draw.random(), fabric.dead()
     if dead and (kind < 0.2 or len(dead) > 2):
         switch = draw.choice(dead)
         fabric.out -= fabric.of[switch]  # ReLink puts all cables of a switch back
-        sim.relink(fabric.id(switch))
-        return "switch %d back" % switch
+        return "switch %d back" % switch, ("relink", fabric.id(switch), None)
     pulled = sorted(i for i in fabric.out if i in fabric.inner)
     if pulled and (kind < 0.5 or len(pulled) > 12):
         cable = draw.choice(pulled)
         fabric.out.discard(cable)
-        sim.relink(fabric.id(fabric.cables[cable][0]), fabric.cables[cable][1])
-        return "cable %d back" % cable
+        return "cable %d back" % cable, ("relink", fabric.id(fabric.cables[cable][0]), fabric.cables[cable][1])
     if kind < 0.65:
         switch = draw.choice([s for s in range(len(fabric.switches))
                               if s != fabric.home and s not in dead])
         fabric.out |= fabric.of[switch]
-        sim.unlink(fabric.id(switch))
-        return "switch %d lost" % switch
+        return "switch %d lost" % switch, ("unlink", fabric.id(switch), None)
     cable = draw.choice([i for i in fabric.inner if i not in fabric.out])
     fabric.out.add(cable)
-    sim.unlink(fabric.id(fabric.cables[cable][0]), fabric.cables[cable][1])
-    return "cable %d lost" % cable
+    return "cable %d lost" % cable, ("unlink", fabric.id(fabric.cables[cable][0]), fabric.cables[cable][1])
+
+
+def mend(fabric):
+    """Everything is put back: the commands, most cables with their switch."""
+    commands = []
+    for switch in range(len(fabric.switches)):
+        if fabric.of[switch] & fabric.out:
+            fabric.out -= fabric.of[switch]
+            commands.append(("relink", fabric.id(switch), None))
+    return commands
+
+
+class Side:
+    """An OpenSM over a simulator of its own, and what its memory was with the whole fabric."""
+
+    def __init__(self, name, net, directory, options, **config):
+        self.name, self.directory = name, os.path.join(directory, name)
+        self.heap = memory.Heap(self.directory)
+        self.sim = ibsim.simulate(net, console=True)
+        self.sm = lambda: opensm.start(self.sim, os.path.join(self.directory, "osm"), options,
+                                       preload=self.heap.preload, environment=self.heap.environment,
+                                       sweep_interval="1",  # OpenSM ignores traps that come too often
+                                       sa_db_file=os.path.join(directory, "sa.dump"), **config)
+        self.samples = []  # (seconds, steps, sweeps, KiB resident, KiB in use, KiB held)
+
+    def __enter__(self):
+        self.sim.__enter__()
+        self.sm = self.sm()
+        self.sm.__enter__()
+        return self
+
+    def __exit__(self, *exception):
+        try:
+            self.sm.__exit__(*exception)
+        finally:
+            self.sim.__exit__(*exception)
+
+    def tell(self, commands):
+        for verb, node, port in commands:
+            getattr(self.sim, verb)(node, port)
+
+    def wait(self, before):
+        try:
+            self.sm.wait_up(before + 1, timeout=10)
+        except AssertionError:
+            if self.sm.process.poll() is not None:
+                raise
+            # changes may have undone each other: judge looks at the result
+
+    def sample(self, seconds, steps):
+        heap = self.heap.ask()
+        self.samples.append((round(seconds), steps, self.sm.ups(), self.sm.rss(), heap["in_use"] // 1024,
+                             heap["held"] // 1024))
+        return self.samples[-1]
+
+    def column(self, name):
+        return [sample[COLUMNS.index(name)] for sample in self.samples]
+
+
+COLUMNS = ("seconds", "steps", "sweeps", "resident", "in_use", "held")
 
 
 def judge(sm, fabric, what):
@@ -157,62 +222,115 @@ def read_back(sm, sim, path):
                 raise AssertionError("the SL of a path is not the proven one")
 
 
+def change(sides, commands):
+    """Lets all simulators change, and waits until their OpenSMs have routed."""
+    befores = [side.sm.ups() for side in sides]
+    for side in sides:
+        side.tell(commands)
+    for side, before in zip(sides, befores):
+        side.wait(before)
+
+
+def measure(sides, fabric, begun, steps):
+    """Memory with the whole fabric, of all."""
+    change(sides, mend(fabric))
+    judge(sides[0].sm, fabric, "step %d (all put back)" % steps)
+    time.sleep(0.5)
+    told = [side.sample(time.time() - begun, steps) for side in sides]
+    if steps % (5 * WHOLE) == 0:
+        print("%5d steps, %4.0f s: %s" % (steps, time.time() - begun, "; ".join(
+            "%s %d sweeps, %d KiB resident, %d in use, %d held" % (side.name, *sample[2:])
+            for side, sample in zip(sides, told))), flush=True)
+
+
+def tables(sm):
+    """How tables came about, and how often."""
+    hows = {}
+    for line in sm.lines("selvage: sweep "):
+        how = re.search(r"sweep \d+: ([a-z ]+)", line)[1].split(" (")[0].strip()
+        hows[how] = hows.get(how, 0) + 1
+    return ", ".join("%s %d" % item for item in sorted(hows.items()))
+
+
+def report_memory(sides, path):
+    """Quarter by quarter, and what is wrong: None, or a sentence."""
+    print("memory          KiB with the whole fabric, medians of four quarters of the run; the last by the second")
+    for side in sides:
+        for name in ("in_use", "held", "resident"):
+            column = side.column(name)
+            print("  %-8s %-8s %s  %+.1f %%" % (side.name, name, " ".join("%7d" % q for q in memory.quarters(column)),
+                                                100 * memory.growth(column)))
+        trimmed = side.trimmed
+        print("  %-8s at the end %d resident; %d after malloc_trim, %d of it in use by malloc" % (
+            side.name, trimmed[0], trimmed[1], trimmed[2]))
+    if path is not None:
+        with open(path, "w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(("opensm",) + COLUMNS)
+            for side in sides:
+                table.writerows((side.name,) + sample for sample in side.samples)
+    if len(sides[0].samples) < 16:
+        return "too short a run to say anything about memory: %d whole fabrics, 16 are needed" % len(sides[0].samples)
+    in_use, stock = memory.growth(sides[0].column("in_use")), memory.growth(sides[1].column("in_use"))
+    resident = memory.growth(sides[0].column("resident"))
+    if in_use > max(stock, 0) + 0.01:
+        return "memory in use grows: %.1f %%, stock OpenSM's %.1f %%" % (100 * in_use, 100 * stock)
+    if resident > 0.05:
+        return "resident memory grows by %.1f %%, memory in use by %.1f %%" % (100 * resident, 100 * in_use)
+    return None
+
+
+def run(arguments, sides, fabric, directory):
+    """Steps until the time is over; how many, and how many of them were several changes at once."""
+    draw, begun, steps, bursts = random.Random(arguments.seed), time.time(), 0, 0
+    sm = sides[0].sm
+    for side in sides:
+        side.sm.wait_up()
+    judge(sm, fabric, "at the start")
+    while time.time() - begun < 60 * arguments.minutes or sm.status()["sweeps"] < arguments.sweeps:
+        steps += 1
+        count = draw.choice([1, 1, 1, 2, 5])
+        bursts += count > 1
+        changes = [step(fabric, draw) for _ in range(count)]
+        change(sides, [command for _, command in changes])
+        judge(sm, fabric, "step %d (%s)" % (steps, ", ".join(what for what, _ in changes)))
+        if steps % 25 == 0:
+            read_back(sm, sides[0].sim, os.path.join(directory, "now"))
+        if steps % WHOLE == 0:
+            measure(sides, fabric, begun, steps)
+    return steps, bursts, time.time() - begun
+
+
 def soak(arguments, directory):
     net = os.path.join(directory, "f.net")
     ok("topo", arguments.fabric, "-o", net)
-    fabric, draw = Fabric(net), random.Random(arguments.seed)
+    fabric = Fabric(net)
     with open(os.path.join(directory, "sa.dump"), "w") as file:
         file.write(GROUP + "".join(MEMBER % t["guid"] for t in fabric.terminals))
-    memory, steps, bursts, begun = [], 0, 0, time.time()
-    with ibsim.simulate(net, console=True) as sim, opensm.start(
-            sim, os.path.join(directory, "osm"), arguments.options,
-            sa_db_file=os.path.join(directory, "sa.dump"),
-            sweep_interval="1") as sm:  # OpenSM ignores traps that come too often
-        sm.wait_up()
-        judge(sm, fabric, "at the start")
-        while time.time() - begun < 60 * arguments.minutes or (
-                sm.status()["sweeps"] < arguments.sweeps):
-            steps += 1
-            count = draw.choice([1, 1, 1, 2, 5])
-            bursts += count > 1
-            before = sm.ups()
-            what = ", ".join(step(sim, fabric, draw) for _ in range(count))
-            try:
-                sm.wait_up(before + 1, timeout=10)
-            except AssertionError:
-                pass  # changes may have undone each other: judge looks at the result
-            judge(sm, fabric, "step %d (%s)" % (steps, what))
-            if steps % 25 == 0:
-                read_back(sm, sim, os.path.join(directory, "now"))
-            memory.append(sm.rss())
-            if steps % 100 == 0:
-                print("%5d steps, %5d sweeps, %4.0f s, %d KiB" % (
-                    steps, sm.status()["sweeps"], time.time() - begun, memory[-1]), flush=True)
-        status, hows = sm.status(), {}
-        for line in sm.lines("selvage: sweep "):
-            how = re.search(r"sweep \d+: ([a-z ]+)", line)[1].split(" (")[0].strip()
-            hows[how] = hows.get(how, 0) + 1
-        errors = sm.lines("ERR SV")
-        code = sm.stop()
-    quarter = len(memory) // 4
-    second = statistics.median(memory[quarter:2 * quarter])
-    last = statistics.median(memory[3 * quarter:])
-    print("fabric          %s, options '%s', seed %d" % (arguments.fabric, arguments.options,
-                                                         arguments.seed))
+    with Side("plugin", net, directory, arguments.options) as plugin, Side(
+            "stock", net, directory, None, routing_engine="minhop") as stock:
+        sides = (plugin, stock)
+        steps, bursts, seconds = run(arguments, sides, fabric, directory)
+        status, hows, errors = plugin.sm.status(), tables(plugin.sm), plugin.sm.lines("ERR SV")
+        for side in sides:
+            before = side.sm.rss()
+            in_use = side.heap.ask(trim=True)["in_use"] // 1024
+            side.trimmed = before, side.sm.rss(), in_use
+        code = plugin.sm.stop()
+    print("fabric          %s, options '%s', seed %d" % (arguments.fabric, arguments.options, arguments.seed))
     print("run             %d steps (%d of them several changes at once), %d sweeps, %.0f s" % (
-        steps, bursts, status["sweeps"], time.time() - begun))
-    print("tables          %s" % ", ".join("%s %d" % item for item in sorted(hows.items())))
+        steps, bursts, status["sweeps"], seconds))
+    print("tables          " + hows)
     print("every step      no loop, no deadlock, every host that cables join reaches every other")
     print("read back       %d times from the switches: as dumped" % (steps // 25))
-    print("memory          %d KiB (median) in the second quarter, %d KiB in the last; %d KiB at "
-          "most" % (second, last, max(memory)))
     print("error lines     %d" % len(errors))
     for line in errors[:5]:
         print("                " + line[:160])
+    wrong = report_memory(sides, arguments.csv)
     if code != 0:
-        sys.exit("opensm ended with %d" % code)
-    if last > 1.05 * second:
-        sys.exit("memory grows")
+        wrong = "opensm ended with %d" % code
+    print("verdict         " + (wrong or "passed: memory is flat"))
+    sys.exit(1 if wrong else 0)
 
 
 if __name__ == "__main__":
@@ -222,6 +340,7 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fabric", default="torus:4x4x3,hosts=2")
     parser.add_argument("--options", default="")
+    parser.add_argument("--csv")
     opensm.require()
     with tempfile.TemporaryDirectory(prefix="selvage-soak-", ignore_cleanup_errors=True) as path:
         soak(parser.parse_args(), path)

@@ -43,6 +43,12 @@ def require():
     sys.exit(77)
 
 
+def library():
+    """The library by which programs reach the simulator; ibsim-run preloads it."""
+    with open(shutil.which("ibsim-run", path=PATH)) as file:
+        return re.search(r"^sim_so=(\S+)", file.read(), re.M)[1]
+
+
 class Simulator:
     """An ibsim that serves one fabric file: with Simulator(path, host) as sim: sim.discover()."""
 

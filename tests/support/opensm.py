@@ -49,7 +49,8 @@ def try_again(test, times=6):
 
 
 class OpenSM:
-    def __init__(self, sim, directory, options, host=None, plugin=PLUGIN, **config):
+    def __init__(self, sim, directory, options, host=None, plugin=PLUGIN, preload=(), environment=None,
+                 **config):
         self.sim, self.dump = sim, os.path.abspath(directory)
         os.makedirs(directory, exist_ok=True)
         self.log = os.path.join(directory, "opensm.log")
@@ -70,18 +71,23 @@ class OpenSM:
                 if value is not None:
                     file.write("%s %s\n" % (key, value))
         self.environment = dict(sim.environment, OSM_TMP_DIR=directory, OSM_CACHE_DIR=directory,
-                                LD_LIBRARY_PATH=plugin)
+                                LD_LIBRARY_PATH=plugin, **(environment or {}))
         self.sanitized = options is not None and sanitizers.Sanitized(plugin, self.dump)
         if self.sanitized:
             self.environment.update(self.sanitized.environment())
+            preload = [self.sanitized.runtime, *preload]
+        self.run = ["ibsim-run"]
+        if preload:  # ibsim-run does not add to what is there
+            self.run = []
+            self.environment["LD_PRELOAD"] = ":".join([*preload, ibsim.library()])
         if host is not None:
             self.environment["SIM_HOST"] = host
-        self.read = 0
+        self.known, self.at = [], 0  # lines of the log so far, and where the next one begins
+        self.found = {}  # pattern: how many of them were looked at, and those that have it
 
     def __enter__(self):
         self.out = open(os.path.join(self.dump, "stdout"), "w")
-        run = [] if self.sanitized else ["ibsim-run"]
-        self.process = subprocess.Popen([*run, "opensm", "-F", self.config],
+        self.process = subprocess.Popen([*self.run, "opensm", "-F", self.config],
                                         stdin=subprocess.DEVNULL, stdout=self.out,
                                         stderr=subprocess.STDOUT, env=self.environment,
                                         cwd=self.dump)  # umad2sim leaves a folder there if killed
@@ -109,11 +115,20 @@ class OpenSM:
     # ---- the log ----
 
     def lines(self, pattern="selvage: "):
+        """Lines of the log with a pattern. Each is read and looked at once, however long the log."""
         try:
-            with open(self.log, errors="replace") as file:
-                return [line.rstrip("\n") for line in file if re.search(pattern, line)]
+            with open(self.log, "rb") as file:
+                file.seek(self.at)
+                text = file.read()
         except FileNotFoundError:
-            return []
+            text = b""
+        whole = text[:text.rfind(b"\n") + 1]
+        self.at += len(whole)
+        self.known += whole.decode(errors="replace").split("\n")[:-1]
+        seen, found = self.found.get(pattern, (0, []))
+        found += [line for line in self.known[seen:] if re.search(pattern, line)]
+        self.found[pattern] = len(self.known), found
+        return list(found)
 
     def wait(self, pattern, count=1, timeout=60):
         """Until the log has count lines with a pattern."""
@@ -215,6 +230,7 @@ class OpenSM:
             return int(re.search(r"VmRSS:\s+(\d+)", file.read())[1])
 
 
-def start(sim, directory, options="", host=None, plugin=PLUGIN, **config):
-    """OpenSM with the plugin (plugin: its folder) and options (None: without)."""
-    return OpenSM(sim, directory, options, host, plugin, **config)
+def start(sim, directory, options="", host=None, **config):
+    """OpenSM with the plugin and options (None: without). Besides OpenSM's settings: plugin, its folder; preload,
+    libraries to load first; environment, variables."""
+    return OpenSM(sim, directory, options, host, **config)

@@ -1,17 +1,14 @@
 """A plugin that was built with ASan and UBSan inside the real OpenSM, which was not.
 
-The sanitizers' runtime must be the first library of the process, before the simulator's; so OpenSM is
-started without ibsim-run (whose LD_PRELOAD cannot be added to). What they report goes to files in
-OpenSM's folder, which the test reads when OpenSM has ended: any report fails it, leaks included.
-What is reported of OpenSM and its libraries is in asan-opensm.supp and lsan-opensm.supp, with reasons.
+The sanitizers' runtime must be the first library of the process, before the simulator's: opensm.py
+preloads both. What they report goes to files in OpenSM's folder, which the test reads when OpenSM has
+ended: any report fails it, leaks included. What is reported of OpenSM and its libraries is in asan-opensm.supp and lsan-opensm.supp, with reasons.
 
 All of it is automatic: plugin/opensm/CMakeLists.txt writes the runtime's path beside the plugin when the
 build has sanitizers. tests/live/test_sanitized.py shows that errors in the plugin are found.
 """
 import glob
 import os
-import re
-import shutil
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 ERRORS = os.path.join(FOLDER, "asan-opensm.supp")
@@ -35,12 +32,6 @@ def runtime(folder):
     return path
 
 
-def simulator():
-    """The library by which programs reach ibsim, as ibsim-run knows it."""
-    with open(shutil.which("ibsim-run", path=os.environ["PATH"] + ":/usr/sbin")) as file:
-        return re.search(r"^sim_so=(\S+)", file.read(), re.M)[1]
-
-
 class Sanitized:
     """Of one OpenSM: environment and reports. False if its plugin has no sanitizers."""
 
@@ -53,8 +44,7 @@ class Sanitized:
     def environment(self):
         # Whole stacks (OpenSM has no frame pointers), so that what is suppressed is what it says.
         log = "log_path=%s:exitcode=%d" % (os.path.join(self.directory, "sanitizer"), CODE)
-        return {"LD_PRELOAD": self.runtime + ":" + simulator(),
-                "ASAN_OPTIONS": log + ":detect_leaks=1:handle_abort=1:detect_stack_use_after_return=1:"
+        return {"ASAN_OPTIONS": log + ":detect_leaks=1:handle_abort=1:detect_stack_use_after_return=1:"
                                 "strict_string_checks=1:fast_unwind_on_malloc=0:suppressions=" + ERRORS,
                 "UBSAN_OPTIONS": log + ":print_stacktrace=1",
                 "LSAN_OPTIONS": "print_suppressions=0:suppressions=" + LEAKS}
