@@ -15,6 +15,7 @@
  */
 #include "plugin.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -398,6 +399,25 @@ static void log_start(plugin *p)
             sv_version(), OSM_VERSION, names != NULL ? names : "OpenSM's default");
 }
 
+/*
+ * A sweep needs several times the memory that is left after it. By itself glibc's malloc learns
+ * from large blocks that are freed to keep as much for later, in the heap of that thread; what
+ * stays resident then goes up and down by megabytes with the last sweeps. So large blocks are
+ * always mapped, and go back when they are freed. Settings of the administrator's own stay.
+ */
+static void settle_heap(void)
+{
+#if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
+    enum { LARGE = 64 * 1024 };
+    const char *tunables = getenv("GLIBC_TUNABLES");
+    if (getenv("MALLOC_MMAP_THRESHOLD_") != NULL || getenv("MALLOC_TRIM_THRESHOLD_") != NULL ||
+        (tunables != NULL && strstr(tunables, "glibc.malloc.") != NULL))
+        return;
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_TRIM_THRESHOLD, LARGE);
+#endif
+}
+
 /* With wrong options the engine is there all the same, and refuses: else OpenSM would fall back. */
 static void *create(osm_opensm_t *osm)
 {
@@ -406,6 +426,7 @@ static void *create(osm_opensm_t *osm)
     if (p == NULL)
         return NULL;
     p->osm = osm;
+    settle_heap();
     if (!watch_start(p)) {
         free(p);
         return NULL;

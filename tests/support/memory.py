@@ -48,6 +48,6 @@ def quarters(series):
 
 
 def growth(series):
-    """The last quarter by the second (the first is warming up), less 1."""
+    """From the second quarter (the first is warming up) to the last."""
     medians = quarters(series)
-    return medians[3] / medians[1] - 1
+    return medians[3] - medians[1]
