@@ -5,7 +5,8 @@ usage: tools/tests.py BUILD [--results FILE] [ctest's options]
 
 A test with the label live or web (the real OpenSM, ibsim, Slurm, Chromium) can fail for want of a
 datagram or a core. It is run once more, alone: if it fails again the run fails; if it does not it is
-printed as flaky, with the output of the first time, and counted. All other tests have one try.
+printed as flaky, with the output of the first time, and counted. All other tests have one try, and
+so has one in which a sanitizer reports: that is an error, whenever it happens.
 
 --results: a line is added for each test: seconds, what became of it (passed, flaky, failed,
 skipped), name. tools/check.sh prints the slowest, the flaky and the skipped ones from that.
@@ -19,6 +20,8 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 AGAIN = {"live", "web"}
+# What sanitizers say, and tests/support/sanitizers.py.
+REPORTS = ("a sanitizer in OpenSM reports", "ERROR: AddressSanitizer", "ERROR: LeakSanitizer", ": runtime error: ")
 
 
 class Result:
@@ -70,7 +73,7 @@ def main():
         return 1
     bad, labels = 0, labels_of(build) if failed else {}
     for result in failed:
-        if labels[result.name] & AGAIN:
+        if labels[result.name] & AGAIN and not any(text in result.output for text in REPORTS):
             show(result, "failed once:")
             _, said, again = ctest(build, ["-R", "^%s$" % re.escape(result.name)])
             if again and again[0].passed:

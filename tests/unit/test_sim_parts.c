@@ -213,7 +213,7 @@ static void late_threads_change_nothing(void **state)
             d->nap_every = threads % 2 ? 7 : 3;
             sv_sim_result *many = run(d, plain, 12, threads);
             assert_same(d->f, one, many);
-            assert_true(d->naps > 0 || late == HELPERS);
+            assert_true(d->naps > 0 || late != EVERYBODY); /* one alone may have nothing to do */
             sv_sim_free(many);
         }
     }
@@ -221,7 +221,8 @@ static void late_threads_change_nothing(void **state)
     drawn_free(d);
 }
 
-/* If the caller takes its time, others come to its aid. */
+/* If the caller takes its time, others come to its aid: not in every run, if the machine is busy.
+ */
 static void all_threads_take_part(void **state)
 {
     (void)state;
@@ -229,7 +230,8 @@ static void all_threads_take_part(void **state)
     d->late = CALLER;
     d->nap_ns = 3000000;
     d->nap_every = 3;
-    sv_sim_free(run(d, plain, 20, 2));
+    for (unsigned tries = 0; tries < 50 && (d->naps == 0 || d->helped == 0); tries++)
+        sv_sim_free(run(d, plain, 20, 2));
     assert_true(d->naps > 0 && d->helped > 0);
     drawn_free(d);
 }
