@@ -3,11 +3,12 @@
  *
  * Invariants: at most 60 containers deep; whatever bytes a name holds, the output is valid JSON:
  * control characters, quotes and backslashes are escaped, and bytes that are not UTF-8 become
- * U+FFFD.
+ * U+FFFD; a real that is no number or infinite is null.
  * Cost: linear in the output.
  */
 #include "base/json.h"
 
+#include <math.h>
 #include <string.h>
 
 void sv_json_init(sv_json *json, sv_text *out)
@@ -115,7 +116,10 @@ void sv_json_number(sv_json *json, const char *key, uint64_t value)
 void sv_json_real(sv_json *json, const char *key, double value, int digits)
 {
     lead(json, key);
-    sv_text_print(json->out, "%.*f", digits, value);
+    if (isfinite(value))
+        sv_text_print(json->out, "%.*f", digits, value);
+    else
+        sv_text_add(json->out, "null", 4);
 }
 
 void sv_json_bool(sv_json *json, const char *key, bool value)

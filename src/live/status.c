@@ -3,8 +3,10 @@
  * textfile collector). Both files are replaced at once: nobody reads half of one. A status that is
  * not ours to give (another engine routes, or another subnet manager) says so and claims nothing.
  *
+ * Invariant: whatever bytes names and texts hold, both files are valid (docs/operate.md, Watching).
  * Cost: O(1).
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -99,8 +101,31 @@ static void print_json(sv_text *out, const sv_live_status *s)
 /* One metric with its help. */
 static void metric(sv_text *out, const char *name, const char *kind, const char *help, double value)
 {
-    sv_text_print(out, "# HELP selvage_%s %s\n# TYPE selvage_%s %s\nselvage_%s %.15g\n", name, help,
-                  name, kind, name, value);
+    sv_text_print(out, "# HELP selvage_%s %s\n# TYPE selvage_%s %s\nselvage_%s ", name, help, name,
+                  kind, name);
+    if (isfinite(value))
+        sv_text_print(out, "%.15g\n", value);
+    else
+        sv_text_print(out, "%s\n", isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
+}
+
+/* name="value" with escapes; bytes that are no UTF-8 become U+FFFD. */
+static void label(sv_text *out, const char *name, const char *value)
+{
+    sv_text_print(out, "%s=\"", name);
+    for (const char *c = value; *c != 0;) {
+        size_t length = sv_utf8_length(c);
+        if (length == 0)
+            sv_text_add(out, "\xef\xbf\xbd", 3);
+        else if (*c == '\n')
+            sv_text_add(out, "\\n", 2);
+        else if (*c == '"' || *c == '\\')
+            sv_text_print(out, "\\%c", *c);
+        else
+            sv_text_add(out, c, length);
+        c += length == 0 ? 1 : length;
+    }
+    sv_text_add(out, "\"", 1);
 }
 
 /* Of updates step by step, or in five phases. */
@@ -110,10 +135,10 @@ static void print_update(sv_text *out, const sv_live_status *s)
            s->steps - s->step);
     if (s->phase == NULL)
         return;
-    sv_text_print(out,
-                  "# HELP selvage_update_phase The phase of an update of tables.\n"
-                  "# TYPE selvage_update_phase gauge\nselvage_update_phase{phase=\"%s\"} 1\n",
-                  s->phase);
+    sv_text_print(out, "# HELP selvage_update_phase The phase of an update of tables.\n"
+                       "# TYPE selvage_update_phase gauge\nselvage_update_phase{");
+    label(out, "phase", s->phase);
+    sv_text_print(out, "} 1\n");
     metric(out, "subscribers", "gauge", "Who is told before base entries change.", s->subscribers);
     metric(out, "updates_total", "counter", "Updates in five phases that were begun.", s->updates);
     metric(out, "updates_called_off_total", "counter",
@@ -125,10 +150,14 @@ static void print_update(sv_text *out, const sv_live_status *s)
 static void print_prometheus(sv_text *out, const sv_live_status *s)
 {
     const sv_live_report *r = &s->last;
-    sv_text_print(out,
-                  "# HELP selvage_info What routes the fabric.\n# TYPE selvage_info gauge\n"
-                  "selvage_info{version=\"%s\",engine=\"%s\",how=\"%s\"} 1\n",
-                  sv_version(), r->engine, sv_live_how_name(r->how));
+    sv_text_print(out, "# HELP selvage_info What routes the fabric.\n# TYPE selvage_info gauge\n"
+                       "selvage_info{");
+    label(out, "version", sv_version());
+    sv_text_print(out, ",");
+    label(out, "engine", r->engine);
+    sv_text_print(out, ",");
+    label(out, "how", sv_live_how_name(r->how));
+    sv_text_print(out, "} 1\n");
     metric(out, "active", "gauge", "Whether the tables in the switches are selvage's.", s->active);
     metric(out, "heartbeat_timestamp_seconds", "gauge",
            "When OpenSM with the plugin was last seen running.", (double)s->heartbeat);

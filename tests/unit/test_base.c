@@ -3,6 +3,7 @@
  */
 #include "support/testing.h"
 
+#include <math.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -368,6 +369,11 @@ static void json_is_escaped(void **state)
     /* A face; four bytes where fewer would do; more than there is. */
     sv_json_text(&j, "four",
                  "\xf0\x9f\x98\x80 \xf0\x80\x80\x80 \xf4\x90\x80\x80 \xf5\x80\x80\x80 \x7f");
+    sv_json_begin_row(&j, "reals", '[');
+    sv_json_real(&j, NULL, 2.5, 2);
+    sv_json_real(&j, NULL, NAN, 2);
+    sv_json_real(&j, NULL, -INFINITY, 0);
+    sv_json_end(&j, ']');
     sv_json_end(&j, '}');
     assert_string_equal(out.at, "{\n  \"a\\\"b\": \"tab\\u0009here \\\\ \\u0001 \xc3\xa9 "
                                 "\\ufffd\\ufffd\\ufffd \\ufffd\\ufffd\\ufffd\",\n"
@@ -375,7 +381,7 @@ static void json_is_escaped(void **state)
                                 "  \"guid\": \"0x00000000000000ab\",\n"
                                 "  \"four\": \"\xf0\x9f\x98\x80 \\ufffd\\ufffd\\ufffd\\ufffd "
                                 "\\ufffd\\ufffd\\ufffd\\ufffd \\ufffd\\ufffd\\ufffd\\ufffd "
-                                "\\u007f\"\n}\n");
+                                "\\u007f\",\n  \"reals\": [2.50, null, null]\n}\n");
     sv_text_release(&out);
 }
 

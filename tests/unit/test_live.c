@@ -3,6 +3,7 @@
  * not proven, and what is told about it.
  */
 #define _DEFAULT_SOURCE
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -677,6 +678,20 @@ static void test_status_files(void **state)
     assert_non_null(strstr(text, "\nselvage_proven 1\n"));
     assert_non_null(strstr(text, "\nselvage_sweeps_total 3\n"));
     FAILS(ctx, sv_live_write_json(ctx, &status, "/does/not/exist/status"), SV_IO, "status");
+    /* Whatever a name holds, a label is one; and numbers that are none are written as Go reads
+     * them. */
+    strcpy(status.last.engine, "a\"b\\c\nd\xc3\xa9\xff");
+    status.phase = "\"";
+    status.last.hops = NAN;
+    status.seconds = INFINITY;
+    OK(ctx, sv_live_write_prometheus(ctx, &status, file));
+    in = fopen(file, "r");
+    text[fread(text, 1, sizeof text - 1, in)] = 0;
+    fclose(in);
+    assert_non_null(strstr(text, ",engine=\"a\\\"b\\\\c\\nd\xc3\xa9\xef\xbf\xbd\",how="));
+    assert_non_null(strstr(text, "{phase=\"\\\"\"} 1\n"));
+    assert_non_null(strstr(text, "\nselvage_hops_avg NaN\n"));
+    assert_non_null(strstr(text, "\nselvage_sweep_seconds +Inf\n"));
     unlink(file);
     rmdir(path);
     sv_live_free(live);
