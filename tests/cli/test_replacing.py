@@ -21,6 +21,9 @@ SPEC = "torus:4x4,hosts=2"
 # What a writer does to a directory, and how often at most, roughly.
 CALLS = ("pwrite64", "fsync", "flock", "linkat", "renameat2", "renameat", "unlinkat")
 
+# LeakSanitizer does not work in a process that is traced.
+TRACED = dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
+
 
 def contents(directory):
     """{name: bytes} of all that is in it."""
@@ -130,10 +133,11 @@ class Killed(Sets):
             for k in range(1, 1000, stride(5)):
                 begin()
                 done = subprocess.run(
-                    ["strace", "-f", "-o", log,
+                    ["strace", "-f", "-o", log, "-e",
+                     "trace=" + ",".join([call] + [fault.split(":")[0] for fault in always]),
                      *(word for fault in always for word in ("-e", "inject=" + fault)),
                      "-e", "inject=%s:%s:when=%d" % (call, inject, k), SELVAGE, *arguments],
-                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=TRACED)
                 with open(log) as file:
                     text = "".join(line for line in file if call in line or "killed" in line)
                 if "INJECTED" not in text and "killed by SIGKILL" not in text:

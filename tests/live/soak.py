@@ -29,7 +29,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from support import ibsim, memory, opensm  # noqa: E402
+from support import ibsim, memory, opensm, sanitizers  # noqa: E402
 from support.command import SELVAGE, ok, selvage  # noqa: E402
 
 WHOLE = 20  # steps from one whole fabric to the next
@@ -348,5 +348,7 @@ if __name__ == "__main__":
     parser.add_argument("--options", default="")
     parser.add_argument("--csv")
     opensm.require()
+    if sanitizers.runtime(opensm.PLUGIN):
+        sys.exit("soak.py: a plugin with sanitizers says nothing about memory; build without")
     with tempfile.TemporaryDirectory(prefix="selvage-soak-", ignore_cleanup_errors=True) as path:
         soak(parser.parse_args(), path)

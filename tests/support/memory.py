@@ -9,6 +9,7 @@ keeps for later. Resident memory (sm.rss()) is what of that was touched, and cod
 """
 import json
 import os
+import shlex
 import statistics
 import subprocess
 import time
@@ -21,8 +22,8 @@ class Heap:
         os.makedirs(directory, exist_ok=True)
         self.fifo = os.path.join(os.path.abspath(directory), "heap")
         library = os.path.join(os.path.abspath(directory), "libheap.so")
-        subprocess.run([os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-o", library, SOURCE, "-lpthread"],
-                       check=True)
+        subprocess.run([*shlex.split(os.environ.get("CC", "cc")), "-O2", "-shared", "-fPIC", "-o", library, SOURCE,
+                        "-lpthread"], check=True)
         os.mkfifo(self.fifo)
         self.preload, self.environment = [library], {"SELVAGE_HEAP": self.fifo}
 
