@@ -42,6 +42,16 @@ static inline bool test_enough(void)
     return test_factor() >= 1;
 }
 
+/*
+ * Whether the next of many cases, each with a check of its own, is in the part that is run: all of
+ * them with a factor of 1, every fifth with 0.2, the first always. *seen counts them.
+ */
+static inline bool test_takes(uint32_t *seen)
+{
+    double factor = test_factor();
+    return (*seen)++ % (factor >= 1 ? 1 : (uint32_t)(1 / factor + 0.5)) == 0;
+}
+
 /* The same for a program whose first argument is the number of trials, if it is given. */
 static inline uint32_t test_trials(int argc, char **argv, uint32_t count)
 {

@@ -4,6 +4,7 @@
  * tables do not carry.
  */
 #include "support/simulating.h"
+#include "support/trials.h"
 
 #include <ctype.h>
 
@@ -277,7 +278,7 @@ static void threads_change_nothing(void **state)
          SV_SIM_STEADY},
         {"torus:5x5,hosts=4", "sssp", {SV_NEVER}, SV_SIM_DEADLOCK},
     };
-    for (uint32_t i = 0; i < LENGTH(runs); i++) {
+    for (uint32_t i = 0; i < LENGTH(runs); i += test_enough() ? 1 : 3) {
         sim_case c[4];
         for (unsigned k = 0; k < 4; k++) {
             c[k] = sim_begin(ctx, test_fabric(ctx, runs[i].spec));
