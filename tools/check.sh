@@ -68,7 +68,7 @@ build() {
 # The sanitized build serves tests and fuzz targets alike.
 sanitized() {
     build build/asan clang "$1" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1" -DSELVAGE_FUZZ=ON \
-        -DSELVAGE_SANITIZE=address,undefined,fuzzer-no-link
+        -DSELVAGE_SANITIZE=address,undefined
 }
 
 # DIRECTORY TRIALS CTEST-OPTIONS…
@@ -123,7 +123,7 @@ deep() {
     step "all tests with the real OpenSM, ibsim, Slurm, MPI, and Chromium" \
         tests build/check 1 -L 'live|web' -LE quick
     step "build with clang, warnings are errors" build build/clang clang all
-    step "unit tests with clang" tests build/clang 0.2 -L unit
+    step "unit tests with clang, all trials" tests build/clang 1 -L unit
     step "build with ASan and UBSan" sanitized all
     # Mutants and models say nothing about memory.
     step "all other tests with ASan, UBSan and LeakSanitizer" \

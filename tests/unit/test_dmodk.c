@@ -3,6 +3,7 @@
  * decorated trees judged by sv_verify.
  */
 #include "support/testing.h"
+#include "support/trials.h"
 
 TEST_CONTEXT
 
@@ -122,8 +123,8 @@ static void broken_trees_stay_safe(void **state)
     (void)state;
     uint64_t seed = 7;
     uint32_t refused = 0, apart = 0;
-    enum { TREES = 600 };
-    for (int i = 0; i < TREES; i++) {
+    const uint32_t trees = test_times(600);
+    for (uint32_t i = 0; i < trees; i++) {
         char spec[120];
         uint32_t h = 1 + draw(&seed, 3), m[3], w[3];
         for (int l = 0; l < 3; l++) {
@@ -139,16 +140,15 @@ static void broken_trees_stay_safe(void **state)
         snprintf(spec + used, sizeof spec - (size_t)used, ",hosts=%u,r=%u", 1 + draw(&seed, 4),
                  1 + draw(&seed, 2));
         sv_fabric *whole = test_fabric(ctx, spec);
-        sv_fabric *f = broken(whole, &seed, draw(&seed, 1 + (uint32_t)i / 2), draw(&seed, 100));
+        sv_fabric *f = broken(whole, &seed, draw(&seed, 1 + i / 2), draw(&seed, 100));
         uint64_t fallbacks = routed(f, draw(&seed, 4) == 0 ? 2 : 0, spec);
         refused += fallbacks == SV_NONE;
         apart += fallbacks > 0;
         sv_fabric_free(f);
         sv_fabric_free(whole);
     }
-    print_message("%u of %d refused, %u over the foot\n", refused, TREES, apart);
-    assert_true(refused < TREES / 5);
-    assert_true(apart > 0);
+    print_message("%u of %u refused, %u over the foot\n", refused, trees, apart);
+    assert_true(!test_enough() || (refused < trees / 5 && apart > 0));
 }
 
 /* Systems with directors, and trees large enough for rows by slots to matter. */
@@ -166,7 +166,7 @@ static void broken_systems_stay_safe(void **state)
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         sv_fabric *whole = test_fabric(ctx, specs[i]);
         routed(whole, 0, specs[i]);
-        for (uint32_t k = 1; k <= 6; k++) {
+        for (uint32_t k = 1; k <= test_times(6); k++) {
             sv_fabric *f = broken(whole, &seed, k * k * 6, k * k);
             routed(f, k == 2, specs[i]);
             sv_fabric_free(f);
