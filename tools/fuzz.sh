@@ -9,6 +9,11 @@ shift
 build=build/asan
 out=build/fuzz
 mkdir -p $out/crashes
+# Inputs that are files are made in memory, and are gone afterwards even if a target crashes.
+SELVAGE_FUZZ_FOLDER=$(mktemp -d /dev/shm/selvage-fuzz.XXXXXX 2>/dev/null || mktemp -d)
+export SELVAGE_FUZZ_FOLDER
+trap 'rm -rf "$SELVAGE_FUZZ_FOLDER"' EXIT
+trap 'exit 130' HUP INT TERM
 CC=clang cmake -S . -B $build -G Ninja -DSELVAGE_WERROR=ON -DSELVAGE_TESTS=ON -DSELVAGE_FUZZ=ON \
     -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1" \
     -DSELVAGE_SANITIZE=address,undefined >/dev/null

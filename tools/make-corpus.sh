@@ -4,11 +4,11 @@
 set -eu
 selvage=$1
 corpus=tests/fuzz/corpus
-mkdir -p $corpus/ibnetdiscover $corpus/subnet $corpus/netloc $corpus/cray $corpus/spec \
-    $corpus/faults $corpus/guids $corpus/jobmap $corpus/auto $corpus/lfts $corpus/sl2vl $corpus/psl \
-    $corpus/mcfdbs $corpus/qos $corpus/svr $corpus/proof $corpus/orders $corpus/torusconf \
-    $corpus/messages $corpus/pattern $corpus/failures $corpus/hostlist $corpus/squeue \
-    $corpus/sacct $corpus/swf $corpus/slurmjson $corpus/svt $corpus/goal
+for target in ibnetdiscover subnet netloc cray auto spec faults guids jobmap lfts sl2vl psl mcfdbs qos \
+    svr proof orders torusconf messages pattern failures hostlist squeue sacct swf slurmjson svt goal \
+    store follow fileset status study otf2; do
+    mkdir -p $corpus/$target
+done
 
 n=0
 for spec in mesh:2x1,hosts=1 torus:3,hosts=2,speed=EDR kary:k=2,n=2 fullmesh:3,hosts=0,r=2; do
@@ -100,3 +100,61 @@ printf 'SVT1\n\002\000\001\002\001\001\003\001\000\310\001\003\001\005\002\006\0
 printf 'num_ranks 3\nrank 0 {\na: send 10b to 1 tag 5 cpu 0 nic 0\nb: calc 100\nb requires a\nsend 2000b to 2\n}\nrank 1 {\nrecv 10b from -1 tag -1\n}\n// end\nrank 2 { x: recv 2000b from 0; y: calc 3 cpu 1; y irequires x; }\n' \
     >$corpus/goal/1
 printf 'num_ranks 2\nrank 1 {\n/* none */\nl1: calc 1\nl2: calc 2\nl1 requires l2\n}' >$corpus/goal/2
+
+# Stores, the policy in front (the fabric: fuzz_store.c).
+"$selvage" sim kary:k=2,n=3,hosts=2 --engine updn --policy pr-drb -t hotspot:senders=3,spots=1 \
+    --limit 200 --store-out "$tables/store" >/dev/null
+{ printf 'pr-drb\n' && head -8 "$tables/store"; } >$corpus/store/1
+printf 'pr-fr-drb:paths=2,vias=1,notify=destination\n# a comment\nhost0 host5 latency 812.5 at leaf0 path 700 - - path 640 l1-1 - flow host0 host5 flow "host1" host6/1\nhost0 host5 flow host2 host7 path 5 "lid 3" - latency 1 # mine\n' \
+    >$corpus/store/2
+printf 'pr-drb:apply=message,trend=8\nhost3 host4 latency 0.000001 path 0 l1-2 l2-0 path 1e3 - - flow host3 host4\n' >$corpus/store/3
+
+# State of jobs follow.
+printf '# what selvage jobs follow remembers; times are seconds since 1970\nrerouted 1700000000\nretry 0\nfailures 2\npending 1\nall 0123456789abcdef\n' \
+    >$corpus/follow/1
+printf 'failures 5000\nsomebody 7\r\nall 0x1\n' >$corpus/follow/2
+
+# Directories of tables: whole, in the middle of a change, mixed, without stamps, other things.
+old='# selvage generation 00000000000000aa'
+new='# selvage generation 00000000000000bb'
+journal='selvage-next 1\ngeneration 00000000000000bb\nhas one\nhas two\ndrops other\nhas three\n'
+printf '== 1\n'"$old"'\nfirst\n== 2\nsecond '"$old"'\nmore\n== 3\nthird '"$old"'\n\n== w\n;new\ntext\n' \
+    >$corpus/fileset/1
+printf '== j\n'"$journal"'\n== 1\n'"$new"'\nnew\n\n== A\n'"$old"'\nold\n\n== 2\nold '"$old"'\n\n== B\nnew '"$new"'\n\n== o\n'"$old"'\n\n== C\nnew '"$new"'\n\n== w\n!x' \
+    >$corpus/fileset/2
+printf '== 1\n'"$old"'\n\n== 2\nx '"$new"'\n\n== w\n\007a line' >$corpus/fileset/3
+printf '== 1\nnone\n== e\nlinked\n== 2\n@link e\n== 3\n@link\n== j\nselvage-next 2\n\n== w\n\017' >$corpus/fileset/4
+printf '== 2\n@pipe\n== o\nplain\n== A\n@dir\n== w\n\001first' >$corpus/fileset/5
+
+# Status files.
+printf '== e\nweave\n== v\nOpenSM 3.3.23\n== p\nleave\n== f\nswitch "a\\b" is gone\n== q\nline one\nline two\377\n== i\nanother SM\n== n\n\017\002\003\000\000\000\000\000\000\000\300\152\000\000\000\000\000\000\300\152\000\000\000\000\002\000\000\000\000\000\000\000\002\000\000\000\000\000\000\000\000\000\000\000\000\000\370\077\000\000\000\000\000\000\004\100' \
+    >$corpus/status/1
+printf '== e\na"b\\c\nd\200\n== n\n' >$corpus/status/2
+printf '== n\n\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\370\177\000\000\000\000\000\000\360\177' \
+    >$corpus/status/3
+
+# Databases of studies: what is changed in a sound one.
+printf '== s\nUPDATE result SET throughput = 9e999 WHERE cell < 5; UPDATE cell SET seed = -1, faults = NULL;\n== o\nnue\nupdn' \
+    >$corpus/study/1
+printf '== s\nUPDATE cell SET fabric = x'"'"'ff00'"'"' || id, engine = '"'"'</script>'"'"', vls = id, options = '"'"'a=b'"'"';\n' \
+    >$corpus/study/2
+printf '== s\nDROP TABLE loads; CREATE VIEW loads AS SELECT 1 AS cell, zeroblob(12) AS cables, x'"'"'010203'"'"' AS nodes;\n' \
+    >$corpus/study/3
+printf '== s\nUPDATE fabric SET body = '"'"'{"switches":[["a",1],["b",1]],"cables":[[0,1,1,1]]}'"'"'; DELETE FROM spent;\n== p\n\000\002\000\015\144\004\000\377' \
+    >$corpus/study/4
+printf '== c\n\000\010' >$corpus/study/5
+printf '== r\nSQLite format 3' >$corpus/study/6
+printf '== s\nUPDATE cell SET faults = '"'"'years '"'"' || id || '"'"' tsubame2'"'"', fault_kind = '"'"'years'"'"', fault_unit = '"'"'years'"'"', fault_amount = id; UPDATE result SET status = '"'"'engine'"'"', words = '"'"'why'"'"' WHERE cell %% 2 = 0;\n' \
+    >$corpus/study/7
+printf '== s\nALTER TABLE result ADD COLUMN more; DELETE FROM result WHERE cell > 3; INSERT INTO lost VALUES (1, '"'"'switches'"'"', 9, 10, 30, 1e300, -1, NULL, 1.5, 2, 4, 1.5);\n' \
+    >$corpus/study/8
+
+# OTF2 archives: what the library is told to write (fuzz_otf2.c).
+printf '== 0\nE0S1035L0T9E2I10311L2E4i1L4E5S1012R1012L5BC0000B\n== 1\nE1R0035L1E3Q7L3E6q00317L6E5S0012R0012L5BC0000B' \
+    >$corpus/otf2/1
+printf '== 0\nN7XC1E7L7n;00@@7C<0110@\n== 1\nN7E1L1n;00@@7C<01@0' >$corpus/otf2/2
+printf '== 0\nE0S1035L0Q1\n== x\n12' >$corpus/otf2/3
+printf '== l\n03223\n== 0\nE0S1035L0' >$corpus/otf2/4
+printf '== d\nC3S08S10R010L5G040255G150201G2600M01M12M21\n== 0\nE0S1035L0' >$corpus/otf2/5
+printf '== 0\nE0S1035L0\n== x\n17' >$corpus/otf2/6
+printf '== 0\nE0S1035L0\n== x\n26' >$corpus/otf2/7

@@ -5,10 +5,7 @@
  * that passes sv_fabric_check; and what was read, if it can be written, reads back as the same
  * fabric. Memory is limited, so that absurd sizes end in NO_MEMORY and not in a slow machine.
  */
-#include <selvage/selvage.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "base/file.h"
 #include "formats/svr.h"
@@ -16,55 +13,40 @@
 #include "structure/torus.h"
 #include "traces/traces.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 #if defined(FUZZ_SQUEUE) || defined(FUZZ_SACCT) || defined(FUZZ_SLURMJSON) || defined(FUZZ_SVT) || \
     defined(FUZZ_GOAL)
-enum { MEMORY_LIMIT = 16 << 20 }; /* a list of few bytes may stand for a million hosts, or events */
+const size_t fuzz_memory =
+    16 << 20; /* a list of few bytes may stand for a million hosts, or events */
 #else
-enum { MEMORY_LIMIT = 192 << 20 };
+const size_t fuzz_memory = 192 << 20;
 #endif
-
-/* Each block has its size in front; user is the sum of them. */
-static void *limited(void *user, void *block, size_t size)
-{
-    size_t *used = user, *head = block == NULL ? NULL : (size_t *)block - 2;
-    size_t old = head == NULL ? 0 : head[0];
-    if (size == 0) {
-        *used -= old;
-        free(head);
-        return NULL;
-    }
-    if (*used - old + size > MEMORY_LIMIT)
-        return NULL;
-    head = realloc(head, size + 2 * sizeof *head);
-    if (head == NULL)
-        return NULL;
-    *used += size - old;
-    head[0] = size;
-    return head + 2;
-}
-
-#define MUST(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition,                     \
-                    sv_ctx_message(ctx));                                                          \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
-
-/* A refusal must explain itself in one line. */
-static inline void must_explain(sv_ctx *ctx, sv_status status)
-{
-    MUST(status == SV_BAD_INPUT || status == SV_NO_MEMORY || status == SV_INFEASIBLE ||
-         status == SV_UNSUPPORTED);
-    MUST(sv_ctx_message(ctx)[0] != 0 && strchr(sv_ctx_message(ctx), '\n') == NULL);
-}
 
 #if defined(FUZZ_SVT) || defined(FUZZ_GOAL)
 
 #include "fuzz_traces.h"
+
+void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
+{
+    sv_mpi_trace *trace = NULL;
+    uint8_t *copy = malloc(size + 1);
+    if (copy == NULL)
+        return;
+    memcpy(copy, data, size);
+    sv_memory memory = {(const char *)copy, size};
+    sv_source source = sv_memory_source(&memory, "fuzz");
+#ifdef FUZZ_SVT
+    sv__svt_seal(copy, size); /* or nothing would ever get past the sum */
+    sv_status status = sv_mpi_read(ctx, &source, &trace);
+#else
+    sv_status status = sv_mpi_read_goal(ctx, &source, &trace);
+#endif
+    if (status == SV_OK)
+        try_trace(ctx, trace);
+    else
+        must_refuse(ctx, status, "fuzz:");
+    sv_mpi_free(trace);
+    free(copy);
+}
 
 #elif defined(FUZZ_MESSAGES) || defined(FUZZ_PATTERN)
 
@@ -83,7 +65,7 @@ static void play(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
     sv_sim_free(result);
 }
 
-static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {
     sv_fabric *fabric = NULL;
     sv_routes *routes = NULL;
@@ -163,7 +145,7 @@ static void look_at(sv_ctx *ctx, const sv_failure_fit *fit)
 }
 
 /* The same bytes as a log and as a model. */
-static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {
     sv_memory memory = {(const char *)data, size};
     sv_source source = sv_memory_source(&memory, "fuzz");
@@ -199,7 +181,7 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
 #elif defined(FUZZ_TORUSCONF)
 
 /* What is read is held against a torus: it fits, or it is told what differs. */
-static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {
     sv_fabric *fabric = NULL;
     sv_memory memory = {(const char *)data, size};
@@ -245,7 +227,7 @@ static sv_status take(void *user, const char *name, size_t length)
 }
 
 /* A list that is taken stands for names that stand for themselves. */
-static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {
     struct names names = {.ctx = ctx, .most = 5000};
     sv_status status = sv_hostlist_expand(ctx, (const char *)data, size, take, &names);
@@ -261,7 +243,7 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
 
 /* Bytes of notices, as anybody on the fabric may send them, to both machines of the five phases:
  * a byte that says what else happens, then a mail. */
-static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {
     const sv_five_options options = {
         .retry = 10, .tries = 3, .lease = 1000, .margin = 100, .patience = 500};
@@ -332,7 +314,7 @@ static void look_at(sv_ctx *ctx, const sv_allocations *jobs)
 }
 
 /* What is read makes a map, and both can be written. */
-static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {
     sv_memory memory = {(const char *)data, size};
     sv_source source = sv_memory_source(&memory, "fuzz");
@@ -369,7 +351,7 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
 
 #elif defined(FUZZ_FAULTS) || defined(FUZZ_GUIDS) || defined(FUZZ_JOBMAP)
 
-static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {
     sv_fabric *fabric = NULL, *left = NULL;
     sv_memory memory = {(const char *)data, size};
@@ -447,7 +429,7 @@ static void look_at(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *route
 
 #ifdef FUZZ_SVR
 
-static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {
     sv_fabric *fabric = NULL;
     sv_routes *routes = NULL;
@@ -504,7 +486,7 @@ static sv_status read_part(sv_ctx *ctx, const sv_fabric *fabric, const sv_source
 }
 #endif
 
-static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {
     sv_fabric *plain = NULL, *fabric = NULL;
     sv_routes *routes = NULL;
@@ -543,7 +525,7 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
 
 #elif defined(FUZZ_SPEC)
 
-static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {
     sv_fabric *fabric = NULL;
     char *text = calloc(1, size + 1);
@@ -573,31 +555,14 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
 #define FORMAT SV_FORMAT_AUTO
 #endif
 
-struct buffer {
-    char *text;
-    size_t length;
-};
-
-static bool collect(void *user, const void *bytes, size_t size)
-{
-    struct buffer *buffer = user;
-    char *grown = realloc(buffer->text, buffer->length + size + 1);
-    if (grown == NULL)
-        return false;
-    buffer->text = grown;
-    memcpy(grown + buffer->length, bytes, size);
-    buffer->length += size;
-    return true;
-}
-
 /* Writes and reads again; the result must be the same fabric. */
 static void round_trip(sv_ctx *ctx, const sv_fabric *fabric)
 {
-    struct buffer buffer = {NULL, 0};
-    sv_sink sink = {"buffer", &buffer, collect};
+    struct bytes buffer = {NULL, 0};
+    sv_sink sink = {"buffer", &buffer, keep_bytes};
     sv_status status = sv_fabric_write(ctx, fabric, SV_FORMAT_IBNETDISCOVER, &sink);
     if (status == SV_OK) {
-        sv_memory memory = {buffer.text, buffer.length};
+        sv_memory memory = {buffer.at, buffer.length};
         sv_source source = sv_memory_source(&memory, "again");
         sv_fabric *again = NULL;
         sv_diff *diff = NULL;
@@ -610,10 +575,10 @@ static void round_trip(sv_ctx *ctx, const sv_fabric *fabric)
     } else {
         must_explain(ctx, status);
     }
-    free(buffer.text);
+    free(buffer.at);
 }
 
-static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {
     sv_memory memory = {(const char *)data, size};
     sv_source source = sv_memory_source(&memory, "fuzz");
@@ -631,17 +596,3 @@ static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
 }
 
 #endif
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    size_t used = 0;
-    sv_host host = {.user = &used, .resize = limited};
-    sv_ctx *ctx = sv_ctx_new(&host);
-    if (ctx == NULL)
-        return 0;
-    run(ctx, data, size);
-    sv_ctx_free(ctx);
-    if (used != 0)
-        abort();
-    return 0;
-}

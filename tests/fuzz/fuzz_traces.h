@@ -1,12 +1,15 @@
 /*
- * fuzz_traces.h: the part of fuzz.c about traces: what was read and is a trace is written and read
- * again, and replayed.
+ * fuzz_traces.h: what becomes of traces, whatever they were read from: one that passes its check is
+ * written and read again, and replayed.
  */
 #ifndef SELVAGE_FUZZ_TRACES_H
 #define SELVAGE_FUZZ_TRACES_H
 
+#include "base/file.h"
+#include "fuzz.h"
+
 /* A trace that is one is replayed for a while. */
-static void replay(sv_ctx *ctx, const sv_mpi_trace *trace)
+static inline void replay(sv_ctx *ctx, const sv_mpi_trace *trace)
 {
     const sv_sim_model model = {.cable = 77400,
                                 .credit = 77400,
@@ -42,28 +45,11 @@ static void replay(sv_ctx *ctx, const sv_mpi_trace *trace)
     sv_fabric_free(fabric);
 }
 
-struct bytes {
-    char *at;
-    size_t length;
-};
-
-static bool keep(void *user, const void *more, size_t size)
-{
-    struct bytes *bytes = user;
-    char *grown = realloc(bytes->at, bytes->length + size + 1);
-    if (grown == NULL)
-        return false;
-    bytes->at = grown;
-    memcpy(grown + bytes->length, more, size);
-    bytes->length += size;
-    return true;
-}
-
 /* Written as .svt and read again, it has as many events of each rank. */
-static void write_and_read(sv_ctx *ctx, const sv_mpi_trace *trace)
+static inline void write_and_read(sv_ctx *ctx, const sv_mpi_trace *trace)
 {
     struct bytes bytes = {0};
-    sv_sink sink = {"bytes", &bytes, keep};
+    sv_sink sink = {"bytes", &bytes, keep_bytes};
     sv_mpi_trace *again = NULL;
     sv_status status = sv_mpi_write(ctx, trace, &sink);
     if (status == SV_OK) {
@@ -84,33 +70,15 @@ static void write_and_read(sv_ctx *ctx, const sv_mpi_trace *trace)
     free(bytes.at);
 }
 
-static void run(sv_ctx *ctx, const uint8_t *data, size_t size)
+static inline void try_trace(sv_ctx *ctx, const sv_mpi_trace *trace)
 {
-    sv_mpi_trace *trace = NULL;
-    uint8_t *copy = malloc(size + 1);
-    if (copy == NULL)
-        return;
-    memcpy(copy, data, size);
-    sv_memory memory = {(const char *)copy, size};
-    sv_source source = sv_memory_source(&memory, "fuzz");
-#ifdef FUZZ_SVT
-    sv__svt_seal(copy, size); /* or nothing would ever get past the sum */
-    sv_status status = sv_mpi_read(ctx, &source, &trace);
-#else
-    sv_status status = sv_mpi_read_goal(ctx, &source, &trace);
-#endif
-    if (status == SV_OK)
-        status = sv_mpi_check(ctx, trace);
-    else if (status == SV_BAD_INPUT)
-        MUST(strncmp(sv_ctx_message(ctx), "fuzz:", 5) == 0);
-    if (status == SV_OK) {
-        write_and_read(ctx, trace);
-        replay(ctx, trace);
-    } else {
+    sv_status status = sv_mpi_check(ctx, trace);
+    if (status != SV_OK) {
         must_explain(ctx, status);
+        return;
     }
-    sv_mpi_free(trace);
-    free(copy);
+    write_and_read(ctx, trace);
+    replay(ctx, trace);
 }
 
 #endif
