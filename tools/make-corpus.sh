@@ -158,3 +158,4 @@ printf '== l\n03223\n== 0\nE0S1035L0' >$corpus/otf2/4
 printf '== d\nC3S08S10R010L5G040255G150201G2600M01M12M21\n== 0\nE0S1035L0' >$corpus/otf2/5
 printf '== 0\nE0S1035L0\n== x\n17' >$corpus/otf2/6
 printf '== 0\nE0S1035L0\n== x\n26' >$corpus/otf2/7
+printf '== d\nC1S00L0L1R000G040201G150200M01' >$corpus/otf2/8

@@ -187,31 +187,49 @@ static void find_calls(struct archive *a)
     }
 }
 
-/* The group of the trace for a communicator: how many with its ranks came before is its ordinal. */
-static sv_status add_comm(struct archive *a, sv__otf2_comm *comm, uint32_t *ranks)
+/* How many communicators of these ranks came before: one more than the last of them has. */
+static uint32_t ordinal_of(const struct archive *a, size_t comm, const uint32_t *ranks,
+                           uint32_t count)
 {
-    uint32_t place = sv_map_get(&a->group_of, comm->group_ref), before = a->o.trace->num_groups;
+    while (comm-- > 0) {
+        const sv__otf2_comm *before = &a->o.comms.at[comm];
+        const sv_mpi_group *g = &a->o.trace->groups[before->group];
+        if (before->known && g->size == count &&
+            memcmp(g->ranks, ranks, count * sizeof *ranks) == 0)
+            return g->ordinal + 1;
+    }
+    return 0;
+}
+
+/* The group of the trace for a communicator. */
+static sv_status add_comm(struct archive *a, size_t number, uint32_t *ranks)
+{
+    sv__otf2_comm *comm = &a->o.comms.at[number];
+    uint32_t place = sv_map_get(&a->group_of, comm->group_ref), most = a->o.trace->num_ranks;
     const group_def *group = place == SV_ABSENT ? NULL : &a->groups.at[place];
     if (group == NULL || group->paradigm != OTF2_PARADIGM_MPI)
         return SV_OK;
     comm->self = group->type == OTF2_GROUP_TYPE_COMM_SELF;
     if (comm->self || group->type != OTF2_GROUP_TYPE_COMM_GROUP || group->count == 0)
         return SV_OK;
+    if (group->count > most)
+        return sv_fail(a->o.ctx, SV_BAD_INPUT, "%s: a communicator has %u ranks, of %u", a->o.path,
+                       group->count, most);
     for (uint32_t i = 0; i < group->count; i++) {
-        if (group->members[i] >= a->o.trace->num_ranks || group->count > a->o.trace->num_ranks)
+        if (group->members[i] >= most)
             return sv_fail(a->o.ctx, SV_BAD_INPUT, "%s: a communicator has rank %llu, of %u",
-                           a->o.path, (unsigned long long)group->members[i], a->o.trace->num_ranks);
+                           a->o.path, (unsigned long long)group->members[i], most);
         ranks[i] = (uint32_t)group->members[i];
     }
-    comm->known = true;
-    for (uint32_t ordinal = 0;; ordinal++) {
-        SV_TRY(sv_mpi_add_group(a->o.trace, ranks, group->count, ordinal, &comm->group));
-        bool taken = false;
-        for (size_t i = 0; &a->o.comms.at[i] < comm; i++)
-            taken |= a->o.comms.at[i].known && a->o.comms.at[i].group == comm->group;
-        if (a->o.trace->num_groups > before || !taken)
-            return SV_OK;
-    }
+    uint32_t ordinal = ordinal_of(a, number, ranks, group->count);
+    sv_status status = sv_mpi_add_group(a->o.trace, ranks, group->count, ordinal, &comm->group);
+    comm->known = status == SV_OK;
+    if (status == SV_BAD_INPUT)
+        return sv_fail(a->o.ctx, status, "%s: a communicator has a rank twice", a->o.path);
+    if (status == SV_UNSUPPORTED)
+        return sv_fail(a->o.ctx, status, "%s: more than %d communicators", a->o.path,
+                       UINT16_MAX + 1);
+    return status;
 }
 
 static sv_status make_trace(struct archive *a)
@@ -229,7 +247,7 @@ static sv_status make_trace(struct archive *a)
         return SV_NO_MEMORY;
     find_calls(a);
     for (size_t i = 0; i < a->o.comms.length; i++)
-        SV_TRY(add_comm(a, &a->o.comms.at[i], ranks));
+        SV_TRY(add_comm(a, i, ranks));
     return SV_OK;
 }
 

@@ -54,7 +54,8 @@ static void write_events(OTF2_Archive *archive, uint64_t rank)
     OTF2_Archive_CloseEvtWriter(archive, w);
 }
 
-static void write_definitions(OTF2_Archive *archive)
+/* members: of the communicator, and its copies. */
+static void write_definitions(OTF2_Archive *archive, const uint64_t members[2], uint32_t copies)
 {
     static const char *const names[] = {"MPI_Iallreduce", "MPI_Wait", "MPI_Send", "MPI_Recv"};
     const uint64_t ranks[] = {0, 1};
@@ -76,13 +77,14 @@ static void write_definitions(OTF2_Archive *archive)
     OTF2_GlobalDefWriter_WriteGroup(w, LOCATIONS, NAME, OTF2_GROUP_TYPE_COMM_LOCATIONS,
                                     OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, 2, ranks);
     OTF2_GlobalDefWriter_WriteGroup(w, MEMBERS, NAME, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
-                                    OTF2_GROUP_FLAG_NONE, 2, ranks);
-    OTF2_GlobalDefWriter_WriteComm(w, COMM, NAME, MEMBERS, OTF2_UNDEFINED_COMM,
-                                   OTF2_COMM_FLAG_NONE);
+                                    OTF2_GROUP_FLAG_NONE, 2, members);
+    for (uint32_t i = 0; i <= copies; i++)
+        OTF2_GlobalDefWriter_WriteComm(w, COMM + i, NAME, MEMBERS, OTF2_UNDEFINED_COMM,
+                                       OTF2_COMM_FLAG_NONE);
     OTF2_Archive_CloseGlobalDefWriter(archive, w);
 }
 
-static void write_archive(const char *folder)
+static void write_archive(const char *folder, const uint64_t members[2], uint32_t copies)
 {
     OTF2_Archive *archive =
         OTF2_Archive_Open(folder, "traces", OTF2_FILEMODE_WRITE, 1024 * 1024, 4 * 1024 * 1024,
@@ -98,9 +100,11 @@ static void write_archive(const char *folder)
     for (uint64_t rank = 0; rank < 2; rank++)
         OTF2_Archive_CloseDefWriter(archive, OTF2_Archive_GetDefWriter(archive, rank));
     OTF2_Archive_CloseDefFiles(archive);
-    write_definitions(archive);
+    write_definitions(archive, members, copies);
     assert_int_equal(OTF2_Archive_Close(archive), OTF2_SUCCESS);
 }
+
+static const uint64_t both[] = {0, 1};
 
 static void begun_collectives_are_read(void **state)
 {
@@ -108,7 +112,7 @@ static void begun_collectives_are_read(void **state)
     char folder[] = "/tmp/selvage-archive-XXXXXX", path[100], command[100];
     sv_mpi_trace *t = NULL;
     assert_non_null(mkdtemp(folder));
-    write_archive(folder);
+    write_archive(folder, both, 0);
     snprintf(path, sizeof path, "%s/traces.otf2", folder);
     sv_status status = sv_mpi_load(ctx, path, &t);
     snprintf(command, sizeof command, "rm -r %s", folder);
@@ -141,7 +145,7 @@ static void parts_that_are_missing(void **state)
         char folder[] = "/tmp/selvage-archive-XXXXXX", path[100], command[100];
         sv_mpi_trace *t = NULL;
         assert_non_null(mkdtemp(folder));
-        write_archive(folder);
+        write_archive(folder, both, 0);
         snprintf(command, sizeof command, "rm -r %s/%s", folder, parts[i]);
         assert_int_equal(system(command), 0);
         snprintf(path, sizeof path, "%s/traces.otf2", folder);
@@ -152,6 +156,49 @@ static void parts_that_are_missing(void **state)
               i == 0 ? "cannot read its definitions" : "cannot read its events");
         assert_null(t);
     }
+}
+
+/* A communicator that cannot be is told with the archive that has it. */
+static void communicators_that_cannot_be(void **state)
+{
+    (void)state;
+    static const uint64_t wrong[][2] = {{1, 1}, {0, 2}};
+    static const char *const told[] = {"a communicator has a rank twice",
+                                       "a communicator has rank 2, of 2"};
+    for (int i = 0; i < 2; i++) {
+        char folder[] = "/tmp/selvage-archive-XXXXXX", path[100], command[100], message[200];
+        sv_mpi_trace *t = NULL;
+        assert_non_null(mkdtemp(folder));
+        write_archive(folder, wrong[i], 0);
+        snprintf(path, sizeof path, "%s/traces.otf2", folder);
+        sv_status status = sv_mpi_load(ctx, path, &t);
+        snprintf(command, sizeof command, "rm -r %s", folder);
+        assert_int_equal(system(command), 0);
+        snprintf(message, sizeof message, "%s: %s", path, told[i]);
+        assert_int_equal(status, SV_BAD_INPUT);
+        assert_string_equal(sv_ctx_message(ctx), message);
+        assert_null(t);
+    }
+}
+
+/* Programs that never free communicators have thousands of the same ranks. */
+static void many_communicators_of_the_same_ranks(void **state)
+{
+    (void)state;
+    enum { COPIES = 20000 };
+    char folder[] = "/tmp/selvage-archive-XXXXXX", path[100], command[100];
+    sv_mpi_trace *t = NULL;
+    assert_non_null(mkdtemp(folder));
+    write_archive(folder, both, COPIES);
+    snprintf(path, sizeof path, "%s/traces.otf2", folder);
+    sv_status status = sv_mpi_load(ctx, path, &t);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    OK(ctx, status);
+    assert_int_equal(t->num_groups, COPIES + 1); /* the first is the world */
+    for (uint32_t i = 0; i <= COPIES; i++)
+        assert_int_equal(t->groups[i].ordinal, i);
+    sv_mpi_free(t);
 }
 
 #else
@@ -168,11 +215,23 @@ static void parts_that_are_missing(void **state)
     begun_collectives_are_read(state);
 }
 
+static void communicators_that_cannot_be(void **state)
+{
+    begun_collectives_are_read(state);
+}
+
+static void many_communicators_of_the_same_ranks(void **state)
+{
+    begun_collectives_are_read(state);
+}
+
 #endif
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(begun_collectives_are_read),
-                                       cmocka_unit_test(parts_that_are_missing)};
+                                       cmocka_unit_test(parts_that_are_missing),
+                                       cmocka_unit_test(communicators_that_cannot_be),
+                                       cmocka_unit_test(many_communicators_of_the_same_ranks)};
     return cmocka_run_group_tests(tests, begin, end);
 }
