@@ -11,8 +11,8 @@
  *
  *  1. finishes what a writer left that died in step 4 or 5;
  *  2. gives the new files names, .selvage-next.NAME;
- *  3. creates .selvage-next, which holds the new generation and the names of its members: from
- *     here on the new set is the one that readers get;
+ *  3. creates .selvage-next, which holds the new generation, the names of its members, and what
+ *     was there (sizes, times): from here on the new set is the one that readers get;
  *  4. exchanges every member with its new file; moves away what the set does not have any more;
  *  5. removes .selvage-next, then all .selvage-next.NAME.
  *
@@ -20,13 +20,15 @@
  * next step begins.
  *
  * Reading. If there is .selvage-next, its generation is the one to read, and a member is whichever
- * of NAME and .selvage-next.NAME has it. Else all members have to be of one generation, or all of
- * none (what OpenSM dumps). If they are not, a writer may have been at work: it is tried again some
- * times. Files that are open do not change any more, so that is all there is to it: no reader
- * locks anything, or waits for a writer.
+ * of NAME and .selvage-next.NAME has it; a NAME that is neither of it nor what was there is of
+ * somebody else, who came after a writer had died, and is refused. Else all members have to be of
+ * one generation, or all of none (what OpenSM dumps). If they are not, a writer may have been at
+ * work: it is tried again some times. Files that are open do not change any more, so that is all
+ * there is to it: no reader locks anything, or waits for a writer.
  *
  * Invariant: at any moment a reader finds the old or the new set, whole.
- * Cost: that of writing the files, and some 40 calls for each; reading 4 KiB of each twice.
+ * Cost: that of writing the files, and some 40 calls for each; reading 4 KiB of each twice, or the
+ * first line if that is longer.
  */
 #define _GNU_SOURCE /* RENAME_EXCHANGE */
 #include "base/fileset.h"
@@ -41,21 +43,14 @@
 #include <unistd.h>
 
 #include "base/digest.h"
-
-#define JOURNAL ".selvage-next"
-#define MARK    "# selvage generation "
+#include "base/journal.h"
 
 enum {
-    DIGITS = 16,
     READ_AGAIN = 20, /* times, */
     READ_WAIT_MS = 10,
     LOCK_WAIT_MS = 20,
-    LOCK_AGAIN = 1500, /* 30 seconds in all */
-    HEAD = 4096        /* the stamp is in the first so many bytes of a file */
+    LOCK_AGAIN = 1500 /* 30 seconds in all */
 };
-
-/* The generation of a file that has none. */
-enum { NO_STAMP = 0 };
 
 static void rest_ms(unsigned ms)
 {
@@ -65,80 +60,7 @@ static void rest_ms(unsigned ms)
 
 static void next_name(char to[NAME_MAX + 1], const char *name)
 {
-    snprintf(to, NAME_MAX + 1, JOURNAL ".%s", name);
-}
-
-/* ---- generations ---- */
-
-/* Sixteen lower-case hexadecimal digits; NO_STAMP if they are none. */
-static uint64_t parse_digits(const char *text)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < DIGITS; i++) {
-        if (text[i] >= '0' && text[i] <= '9')
-            value = value << 4 | (uint64_t)(text[i] - '0');
-        else if (text[i] >= 'a' && text[i] <= 'f')
-            value = value << 4 | (uint64_t)(text[i] - 'a' + 10);
-        else
-            return NO_STAMP;
-    }
-    return value;
-}
-
-/* The generation that a file says it is of: its first line is a stamp, or ends with one. */
-static uint64_t stamp_of(int descriptor)
-{
-    static const char mark[] = MARK;
-    const size_t length = sizeof mark - 1 + DIGITS;
-    char head[HEAD];
-    ssize_t got = pread(descriptor, head, sizeof head, 0);
-    const char *end = got <= 0 ? NULL : memchr(head, '\n', (size_t)got);
-    if (end == NULL)
-        return NO_STAMP;
-    if (end > head && end[-1] == '\r')
-        end--;
-    if ((size_t)(end - head) < length || memcmp(end - length, mark, sizeof mark - 1) != 0)
-        return NO_STAMP;
-    return parse_digits(end - DIGITS);
-}
-
-/* ---- the journal ---- */
-
-struct journal {
-    bool there;
-    uint64_t generation;
-    char text[HEAD];
-};
-
-/* Whether the journal has a line: a word and a name. */
-static bool has_line(const struct journal *j, const char *word, const char *name)
-{
-    char line[NAME_MAX + 16];
-    snprintf(line, sizeof line, "\n%s %s\n", word, name);
-    return j->there && strstr(j->text, line) != NULL;
-}
-
-static sv_status read_journal(struct journal *j, sv_ctx *ctx, const sv_folder *folder,
-                              const char *directory)
-{
-    static const char begin[] = "selvage-next 1\ngeneration ";
-    sv_file file;
-    char path[PATH_MAX];
-    *j = (struct journal){.there = false};
-    snprintf(path, sizeof path, "%s/" JOURNAL, directory);
-    sv_status status = sv_file_open_in(&file, ctx, folder, JOURNAL, path, &j->there);
-    if (status != SV_OK)
-        return j->there ? status : SV_OK;
-    ssize_t got = pread(file.descriptor, j->text, sizeof j->text - 1, 0);
-    sv_file_close(&file);
-    if (got < 0)
-        return sv_fail(ctx, SV_IO, "cannot read '%s': %s", path, strerror(errno));
-    if (strncmp(j->text, begin, sizeof begin - 1) == 0)
-        j->generation = parse_digits(j->text + sizeof begin - 1);
-    if (j->generation == NO_STAMP)
-        return sv_fail(ctx, SV_BAD_INPUT,
-                       "%s:1: not what selvage writes while it replaces tables: remove it", path);
-    return SV_OK;
+    snprintf(to, NAME_MAX + 1, SV__JOURNAL ".%s", name);
 }
 
 /* ---- reading ---- */
@@ -147,33 +69,59 @@ struct opening {
     sv_fileset *set;
     const char *directory;
     sv_folder folder;
-    struct journal journal;
+    sv__journal journal;
     uint64_t stamps[SV_FILESET_MOST];
-    bool mixed; /* what was opened does not belong together */
+    bool mixed;          /* what was opened does not belong together */
+    const char *changed; /* the member that is not what the journal says; NULL: all are */
 };
+
+/* A member that the new set does not have any more. */
+static void look_at_dropped(struct opening *o, const char *name)
+{
+    struct stat now;
+    if (fstatat(o->folder.descriptor, name, &now, 0) == 0 &&
+        sv__journal_foreign(&o->journal, name, &now))
+        o->changed = name;
+}
+
+/* The journal has a member; what is open under its own name, if anything, is not of its set. */
+static sv_status open_next(struct opening *o, unsigned i, const char *name, const char *path,
+                           bool *there)
+{
+    sv_fileset *set = o->set;
+    char next[NAME_MAX + 1];
+    struct stat now;
+    if (*there && fstat(set->file[i].descriptor, &now) != 0)
+        return sv_fail(set->ctx, SV_IO, "cannot read '%s': %s", path, strerror(errno));
+    bool foreign = sv__journal_foreign(&o->journal, name, *there ? &now : NULL);
+    if (*there)
+        sv_file_close(&set->file[i]);
+    next_name(next, name);
+    sv_status status = sv_file_open_in(&set->file[i], set->ctx, &o->folder, next, path, there);
+    o->stamps[i] = status == SV_OK ? sv__stamp_of(set->file[i].descriptor) : SV__NO_STAMP;
+    if (foreign || o->stamps[i] != o->journal.generation)
+        o->changed = name;
+    return status != SV_OK && *there ? status : SV_OK;
+}
 
 /* One of the names of a part; *there false: there is none of that name. */
 static sv_status open_name(struct opening *o, unsigned i, const char *name, bool *there)
 {
     sv_fileset *set = o->set;
-    char path[PATH_MAX], next[NAME_MAX + 1];
+    char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", o->directory, name);
     *there = false;
-    if (has_line(&o->journal, "drops", name))
+    if (sv__journal_has(&o->journal, "drops", name)) {
+        look_at_dropped(o, name);
         return SV_OK;
+    }
     sv_status status = sv_file_open_in(&set->file[i], set->ctx, &o->folder, name, path, there);
     if (status != SV_OK && *there)
         return status;
-    o->stamps[i] = *there ? stamp_of(set->file[i].descriptor) : NO_STAMP;
-    if (!has_line(&o->journal, "has", name) || o->stamps[i] == o->journal.generation)
+    o->stamps[i] = *there ? sv__stamp_of(set->file[i].descriptor) : SV__NO_STAMP;
+    if (!sv__journal_has(&o->journal, "has", name) || o->stamps[i] == o->journal.generation)
         return SV_OK;
-    if (*there)
-        sv_file_close(&set->file[i]);
-    next_name(next, name);
-    status = sv_file_open_in(&set->file[i], set->ctx, &o->folder, next, path, there);
-    o->stamps[i] = status == SV_OK ? stamp_of(set->file[i].descriptor) : NO_STAMP;
-    o->mixed |= o->stamps[i] != o->journal.generation;
-    return status != SV_OK && *there ? status : SV_OK;
+    return open_next(o, i, name, path, there);
 }
 
 static sv_status open_all(struct opening *o, const sv_fileset_part *parts)
@@ -181,7 +129,8 @@ static sv_status open_all(struct opening *o, const sv_fileset_part *parts)
     sv_fileset *set = o->set;
     int first = -1;
     o->mixed = false;
-    SV_TRY(read_journal(&o->journal, set->ctx, &o->folder, o->directory));
+    o->changed = NULL;
+    SV_TRY(sv__journal_read(&o->journal, set->ctx, &o->folder, o->directory));
     for (unsigned i = 0; i < set->count; i++) {
         bool there = false;
         for (int k = 0; !there && parts[i].names[k] != NULL; k++)
@@ -191,12 +140,13 @@ static sv_status open_all(struct opening *o, const sv_fileset_part *parts)
         first = first < 0 ? (int)i : first;
         o->mixed |= o->stamps[i] != o->stamps[first];
     }
+    o->mixed |= o->changed != NULL;
     return SV_OK;
 }
 
 static void describe(char text[64], uint64_t stamp)
 {
-    if (stamp == NO_STAMP)
+    if (stamp == SV__NO_STAMP)
         snprintf(text, 64, "none");
     else
         snprintf(text, 64, "%016llx", (unsigned long long)stamp);
@@ -207,6 +157,11 @@ static sv_status refuse(const struct opening *o)
     const sv_fileset *set = o->set;
     unsigned a = 0, b;
     char one[64], other[64];
+    if (o->changed != NULL)
+        return sv_fail(set->ctx, SV_BAD_INPUT,
+                       "%s: '%s' was changed after a program died here that replaced tables; write "
+                       "the tables again, or remove '" SV__JOURNAL "' to keep what is there",
+                       o->directory, o->changed);
     while (a + 1 < set->count && set->file[a].descriptor < 0)
         a++;
     for (b = a;
@@ -270,10 +225,10 @@ static bool put(sv_fileset_new *file, const void *bytes, size_t size)
 /* Room for the generation, which is known only when everything is written. */
 static bool put_stamp(sv_fileset_new *file, const char *before, const char *after)
 {
-    static const char room[] = MARK "0000000000000000";
+    static const char room[] = SV__MARK "0000000000000000";
     if (!put(file, before, strlen(before)) || !put(file, room, sizeof room - 1))
         return false;
-    file->stamp_at = file->at - DIGITS;
+    file->stamp_at = file->at - SV__STAMP_DIGITS;
     return put(file, after, strlen(after));
 }
 
@@ -329,7 +284,7 @@ const sv_sink *sv_fileset_begin(sv_fileset_writer *w, unsigned i)
 /* All that is written gets its generation, and is on the disk. */
 static sv_status complete(sv_fileset_writer *w, uint64_t generation)
 {
-    char digits[DIGITS + 1];
+    char digits[SV__STAMP_DIGITS + 1];
     snprintf(digits, sizeof digits, "%016llx", (unsigned long long)generation);
     for (unsigned i = 0; i < w->count; i++) {
         sv_fileset_new *file = &w->file[i];
@@ -337,7 +292,8 @@ static sv_status complete(sv_fileset_writer *w, uint64_t generation)
             continue;
         if (file->stamp_at == UINT64_MAX && !put_stamp(file, file->at > 0 ? " " : "", "\n"))
             return cannot(w, w->members[i].name);
-        if (pwrite(file->descriptor, digits, DIGITS, (off_t)file->stamp_at) != DIGITS ||
+        if (pwrite(file->descriptor, digits, SV__STAMP_DIGITS, (off_t)file->stamp_at) !=
+                SV__STAMP_DIGITS ||
             fsync(file->descriptor) != 0)
             return cannot(w, w->members[i].name);
     }
@@ -366,7 +322,7 @@ static uint64_t stamp_in(const sv_folder *folder, const char *name)
 {
     int descriptor =
         openat(folder->descriptor, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
-    uint64_t stamp = descriptor < 0 ? NO_STAMP : stamp_of(descriptor);
+    uint64_t stamp = descriptor < 0 ? SV__NO_STAMP : sv__stamp_of(descriptor);
     if (descriptor >= 0)
         close(descriptor);
     return stamp;
@@ -378,27 +334,36 @@ static bool is_there(const sv_folder *folder, const char *name)
     return fstatat(folder->descriptor, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* One member of a writer that died; what somebody else has put in its place meanwhile stays. */
+static sv_status finish_member(const sv_fileset_writer *w, const sv__journal *j, const char *name)
+{
+    int at = w->folder.descriptor;
+    char next[NAME_MAX + 1];
+    struct stat now;
+    bool there = fstatat(at, name, &now, 0) == 0;
+    next_name(next, name);
+    if (stamp_in(&w->folder, name) == j->generation ||
+        sv__journal_foreign(j, name, there ? &now : NULL))
+        return SV_OK;
+    if (sv__journal_has(j, "has", name) && stamp_in(&w->folder, next) == j->generation &&
+        renameat(at, next, at, name) != 0)
+        return cannot(w, name);
+    if (sv__journal_has(j, "drops", name) && unlinkat(at, name, 0) != 0 && errno != ENOENT)
+        return cannot(w, name);
+    return SV_OK;
+}
+
 /* Step 1: a writer died when its set was the one to be read already. */
 static sv_status finish_others(const sv_fileset_writer *w)
 {
-    struct journal j;
-    int at = w->folder.descriptor;
-    char next[NAME_MAX + 1];
-    SV_TRY(read_journal(&j, w->ctx, &w->folder, w->path));
-    for (unsigned i = 0; i < w->count && j.there; i++) {
-        const char *name = w->members[i].name;
-        next_name(next, name);
-        bool has = has_line(&j, "has", name), drops = has_line(&j, "drops", name);
-        if (has && stamp_in(&w->folder, name) != j.generation &&
-            stamp_in(&w->folder, next) == j.generation && renameat(at, next, at, name) != 0)
-            return cannot(w, name);
-        if (drops && unlinkat(at, name, 0) != 0 && errno != ENOENT)
-            return cannot(w, name);
-    }
+    sv__journal j;
+    SV_TRY(sv__journal_read(&j, w->ctx, &w->folder, w->path));
     if (!j.there)
         return SV_OK;
+    for (unsigned i = 0; i < w->count; i++)
+        SV_TRY(finish_member(w, &j, w->members[i].name));
     SV_TRY(sv_folder_sync(&w->folder, w->ctx, w->path));
-    return unlinkat(at, JOURNAL, 0) == 0 ? SV_OK : cannot(w, JOURNAL);
+    return unlinkat(w->folder.descriptor, SV__JOURNAL, 0) == 0 ? SV_OK : cannot(w, SV__JOURNAL);
 }
 
 static void remove_next(const sv_fileset_writer *w)
@@ -435,18 +400,23 @@ static sv_status name_files(sv_fileset_writer *w)
 /* Step 3. */
 static sv_status write_journal(sv_fileset_writer *w, uint64_t generation)
 {
-    char text[HEAD], temporary[24];
+    char text[SV__JOURNAL_MOST], temporary[24];
+    struct stat old;
     int length = snprintf(text, sizeof text, "selvage-next 1\ngeneration %016llx\n",
                           (unsigned long long)generation);
-    for (unsigned i = 0; i < w->count; i++)
+    for (unsigned i = 0; i < w->count; i++) {
+        const char *name = w->members[i].name;
         length += snprintf(text + length, sizeof text - (size_t)length, "%s %s\n",
-                           w->file[i].descriptor >= 0 ? "has" : "drops", w->members[i].name);
+                           w->file[i].descriptor >= 0 ? "has" : "drops", name);
+        if (fstatat(w->folder.descriptor, name, &old, 0) == 0)
+            length += sv__journal_old(text + length, sizeof text - (size_t)length, name, &old);
+    }
     int descriptor = sv_file_nameless(&w->folder, 0644, temporary);
     if (descriptor < 0)
-        return cannot(w, JOURNAL);
+        return cannot(w, SV__JOURNAL);
     bool done = sv_write_all(w->ctx, descriptor, text, (size_t)length) && fsync(descriptor) == 0 &&
-                sv_file_name(&w->folder, descriptor, temporary, JOURNAL);
-    sv_status status = done ? SV_OK : cannot(w, JOURNAL);
+                sv_file_name(&w->folder, descriptor, temporary, SV__JOURNAL);
+    sv_status status = done ? SV_OK : cannot(w, SV__JOURNAL);
     if (temporary[0] != 0)
         unlinkat(w->folder.descriptor, temporary, 0);
     close(descriptor);
@@ -507,14 +477,14 @@ static sv_status exchange_all(const sv_fileset_writer *w)
             continue;
         sv_status status = cannot(w, w->members[i].name);
         /* If it cannot be undone the journal stays, and readers get the new set. */
-        if (undo(w, did, i) && unlinkat(w->folder.descriptor, JOURNAL, 0) == 0)
+        if (undo(w, did, i) && unlinkat(w->folder.descriptor, SV__JOURNAL, 0) == 0)
             remove_next(w);
         return status;
     }
     sv_status synced = sv_folder_sync(&w->folder, w->ctx, w->path);
-    if (synced != SV_OK || unlinkat(w->folder.descriptor, JOURNAL, 0) != 0) {
+    if (synced != SV_OK || unlinkat(w->folder.descriptor, SV__JOURNAL, 0) != 0) {
         /* The set is there all the same; the next writer removes what is left over. */
-        sv_warn(w->ctx, "'%s/" JOURNAL "' stays: %s", w->path, strerror(errno));
+        sv_warn(w->ctx, "'%s/" SV__JOURNAL "' stays: %s", w->path, strerror(errno));
         return SV_OK;
     }
     remove_next(w);
@@ -525,7 +495,7 @@ static sv_status exchange_all(const sv_fileset_writer *w)
 
 sv_status sv_fileset_commit(sv_fileset_writer *w)
 {
-    uint64_t generation = w->digest == NO_STAMP ? 1 : w->digest;
+    uint64_t generation = w->digest == SV__NO_STAMP ? 1 : w->digest;
     SV_TRY(complete(w, generation));
     SV_TRY(lock(w));
     SV_TRY(finish_others(w));
@@ -533,7 +503,7 @@ sv_status sv_fileset_commit(sv_fileset_writer *w)
     if (status == SV_OK)
         status = write_journal(w, generation);
     if (status != SV_OK) {
-        unlinkat(w->folder.descriptor, JOURNAL, 0);
+        unlinkat(w->folder.descriptor, SV__JOURNAL, 0);
         remove_next(w);
         return status;
     }

@@ -98,6 +98,18 @@ class Stamps(Sets):
             shutil.copy(os.path.join(bare, name), part)
             self.assertIn("none", self.refused("check", part))
 
+    def test_long_names(self):
+        """The first line of opensm-subnet.lst, which ends with the generation, has names in it."""
+        text = ok("topo", SPEC, "-o", "-").out
+        fabric, made = self.path("long.txt"), self.path("long")
+        for length in (1000, 1800, 3900, 4000, 4096, 8150, 20000):
+            with open(fabric, "w") as file:
+                file.write(text.replace('"sw0-0"', '"' + "x" * length + '"'))
+            ok("route", fabric, "-o", made)
+            ok("check", made)
+            shutil.copy(os.path.join(self.two, "opensm.psl"), made)
+            self.refused("check", made)
+
     def test_a_part_of_a_set_is_accepted(self):
         part = self.copy()
         os.remove(os.path.join(part, "opensm.psl"))
@@ -248,6 +260,79 @@ class Killed(Sets):
         os.rmdir(os.path.join(made, "opensm.psl"))
         left = {n: t for n, t in self.of_one.items() if n != "opensm.psl"}
         self.assertEqual(contents(made), left)
+
+
+class Foreign(Sets):
+    """Somebody else changes files of a directory in which a writer died before it was done."""
+
+    def dead(self, k=1, of=None):
+        """A directory with set one, whose writer of set two was killed at its k-th exchange."""
+        made = self.copy(of=of)
+        subprocess.run(["strace", "-f", "-o", self.path("strace.txt"), "-e", "trace=renameat2", "-e",
+                        "inject=renameat2:signal=KILL:when=%d" % k, SELVAGE, "route", SPEC, "-e",
+                        "nue", "-o", made], stdout=subprocess.DEVNULL, env=TRACED)
+        self.assertIn(".selvage-next", os.listdir(made))
+        ok("check", made)
+        return made
+
+    def changed(self, made):
+        result = selvage("check", made)
+        self.assertEqual(result.code, 3, result.out + result.err)
+        self.assertRegex(result.err, r"'(opensm|selvage)[a-z0-9.-]+' was changed after a program died")
+        self.assertIn("remove '.selvage-next' to keep what is there", result.err)
+
+    def test_other_tables_are_not_hidden(self):
+        """What OpenSM dumps there, a copy by hand, the old tables put back."""
+        minhop = self.path("minhop")
+        self.assertEqual(selvage("route", SPEC, "-e", "minhop", "-o", minhop).code, 0)
+        self.assertEqual(selvage("check", minhop).code, 1)
+        bare = plain(self.copy("bare", minhop))
+        for of, code in ((minhop, 1), (bare, 1), (self.one, 0)):
+            for k in (1, 4):
+                made = self.dead(k)
+                for name in os.listdir(of):
+                    shutil.copyfile(os.path.join(of, name), os.path.join(made, name))
+                self.changed(made)
+                os.remove(os.path.join(made, ".selvage-next"))
+                for name in FILES - set(os.listdir(of)):  # what min-hop has none of
+                    os.remove(os.path.join(made, name))
+                self.assertEqual(selvage("check", made).code, code)
+
+    def test_tables_without_generations(self):
+        """Those that were there had none, and those that came have none."""
+        bare = plain(self.copy("bare"))
+        made = self.dead(of=bare)
+        for name in os.listdir(bare):
+            shutil.copyfile(os.path.join(bare, name), os.path.join(made, name))
+        self.changed(made)
+
+    def test_removed(self):
+        made = self.dead()
+        for name in FILES:
+            os.remove(os.path.join(made, name))
+        self.changed(made)
+        made = self.dead()
+        for name in os.listdir(made):
+            if name.startswith(".selvage-next."):
+                os.remove(os.path.join(made, name))
+        self.changed(made)
+        os.remove(os.path.join(made, ".selvage-next"))
+        self.assertEqual(contents(made), self.of_one)
+
+    def test_the_next_writer(self):
+        """It replaces all of it, or leaves what is there."""
+        made = self.dead()
+        for name in os.listdir(self.one):
+            shutil.copyfile(os.path.join(self.one, name), os.path.join(made, name))
+        failed = subprocess.run(["strace", "-f", "-o", self.path("strace.txt"), "-e", "trace=linkat",
+                                 "-e", "inject=linkat:error=ENOSPC", SELVAGE, "route", SPEC, "-e",
+                                 "nue", "-o", made], stderr=subprocess.PIPE, env=TRACED)
+        self.assertEqual(failed.returncode, 5, failed.stderr)
+        self.assertEqual(contents(made), self.of_one)
+        made = self.dead()
+        shutil.copyfile(os.path.join(self.one, "opensm.psl"), os.path.join(made, "opensm.psl"))
+        ok("route", SPEC, "-e", "nue", "-o", made)
+        self.assertEqual(contents(made), self.of_two)
 
 
 class Races(Sets):
