@@ -237,16 +237,11 @@ static void turn(struct five *x)
 
 static void rest(struct five *x)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
     uint64_t now = plugin_now_ms(), due = sv_five_manager_due(x->manager), wait = LONGEST_MS;
     if (due < now + wait)
         wait = due > now ? due - now : 1;
-    until.tv_nsec += (long)wait * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     if (!x->stopping)
-        pthread_cond_timedwait(&x->wake, &x->mutex, &until);
+        plugin_cond_wait(&x->wake, &x->mutex, wait);
 }
 
 static void *run(void *data)
@@ -392,7 +387,7 @@ bool five_start(plugin *p, char *message, size_t size)
     x->p = p;
     x->ctx = sv_ctx_new(&host);
     if (x->ctx != NULL && begin(x, plugin_now_ms()) && pthread_mutex_init(&x->mutex, NULL) == 0 &&
-        pthread_cond_init(&x->wake, NULL) == 0) {
+        plugin_cond_init(&x->wake)) {
         p->five = x;
         return true;
     }

@@ -162,6 +162,10 @@ bool notices_read(const ib_mad_notice_attr_t *notice, ib_net64_t *guid, sv_five_
 
 /* Milliseconds of a clock that never goes back. */
 uint64_t plugin_now_ms(void);
+
+/* A condition to wait for by that time, not by a clock that somebody may set. */
+bool plugin_cond_init(pthread_cond_t *wake);
+void plugin_cond_wait(pthread_cond_t *wake, pthread_mutex_t *mutex, uint64_t ms);
 void plugin_log(plugin *p, osm_log_level_t level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* What the library has to say. */

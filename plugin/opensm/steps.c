@@ -33,17 +33,11 @@ struct steps {
 /* Sleeps, the mutex held, until somebody wakes the thread or a time has come. */
 static void rest(struct steps *x, uint64_t until)
 {
-    struct timespec then;
-    uint64_t now = plugin_now_ms(), wait = until > now ? until - now : 1;
-    if (until == UINT64_MAX) {
+    uint64_t now = plugin_now_ms();
+    if (until == UINT64_MAX)
         pthread_cond_wait(&x->wake, &x->mutex);
-        return;
-    }
-    clock_gettime(CLOCK_REALTIME, &then);
-    then.tv_nsec += (long)(wait % 1000) * 1000000;
-    then.tv_sec += (time_t)(wait / 1000) + then.tv_nsec / 1000000000;
-    then.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&x->wake, &x->mutex, &then);
+    else
+        plugin_cond_wait(&x->wake, &x->mutex, until > now ? until - now : 1);
 }
 
 static void *run(void *data)
@@ -123,7 +117,7 @@ bool steps_start(plugin *p)
     if (x == NULL)
         return false;
     x->p = p;
-    if (pthread_mutex_init(&x->mutex, NULL) != 0 || pthread_cond_init(&x->wake, NULL) != 0) {
+    if (pthread_mutex_init(&x->mutex, NULL) != 0 || !plugin_cond_init(&x->wake)) {
         free(x);
         return false;
     }

@@ -28,6 +28,27 @@ uint64_t plugin_now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+bool plugin_cond_init(pthread_cond_t *wake)
+{
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0)
+        return false;
+    bool done = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+                pthread_cond_init(wake, &attributes) == 0;
+    pthread_condattr_destroy(&attributes);
+    return done;
+}
+
+void plugin_cond_wait(pthread_cond_t *wake, pthread_mutex_t *mutex, uint64_t ms)
+{
+    struct timespec then;
+    clock_gettime(CLOCK_MONOTONIC, &then);
+    then.tv_nsec += (long)(ms % 1000) * 1000000;
+    then.tv_sec += (time_t)(ms / 1000) + then.tv_nsec / 1000000000;
+    then.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(wake, mutex, &then);
+}
+
 void plugin_log(plugin *p, osm_log_level_t level, const char *format, ...)
 {
     char line[1500];
@@ -109,6 +130,7 @@ struct watch {
     pthread_cond_t wake;
     pthread_t thread;
     bool running, stopping;
+    uint64_t told_at;    /* when it was, by plugin_now_ms */
     sv_live_status told; /* a copy, so that it can be told again whatever sweeps do meanwhile */
 };
 
@@ -117,6 +139,7 @@ static void tell(struct watch *w)
 {
     plugin *p = w->p;
     const char *json = p->options.status_path, *prometheus = p->options.prometheus_path;
+    w->told_at = plugin_now_ms();
     w->told.heartbeat = (int64_t)time(NULL);
     w->told.heartbeat_seconds = w->running ? p->options.heartbeat_s : 0;
     if (json != NULL && sv_live_write_json(p->ctx, &w->told, json) != SV_OK)
@@ -148,18 +171,15 @@ static void *beat(void *data)
 {
     struct watch *w = data;
     plugin *p = w->p;
-    struct timespec then;
     pthread_mutex_lock(&w->mutex);
     while (!w->stopping) {
-        clock_gettime(CLOCK_REALTIME, &then);
-        then.tv_sec += 1;
-        pthread_cond_timedwait(&w->wake, &w->mutex, &then);
+        plugin_cond_wait(&w->wake, &w->mutex, 1000);
         if (w->stopping)
             break;
         if (w->told.active && p->osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
             withdraw(w, not_master);
         else if (p->options.heartbeat_s > 0 &&
-                 (int64_t)time(NULL) >= w->told.heartbeat + p->options.heartbeat_s)
+                 plugin_now_ms() >= w->told_at + 1000 * (uint64_t)p->options.heartbeat_s)
             tell(w);
     }
     pthread_mutex_unlock(&w->mutex);
@@ -213,8 +233,11 @@ bool watch_start(plugin *p)
     if (w == NULL)
         return false;
     w->p = p;
+    if (!plugin_cond_init(&w->wake)) {
+        free(w);
+        return false;
+    }
     pthread_mutex_init(&w->mutex, NULL);
-    pthread_cond_init(&w->wake, NULL);
     p->watch = w;
     return true;
 }

@@ -4,7 +4,9 @@ links and pipes that others can make lead it nowhere, and what it reads stays ou
 import json
 import os
 import re
+import shlex
 import stat
+import subprocess
 import sys
 import tempfile
 import time
@@ -102,6 +104,23 @@ class Truth(Case):
             # The rule of docs/operate.md: three heartbeats without one.
             self.until("staleness", lambda: time.time() - sm.status()["heartbeat_unix_time"] > 3)
             self.assertIs(sm.status()["active"], True)  # nobody was there to withdraw it
+
+    def test_a_clock_that_is_set_back(self):
+        """Heartbeats go on: else a status would look fresh for as long as the clock was ahead."""
+        library, set_back = self.path("libclock.so"), self.path("set-back")
+        source = os.path.join(os.path.dirname(os.path.abspath(opensm.__file__)), "clock.c")
+        subprocess.run([*shlex.split(os.environ.get("CC", "cc")), "-O2", "-shared", "-fPIC", "-o",
+                        library, source, "-ldl"], check=True)
+        with ibsim.simulate(self.net) as sim, opensm.start(
+                sim, self.path("osm"), "heartbeat=1", preload=[library],
+                environment={"SELVAGE_CLOCK": set_back}) as sm:
+            sm.wait_up()
+            self.active(sm)
+            self.assertGreater(sm.status()["heartbeat_unix_time"], time.time() + 3000)
+            with open(set_back, "w"):
+                pass
+            self.until("a heartbeat", lambda: sm.status()["heartbeat_unix_time"] < time.time() + 10,
+                       15)
 
     def test_a_standby_says_nothing_of_the_tables(self):
         opensm.try_again(self.standby)
