@@ -325,10 +325,11 @@ static bool name_it(sv_file *file)
 
 sv_status sv_file_prepare(sv_file *file)
 {
-    if (!file->replaces)
+    if (!file->replaces || file->prepared)
         return SV_OK;
     if (fsync(file->descriptor) != 0 || !name_it(file))
         return cannot(file->ctx, "write", file->path);
+    file->prepared = true;
     return SV_OK;
 }
 

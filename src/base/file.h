@@ -23,6 +23,7 @@ typedef struct sv_file {
     char *name;         /* in there */
     char temporary[24]; /* its name until then; empty: none */
     bool replaces;      /* is to be put in place by sv_file_commit */
+    bool prepared;      /* all of it is on the disk, and it has a name */
     bool waits;         /* what is read may keep us waiting: a pipe, a terminal */
     sv_source source;
     sv_sink sink;

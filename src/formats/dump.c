@@ -327,9 +327,7 @@ static sv_status write_single(sv_ctx *ctx, const sv_fabric *fabric, const sv_rou
     char beside[PATH_MAX];
     sv_file file;
     snprintf(beside, sizeof beside, "%s.repath", path);
-    if (unlink(beside) != 0 && errno != ENOENT && errno != ENOTDIR)
-        return sv_fail(ctx, SV_IO, "cannot remove '%s': %s", beside, strerror(errno));
-    SV_TRY(sv__write_svr(ctx, fabric, routes, path));
+    SV_TRY(sv__write_svr(ctx, fabric, routes, path, beside));
     if (extra == NULL)
         return SV_OK;
     SV_TRY(sv_file_create(&file, ctx, beside));

@@ -242,6 +242,32 @@ class Killed(Sets):
             codes.add(selvage("check", made).code)
         self.assertEqual(codes, {0, 3})
 
+    def test_an_error_leaves_a_file_and_its_list(self):
+        """x.svr.repath stays beside x.svr if the new tables cannot be written, and never beside these."""
+        svr, kept = self.path("t.svr"), 0
+        of = []
+        for engine in ("nue", "weave"):
+            ok("route", SPEC, "-e", engine, "-o", svr)
+            with open(svr, "rb") as file:
+                of.append(file.read())
+
+        def begin():
+            with open(svr, "wb") as file:
+                file.write(of[0])
+            with open(svr + ".repath", "w") as file:
+                file.write("# of these tables\n")
+
+        for fault, code, said in self.faults("error=ENOSPC", begin, "route", SPEC, "-e", "weave",
+                                             "-o", svr, calls=("fsync", "linkat", "renameat")):
+            with open(svr, "rb") as file:
+                new = of.index(file.read())
+            if fault is not None and code == 5 and "renameat" not in fault and not new:
+                self.assertTrue(os.path.exists(svr + ".repath"), (fault, said))
+                kept += 1
+            self.assertFalse(new and os.path.exists(svr + ".repath"), fault)
+        self.assertEqual((code, new), (0, 1))
+        self.assertGreater(kept, 1)
+
     def test_no_room(self):
         """A file that may not grow: as a full disk."""
         made = self.copy()
