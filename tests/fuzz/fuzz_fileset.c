@@ -4,11 +4,12 @@
  * nothing else is left; if it cannot be written, what could be read before still can.
  *
  * Files: see name_of. Contents "@dir", "@pipe", "@link" (which leads nowhere) and "@link e" stand
- * for what they say. w: which members the new set has, a bit for each, and their text. (Links from
- * one member to another are not tried: who removes one takes both.)
+ * for what they say; all files are of second 1. w: which members the new set has, a bit for each,
+ * and their text. (Links from one member to another are not tried: who removes one takes both.)
  */
 #define _DEFAULT_SOURCE /* DT_DIR */
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,6 +58,15 @@ static bool begins(const struct piece *p, const char *word)
     return p->size >= strlen(word) && memcmp(p->at, word, strlen(word)) == 0;
 }
 
+/* Of a time that journals can name. */
+static void write_old(const char *name, const struct piece *p)
+{
+    static const struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    fuzz_write(name, p->at, p->size);
+    if (utimensat(AT_FDCWD, fuzz_path(name), times, 0) != 0)
+        abort();
+}
+
 static void make(const struct piece *p)
 {
     const char *name = name_of(p->letter);
@@ -70,7 +80,7 @@ static void make(const struct piece *p)
     else if (begins(p, "@link"))
         (void)!symlink(begins(p, "@link e") ? "elsewhere" : "nowhere", fuzz_path(name));
     else
-        fuzz_write(name, p->at, p->size);
+        write_old(name, p);
 }
 
 /* ---- what is read ---- */
@@ -84,7 +94,7 @@ struct set {
 static void stamp_of(const struct bytes *file, char digits[17])
 {
     static const char mark[] = "# selvage generation ";
-    const char *end = memchr(file->at, '\n', file->length < 4096 ? file->length : 4096);
+    const char *end = memchr(file->at, '\n', file->length);
     digits[0] = 0;
     if (end == NULL)
         return;
@@ -233,7 +243,7 @@ void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
             make(&p);
         } else if (p.size > 0) {
             text = p.at;
-            length = p.size < 3000 ? p.size : 3000; /* stamps stand in the first 4 KiB */
+            length = p.size < 3000 ? p.size : 3000;
         }
     struct set before = look(ctx);
     replace(ctx, &before, text[0] % 16, (const char *)text + 1, length - 1);
