@@ -212,6 +212,7 @@ static int build_tables(void *context)
     if ((p->handed && (!five_choose(p) || !steps_choose(p))) || !plugin_prepare(p)) {
         p->handed = false;
         plugin_log(p, OSM_LOG_ERROR, "ERR SV01: out of memory: nothing is handed over");
+        plugin_withdraw_status(p, "out of memory: nothing was handed over");
         return -1;
     }
     if (status != SV_OK) {
