@@ -16,7 +16,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import routes_oracle as oracle
-from support.command import ok, selvage
+from support.command import inject, ok, selvage
 from support.trials import arguments
 
 TRIALS, SEED = arguments(25)
@@ -86,9 +86,7 @@ class Case(unittest.TestCase):
         with open(path) as file:
             names = re.findall(r'^Switch.*?# "([^"]+)"', file.read(), re.M)
         for _ in range(count):
-            port = "%s/%d" % (rng.choice(names), rng.randint(3, 8))
-            if selvage("faults", path, "--port", port, "-o", path + "2").code == 0:
-                os.replace(path + "2", path)
+            inject(path, "--port", "%s/%d" % (rng.choice(names), rng.randint(3, 8)))
         return path
 
     def trials(self, what, count=TRIALS):

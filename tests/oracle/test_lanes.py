@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import lanes_oracle as oracle
-from support.command import ok, selvage
+from support.command import inject, ok, selvage
 from support.trials import arguments
 from routes_oracle import load
 
@@ -98,9 +98,7 @@ def random_fabric(rng, directory):
         with open(path) as file:
             names = re.findall(r'^Switch.*?# "([^"]+)"', file.read(), re.M)
         broken = "%s/%d" % (rng.choice(names), rng.randint(1, 4))
-        failed = selvage("faults", path, "--port", broken, "-o", path + "2")
-        if failed.code == 0 and selvage("convert", path + "2", "-f", "subnet").code == 0:
-            os.replace(path + "2", path)
+        if inject(path, "--port", broken):
             spec += " without " + broken
     return path, spec
 

@@ -17,7 +17,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import routes_oracle as oracle  # noqa: E402
-from support.command import ok, selvage  # noqa: E402
+from support.command import inject, ok, selvage  # noqa: E402
 from support.tables import plain  # noqa: E402
 from support.trials import arguments  # noqa: E402
 
@@ -65,10 +65,7 @@ def random_fabric(rng, directory):
         ends = ["%s/%d" % (rng.choice(found), rng.randint(1, 4))]
         if rng.random() < 0.5:  # and many a terminal, which are at the first ports
             ends += [name + "/1" for name in found if rng.random() < 0.4]
-        failed = selvage("faults", path, *(word for end in sorted(set(ends))
-                                           for word in ("--port", end)), "-o", path + "2")
-        if failed.code == 0 and selvage("convert", path + "2", "-f", "subnet").code == 0:
-            os.replace(path + "2", path)
+        inject(path, *(word for end in sorted(set(ends)) for word in ("--port", end)))
     return path
 
 

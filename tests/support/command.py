@@ -35,6 +35,23 @@ def ok(*arguments, **options):
     return result
 
 
+def inject(path, *faults):
+    """Injects faults into a fabric file, in place; False, and the file as it was, where the fabric does
+    not have that part (exit 3), cannot lose that many (exit 4) or would have nothing left to route.
+
+    Any other exit code is an error of the test: a trial must not go on without its faults unnoticed.
+    """
+    left = path + ".failed.net"
+    result = selvage("faults", path, *faults, "-o", left)
+    if result.code not in (0, 3, 4):
+        raise AssertionError("selvage faults %s: exit %d: %s" % (" ".join(faults), result.code,
+                                                                 result.err))
+    if result.code != 0 or selvage("convert", left, "-f", "subnet").code != 0:
+        return False
+    os.replace(left, path)
+    return True
+
+
 def real(*path):
     """A file of the real fabrics, or None where they are not there."""
     whole = os.path.join(FABRICS, *path)
