@@ -123,7 +123,7 @@ deep() {
     step "all tests with the real OpenSM, ibsim, Slurm, MPI, and Chromium" \
         tests build/check 1 -L 'live|web' -LE quick
     step "build with clang, warnings are errors" build build/clang clang all
-    step "unit tests with clang, all trials" tests build/clang 1 -L unit
+    step "unit and oom tests with clang, all trials" tests build/clang 1 -L 'unit|oom'
     step "build with ASan and UBSan" sanitized all
     # Mutants and models say nothing about memory.
     step "all other tests with ASan, UBSan and LeakSanitizer" \

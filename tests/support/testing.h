@@ -77,8 +77,9 @@ typedef struct test_memory {
 sv_host test_host(test_memory *memory);
 
 /*
- * Runs a call with its 1st, 2nd, 3rd … allocation failing until it succeeds. Each failing run must
- * return NO_MEMORY and leave nothing allocated. body makes its own objects and frees them.
+ * Runs a call with its 1st, 2nd, 3rd … allocation failing until it succeeds (with few trials: the
+ * first hundred, then every fifth, say). Each failing run must return NO_MEMORY and leave nothing
+ * allocated. body makes its own objects and frees them.
  */
 typedef sv_status test_body(sv_ctx *ctx, void *arg);
 void test_out_of_memory(const char *what, test_body *body, void *arg);

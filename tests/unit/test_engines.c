@@ -120,7 +120,8 @@ static void same_tables(const sv_routes *a, const sv_routes *b)
 static void threads_do_not_show(void **state)
 {
     (void)state;
-    const char *specs[] = {"torus:8x8x8,hosts=2", "kary:k=6,n=4,hosts=1",
+    /* The order lets few trials take none of the slowest: weave on this torus. */
+    const char *specs[] = {"kary:k=6,n=4,hosts=1", "torus:8x8x8,hosts=2",
                            "dragonfly:a=16,p=1,h=4,g=33",
                            "random:switches=520,links=1500,total=700,seed=4"};
     const char *engines[] = {"sssp", "updn", "dnup", "minhop", "dfsssp", "weave"};
@@ -132,7 +133,7 @@ static void threads_do_not_show(void **state)
             const unsigned threads[] = {1, 3, 2, 7};
             if (!test_takes(&seen))
                 continue;
-            const sv_route_request request = {.vls = 8, .lmc = i == 1};
+            const sv_route_request request = {.vls = 8, .lmc = i == 0};
             sv_routes *r[4] = {NULL};
             for (int t = 0; t < many; t++) {
                 sv_ctx_set_threads(ctx, threads[t]);

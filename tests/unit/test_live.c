@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "support/living.h"
+#include "support/trials.h"
 
 static void test_changes(void **state)
 {
@@ -465,10 +466,11 @@ static void test_memory_of_flaps(void **state)
 static void test_out_of_memory_anywhere(void **state)
 {
     (void)state;
+    const uint64_t step = test_enough() ? 1 : 5;
     uint64_t fail_at = 0;
     bool failed = true;
     while (failed) {
-        test_memory memory = {.fail_at = ++fail_at};
+        test_memory memory = {.fail_at = fail_at += step};
         sv_host host = test_host(&memory);
         const sv_live_options options = defaults();
         sv_live *live = NULL;

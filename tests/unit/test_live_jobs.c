@@ -381,9 +381,9 @@ static void test_random_walk(void **state)
 static void test_out_of_memory_anywhere(void **state)
 {
     (void)state;
-    const uint64_t step = test_enough() ? 1 : 7;
+    const uint64_t step = test_enough() ? 1 : 4;
     uint64_t fail_at = 0;
-    for (bool failed = true; failed; fail_at += fail_at > 200 ? fail_at / 8 : 0) {
+    for (bool failed = true; failed; fail_at += fail_at > 200 ? fail_at / 8 * step : 0) {
         test_memory memory = {.fail_at = fail_at += step};
         sv_host host = test_host(&memory);
         sv_live_options options = following();

@@ -185,14 +185,16 @@ static void so_it_does_in_broken_fabrics(void **state)
     const char *specs[] = {"torus:4x4x3,hosts=1", "dragonfly:a=4,p=2,h=2,g=9",
                            "kary:k=4,n=3,hosts=1"};
     unsigned without = 0, split = 0;
+    uint32_t seen = 0;
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++)
         for (uint64_t seed = 1; seed < 4; seed++) {
             sv_fabric *f = broken(specs[i], 3, 12, seed);
             for (int mode = 0; mode < SV_SLS_COUNT; mode++)
-                split += weave_room(f, seed == 1 ? 1 : 4, mode, &without) > 1;
+                if (test_takes(&seen))
+                    split += weave_room(f, seed == 1 ? 1 : 4, mode, &without) > 1;
             sv_fabric_free(f);
         }
-    assert_true(split > 0);
+    assert_true(split > 0 || !test_enough());
     assert_in_range(without, 0, 4);
 }
 

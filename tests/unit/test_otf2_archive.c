@@ -3,6 +3,7 @@
  * begin a sum, one of which waits for it before it sends what the other receives first.
  */
 #include "support/tracing.h"
+#include "support/trials.h"
 
 TEST_CONTEXT
 
@@ -185,18 +186,18 @@ static void communicators_that_cannot_be(void **state)
 static void many_communicators_of_the_same_ranks(void **state)
 {
     (void)state;
-    enum { COPIES = 20000 };
+    const uint32_t copies = test_times(20000);
     char folder[] = "/tmp/selvage-archive-XXXXXX", path[100], command[100];
     sv_mpi_trace *t = NULL;
     assert_non_null(mkdtemp(folder));
-    write_archive(folder, both, COPIES);
+    write_archive(folder, both, copies);
     snprintf(path, sizeof path, "%s/traces.otf2", folder);
     sv_status status = sv_mpi_load(ctx, path, &t);
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
     OK(ctx, status);
-    assert_int_equal(t->num_groups, COPIES + 1); /* the first is the world */
-    for (uint32_t i = 0; i <= COPIES; i++)
+    assert_int_equal(t->num_groups, copies + 1); /* the first is the world */
+    for (uint32_t i = 0; i <= copies; i++)
         assert_int_equal(t->groups[i].ordinal, i);
     sv_mpi_free(t);
 }

@@ -4,6 +4,7 @@
  * orders as tables and files keep them.
  */
 #include "support/testing.h"
+#include "support/trials.h"
 
 #include <unistd.h>
 
@@ -259,7 +260,7 @@ static void orders_change_if_they_must(void **state)
     sv_routes *old = NULL;
     uint64_t changed = 0, full = 0;
     OK(ctx, sv_route(ctx, f, "weave", &one, &old, NULL));
-    for (uint32_t n = 0; n < 40; n++) {
+    for (uint32_t n = 0; n < test_times(40); n++) {
         sv_fabric *left = without_cable(f, n);
         sv_repair_report *report = NULL;
         sv_routes *r = repair(f, old, left, &report);
@@ -269,7 +270,7 @@ static void orders_change_if_they_must(void **state)
         sv_routes_free(r);
         sv_fabric_free(left);
     }
-    assert_true(changed > 0);
+    assert_true(changed > 0 || !test_enough());
     assert_true(full <= 10); /* a single lane may have no other order, either */
     sv_routes_free(old);
     sv_fabric_free(f);
@@ -388,7 +389,7 @@ static void test_new_terminals(void **state)
     const sv_repair_request request = {
         .engine = "weave", .traffic = SV_TRAFFIC_MANAGED, .route = &how};
     sv_fabric *whole = test_fabric(ctx, "torus:4x4x3,hosts=1");
-    for (uint32_t i = 0; i < 40; i++) {
+    for (uint32_t i = 0; i < test_times(40); i++) {
         sv_fabric *first = without_node(whole, whole->num_switches + i % whole->num_terminals);
         sv_fabric *second = without_cable(first, 7 * i % test_links(first));
         sv_fabric *third = without_cable(whole, 7 * i % test_links(first));

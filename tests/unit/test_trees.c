@@ -6,6 +6,7 @@
 #include "fabric/derive.h"
 #include "structure/tree.h"
 #include "support/testing.h"
+#include "support/trials.h"
 
 TEST_CONTEXT
 
@@ -317,7 +318,7 @@ static void broken_trees_are_proven(void **state)
                            "xgft:h=2,m=3/3,w=3/2,hosts=2,r=2"};
     sv_rng rng;
     sv_rng_init(&rng, 7);
-    for (uint32_t trial = 0; trial < 400; trial++) {
+    for (uint32_t trial = 0; trial < test_times(400); trial++) {
         const char *spec = specs[trial % 5];
         sv_fabric *f = test_fabric(ctx, spec), *left = break_some(f, &rng);
         sv_routes *r = NULL;

@@ -4,6 +4,7 @@
  * hand), and what plans promise about entries, pairs and tables between steps.
  */
 #include "support/testing.h"
+#include "support/trials.h"
 
 #include <string.h>
 
@@ -295,7 +296,10 @@ static void random_changes(void **state)
         "kary:k=3,n=2",      "dragonfly:a=3,p=1,h=1,g=4"};
     static const char *const engines[] = {"weave", "dfsssp", "nue", "updn", "lash"};
     uint32_t count[SV_UPDATE_WAYS] = {0};
+    uint32_t seen = 0;
     for (uint64_t trial = 0; trial < 120; trial++) {
+        if (!test_takes(&seen))
+            continue;
         sv_fabric *f = test_fabric(ctx, specs[trial % 6]);
         sv_fabric *left = without_cable(f, trial * 7);
         const char *engine = engines[trial / 6 % 5];
@@ -326,8 +330,9 @@ static void random_changes(void **state)
     if (getenv("SELVAGE_VERBOSE") != NULL)
         for (int i = 0; i < SV_UPDATE_WAYS; i++)
             printf("%s: %u\n", sv_update_way_name((sv_update_way)i), count[i]);
-    assert_true(count[SV_UPDATE_AT_ONCE] > 0 && count[SV_UPDATE_STEPS] > 0 &&
-                count[SV_UPDATE_REPATH] > 0);
+    if (test_enough())
+        assert_true(count[SV_UPDATE_AT_ONCE] > 0 && count[SV_UPDATE_STEPS] > 0 &&
+                    count[SV_UPDATE_REPATH] > 0);
 }
 
 /* Packets to what is dead go on by old entries: who sends them is asked to be silent, too. */
