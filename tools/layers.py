@@ -2,8 +2,9 @@
 """Checks that folders include only those above them (docs/design.md), that nobody shares code with
 the judge, and that the library neither prints nor exits nor reads a clock behind its caller's back.
 
-Looks at src/, include/, apps/ and plugin/, at headers and .c files alike, and at both ways to
-include a room: its private headers ("verify/rows.h") and its public one (<selvage/verify.h>).
+Looks at all files of src/, include/, apps/ and plugin/, and at all ways to include a room: its
+private headers ("verify/rows.h", or a path that leads there), its public one (<selvage/verify.h>, in
+quotes, too), and selvage.h, which includes them all and so is not for src/.
 
 usage: tools/layers.py          in the project's root; exit 1 and one line for each violation
 """
@@ -36,18 +37,26 @@ FORBIDDEN = [(r"\b(printf|puts|putchar|fprintf|exit|abort|_exit)\s*\(", "prints 
 INCLUDE = re.compile(r'\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
-def code(text):
-    """Text without comments and strings."""
-    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+def without_comments(text):
+    """Text without comments, and with as many lines. (What looks like one in a string is one here.)"""
+    text = re.sub(r"/\*.*?\*/", lambda found: "\n" * found[0].count("\n") or " ", text, flags=re.S)
+    return re.sub(r"//[^\n]*", "", text.replace("\\\n", "  \n"))
+
+
+def without_strings(text):
     return re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
 
 
-def included(name, angle):
+def included(path, name, angle):
     """The room of src/ that a header belongs to and whether it is public; or None, None."""
+    beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
+    if not angle and (name.startswith(".") or os.path.exists(beside)) and beside.startswith("src/"):
+        return beside.split("/")[1], False
     folder, _, rest = name.partition("/")
-    if angle and folder == "selvage":
+    if folder == "selvage" and (angle or path.startswith("src/") or
+                                os.path.exists("include/" + name)):
         base = rest[:-2]
-        return (None, None) if base == "selvage" else (ROOM.get(base, base), True)
+        return ("selvage", True) if base == "selvage" else (ROOM.get(base, base), True)
     return (folder, False) if folder in ORDER and rest else (None, None)
 
 
@@ -66,16 +75,20 @@ def foreign(place, name, where, problems):
 def check(path, place, problems):
     """place: the folder, such as src/verify or apps/selvage."""
     with open(path) as file:
-        text = file.read()
+        text = without_comments(file.read())
     room = place[4:] if place.startswith("src/") else None
     for line, words in enumerate(text.split("\n"), 1):
         found = INCLUDE.match(words)
         if not found:
             continue
         where, name = "%s:%d" % (path, line), found[1]
-        other, public = included(name, "<" in words.split(found[1])[0])
+        other, public = included(path, name, "<" in words.split(found[1])[0])
         if other is None:
             foreign(place, name, where, problems)
+        elif other == "selvage":
+            if room is not None:
+                problems.append("%s: src/ must not include %s, which has all rooms in it" %
+                                (where, name))
         elif other not in ORDER:
             problems.append("%s: <%s> belongs to no folder of src/" % (where, name))
         elif not public and other in SEALED and other != room:
@@ -87,21 +100,32 @@ def check(path, place, problems):
             problems.append("%s: %s/ must not include %s/: it may know only %s" %
                             (where, room, other, ", ".join(sorted(ONLY[room]))))
     if room is not None:
-        plain = code(text)
+        plain = without_strings(text)
         for pattern, what in FORBIDDEN:
             for found in re.finditer(pattern, plain):
                 problems.append("%s: %s: %s" % (path, what, found[0]))
 
 
 def check_public(path, problems):
-    """A public header may include those of rooms above its own."""
+    """A public header may include those of rooms above its own, and what every C compiler has."""
     name = os.path.basename(path)[:-2]
     with open(path) as file:
-        others = re.findall(r"#include <selvage/([a-z]+)\.h>", file.read())
-    for other in others:
-        if name != "selvage" and (ORDER.index(ROOM.get(other, other)) >
-                                  ORDER.index(ROOM.get(name, name))):
-            problems.append("%s must not include <selvage/%s.h>" % (path, other))
+        lines = without_comments(file.read()).split("\n")
+    for line, words in enumerate(lines, 1):
+        found = INCLUDE.match(words)
+        if not found:
+            continue
+        where = "%s:%d" % (path, line)
+        folder, _, rest = found[1].partition("/")
+        other = rest[:-2]
+        if not rest:
+            continue
+        if folder != "selvage" or "<" not in words.split(found[1])[0]:
+            problems.append("%s: a public header must not include %s" % (where, found[1]))
+        elif name != "selvage" and (other == "selvage" or
+                                    ORDER.index(ROOM.get(other, other)) >
+                                    ORDER.index(ROOM.get(name, name))):
+            problems.append("%s: must not include <%s>" % (where, found[1]))
 
 
 def main():
@@ -112,9 +136,14 @@ def main():
     for place in sorted(glob.glob("src/*") + glob.glob("apps/*") + glob.glob("plugin/*")):
         if place.startswith("src/") and place[4:] not in ORDER:
             continue
-        for path in sorted(glob.glob(place + "/*.[ch]")):
+        for path in sorted(glob.glob(place + "/**", recursive=True)):
+            if os.path.isdir(path) or path.endswith(".txt"):
+                continue
+            if not path.endswith((".c", ".h")):
+                problems.append("%s: is neither .c nor .h: nobody looks at what it includes" % path)
+                continue
             check(path, place, problems)
-    for path in sorted(glob.glob("include/selvage/*.h")):
+    for path in sorted(glob.glob("include/**/*.h", recursive=True)):
         check_public(path, problems)
     print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
     return 1 if problems else 0

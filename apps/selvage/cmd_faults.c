@@ -174,17 +174,21 @@ static sv_status choose(struct app *app, const struct faults *o, const sv_fabric
 static sv_status save(struct app *app, const struct faults *o, sv_format format,
                       const sv_fabric *whole, const sv_fabric *left, const sv_mask *mask)
 {
-    sv_file list = {.ctx = app->ctx, .descriptor = -1};
+    sv_file list = {.ctx = app->ctx, .descriptor = -1}, fabric = list;
+    bool wanted = o->output != NULL || !o->json;
     sv_status status = SV_OK;
-    if (o->save_list != NULL) {
-        SV_TRY(sv_file_create(&list, app->ctx, o->save_list));
-        status = sv_faults_write(app->ctx, whole, mask, &list.sink);
-    }
-    if (status == SV_OK && (o->output != NULL || !o->json))
-        status = sv_fabric_save(app->ctx, left, format, o->output == NULL ? "-" : o->output);
+    if (o->save_list != NULL)
+        status = sv_file_create(&list, app->ctx, o->save_list);
     if (status == SV_OK && o->save_list != NULL)
-        status = sv_file_commit(&list);
+        status = sv_faults_write(app->ctx, whole, mask, &list.sink);
+    if (status == SV_OK && wanted)
+        status = sv_file_create(&fabric, app->ctx, o->output == NULL ? "-" : o->output);
+    if (status == SV_OK && wanted)
+        status = sv_fabric_write(app->ctx, left, format, &fabric.sink);
+    if (status == SV_OK)
+        status = sv_files_commit((sv_file *const[]){&list, &fabric}, 2);
     sv_file_close(&list);
+    sv_file_close(&fabric);
     return status;
 }
 

@@ -160,12 +160,8 @@ static sv_status save(struct app *app, const struct make *o, const sv_history *h
         status = sv_file_create(&trace, app->ctx, o->trace);
     if (status == SV_OK && o->trace != NULL)
         status = sv_history_write_trace(app->ctx, h, &trace.sink);
-    if (status == SV_OK && wanted)
-        status = sv_file_prepare(&history);
-    if (status == SV_OK && o->trace != NULL)
-        status = sv_file_commit(&trace);
-    if (status == SV_OK && wanted)
-        status = sv_file_commit(&history);
+    if (status == SV_OK)
+        status = sv_files_commit((sv_file *const[]){&trace, &history}, 2);
     sv_file_close(&history);
     sv_file_close(&trace);
     return status;

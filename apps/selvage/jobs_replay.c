@@ -116,12 +116,8 @@ static sv_status save(struct app *app, const struct replay_options *o, const sv_
         status = sv_file_create(&svg, app->ctx, o->svg);
     if (status == SV_OK && o->svg != NULL)
         status = sv_replay_write_svg(app->ctx, r, o->inputs[0], &svg.sink);
-    if (status == SV_OK && o->csv != NULL)
-        status = sv_file_prepare(&csv);
-    if (status == SV_OK && o->svg != NULL)
-        status = sv_file_commit(&svg);
-    if (status == SV_OK && o->csv != NULL)
-        status = sv_file_commit(&csv);
+    if (status == SV_OK)
+        status = sv_files_commit((sv_file *const[]){&svg, &csv}, 2);
     sv_file_close(&csv);
     sv_file_close(&svg);
     return status;

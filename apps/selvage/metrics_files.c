@@ -96,12 +96,8 @@ sv_status metrics_write_files(struct app *app, const struct metrics_options *o,
         status = sv_file_create(&links, app->ctx, o->links);
     if (status == SV_OK && o->links != NULL)
         status = write_links(app, &sets[0], &links.sink);
-    if (status == SV_OK && o->heat != NULL)
-        status = sv_file_prepare(&heat);
-    if (status == SV_OK && o->links != NULL)
-        status = sv_file_commit(&links);
-    if (status == SV_OK && o->heat != NULL)
-        status = sv_file_commit(&heat);
+    if (status == SV_OK)
+        status = sv_files_commit((sv_file *const[]){&links, &heat}, 2);
     sv_file_close(&heat);
     sv_file_close(&links);
     return status;

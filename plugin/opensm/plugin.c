@@ -470,6 +470,7 @@ static void report(void *data, osm_epi_event_id_t event, void *about)
             const struct osm_routing_engine *used = p->osm->routing_engine_used;
             plugin_withdraw_status(p, "OpenSM routes with %s",
                                    used != NULL && used->name != NULL ? used->name : "no engine");
+            plugin_drop_sls(p); /* they are not for the tables that OpenSM dumps in a moment */
         }
         break;
     case OSM_EVENT_ID_SUBNET_UP: /* groups have their trees now */

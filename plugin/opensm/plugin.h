@@ -186,6 +186,8 @@ void plugin_withdraw_status(plugin *p, const char *format, ...)
 /* p->ctx is for one at a time. */
 void plugin_lock_ctx(plugin *p);
 void plugin_unlock_ctx(plugin *p);
+/* opensm.psl beside what OpenSM dumps; and away with it when another engine routes. */
 void plugin_dump_sls(plugin *p);
+void plugin_drop_sls(plugin *p);
 
 #endif

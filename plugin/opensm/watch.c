@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "plugin.h"
@@ -273,14 +274,21 @@ void watch_stop(plugin *p)
 
 /* ---- SLs of paths ---- */
 
+enum { SLS_PATH = 1100 };
+
+static void sls_path(const plugin *p, char path[SLS_PATH])
+{
+    snprintf(path, SLS_PATH, "%s/opensm.psl", p->osm->subn.opt.dump_files_dir);
+}
+
 void plugin_dump_sls(plugin *p)
 {
-    char path[1100];
+    char path[SLS_PATH];
     sv_file file;
     const sv_routes *r = sv_live_held(p->live);
     if (r == NULL || !osm_log_is_active(&p->osm->log, OSM_LOG_ROUTING))
         return;
-    snprintf(path, sizeof path, "%s/opensm.psl", p->osm->subn.opt.dump_files_dir);
+    sls_path(p, path);
     plugin_lock_ctx(p); /* other threads write files with the same context */
     sv_status status = sv_file_create_public(&file, p->ctx, path); /* as what OpenSM dumps there */
     if (status == SV_OK) {
@@ -292,5 +300,33 @@ void plugin_dump_sls(plugin *p)
     }
     if (status != SV_OK)
         plugin_log(p, OSM_LOG_ERROR, "ERR SV06: %s", sv_ctx_message(p->ctx));
+    plugin_unlock_ctx(p);
+}
+
+/* Whether a file begins as those that plugin_dump_sls writes. */
+static bool is_ours(plugin *p, const char *path)
+{
+    static const char begin[] = "# selvage forwarding ";
+    char text[sizeof begin - 1];
+    sv_file file;
+    if (sv_file_open(&file, p->ctx, path) != SV_OK)
+        return false;
+    bool ours = file.source.read(file.source.user, text, sizeof text) == sizeof text &&
+                memcmp(text, begin, sizeof text) == 0;
+    sv_file_close(&file);
+    return ours;
+}
+
+void plugin_drop_sls(plugin *p)
+{
+    char path[SLS_PATH], name[NAME_MAX + 1];
+    sv_folder folder;
+    sls_path(p, path);
+    plugin_lock_ctx(p);
+    if (is_ours(p, path) && sv_folder_above(&folder, p->ctx, "remove", path, name) == SV_OK) {
+        if (unlinkat(folder.descriptor, name, 0) != 0)
+            plugin_log(p, OSM_LOG_ERROR, "ERR SV06: cannot remove '%s': %s", path, strerror(errno));
+        sv_folder_close(&folder);
+    }
     plugin_unlock_ctx(p);
 }

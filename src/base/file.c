@@ -138,7 +138,7 @@ static sv_status open_carefully(sv_file *file, const char *path)
 
 sv_status sv_file_open(sv_file *file, sv_ctx *ctx, const char *path)
 {
-    bool standard = strcmp(path, "-") == 0;
+    bool standard = strcmp(path, "-") == 0 && !ctx->host.privileged;
     sv_status status = open_as(file, ctx, standard ? "<stdin>" : path);
     if (status == SV_OK && standard)
         file->descriptor = STDIN_FILENO;
@@ -147,7 +147,7 @@ sv_status sv_file_open(sv_file *file, sv_ctx *ctx, const char *path)
     else if (status == SV_OK && (file->descriptor = open(path, READING)) < 0)
         status = cannot(ctx, "open", path);
     if (status == SV_OK)
-        status = look_at(file, ctx->host.privileged && !standard);
+        status = look_at(file, ctx->host.privileged);
     if (status != SV_OK)
         sv_file_close(file);
     return status;
@@ -156,12 +156,16 @@ sv_status sv_file_open(sv_file *file, sv_ctx *ctx, const char *path)
 sv_status sv_file_open_in(sv_file *file, sv_ctx *ctx, const sv_folder *folder, const char *name,
                           const char *path, bool *there)
 {
-    int flags = READING | (ctx->host.privileged && folder->shared ? O_NOFOLLOW : 0);
+    /* A link could lead to one that others can change. */
+    int flags = READING | (ctx->host.privileged ? O_NOFOLLOW : 0);
     sv_status status = open_as(file, ctx, path);
     *there = true;
     if (status == SV_OK && (file->descriptor = openat(folder->descriptor, name, flags)) < 0) {
         *there = errno != ENOENT;
-        status = *there ? cannot(ctx, "open", path) : SV_IO;
+        if (errno == ELOOP && ctx->host.privileged)
+            status = sv_fail(ctx, SV_IO, "cannot open '%s': it is a symbolic link", path);
+        else
+            status = *there ? cannot(ctx, "open", path) : SV_IO;
     }
     if (status == SV_OK)
         status = look_at(file, true);
@@ -172,15 +176,17 @@ sv_status sv_file_open_in(sv_file *file, sv_ctx *ctx, const sv_folder *folder, c
 
 /* ---- writing ---- */
 
-mode_t sv_file_mode(const sv_ctx *ctx, const sv_folder *folder, const char *name, bool public)
+/* The mode of a file that takes a place. exact: whatever the umask says. */
+static mode_t mode_for(const sv_ctx *ctx, const sv_folder *folder, const char *name, bool public,
+                       bool *exact)
 {
     struct stat old;
-    if (fstatat(folder->descriptor, name, &old, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(old.st_mode) &&
-        (!ctx->host.privileged || old.st_uid == geteuid()))
-        return old.st_mode & 07777;
-    mode_t mask = umask(0);
-    umask(mask);
-    return (ctx->host.privileged && !public ? 0640 : 0666) & ~mask;
+    bool private = ctx->host.privileged && !public;
+    *exact = fstatat(folder->descriptor, name, &old, AT_SYMLINK_NOFOLLOW) == 0 &&
+             S_ISREG(old.st_mode) && (!ctx->host.privileged || old.st_uid == geteuid());
+    if (*exact)
+        return old.st_mode & (private ? 07770 : 07777);
+    return private ? 0640 : public ? 0644 : 0666;
 }
 
 /* One of a million names. */
@@ -190,22 +196,26 @@ static void draw_name(char temporary[24], unsigned attempt)
     snprintf(temporary, 24, ".selvage.%06u", number);
 }
 
-int sv_file_nameless(const sv_folder *folder, mode_t mode, char temporary[24])
+int sv_file_nameless(const sv_ctx *ctx, const sv_folder *folder, const char *name, bool public,
+                     char temporary[24])
 {
     int descriptor = -1;
+    bool exact;
+    mode_t mode = mode_for(ctx, folder, name, public, &exact);
+    mode_t first = exact ? 0600 : mode; /* until it is told otherwise; the umask takes its part */
     temporary[0] = 0;
 #ifdef O_TMPFILE
     if (access("/proc/self/fd", X_OK) == 0) /* else it could not be given a name later */
-        descriptor = openat(folder->descriptor, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        descriptor = openat(folder->descriptor, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, first);
 #endif
     for (unsigned attempt = 0; descriptor < 0 && attempt < 1000; attempt++) {
         draw_name(temporary, attempt);
         descriptor = openat(folder->descriptor, temporary,
-                            O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+                            O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, first);
         if (descriptor < 0 && errno != EEXIST)
             break;
     }
-    if (descriptor >= 0 && fchmod(descriptor, mode) != 0) {
+    if (descriptor >= 0 && exact && fchmod(descriptor, mode) != 0) {
         int why = errno;
         close(descriptor);
         if (temporary[0] != 0)
@@ -244,8 +254,7 @@ static sv_status create_beside(sv_file *file, const char *path, bool public)
         return irregular(file->ctx, "write", path);
     if ((file->name = copy_text(file->ctx, name)) == NULL)
         return SV_NO_MEMORY;
-    file->descriptor = sv_file_nameless(
-        &file->folder, sv_file_mode(file->ctx, &file->folder, name, public), file->temporary);
+    file->descriptor = sv_file_nameless(file->ctx, &file->folder, name, public, file->temporary);
     if (file->descriptor < 0)
         return cannot(file->ctx, "create", path);
     file->replaces = true;
@@ -265,7 +274,7 @@ static int open_patiently(sv_ctx *ctx, const char *path, int flags)
 static sv_status create(sv_file *file, sv_ctx *ctx, const char *path, bool public)
 {
     struct stat old;
-    bool standard = strcmp(path, "-") == 0;
+    bool standard = strcmp(path, "-") == 0 && !ctx->host.privileged;
     sv_status status = open_as(file, ctx, standard ? "<stdout>" : path);
     if (status != SV_OK)
         return status;
@@ -323,29 +332,130 @@ static bool name_it(sv_file *file)
     return file->temporary[0] != 0;
 }
 
-sv_status sv_file_prepare(sv_file *file)
+/* All of it is on the disk, and has a name. */
+static sv_status prepare(sv_file *file)
 {
-    if (!file->replaces || file->prepared)
+    if (!file->replaces || file->removes)
         return SV_OK;
     if (fsync(file->descriptor) != 0 || !name_it(file))
         return cannot(file->ctx, "write", file->path);
-    file->prepared = true;
     return SV_OK;
+}
+
+static sv_status take_place(sv_file *file)
+{
+    int at = file->folder.descriptor;
+    if (!file->replaces)
+        return SV_OK;
+    if (file->removes)
+        return unlinkat(at, file->name, 0) == 0 || errno == ENOENT
+                   ? SV_OK
+                   : cannot(file->ctx, "remove", file->path);
+    if (renameat(at, file->temporary, at, file->name) != 0)
+        return cannot(file->ctx, "write", file->path);
+    file->temporary[0] = 0;
+    return SV_OK;
+}
+
+static sv_status make_last(const sv_file *file)
+{
+    return file->replaces ? sv_folder_sync(&file->folder, file->ctx, file->path) : SV_OK;
 }
 
 sv_status sv_file_commit(sv_file *file)
 {
-    sv_status status = sv_file_prepare(file);
-    if (status == SV_OK && file->replaces) {
-        int at = file->folder.descriptor;
-        if (renameat(at, file->temporary, at, file->name) == 0) {
-            file->temporary[0] = 0;
-            status = sv_folder_sync(&file->folder, file->ctx, file->path);
-        } else {
-            status = cannot(file->ctx, "write", file->path);
-        }
-    }
+    sv_status status = prepare(file);
+    if (status == SV_OK)
+        status = take_place(file);
+    if (status == SV_OK)
+        status = make_last(file);
     sv_file_close(file);
+    return status;
+}
+
+/* ---- several files ---- */
+
+sv_status sv_file_remove(sv_file *file, sv_ctx *ctx, const char *path)
+{
+    char name[NAME_MAX + 1];
+    SV_TRY(open_as(file, ctx, path));
+    file->replaces = file->removes = true;
+    sv_status status = sv_folder_above(&file->folder, ctx, "remove", path, name);
+    if (status == SV_OK && (file->name = copy_text(ctx, name)) == NULL)
+        status = SV_NO_MEMORY;
+    if (status != SV_OK)
+        sv_file_close(file);
+    return status;
+}
+
+/* What was in the place of a file, so that it can be put back. */
+struct before {
+    bool nothing;   /* there was none */
+    char aside[24]; /* its second name; empty: it has none */
+};
+
+static struct before keep(const sv_file *file, unsigned *drawn)
+{
+    struct before before = {.nothing = false};
+    int at = file->folder.descriptor;
+    while (file->replaces && *drawn < 1000) {
+        draw_name(before.aside, (*drawn)++);
+        if (linkat(at, file->name, at, before.aside, 0) == 0)
+            return before;
+        if (errno == EEXIST)
+            continue;
+        before.nothing = errno == ENOENT;
+        break;
+    }
+    before.aside[0] = 0;
+    return before;
+}
+
+static void put_back(const sv_file *file, struct before *before)
+{
+    int at = file->folder.descriptor;
+    if (file->replaces && before->nothing)
+        unlinkat(at, file->name, 0);
+    else if (before->aside[0] != 0 && renameat(at, before->aside, at, file->name) == 0)
+        before->aside[0] = 0;
+}
+
+static sv_status take_places(sv_file *const *files, struct before *before, unsigned count)
+{
+    sv_status status = SV_OK;
+    unsigned drawn = 0, done = 0;
+    while (status == SV_OK && done < count) {
+        before[done] = keep(files[done], &drawn);
+        status = take_place(files[done]);
+        done++;
+    }
+    for (unsigned i = done; status != SV_OK && i-- > 0;)
+        if (i + 1 < done) /* the last one is as it was */
+            put_back(files[i], &before[i]);
+    for (unsigned i = 0; i < done; i++)
+        if (before[i].aside[0] != 0)
+            unlinkat(files[i]->folder.descriptor, before[i].aside, 0);
+    for (unsigned i = 0; status == SV_OK && i < count; i++)
+        status = make_last(files[i]);
+    return status;
+}
+
+sv_status sv_files_commit(sv_file *const *files, unsigned count)
+{
+    enum { MOST = 4 };
+    sv_file *there[MOST];
+    struct before before[MOST];
+    unsigned n = 0;
+    sv_status status = SV_OK;
+    for (unsigned i = 0; i < count; i++)
+        if (files[i] != NULL && n < MOST)
+            there[n++] = files[i];
+    for (unsigned i = 0; status == SV_OK && i < n; i++)
+        status = prepare(there[i]);
+    if (status == SV_OK)
+        status = take_places(there, before, n);
+    for (unsigned i = 0; i < n; i++)
+        sv_file_close(there[i]);
     return status;
 }
 
@@ -362,7 +472,7 @@ void sv_file_close(sv_file *file)
     sv_release(file->ctx, file->name);
     sv_release(file->ctx, file->path);
     file->name = file->path = NULL;
-    file->replaces = false;
+    file->replaces = file->removes = false;
 }
 
 static int64_t read_memory(void *user, void *buffer, size_t size)

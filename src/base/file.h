@@ -23,13 +23,14 @@ typedef struct sv_file {
     char *name;         /* in there */
     char temporary[24]; /* its name until then; empty: none */
     bool replaces;      /* is to be put in place by sv_file_commit */
-    bool prepared;      /* all of it is on the disk, and it has a name */
+    bool removes;       /* there is to be no file of that name */
     bool waits;         /* what is read may keep us waiting: a pipe, a terminal */
     sv_source source;
     sv_sink sink;
 } sv_file;
 
-/* Opens a file for reading; file->source is the result. "-" is standard input. */
+/* Opens a file for reading; file->source is the result. "-" is standard input, but not for a
+ * privileged host, which would wait for it. */
 sv_status sv_file_open(sv_file *file, sv_ctx *ctx, const char *path);
 
 /*
@@ -52,25 +53,31 @@ sv_status sv_file_create_public(sv_file *file, sv_ctx *ctx, const char *path);
  */
 sv_status sv_file_try(sv_ctx *ctx, const char *path);
 
-/*
- * Does all of sv_file_commit that can go wrong but the last step, so that several files can be put
- * in their places together. The file has still to be committed or closed.
- */
-sv_status sv_file_prepare(sv_file *file);
+/* Starts the removal of a file, if there is one, which is done by sv_files_commit. */
+sv_status sv_file_remove(sv_file *file, sv_ctx *ctx, const char *path);
 
 /* Puts what was written in its place. Ends the file however it went. */
 sv_status sv_file_commit(sv_file *file);
+
+/*
+ * Puts several files (NULL: none) in their places, one after the other, all or none: if one of them
+ * cannot be, all is as it was (but for what pipes and terminals have got, and on file systems
+ * without hard links). Ends them all however it went.
+ */
+sv_status sv_files_commit(sv_file *const *files, unsigned count);
 
 /* Ends a file that was opened, or forgets one that was started. Fine after a commit, too. */
 void sv_file_close(sv_file *file);
 
 /* ---- for whoever puts files in their places by himself (fileset.c) ---- */
 
-/* The mode of a file that takes a place: of the one that is there, or what the umask says. */
-mode_t sv_file_mode(const sv_ctx *ctx, const sv_folder *folder, const char *name, bool public);
-
-/* A file without a name in a directory, or with a temporary one. temporary: gets that, or "". */
-int sv_file_nameless(const sv_folder *folder, mode_t mode, char temporary[24]);
+/*
+ * A file without a name in a directory, or with a temporary one, that is to take the place of name;
+ * its mode is that of the one that is there, or what the umask says. public: everybody may read it,
+ * whoever writes it. temporary: gets its name, or "".
+ */
+int sv_file_nameless(const sv_ctx *ctx, const sv_folder *folder, const char *name, bool public,
+                     char temporary[24]);
 
 /* Gives such a file a name that is not taken. False and errno: it cannot be. */
 bool sv_file_name(const sv_folder *folder, int descriptor, char temporary[24], const char *name);

@@ -23,8 +23,11 @@
  * of NAME and .selvage-next.NAME has it; a NAME that is neither of it nor what was there is of
  * somebody else, who came after a writer had died, and is refused. Else all members have to be of
  * one generation, or all of none (what OpenSM dumps). If they are not, a writer may have been at
- * work: it is tried again some times. Files that are open do not change any more, so that is all
- * there is to it: no reader locks anything, or waits for a writer.
+ * work: it is tried again some times; so it is if names in the directory change meanwhile, because
+ * a member that is not there could be of either set. Files of ours that are open do not change any
+ * more; those that others write into (OpenSM, cp) have another time afterwards, and are read again
+ * (sv_fileset_settled). No reader locks anything. If the journal stays its writer is dead; who
+ * reads is warned then that programs that know nothing of it find files of both sets.
  *
  * Invariant: at any moment a reader finds the old or the new set, whole.
  * Cost: that of writing the files, and some 40 calls for each; reading 4 KiB of each twice, or the
@@ -70,8 +73,8 @@ struct opening {
     const char *directory;
     sv_folder folder;
     sv__journal journal;
-    uint64_t stamps[SV_FILESET_MOST];
     bool mixed;          /* what was opened does not belong together */
+    bool moving;         /* names changed meanwhile */
     const char *changed; /* the member that is not what the journal says; NULL: all are */
 };
 
@@ -98,8 +101,8 @@ static sv_status open_next(struct opening *o, unsigned i, const char *name, cons
         sv_file_close(&set->file[i]);
     next_name(next, name);
     sv_status status = sv_file_open_in(&set->file[i], set->ctx, &o->folder, next, path, there);
-    o->stamps[i] = status == SV_OK ? sv__stamp_of(set->file[i].descriptor) : SV__NO_STAMP;
-    if (foreign || o->stamps[i] != o->journal.generation)
+    o->set->stamp[i] = status == SV_OK ? sv__stamp_of(set->file[i].descriptor) : SV__NO_STAMP;
+    if (foreign || o->set->stamp[i] != o->journal.generation)
         o->changed = name;
     return status != SV_OK && *there ? status : SV_OK;
 }
@@ -118,18 +121,31 @@ static sv_status open_name(struct opening *o, unsigned i, const char *name, bool
     sv_status status = sv_file_open_in(&set->file[i], set->ctx, &o->folder, name, path, there);
     if (status != SV_OK && *there)
         return status;
-    o->stamps[i] = *there ? sv__stamp_of(set->file[i].descriptor) : SV__NO_STAMP;
-    if (!sv__journal_has(&o->journal, "has", name) || o->stamps[i] == o->journal.generation)
+    o->set->stamp[i] = *there ? sv__stamp_of(set->file[i].descriptor) : SV__NO_STAMP;
+    if (!sv__journal_has(&o->journal, "has", name) || o->set->stamp[i] == o->journal.generation)
         return SV_OK;
     return open_next(o, i, name, path, there);
+}
+
+/* What an open file is now. */
+static bool look_at(const sv_fileset *set, unsigned i, struct stat *now)
+{
+    return fstat(set->file[i].descriptor, now) == 0;
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
 static sv_status open_all(struct opening *o, const sv_fileset_part *parts)
 {
     sv_fileset *set = o->set;
+    struct stat before, after;
     int first = -1;
     o->mixed = false;
     o->changed = NULL;
+    bool known = fstat(o->folder.descriptor, &before) == 0;
     SV_TRY(sv__journal_read(&o->journal, set->ctx, &o->folder, o->directory));
     for (unsigned i = 0; i < set->count; i++) {
         bool there = false;
@@ -137,11 +153,47 @@ static sv_status open_all(struct opening *o, const sv_fileset_part *parts)
             SV_TRY(open_name(o, i, parts[i].names[k], &there));
         if (!there)
             continue;
+        if (!look_at(set, i, &set->opened[i]))
+            return sv_fail(set->ctx, SV_IO, "cannot read '%s': %s", set->file[i].path,
+                           strerror(errno));
         first = first < 0 ? (int)i : first;
-        o->mixed |= o->stamps[i] != o->stamps[first];
+        o->mixed |= set->stamp[i] != set->stamp[first];
     }
     o->mixed |= o->changed != NULL;
+    o->moving = known && fstat(o->folder.descriptor, &after) == 0 &&
+                !same_time(&before.st_mtim, &after.st_mtim);
     return SV_OK;
+}
+
+bool sv_fileset_settled(const sv_fileset *set)
+{
+    for (unsigned i = 0; i < set->count; i++) {
+        struct stat now;
+        if (set->file[i].descriptor >= 0 &&
+            (!look_at(set, i, &now) || now.st_size != set->opened[i].st_size ||
+             !same_time(&now.st_mtim, &set->opened[i].st_mtim) ||
+             sv__stamp_of(set->file[i].descriptor) != set->stamp[i]))
+            return false;
+    }
+    return true;
+}
+
+/* A journal that stays for as long as no writer takes between it and its end. */
+static void warn_of_the_dead(const struct opening *o)
+{
+    struct stat first, now;
+    int at = o->folder.descriptor;
+    if (!o->journal.there || fstatat(at, SV__JOURNAL, &first, AT_SYMLINK_NOFOLLOW) != 0)
+        return;
+    for (int i = 0; i < READ_AGAIN; i++) {
+        rest_ms(READ_WAIT_MS);
+        if (fstatat(at, SV__JOURNAL, &now, AT_SYMLINK_NOFOLLOW) != 0 || now.st_ino != first.st_ino)
+            return;
+    }
+    sv_warn(o->set->ctx,
+            "'%s': a program died here that replaced tables: the new ones are read, but other "
+            "programs (OpenSM, ibdmchk) find files of both; write the tables again",
+            o->directory);
 }
 
 static void describe(char text[64], uint64_t stamp)
@@ -164,11 +216,11 @@ static sv_status refuse(const struct opening *o)
                        o->directory, o->changed);
     while (a + 1 < set->count && set->file[a].descriptor < 0)
         a++;
-    for (b = a;
-         b + 1 < set->count && (set->file[b].descriptor < 0 || o->stamps[b] == o->stamps[a]);)
+    for (b = a; b + 1 < set->count &&
+                (set->file[b].descriptor < 0 || o->set->stamp[b] == o->set->stamp[a]);)
         b++;
-    describe(one, o->stamps[a]);
-    describe(other, o->stamps[b]);
+    describe(one, o->set->stamp[a]);
+    describe(other, o->set->stamp[b]);
     return sv_fail(set->ctx, SV_BAD_INPUT,
                    "%s: files of different sets of tables: the generation of '%s' is %s, that of "
                    "'%s' %s; write the tables again, or copy all files of one set",
@@ -186,17 +238,19 @@ sv_status sv_fileset_open(sv_fileset *set, sv_ctx *ctx, const char *directory,
     sv_status status = SV_OK;
     for (int attempt = 0;; attempt++) {
         status = open_all(&o, parts);
-        if (status != SV_OK || !o.mixed)
+        if (status != SV_OK || !(o.mixed || o.moving))
             break;
         if (sv_cancelled(ctx))
             status = sv_fail(ctx, SV_CANCELLED, "cancelled during reading");
-        else if (attempt == READ_AGAIN)
+        else if (attempt == READ_AGAIN && o.mixed)
             status = refuse(&o);
-        if (status != SV_OK)
+        if (status != SV_OK || attempt == READ_AGAIN)
             break;
         sv_fileset_close(set);
         rest_ms(READ_WAIT_MS);
     }
+    if (status == SV_OK)
+        warn_of_the_dead(&o);
     sv_folder_close(&o.folder);
     if (status != SV_OK)
         sv_fileset_close(set);
@@ -273,8 +327,7 @@ const sv_sink *sv_fileset_begin(sv_fileset_writer *w, unsigned i)
     *file = (sv_fileset_new){.writer = w, .stamp_at = UINT64_MAX};
     file->sink = (sv_sink){name, file, write_bytes};
     w->digest = sv_digest(w->digest, name, strlen(name) + 1);
-    file->descriptor = sv_file_nameless(&w->folder, sv_file_mode(w->ctx, &w->folder, name, false),
-                                        file->temporary);
+    file->descriptor = sv_file_nameless(w->ctx, &w->folder, name, false, file->temporary);
     if (file->descriptor >= 0)
         return &file->sink;
     cannot(w, name);
@@ -334,16 +387,28 @@ static bool is_there(const sv_folder *folder, const char *name)
     return fstatat(folder->descriptor, name, &about, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* One member of a writer that died; what somebody else has put in its place meanwhile stays. */
+/* Whether somebody has changed what a dead writer left: a member is neither new nor what was there.
+ */
+static bool was_changed(const sv_fileset_writer *w, const sv__journal *j)
+{
+    for (unsigned i = 0; i < w->count; i++) {
+        const char *name = w->members[i].name;
+        struct stat now;
+        bool there = fstatat(w->folder.descriptor, name, &now, 0) == 0;
+        if (stamp_in(&w->folder, name) != j->generation &&
+            sv__journal_foreign(j, name, there ? &now : NULL))
+            return true;
+    }
+    return false;
+}
+
+/* One member of a writer that died. */
 static sv_status finish_member(const sv_fileset_writer *w, const sv__journal *j, const char *name)
 {
     int at = w->folder.descriptor;
     char next[NAME_MAX + 1];
-    struct stat now;
-    bool there = fstatat(at, name, &now, 0) == 0;
     next_name(next, name);
-    if (stamp_in(&w->folder, name) == j->generation ||
-        sv__journal_foreign(j, name, there ? &now : NULL))
+    if (stamp_in(&w->folder, name) == j->generation)
         return SV_OK;
     if (sv__journal_has(j, "has", name) && stamp_in(&w->folder, next) == j->generation &&
         renameat(at, next, at, name) != 0)
@@ -353,14 +418,18 @@ static sv_status finish_member(const sv_fileset_writer *w, const sv__journal *j,
     return SV_OK;
 }
 
-/* Step 1: a writer died when its set was the one to be read already. */
+/*
+ * Step 1: a writer died when its set was the one to be read already. If somebody has put other
+ * files there since, those stay: nothing of the dead one's set is mixed into them.
+ */
 static sv_status finish_others(const sv_fileset_writer *w)
 {
     sv__journal j;
     SV_TRY(sv__journal_read(&j, w->ctx, &w->folder, w->path));
     if (!j.there)
         return SV_OK;
-    for (unsigned i = 0; i < w->count; i++)
+    bool changed = was_changed(w, &j);
+    for (unsigned i = 0; i < w->count && !changed; i++)
         SV_TRY(finish_member(w, &j, w->members[i].name));
     SV_TRY(sv_folder_sync(&w->folder, w->ctx, w->path));
     return unlinkat(w->folder.descriptor, SV__JOURNAL, 0) == 0 ? SV_OK : cannot(w, SV__JOURNAL);
@@ -411,10 +480,12 @@ static sv_status write_journal(sv_fileset_writer *w, uint64_t generation)
         if (fstatat(w->folder.descriptor, name, &old, 0) == 0)
             length += sv__journal_old(text + length, sizeof text - (size_t)length, name, &old);
     }
-    int descriptor = sv_file_nameless(&w->folder, 0644, temporary);
+    int descriptor = sv_file_nameless(w->ctx, &w->folder, SV__JOURNAL, true, temporary);
     if (descriptor < 0)
         return cannot(w, SV__JOURNAL);
-    bool done = sv_write_all(w->ctx, descriptor, text, (size_t)length) && fsync(descriptor) == 0 &&
+    /* Whoever may read the set must be able to read this, too, whatever the umask. */
+    bool done = fchmod(descriptor, 0644) == 0 &&
+                sv_write_all(w->ctx, descriptor, text, (size_t)length) && fsync(descriptor) == 0 &&
                 sv_file_name(&w->folder, descriptor, temporary, SV__JOURNAL);
     sv_status status = done ? SV_OK : cannot(w, SV__JOURNAL);
     if (temporary[0] != 0)

@@ -10,6 +10,8 @@
 #ifndef SV_BASE_FILESET_H
 #define SV_BASE_FILESET_H
 
+#include <sys/stat.h>
+
 #include "base/file.h"
 
 enum { SV_FILESET_MOST = 16 };
@@ -25,6 +27,8 @@ typedef struct sv_fileset {
     sv_ctx *ctx;
     unsigned count;
     sv_file file[SV_FILESET_MOST]; /* of each part; descriptor -1: it is not there */
+    uint64_t stamp[SV_FILESET_MOST];
+    struct stat opened[SV_FILESET_MOST]; /* what they were then */
 } sv_fileset;
 
 /*
@@ -34,6 +38,12 @@ typedef struct sv_fileset {
 sv_status sv_fileset_open(sv_fileset *set, sv_ctx *ctx, const char *directory,
                           const sv_fileset_part *parts, unsigned count);
 void sv_fileset_close(sv_fileset *set);
+
+/*
+ * Whether what was read from the files is what was in them when they were opened. Writers of ours
+ * replace files and so change none that is open; but others write into them (OpenSM, cp).
+ */
+bool sv_fileset_settled(const sv_fileset *set);
 
 /* ---- writing ---- */
 

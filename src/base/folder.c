@@ -7,7 +7,8 @@
  * astray by whoever can write there: it follows only links in directories that nobody but root and
  * itself can write.
  *
- * Whoever is not privileged follows all links, as every program does.
+ * Whoever is not privileged follows links as the kernel does where fs.protected_symlinks is 1: in
+ * directories such as /tmp only their own and those of the directory's owner.
  *
  * Invariant: a descriptor that is not in a folder given back is closed.
  * Cost: some calls to the kernel for each part of the path.
@@ -70,10 +71,26 @@ static sv_status next_part(struct walk *w, char part[NAME_MAX + 1], bool *last)
     return slash && !w->whole ? cannot(w, strerror(EISDIR)) : SV_OK;
 }
 
+/* Whether a link could be a trap: in a directory such as /tmp, and of somebody else. */
+static bool is_trap(int at, const char *link)
+{
+    enum { TEMPORARY = S_ISVTX | S_IWOTH };
+    struct stat folder, about;
+    return fstat(at, &folder) != 0 || fstatat(at, link, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
+           ((folder.st_mode & TEMPORARY) == TEMPORARY && about.st_uid != geteuid() &&
+            about.st_uid != folder.st_uid);
+}
+
 /* A link: its target comes before the rest. */
 static sv_status follow(struct walk *w, const char *part)
 {
     char target[PATH_MAX];
+    if (is_trap(w->at, part))
+        return sv_fail(
+            w->ctx, SV_IO,
+            "cannot %s '%s': '%s' is a symbolic link of another user in a directory that "
+            "everybody can write; name the file itself",
+            w->what, w->path, part);
     if (w->ctx->host.privileged && is_shared(w->at))
         return sv_fail(w->ctx, SV_IO,
                        "cannot %s '%s': '%s' is a symbolic link in a directory that others can "
@@ -143,7 +160,6 @@ static sv_status open_folder(sv_folder *folder, sv_ctx *ctx, const char *what, c
     if (open >= 0)
         close(w.at);
     *folder = (sv_folder){.descriptor = open >= 0 ? open : w.at};
-    folder->shared = is_shared(folder->descriptor);
     return SV_OK;
 }
 

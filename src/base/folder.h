@@ -11,13 +11,12 @@
 
 typedef struct sv_folder {
     int descriptor; /* -1: not open */
-    bool shared;    /* others than root and this user can write there: links in it mean nothing */
 } sv_folder;
 
 /*
- * Opens a directory. With a privileged host (base.h), a symbolic link on the way that stands in a
- * directory that others can write is refused. SV_IO and a message that names what cannot be done,
- * and to which path.
+ * Opens a directory. A symbolic link on the way that is of somebody else in a directory such as
+ * /tmp is refused, and with a privileged host (base.h) any that stands in a directory that others
+ * can write. SV_IO and a message that names what cannot be done, and to which path.
  */
 sv_status sv_folder_open(sv_folder *folder, sv_ctx *ctx, const char *what, const char *path);
 

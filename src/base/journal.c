@@ -5,14 +5,19 @@
  *     selvage-next 1
  *     generation 0123456789abcdef
  *     has opensm.psl                            the new set has that
- *     was opensm.psl 12694 1763349901.001234567 and this was there: size, last change
+ *     was opensm.psl 12694 1763349901.001234567 1763349901.003456789
+ *                                               and this was there: size, when it was written and
+ *                                               when anything about it changed last
  *     drops selvage.orders                      the new set does not have that any more
  *
  * A writer can die between the journal and its removal, and others may come to the directory then
  * who do not know of it: OpenSM, somebody who copies tables. What they leave is neither of the new
  * generation nor what was there before.
  *
- * Invariant: a file that is exchanged keeps its size and its time, so none is foreign by that.
+ * The last of these times cannot be set by anybody, so what is copied over a file is foreign even
+ * if the copy keeps sizes and times. An exchange changes it, too; but what was exchanged is in its
+ * place and has the new generation.
+ *
  * Cost: reading the first line of a file; a search in 4 KiB for a member.
  */
 #define _GNU_SOURCE /* pread */
@@ -71,8 +76,9 @@ uint64_t sv__stamp_of(int descriptor)
 
 int sv__journal_old(char *line, size_t size, const char *name, const struct stat *old)
 {
-    return snprintf(line, size, "was %s %lld %lld.%09ld\n", name, (long long)old->st_size,
-                    (long long)old->st_mtim.tv_sec, old->st_mtim.tv_nsec);
+    return snprintf(line, size, "was %s %lld %lld.%09ld %lld.%09ld\n", name,
+                    (long long)old->st_size, (long long)old->st_mtim.tv_sec, old->st_mtim.tv_nsec,
+                    (long long)old->st_ctim.tv_sec, old->st_ctim.tv_nsec);
 }
 
 bool sv__journal_has(const sv__journal *j, const char *word, const char *name)
@@ -84,7 +90,7 @@ bool sv__journal_has(const sv__journal *j, const char *word, const char *name)
 
 bool sv__journal_foreign(const sv__journal *j, const char *name, const struct stat *now)
 {
-    char line[NAME_MAX + 80] = "\n";
+    char line[NAME_MAX + 120] = "\n";
     if (now != NULL)
         sv__journal_old(line + 1, sizeof line - 1, name, now);
     else

@@ -172,18 +172,58 @@ static void leave_out(char *to, size_t size, const char *format)
     to[length] = 0;
 }
 
-sv_status sv_lines_fail(const sv_lines *lines, const char *format, ...)
+static void print_content(const sv_ctx *ctx, char *to, size_t size, const char *format,
+                          va_list args) SV_PRINTF(4, 0);
+
+static void print_content(const sv_ctx *ctx, char *to, size_t size, const char *format,
+                          va_list args)
+{
+    if (ctx->host.privileged)
+        leave_out(to, size, format);
+    else
+        vsnprintf(to, size, format, args);
+}
+
+void sv_warn_content(sv_ctx *ctx, const char *name, uint64_t line, const char *format, ...)
 {
     char what[900];
     va_list args;
     va_start(args, format);
-    if (lines->ctx->host.privileged) /* whoever reads the log may not be meant to read the file */
-        leave_out(what, sizeof what, format);
-    else
-        vsnprintf(what, sizeof what, format, args);
+    print_content(ctx, what, sizeof what, format, args);
     va_end(args);
-    return sv_fail(lines->ctx, SV_BAD_INPUT, "%s:%llu: %s", lines->source->name,
-                   (unsigned long long)(lines->number == 0 ? 1 : lines->number), what);
+    if (line == 0)
+        sv_warn(ctx, "%s: %s", name, what);
+    else
+        sv_warn(ctx, "%s:%llu: %s", name, (unsigned long long)line, what);
+}
+
+sv_status sv_vfail_content(sv_ctx *ctx, const char *name, uint64_t line, const char *format,
+                           va_list args)
+{
+    char what[900];
+    print_content(ctx, what, sizeof what, format, args);
+    if (line == 0)
+        return sv_fail(ctx, SV_BAD_INPUT, "%s: %s", name, what);
+    return sv_fail(ctx, SV_BAD_INPUT, "%s:%llu: %s", name, (unsigned long long)line, what);
+}
+
+sv_status sv_fail_content(sv_ctx *ctx, const char *name, uint64_t line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    sv_status status = sv_vfail_content(ctx, name, line, format, args);
+    va_end(args);
+    return status;
+}
+
+sv_status sv_lines_fail(const sv_lines *lines, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    sv_status status = sv_vfail_content(lines->ctx, lines->source->name,
+                                        lines->number == 0 ? 1 : lines->number, format, args);
+    va_end(args);
+    return status;
 }
 
 /* Moves what is left to the front and reads until the buffer is full or the source is empty. */

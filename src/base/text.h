@@ -82,8 +82,20 @@ sv_status sv_lines_next(sv_lines *lines, sv_span *line, bool *more);
  * the buffer first. Lines are no longer counted.
  */
 int64_t sv_lines_raw(sv_lines *lines, void *buffer, size_t size);
-/* BAD_INPUT with "name:line: " in front. */
+/* BAD_INPUT with "name:line: " in front. What it would quote is left out as below. */
 sv_status sv_lines_fail(const sv_lines *lines, const char *format, ...) SV_PRINTF(2, 3);
+
+/*
+ * Messages about what a file holds, with "name:line: " in front (line 0: "name: "). With a
+ * privileged host dots stand for what they would quote: whoever reads the log may not be meant to
+ * read the file.
+ */
+sv_status sv_fail_content(sv_ctx *ctx, const char *name, uint64_t line, const char *format, ...)
+    SV_PRINTF(4, 5);
+sv_status sv_vfail_content(sv_ctx *ctx, const char *name, uint64_t line, const char *format,
+                           va_list args) SV_PRINTF(4, 0);
+void sv_warn_content(sv_ctx *ctx, const char *name, uint64_t line, const char *format, ...)
+    SV_PRINTF(4, 5);
 
 /* A walk over a span. A scan_ call that returns false has not moved. */
 typedef struct sv_scan {

@@ -36,15 +36,11 @@ void sv__draft_release(sv__draft *draft)
 
 sv_status sv__draft_fail(const sv__draft *draft, uint64_t line, const char *format, ...)
 {
-    char what[900];
     va_list args;
     va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
+    sv_status status = sv_vfail_content(draft->ctx, draft->name, line, format, args);
     va_end(args);
-    if (line == 0)
-        return sv_fail(draft->ctx, SV_BAD_INPUT, "%s: %s", draft->name, what);
-    return sv_fail(draft->ctx, SV_BAD_INPUT, "%s:%llu: %s", draft->name, (unsigned long long)line,
-                   what);
+    return status;
 }
 
 const char *sv__draft_text(sv__draft *draft, sv_span text)

@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/digest.h"
 #include "base/fileset.h"
 #include "formats/svr.h"
 #include "formats/tables.h"
@@ -112,6 +113,8 @@ enum {
     PART_MCFDBS,
     PART_QOS,
     PART_ORDERS,
+    PART_FDBS, /* not read if there is another file of LFTs, but ibdmchk does: it must be of the set
+                */
     NUM_PARTS
 };
 
@@ -123,6 +126,7 @@ static const sv_fileset_part parts[NUM_PARTS] = {
     {{"opensm.mcfdbs", "osm.mcfdbs", NULL}},
     {{"opensm-qos.conf", NULL}},
     {{"selvage.orders", NULL}},
+    {{"opensm.fdbs", NULL}},
 };
 
 static sv_status read_part(sv__tables *t, const sv_file *file, sv__tables_read_fn *read)
@@ -133,8 +137,9 @@ static sv_status read_part(sv__tables *t, const sv_file *file, sv__tables_read_f
         status = read(t, &lines);
     sv_lines_release(&lines);
     if (status == SV_OK && t->strangers > 0)
-        sv_warn(t->ctx, "%s: %llu GUID(s) or LID(s) are not in the fabric, %s first", file->path,
-                (unsigned long long)t->strangers, t->stranger);
+        sv_warn_content(t->ctx, file->path, 0,
+                        "%llu GUID(s) or LID(s) are not in the fabric, %s first",
+                        (unsigned long long)t->strangers, t->stranger);
     t->strangers = 0;
     return status;
 }
@@ -152,7 +157,7 @@ static sv_status read_parts(sv__tables *t, const sv_fileset *set, const char *di
     t->routes->lanes_known = false;
     t->routes->sl_form = SV_SL_UNKNOWN;
     for (int i = PART_LFTS + 1; i < NUM_PARTS; i++)
-        if (set->file[i].descriptor >= 0)
+        if (set->file[i].descriptor >= 0 && readers[i] != NULL)
             SV_TRY(read_part(t, &set->file[i], readers[i]));
     return SV_OK;
 }
@@ -187,10 +192,70 @@ static sv_status read_set(sv_ctx *ctx, const sv_fileset *set, const char *direct
 static sv_status read_directory(sv_ctx *ctx, const char *directory, sv_fabric **fabric,
                                 sv_routes **routes)
 {
+    enum { ATTEMPTS = 5 };
     sv_fileset set;
-    SV_TRY(
-        sv_fileset_open(&set, ctx, directory, parts, routes == NULL ? PART_SUBNET + 1 : NUM_PARTS));
-    sv_status status = read_set(ctx, &set, directory, fabric, routes);
+    for (int attempt = 1;; attempt++) {
+        SV_TRY(sv_fileset_open(&set, ctx, directory, parts,
+                               routes == NULL ? PART_SUBNET + 1 : NUM_PARTS));
+        sv_fabric *f = NULL;
+        sv_routes *r = NULL;
+        sv_status status = read_set(ctx, &set, directory, &f, routes == NULL ? NULL : &r);
+        bool settled = sv_fileset_settled(&set);
+        sv_fileset_close(&set);
+        if (settled && status == SV_OK) {
+            *fabric = f;
+            if (routes != NULL)
+                *routes = r;
+            return SV_OK;
+        }
+        sv_routes_free(r);
+        sv_fabric_free(f);
+        if (settled || status == SV_CANCELLED || status == SV_NO_MEMORY)
+            return status;
+        if (attempt == ATTEMPTS)
+            return sv_fail(ctx, SV_BAD_INPUT,
+                           "%s: files change while they are read; try again when whoever writes "
+                           "them is done",
+                           directory);
+    }
+}
+
+/* ---- as one number ---- */
+
+bool sv__dump_has(const char *name)
+{
+    for (int i = 0; i < NUM_PARTS; i++)
+        for (int k = 0; parts[i].names[k] != NULL; k++)
+            if (strcmp(parts[i].names[k], name) == 0)
+                return true;
+    return false;
+}
+
+static sv_status digest_part(sv_ctx *ctx, const sv_file *file, uint64_t *digest)
+{
+    unsigned char bytes[4096];
+    int64_t length;
+    while ((length = file->source.read(file->source.user, bytes, sizeof bytes)) > 0)
+        *digest = sv_digest(*digest, bytes, (size_t)length);
+    return length < 0 ? sv_fail(ctx, SV_IO, "cannot read '%s'", file->path) : SV_OK;
+}
+
+sv_status sv__dump_digest(sv_ctx *ctx, const char *directory, uint64_t *digest)
+{
+    sv_fileset set;
+    *digest = SV_DIGEST_START;
+    SV_TRY(sv_fileset_open(&set, ctx, directory, parts, NUM_PARTS));
+    sv_status status = SV_OK;
+    for (unsigned i = 0; status == SV_OK && i < NUM_PARTS; i++) {
+        *digest = sv_digest(*digest, &i, sizeof i);
+        if (set.file[i].descriptor >= 0)
+            status = digest_part(ctx, &set.file[i], digest);
+    }
+    if (status == SV_OK && !sv_fileset_settled(&set))
+        status = sv_fail(ctx, SV_BAD_INPUT,
+                         "%s: files change while they are read; try again when whoever writes them "
+                         "is done",
+                         directory);
     sv_fileset_close(&set);
     return status;
 }
@@ -320,21 +385,31 @@ static sv_status write_into(sv_ctx *ctx, const sv_fabric *fabric, const sv_route
     return status;
 }
 
-/* One file, and what belongs to it beside it: without one, what was there is of other tables. */
+/*
+ * One file, and what belongs to it beside it. What was beside the old one is of other tables: it
+ * goes first, and the new one comes last, so that at no moment a list stands beside tables that it
+ * is not for; if anything fails, both are as they were.
+ */
 static sv_status write_single(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
                               const char *path, const sv_dump_extra *extra)
 {
     char beside[PATH_MAX];
-    sv_file file;
+    sv_file tables, list = {.ctx = ctx, .descriptor = -1}, stale = list;
+    sv_file *const files[] = {&stale, &tables, extra == NULL ? NULL : &list};
     snprintf(beside, sizeof beside, "%s.repath", path);
-    SV_TRY(sv__write_svr(ctx, fabric, routes, path, beside));
-    if (extra == NULL)
-        return SV_OK;
-    SV_TRY(sv_file_create(&file, ctx, beside));
-    sv_status status = extra->write(extra->user, ctx, &file.sink);
+    SV_TRY(sv_file_create(&tables, ctx, path));
+    sv_status status = sv__write_svr(ctx, fabric, routes, &tables);
     if (status == SV_OK)
-        return sv_file_commit(&file);
-    sv_file_close(&file);
+        status = sv_file_remove(&stale, ctx, beside);
+    if (status == SV_OK && extra != NULL)
+        status = sv_file_create(&list, ctx, beside);
+    if (status == SV_OK && extra != NULL)
+        status = extra->write(extra->user, ctx, &list.sink);
+    if (status == SV_OK)
+        return sv_files_commit(files, 3);
+    sv_file_close(&tables);
+    sv_file_close(&stale);
+    sv_file_close(&list);
     return status;
 }
 

@@ -163,8 +163,8 @@ static void tell_missing(sv_ctx *ctx, const sv_source *source, const struct list
                  list->missing == 2 ? "is" : "are", list->missing - 1,
                  list->missing == 2 ? "" : "s");
     if (list->missing > 0)
-        sv_warn(ctx, "%s:%llu: 0x%016llx is no %s of the fabric%s", source->name,
-                (unsigned long long)list->line, (unsigned long long)list->guid, what, more);
+        sv_warn_content(ctx, source->name, list->line, "0x%016llx is no %s of the fabric%s",
+                        (unsigned long long)list->guid, what, more);
 }
 
 /* A list that has nothing. */
@@ -174,10 +174,9 @@ static sv_status fail_empty(sv_ctx *ctx, const sv_source *source, const struct l
     if (list->missing == 0)
         return sv_fail(ctx, SV_BAD_INPUT, "%s:%llu: no GUIDs in it", source->name,
                        (unsigned long long)(list->lines > 0 ? list->lines : 1));
-    return sv_fail(ctx, SV_BAD_INPUT,
-                   "%s:%llu: none of its GUIDs is a %s of the fabric, 0x%016llx is the first",
-                   source->name, (unsigned long long)list->line, what,
-                   (unsigned long long)list->guid);
+    return sv_fail_content(ctx, source->name, list->line,
+                           "none of its GUIDs is a %s of the fabric, 0x%016llx is the first", what,
+                           (unsigned long long)list->guid);
 }
 
 /* Reads a list with a map from the GUIDs of terminals, or of switches; a GUID may be several's. */

@@ -322,8 +322,8 @@ static sv_status read_all(struct reader *r)
         } else if (!r->started) {
             r->skipped++;
         } else if (r->lines->unterminated && r->draft.devices.length > 0 && !could_be_cut(line)) {
-            sv_warn(r->draft.ctx, "%s:%llu: skipped '%.*s' at the end (a terminal's prompt?)",
-                    r->draft.name, (unsigned long long)r->lines->number, SV_SPAN(line));
+            sv_warn_content(r->draft.ctx, r->draft.name, r->lines->number,
+                            "skipped '%.*s' at the end (a terminal's prompt?)", SV_SPAN(line));
         } else {
             return sv_lines_fail(r->lines, "not understood: '%.*s'", SV_SPAN(line));
         }

@@ -185,8 +185,8 @@ sv_status sv__read_netloc(sv_lines *lines, sv_fabric **fabric)
     json_t *root = json_load_callback(sv_json_feed_more, &feed, JSON_REJECT_DUPLICATES, &error);
     sv_status status = feed.status;
     if (status == SV_OK && root == NULL)
-        status = sv_fail(lines->ctx, SV_BAD_INPUT, "%s:%d: JSON: %s", lines->source->name,
-                         error.line > 0 ? error.line : 1, error.text);
+        status = sv_fail_content(lines->ctx, lines->source->name,
+                                 error.line > 0 ? (uint64_t)error.line : 1, "JSON: %s", error.text);
     if (status == SV_OK)
         status = read_text(&r, root, (sv_span){feed.text.at, feed.text.length}, fabric);
     sv_names_release(&r.lines[1]);

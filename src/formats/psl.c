@@ -9,6 +9,15 @@
  * What no line tells is not known. ibdmchk's own form has the GUID of the source's node instead of
  * its port's, and no other kinds of lines.
  *
+ * SLs are worth nothing without the forwarding tables that they were made for: proven together, the
+ * same SLs beside other tables can deadlock. OpenSM, which dumps those, knows nothing of this file.
+ * So one comment says which tables they are:
+ *
+ *     # selvage forwarding 0123456789abcdef
+ *
+ * a sum over all entries (switch, LID, port); a file beside other tables is refused. Files without
+ * such a line are accepted.
+ *
  * Idea: the three kinds are kept apart while reading; the smallest form that holds all of them is
  * then filled from the general to the specific.
  *
@@ -19,6 +28,8 @@
 #include "fabric/derive.h"
 #include "formats/formats.h"
 #include "formats/tables.h"
+
+#define FORWARDING "# selvage forwarding "
 
 /* ---- names ---- */
 
@@ -95,6 +106,38 @@ static sv_status read_source(struct reader *r, sv_scan *scan, bool *any, bool *w
     return SV_OK;
 }
 
+/* A sum over all entries of forwarding tables, whatever their order. */
+static uint64_t forwarding_sum(const sv_fabric *f, const sv_routes *r)
+{
+    uint64_t sum = 0;
+    for (uint32_t d = 0; d < r->num_destinations; d++) {
+        if (r->lid[d] == 0 || !sv__is_told(f, r->node[d]))
+            continue;
+        for (uint32_t s = 0; s < f->num_switches; s++) {
+            unsigned port = sv_route_port(r, (sv_node){s}, d);
+            if (port == SV_NO_PORT || r->node[d].i == s || !sv__is_told(f, (sv_node){s}))
+                continue;
+            uint64_t entry = f->switches[s].guid + ((uint64_t)r->lid[d] << 8 | port);
+            entry = (entry ^ entry >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+            entry = (entry ^ entry >> 27) * UINT64_C(0x94d049bb133111eb);
+            sum += entry ^ entry >> 31;
+        }
+    }
+    return sum;
+}
+
+/* A comment may say which forwarding tables these SLs are for. */
+static sv_status read_comment(struct reader *r, sv_scan *scan)
+{
+    uint64_t sum;
+    if (!sv_scan_text(scan, FORWARDING) || !sv_scan_hex(scan, &sum) ||
+        sum == forwarding_sum(r->t->fabric, r->t->routes))
+        return SV_OK;
+    return sv_lines_fail(r->lines,
+                         "these service levels are for other forwarding tables than those "
+                         "beside them: dump both again, or remove this file");
+}
+
 static sv_status read_line(struct reader *r, sv_span line)
 {
     sv_scan scan = sv_scan_of(line);
@@ -102,8 +145,10 @@ static sv_status read_line(struct reader *r, sv_span line)
     uint32_t node;
     uint64_t lid, sl;
     sv_scan_blanks(&scan);
-    if (sv_scan_done(&scan) || *scan.at == '#')
+    if (sv_scan_done(&scan))
         return SV_OK;
+    if (*scan.at == '#')
+        return read_comment(r, &scan);
     SV_TRY(read_source(r, &scan, &any, &whole_switch, &node));
     sv_scan_blanks(&scan);
     if (!sv_scan_number(&scan, SV_LID_MAX, &lid) || lid == 0)
@@ -237,6 +282,7 @@ static void write_destination(sv_text *out, const sv_fabric *f, const sv_routes 
 
 sv_status sv__write_psl(sv_text *out, const sv_fabric *f, const sv_routes *r)
 {
+    sv_text_print(out, FORWARDING "%016llx\n", (unsigned long long)forwarding_sum(f, r));
     for (uint32_t d = 0; d < r->num_destinations && out->status == SV_OK; d++)
         if (r->lid[d] != 0 && sv__is_told(f, r->node[d]))
             write_destination(out, f, r, d);

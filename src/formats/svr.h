@@ -7,6 +7,8 @@
 
 #include <selvage/routes.h>
 
+#include "base/file.h"
+
 enum {
     SV__SVR_VERSION = 1,
     SV__SVR_HEAD = 64,  /* bytes of the head */
@@ -70,8 +72,8 @@ sv_status sv__read_svr(sv_ctx *ctx, const char *path, sv_fabric **fabric, sv_rou
 sv_status sv__parse_svr(sv_ctx *ctx, const char *name, uint8_t *bytes, uint64_t size,
                         sv_fabric **fabric, sv_routes **routes);
 
-/* stale: a file that goes with the one that is replaced. */
+/* Writes to a file that was started, which the caller commits or closes. */
 sv_status sv__write_svr(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
-                        const char *path, const char *stale);
+                        sv_file *file);
 
 #endif

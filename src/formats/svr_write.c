@@ -254,40 +254,20 @@ static sv_status write_all(struct writer *w, sv_file *file)
     return sv_fail(w->ctx, SV_IO, "cannot write '%s': %s", file->path, strerror(errno));
 }
 
-/* Takes its place; what is beside the old file goes with that, and stays if that does. */
-static sv_status replace(sv_file *file, const char *stale)
-{
-    sv_status status = sv_file_prepare(file);
-    if (status == SV_OK && unlink(stale) != 0 && errno != ENOENT && errno != ENOTDIR)
-        status = sv_fail(file->ctx, SV_IO, "cannot remove '%s': %s", stale, strerror(errno));
-    if (status == SV_OK)
-        return sv_file_commit(file);
-    sv_file_close(file);
-    return status;
-}
-
 sv_status sv__write_svr(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
-                        const char *path, const char *stale)
+                        sv_file *file)
 {
     struct writer w = {.ctx = ctx, .f = fabric, .r = routes};
-    sv_file file;
     sv_arena arena;
     sv_fabric *with_lids = NULL;
     SV_TRY(sv_fabric_with_lids(ctx, fabric, routes, &with_lids));
     w.f = with_lids;
-    sv_status status = sv_file_create(&file, ctx, path);
-    if (status == SV_OK) {
-        sv_arena_init(&arena, ctx);
-        status = list_nodes(&w, &arena);
-        if (status == SV_OK)
-            status = write_all(&w, &file);
-        sv_text_release(&w.out);
-        sv_arena_release(&arena);
-        if (status == SV_OK)
-            status = replace(&file, stale);
-        else
-            sv_file_close(&file);
-    }
+    sv_arena_init(&arena, ctx);
+    sv_status status = list_nodes(&w, &arena);
+    if (status == SV_OK)
+        status = write_all(&w, file);
+    sv_text_release(&w.out);
+    sv_arena_release(&arena);
     sv_fabric_free(with_lids);
     return status;
 }

@@ -67,6 +67,7 @@ sv_status sv_answers_open(sv_ctx *ctx, const char *path, sqlite3 **db)
 {
     sqlite3 *opened = NULL;
     sv_status status = SV_OK;
+    SV_TRY(sv_database_regular(ctx, path));
     if (sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         status = sv_fail(ctx, opened == NULL ? SV_NO_MEMORY : SV_IO, "cannot open '%s': %s", path,
                          opened == NULL ? "out of memory" : sqlite3_errmsg(opened));

@@ -36,6 +36,8 @@ sv_status sv_answers_open(sv_ctx *ctx, const char *path, sqlite3 **db);
  * NULL: what SQLite calls it. doing: "read", "write" …
  */
 sv_status sv_database_fail(sv_ctx *ctx, sqlite3 *db, const char *path, const char *doing);
+/* BAD_INPUT if it is a pipe, say, which SQLite would wait for. */
+sv_status sv_database_regular(sv_ctx *ctx, const char *path);
 /* Whether all tables and columns of this version are there: BAD_INPUT if not. */
 sv_status sv_database_check(sv_ctx *ctx, sqlite3 *db, const char *path);
 /* Whether every page of it is sound: BAD_INPUT if not. Reads all of it. */

@@ -9,6 +9,7 @@
  * Cost: microseconds a column; sv_database_whole reads all of the file.
  */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "study/answers.h"
 #include "study/schema.h"
@@ -36,6 +37,15 @@ sv_status sv_database_fail(sv_ctx *ctx, sqlite3 *db, const char *path, const cha
     default:
         return sv_fail(ctx, SV_IO, "%s: cannot %s: %s", path, doing, why);
     }
+}
+
+sv_status sv_database_regular(sv_ctx *ctx, const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))
+        return SV_OK; /* or SQLite says what is wrong */
+    return sv_fail(ctx, SV_BAD_INPUT, "%s: is no database of a study: it is not a regular file",
+                   path);
 }
 
 /* ---- tables ---- */

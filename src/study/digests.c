@@ -10,6 +10,7 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "formats/tables.h"
 #include "study/study.h"
 
 static sv_status digest_file(sv_arena *arena, const char *path, uint64_t *hash)
@@ -25,10 +26,14 @@ static sv_status digest_file(sv_arena *arena, const char *path, uint64_t *hash)
     return length < 0 ? sv_fail(arena->ctx, SV_IO, "cannot read '%s'", path) : SV_OK;
 }
 
-/* One digest of all files of a directory, whatever their order. */
+/*
+ * One digest of all files of a directory, whatever their order. Those of a set of tables are
+ * digested as they are read, which is not always by their names (base/fileset.h).
+ */
 static sv_status digest_folder(sv_arena *arena, const char *path, const char **text)
 {
     uint64_t sum = 0;
+    SV_TRY(sv__dump_digest(arena->ctx, path, &sum));
     DIR *folder = opendir(path);
     if (folder == NULL)
         return sv_fail(arena->ctx, SV_IO, "cannot open '%s': %s", path, strerror(errno));
@@ -36,8 +41,8 @@ static sv_status digest_folder(sv_arena *arena, const char *path, const char **t
     for (struct dirent *entry; status == SV_OK && (entry = readdir(folder)) != NULL;) {
         struct stat about;
         uint64_t hash = 0;
-        if (entry->d_name[0] == '.') /* what somebody who writes there has not put in its place */
-            continue;
+        if (entry->d_name[0] == '.' || sv__dump_has(entry->d_name))
+            continue; /* what somebody who writes there has not put in its place; and the set */
         char *file = sv__print(arena, "%s/%s", path, entry->d_name);
         if (file == NULL)
             status = SV_NO_MEMORY;

@@ -127,6 +127,7 @@ static sv_status prepare(sv__store_db *store)
 static sv_status open_file(sv__store_db *store, sv_ctx *ctx, const char *path, int flags)
 {
     *store = (sv__store_db){.ctx = ctx, .path = path, .claims.descriptor = -1};
+    SV_TRY(sv_database_regular(ctx, path));
     if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK) {
         sv_status status = sv__store_fail(store, "open");
         sv__store_close(store);

@@ -3,8 +3,10 @@ they may be, gets one whole set; and what was mixed by hand is refused.
 
 strace kills the writer at, or fails, one system call after the other.
 """
+import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,7 +15,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from support.command import SELVAGE, ok, selvage  # noqa: E402
+from support.command import SELVAGE, SOURCE, ok, selvage  # noqa: E402
 from support.tables import FILES, Base, plain  # noqa: E402
 from support.trials import stride, trials  # noqa: E402
 
@@ -73,7 +75,7 @@ class Stamps(Sets):
             self.assertIsNotNone(generation(text))
 
     def test_mixtures_are_refused(self):
-        for name in sorted(FILES - {"opensm.fdbs"}):  # which nobody reads beside lfts
+        for name in sorted(FILES):  # opensm.fdbs, too: ibdmchk reads that
             with self.subTest(file=name):
                 mixed = self.copy()
                 shutil.copy(os.path.join(self.two, name), mixed)
@@ -151,7 +153,7 @@ class Killed(Sets):
                      "-e", "inject=%s:%s:when=%d" % (call, inject, k), SELVAGE, *arguments],
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=TRACED)
                 with open(log) as file:
-                    text = "".join(line for line in file if call in line or "killed" in line)
+                    text = "".join(line for line in file if call + "(" in line or "killed" in line)
                 if "INJECTED" not in text and "killed by SIGKILL" not in text:
                     break
                 yield "%s %d" % (call, k), done.returncode, done.stderr.decode()
@@ -242,31 +244,84 @@ class Killed(Sets):
             codes.add(selvage("check", made).code)
         self.assertEqual(codes, {0, 3})
 
-    def test_an_error_leaves_a_file_and_its_list(self):
-        """x.svr.repath stays beside x.svr if the new tables cannot be written, and never beside these."""
-        svr, kept = self.path("t.svr"), 0
-        of = []
-        for engine in ("nue", "weave"):
-            ok("route", SPEC, "-e", engine, "-o", svr)
-            with open(svr, "rb") as file:
-                of.append(file.read())
+    def single(self, inject, repair):
+        """Tables in one file with their list, written anew while calls are met by faults: yields
+        (fault, exit code, whether tables and list are the new ones; None: there is no list)."""
+        svr, net, old = self.path("t.svr"), self.path("left.net"), self.path("old.svr")
+        ok("faults", SPEC, "--links", "2", "-o", net)
+        ok("route", SPEC, "-e", "minhop", "-o", old)  # which deadlock, so pairs are listed
+        shutil.copy(old, svr)
+        arguments = ("-e", "nue", *(("--repair", old) if repair else ()))
+        ok("route", net, *arguments, "-o", svr)
+        lists = [b"# of the old tables\n"]
+        if repair:
+            with open(svr + ".repath", "rb") as file:
+                lists.append(file.read())
+        tables = []
+        for path in (old, svr):
+            with open(path, "rb") as file:
+                tables.append(file.read())
 
         def begin():
-            with open(svr, "wb") as file:
-                file.write(of[0])
-            with open(svr + ".repath", "w") as file:
-                file.write("# of these tables\n")
+            shutil.copy(old, svr)
+            with open(svr + ".repath", "wb") as file:
+                file.write(lists[0])
 
-        for fault, code, said in self.faults("error=ENOSPC", begin, "route", SPEC, "-e", "weave",
-                                             "-o", svr, calls=("fsync", "linkat", "renameat")):
+        for fault, code, said in self.faults(inject, begin, "route", net, *arguments, "-o", svr,
+                                             calls=("fsync", "linkat", "renameat", "unlinkat")):
             with open(svr, "rb") as file:
-                new = of.index(file.read())
-            if fault is not None and code == 5 and "renameat" not in fault and not new:
-                self.assertTrue(os.path.exists(svr + ".repath"), (fault, said))
-                kept += 1
-            self.assertFalse(new and os.path.exists(svr + ".repath"), fault)
-        self.assertEqual((code, new), (0, 1))
-        self.assertGreater(kept, 1)
+                new = tables.index(file.read())
+            beside = None
+            if os.path.exists(svr + ".repath"):
+                with open(svr + ".repath", "rb") as file:
+                    beside = lists.index(file.read())
+            yield fault, code, new, beside
+
+    def test_an_error_leaves_a_file_and_its_list(self):
+        """x.svr and x.svr.repath: both old, or both new."""
+        for repair in (False, True):
+            kept = 0
+            for fault, code, new, beside in self.single("error=ENOSPC", repair):
+                if code == 0 or fault.startswith("fsync") and new:  # the last: it is there all the same
+                    self.assertEqual((new, beside), (1, 1 if repair else None), fault)
+                else:
+                    self.assertEqual((code, new, beside), (5, 0, 0), fault)
+                    kept += 1
+            self.assertEqual(code, 0)
+            self.assertGreater(kept, 1)
+
+    def test_a_list_is_never_beside_other_tables(self):
+        for repair in (False, True):
+            seen = set()
+            for fault, _, new, beside in self.single("signal=KILL", repair):
+                self.assertIn((new, beside), ((0, 0), (0, None), (1, None), (1, 1)), fault)
+                seen.add(new)
+            self.assertEqual(seen, {0, 1})
+
+    def test_everything_is_on_the_disk_before_the_next_step(self):
+        """New files, then their names, then the journal, then the exchange."""
+        made, log = self.copy(), self.path("strace.txt")
+        subprocess.run(["strace", "-f", "-y", "-o", log, "-e", "trace=fsync,linkat,renameat2,unlinkat",
+                        SELVAGE, "route", SPEC, "-e", "nue", "-o", made], check=True,
+                       stdout=subprocess.DEVNULL, env=TRACED)
+        with open(log) as file:
+            calls = [re.sub(r"^\d+ +", "", line) for line in file if made in line or "deleted" in line]
+        steps = []  # what happened, each run of the same kind once
+        for call in calls:
+            name = call.split("(")[0]
+            kind = ("fsync directory" if name == "fsync" and "<%s>" % made in call else
+                    "fsync file" if name == "fsync" else
+                    "link journal" if name == "linkat" and '".selvage-next"' in call else
+                    "link file" if name == "linkat" else
+                    "exchange" if name == "renameat2" else
+                    "remove journal" if '".selvage-next"' in call else "remove file")
+            self.assertTrue(call.rstrip().endswith("= 0") or "ENOENT" in call, call)
+            if "ENOENT" not in call and (not steps or steps[-1] != kind):
+                steps.append(kind)
+        self.assertEqual(steps, ["fsync file", "link file", "fsync directory", "fsync file",
+                                 "link journal", "fsync directory", "exchange", "fsync directory",
+                                 "remove journal", "remove file", "fsync directory"])
+        self.assertEqual(sum(call.startswith("fsync") for call in calls), len(FILES) + 1 + 4)
 
     def test_no_room(self):
         """A file that may not grow: as a full disk."""
@@ -298,7 +353,9 @@ class Foreign(Sets):
                         "inject=renameat2:signal=KILL:when=%d" % k, SELVAGE, "route", SPEC, "-e",
                         "nue", "-o", made], stdout=subprocess.DEVNULL, env=TRACED)
         self.assertIn(".selvage-next", os.listdir(made))
-        ok("check", made)
+        found = ok("check", made)
+        self.assertIn("a program died here that replaced tables: the new ones are read", found.err)
+        self.assertIn("write the tables again", found.err)
         return made
 
     def changed(self, made):
@@ -313,11 +370,12 @@ class Foreign(Sets):
         self.assertEqual(selvage("route", SPEC, "-e", "minhop", "-o", minhop).code, 0)
         self.assertEqual(selvage("check", minhop).code, 1)
         bare = plain(self.copy("bare", minhop))
-        for of, code in ((minhop, 1), (bare, 1), (self.one, 0)):
+        for of, code, copy in ((minhop, 1, shutil.copyfile), (bare, 1, shutil.copyfile),
+                               (self.one, 0, shutil.copyfile), (self.one, 0, shutil.copy2)):
             for k in (1, 4):
                 made = self.dead(k)
                 for name in os.listdir(of):
-                    shutil.copyfile(os.path.join(of, name), os.path.join(made, name))
+                    copy(os.path.join(of, name), os.path.join(made, name))
                 self.changed(made)
                 os.remove(os.path.join(made, ".selvage-next"))
                 for name in FILES - set(os.listdir(of)):  # what min-hop has none of
@@ -347,14 +405,17 @@ class Foreign(Sets):
 
     def test_the_next_writer(self):
         """It replaces all of it, or leaves what is there."""
-        made = self.dead()
-        for name in os.listdir(self.one):
-            shutil.copyfile(os.path.join(self.one, name), os.path.join(made, name))
-        failed = subprocess.run(["strace", "-f", "-o", self.path("strace.txt"), "-e", "trace=linkat",
-                                 "-e", "inject=linkat:error=ENOSPC", SELVAGE, "route", SPEC, "-e",
-                                 "nue", "-o", made], stderr=subprocess.PIPE, env=TRACED)
-        self.assertEqual(failed.returncode, 5, failed.stderr)
-        self.assertEqual(contents(made), self.of_one)
+        for k, copy in ((1, shutil.copyfile), (4, shutil.copy2)):  # as cp and cp -a do it
+            made = self.dead(k)
+            for name in os.listdir(self.one):
+                copy(os.path.join(self.one, name), os.path.join(made, name))
+            failed = subprocess.run(["strace", "-f", "-o", self.path("strace.txt"), "-e",
+                                     "trace=linkat", "-e", "inject=linkat:error=ENOSPC", SELVAGE,
+                                     "route", SPEC, "-e", "updn", "-o", made],
+                                    stderr=subprocess.PIPE, env=TRACED)
+            self.assertEqual(failed.returncode, 5, failed.stderr)
+            self.assertEqual(contents(made), self.of_one)
+            ok("check", made)
         made = self.dead()
         shutil.copyfile(os.path.join(self.one, "opensm.psl"), os.path.join(made, "opensm.psl"))
         ok("route", SPEC, "-e", "nue", "-o", made)
@@ -392,6 +453,75 @@ class Races(Sets):
             stop.set()
             thread.join()
         self.assertGreater(writes[0], 3)
+
+    def test_readers_beside_copies(self):
+        """Somebody copies other tables over these, as cp does it: into the files that are there."""
+        made, stop = self.copy(), threading.Event()
+
+        def copy():
+            while not stop.is_set():
+                for files in (self.of_two, self.of_one):
+                    for name, text in files.items():
+                        with open(os.path.join(made, name), "wb") as file:
+                            file.write(text)
+
+        thread = threading.Thread(target=copy)
+        thread.start()
+        try:
+            for _ in range(trials(100)):
+                result = selvage("check", made)
+                self.assertIn(result.code, (0, 3), result.out + result.err)
+        finally:
+            stop.set()
+            thread.join()
+        ok("check", made)
+
+    def held(self, name, *arguments):
+        """Starts a program that waits where self.path(name) has files (tests/support/pause.c)."""
+        library = self.path("libpause.so")
+        if not os.path.exists(library):
+            subprocess.run([*shlex.split(os.environ.get("CC", "cc")), "-O2", "-shared", "-fPIC", "-o",
+                            library, os.path.join(SOURCE, "tests", "support", "pause.c"), "-ldl"],
+                           check=True)
+        return subprocess.Popen([SELVAGE, *arguments], stdout=subprocess.PIPE, env=dict(
+            os.environ, LD_PRELOAD=library, SELVAGE_PAUSE=self.path(name)))
+
+    def pauses(self, name, *places):
+        os.mkdir(self.path(name))
+        for place in places:
+            with open(os.path.join(self.path(name), place), "w"):
+                pass
+
+    def reached(self, name, place):
+        deadline = time.time() + 60
+        while not os.path.exists(os.path.join(self.path(name), place + ".reached")):
+            self.assertLess(time.time(), deadline, "%s never comes to %s" % (name, place))
+            time.sleep(0.01)
+
+    def go_on(self, name, place):
+        os.remove(os.path.join(self.path(name), place))
+
+    def test_members_that_only_one_set_has(self):
+        """The new set has SLs, the old one none. A reader looks for their file just before the writer
+        puts it there: the new tables without their SLs are not what it gets."""
+        small = self.copy("small", self.two)
+        os.remove(os.path.join(small, "opensm.psl"))
+        os.remove(os.path.join(small, "selvage.orders"))
+        made = self.copy(of=small)
+        self.pauses("reader", "open:.selvage-next", "open:opensm.psl")
+        self.pauses("writer", "rename:opensm.psl")
+        reader = self.held("reader", "check", "--json", made)
+        self.reached("reader", "open:.selvage-next")  # there is none
+        writer = self.held("writer", "convert", self.one, "--format", "tables", "-o", made)
+        self.reached("writer", "rename:opensm.psl")  # forwarding tables are in their places
+        self.go_on("reader", "open:.selvage-next")
+        self.reached("reader", "open:opensm.psl")  # there is none
+        self.go_on("writer", "rename:opensm.psl")
+        writer.communicate(timeout=60)
+        self.assertEqual((writer.returncode, contents(made)), (0, self.of_one))
+        self.go_on("reader", "open:opensm.psl")
+        found = json.loads(reader.communicate(timeout=60)[0])
+        self.assertEqual((reader.returncode, found["sl_known"]), (0, True))
 
     def test_a_writer_waits_for_another(self):
         import fcntl

@@ -113,6 +113,16 @@ class Damaged(Case):
         os.mkdir(self.path("folder.db"))
         self.assertEqual(selvage("study", "summary", "--db", self.path("folder.db")).code, 5)
 
+    def test_a_pipe(self):
+        """Nobody waits for what may never come."""
+        pipe = self.path("pipe.db")
+        os.mkfifo(pipe)
+        for arguments in (("study", "summary", "--db", pipe), ("report", pipe, "--text"),
+                          ("study", "run", "-f", "mesh:2x2,hosts=1", "-e", "updn", "--db", pipe)):
+            result = selvage(*arguments, timeout=60)
+            self.assertEqual(result.code, 3, arguments)
+            self.assertIn("not a regular file", result.err)
+
 
 if __name__ == "__main__":
     unittest.main()

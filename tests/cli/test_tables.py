@@ -4,6 +4,7 @@ exit codes, messages with their place, nothing lost, nothing half-written.
 import json
 import os
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -422,6 +423,29 @@ class Check(Base):
         os.remove(os.path.join(tables, "opensm.fdbs"))
         self.expect_error(3, "no forwarding tables", "check", tables)
         self.expect_error(5, "cannot open", "check", self.path("nowhere"))
+
+    def test_sls_of_other_forwarding_tables(self):
+        """SLs that were proven with other tables prove nothing; whoever changes tables by hand too."""
+        one, two = self.path("one"), self.path("two")
+        ok("route", "torus:4x4,hosts=2", "-e", "weave", "-o", one)
+        ok("route", "torus:4x4,hosts=2", "-e", "minhop", "-o", two)
+        sls = self.path("sls")
+        ok("convert", one, "--format", "psl", "-o", sls)
+        with open(sls) as file:
+            head, _, rest = file.read().partition("\n")
+        self.assertRegex(head, "^# selvage forwarding [0-9a-f]{16}$")
+        for directory in (one, two):
+            plain(directory)
+            shutil.copy(sls, os.path.join(directory, "opensm.psl"))
+        ok("check", one)
+        self.expect_error(3, "opensm.psl:1: these service levels are for other forwarding tables than "
+                          "those beside them: dump both again, or remove this file", "check", two)
+        with open(os.path.join(two, "opensm.psl"), "w") as file:
+            file.write(rest)  # without the line nobody knows
+        self.assertEqual(selvage("check", two).code, 1)
+        self.edit(os.path.join(one, "opensm-lfts.dump"), r"^(0x0011) 00(\d)",
+                  lambda found: "%s 00%d" % (found[1], int(found[2]) % 6 + 1))
+        self.expect_error(3, "for other forwarding tables", "check", one)
 
     def test_entries_of_strangers(self):
         for lid in 100, 49151:

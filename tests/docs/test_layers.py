@@ -67,6 +67,33 @@ class Layers(unittest.TestCase):
         self.refused({"src/live/live.c": "#include <opensm/osm_opensm.h>\n"}, "opensm")
         self.accepted({"apps/selvage/main.c": '#include "selvage/app.h"\n#include <selvage/verify.h>\n'})
 
+    def test_all_ways_to_include(self):
+        inside = "only verify/ itself uses its inside"
+        self.refused({"src/multicast/graph.c": '#include "selvage/verify.h"\n'},
+                     "multicast/ must not include verify/")
+        self.refused({"src/multicast/graph.c": "#include <selvage/selvage.h>\n"}, "has all rooms in it")
+        self.refused({"src/verify/rows.c": '#include "selvage/routing.h"\n'}, "it may know only")
+        self.refused({"src/verify/rows.c": "#include <selvage/selvage.h>\n"}, "has all rooms in it")
+        self.refused({"apps/selvage/main.c": '#include "../../src/verify/rows.h"\n'}, inside)
+        self.refused({"plugin/opensm/plugin.c": '#include "../../src/verify/rows.h"\n'}, inside)
+        self.refused({"src/multicast/graph.c": '#include "../verify/rows.h"\n'}, inside)
+        self.refused({"src/multicast/graph.c": '/* a\n b */ #include "verify/rows.h"\n'},
+                     "src/multicast/graph.c:2", inside)
+        self.refused({"src/multicast/graph.c": '# /* a */ include /* b */ "verify/rows.h"\n'}, inside)
+        self.refused({"src/multicast/part/graph.c": '#include "verify/rows.h"\n'}, inside)
+        self.refused({"src/multicast/graph.inc": '#include "verify/rows.h"\n'}, "neither .c nor .h")
+        self.accepted({"src/multicast/graph.c": '// #include "verify/rows.h"\n',
+                       "src/multicast/graph.h": '/*\n#include "verify/rows.h"\n*/\n'})
+
+    def test_public_headers(self):
+        self.refused({"include/selvage/verify.h": '#include "verify/rows.h"\n'},
+                     "include/selvage/verify.h:1: a public header must not include verify/rows.h")
+        self.refused({"include/selvage/routes.h": "\n#include <selvage/verify.h>\n"},
+                     "include/selvage/routes.h:2: must not include <selvage/verify.h>")
+        self.refused({"include/selvage/routes.h": "#include <selvage/selvage.h>\n"}, "routes.h:1")
+        self.accepted({"include/selvage/selvage.h": "#include <selvage/verify.h>\n",
+                       "include/selvage/verify.h": "#include <selvage/routes.h>\n#include <stdio.h>\n"})
+
     def test_unknown_folders(self):
         self.refused({"src/new/a.c": ""}, "src/new is not in the order")
         self.refused({"src/base/b.c": '#include "nowhere/b.h"\n'}, "no folder of src/")

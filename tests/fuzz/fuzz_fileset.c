@@ -4,8 +4,10 @@
  * nothing else is left; if it cannot be written, what could be read before still can.
  *
  * Files: see name_of. Contents "@dir", "@pipe", "@link" (which leads nowhere) and "@link e" stand
- * for what they say; all files are of second 1. w: which members the new set has, a bit for each,
- * and their text. (Links from one member to another are not tried: who removes one takes both.)
+ * for what they say; all files are of second 1. When they changed last nobody can say beforehand:
+ * in the journal that is added to lines that end with the first second. w: which members the new
+ * set has, a bit for each, and their text. (Links from one member to another are not tried: who
+ * removes one takes both.)
  */
 #define _DEFAULT_SOURCE /* DT_DIR */
 #include <dirent.h>
@@ -81,6 +83,46 @@ static void make(const struct piece *p)
         (void)!symlink(begins(p, "@link e") ? "elsewhere" : "nowhere", fuzz_path(name));
     else
         write_old(name, p);
+}
+
+/* When a file that a line of the journal tells of changed last: " 12.000000034", or nothing. */
+static void when_changed(const char *line, size_t length, char when[64])
+{
+    static const char second[] = " 1.000000000";
+    const size_t tail = sizeof second - 1;
+    char words[300], name[300];
+    struct stat about;
+    when[0] = 0;
+    if (length < tail || memcmp(line + length - tail, second, tail) != 0)
+        return;
+    snprintf(words, sizeof words, "%.*s", (int)(length < 299 ? length : 299), line);
+    if (sscanf(words, "was %299s", name) == 1 && strchr(name, '/') == NULL &&
+        stat(fuzz_path(name), &about) == 0)
+        snprintf(when, 64, " %lld.%09ld", (long long)about.st_ctim.tv_sec, about.st_ctim.tv_nsec);
+}
+
+static void complete_journal(void)
+{
+    const char *name = name_of('j');
+    struct bytes all = {NULL, 0};
+    struct stat about;
+    size_t size, length;
+    if (lstat(fuzz_path(name), &about) != 0 || !S_ISREG(about.st_mode))
+        return;
+    char *text = fuzz_read(name, &size), when[64];
+    for (const char *at = text; at < text + size; at += length) {
+        const char *end = memchr(at, '\n', (size_t)(text + size - at));
+        length = end != NULL ? (size_t)(end - at) : (size_t)(text + size - at);
+        when_changed(at, length, when);
+        if (!keep_bytes(&all, at, length) || !keep_bytes(&all, when, strlen(when)) ||
+            !keep_bytes(&all, "\n", end != NULL))
+            abort();
+        length += end != NULL;
+    }
+    const struct piece whole = {.at = (const uint8_t *)all.at, .size = all.length};
+    write_old(name, &whole);
+    free(all.at);
+    free(text);
 }
 
 /* ---- what is read ---- */
@@ -245,6 +287,7 @@ void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
             text = p.at;
             length = p.size < 3000 ? p.size : 3000;
         }
+    complete_journal();
     struct set before = look(ctx);
     replace(ctx, &before, text[0] % 16, (const char *)text + 1, length - 1);
     forget(&before);

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import stat
 import subprocess
 import sys
@@ -68,6 +69,9 @@ class Truth(Case):
                 sm.wait_up()
                 self.active(sm)
                 self.assertEqual(len(sm.lines("selvage: version .*, engine weave")), 1)
+                ok("check", sm.written())
+                sls = os.path.join(sm.dump, "opensm.psl")
+                shutil.copy(sls, self.path("psl"))
             self.withdrawn(sm, "OpenSM has ended")
             os.remove(sm.log)
             with opensm.start(sim, self.path("osm"), routing_engine="minhop") as sm:
@@ -79,6 +83,14 @@ class Truth(Case):
                 self.assertNotIn("engine weave", "".join(sm.lines()))
                 sm.sweep()
                 self.withdrawn(sm, "OpenSM routes with minhop")
+                # SLs of the tables before would make a proof of tables that can deadlock.
+                self.assertFalse(os.path.exists(sls))
+                self.assertEqual(selvage("check", sm.written()).code, 6)
+                shutil.copy(self.path("psl"), sls)  # as where the plugin is not loaded any more
+                found = selvage("check", sm.written())
+                self.assertEqual(found.code, 3, found.out)
+                self.assertIn("opensm.psl:1: these service levels are for other forwarding tables",
+                              found.err)
 
     def test_another_engine_behind_it(self):
         """Wrong options, and somebody else routes."""

@@ -13,8 +13,8 @@ FILES = {"opensm-subnet.lst", "opensm-lfts.dump", "opensm.fdbs", "opensm-sl2vl.d
 
 
 def plain(directory):
-    """Takes the generations out of the files of a set, so that they may be changed one by one; as
-    in what OpenSM dumps."""
+    """Takes out of the files of a set what ties them to each other (generations, and for which
+    forwarding tables SLs are), so that they may be changed one by one; as in what OpenSM dumps."""
     for name in FILES:
         path = os.path.join(directory, name)
         if not os.path.exists(path):
@@ -22,6 +22,7 @@ def plain(directory):
         with open(path, encoding="latin-1") as file:
             head, _, rest = file.read().partition("\n")
         head = re.sub(r" ?# selvage generation [0-9a-f]{16}$", "", head)
+        rest = re.sub(r"\A# selvage forwarding [0-9a-f]{16}\n", "", rest)
         with open(path, "w", encoding="latin-1") as file:
             file.write((head + "\n" if head else "") + rest)
     return directory

@@ -127,6 +127,45 @@ static void links_that_others_can_make(void **state)
     assert_string_equal(text_of(in("shared/plain")), "new");
 }
 
+/* Not only what everybody can write is others': what a group can, and what is somebody else's. */
+static void directories_of_others(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* nobody else gives directories away */
+    put_text(in("own/victim"), "old");
+    const struct {
+        const char *name;
+        mode_t mode;
+        uid_t owner;
+        bool others;
+    } kinds[] = {{"group", 0775, 0, true},
+                 {"foreign", 0755, 65534, true},
+                 {"sticky", 01777, 0, true},
+                 {"mine", 0755, 0, false}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        char link[60];
+        snprintf(link, sizeof link, "%s/link", kinds[i].name);
+        assert_int_equal(mkdir(in(kinds[i].name), 0755), 0);
+        assert_int_equal(symlink(in("own/victim"), in(link)), 0);
+        assert_int_equal(chown(in(kinds[i].name), kinds[i].owner, (gid_t)-1), 0);
+        assert_int_equal(chmod(in(kinds[i].name), kinds[i].mode), 0);
+        if (kinds[i].others)
+            FAILS(root, write_to(root, in(link), false), SV_IO, "others can write");
+        else
+            OK(root, write_to(root, in(link), false));
+        assert_string_equal(text_of(in("own/victim")), kinds[i].others ? "old" : "new");
+    }
+    /* In a directory such as /tmp nobody follows what others have made, whoever it is. */
+    put_text(in("own/victim"), "old");
+    assert_int_equal(lchown(in("sticky/link"), 65534, (gid_t)-1), 0);
+    FAILS(ctx, write_to(ctx, in("sticky/link"), false), SV_IO, "of another user");
+    assert_string_equal(text_of(in("own/victim")), "old");
+    assert_int_equal(lchown(in("sticky/link"), 0, (gid_t)-1), 0);
+    OK(ctx, write_to(ctx, in("sticky/link"), false));
+    assert_string_equal(text_of(in("own/victim")), "new");
+}
+
 static void links_that_lead_nowhere(void **state)
 {
     (void)state;
@@ -146,6 +185,7 @@ static void only_regular_files(void **state)
     FAILS(root, write_to(root, in("own/pipe"), false), SV_IO, "not a regular file");
     FAILS(root, read_from(root, "/dev/zero"), SV_IO, "not a regular file");
     FAILS(root, write_to(root, "/dev/null", true), SV_IO, "not a regular file");
+    FAILS(root, read_from(root, "-"), SV_IO, "cannot open '-'"); /* it would wait for it */
     OK(ctx, write_to(ctx, "/dev/null", false));
     FAILS(ctx, read_from(ctx, in("own")), SV_IO, "it is a directory");
     alarm(0);
@@ -170,13 +210,28 @@ static void modes(void **state)
     assert_int_equal(chmod(in("own/public"), 0600), 0); /* somebody wants it so */
     OK(root, write_to(root, in("own/public"), true));
     assert_int_equal(mode_of(in("own/public")), 0600);
+    assert_int_equal(chmod(in("own/private"), 0664), 0); /* as of an older version */
+    OK(root, write_to(root, in("own/private"), false));
+    assert_int_equal(mode_of(in("own/private")), 0660);
+    assert_int_equal(chmod(in("own/ordinary"), 0664), 0);
+    OK(ctx, write_to(ctx, in("own/ordinary"), false));
+    assert_int_equal(mode_of(in("own/ordinary")), 0664);
+    umask(0); /* whatever it is, nobody else writes to what root has written */
+    OK(root, write_to(root, in("own/status"), true));
+    assert_int_equal(mode_of(in("own/status")), 0644);
+    umask(077);
+    OK(ctx, write_to(ctx, in("own/hidden"), false));
+    assert_int_equal(mode_of(in("own/hidden")), 0600);
+    umask(022);
 }
 
 static void says_nothing_of_what_it_read(const char *path)
 {
-    const char *secret = strstr(sv_ctx_message(root), "hunter2");
-    assert_null(secret);
-    assert_null(strstr(warned, "hunter2"));
+    static const char *const secrets[] = {"hunter2", "deadbeef"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_null(strstr(sv_ctx_message(root), secrets[i]));
+        assert_null(strstr(warned, secrets[i]));
+    }
     if (strstr(sv_ctx_message(root), path) == NULL)
         fail_msg("%s", sv_ctx_message(root));
 }
@@ -185,8 +240,9 @@ static void messages_quote_nothing(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:2,hosts=2");
-    static const char *const texts[] = {"root:hunter2:0:0\n", "hunter2\n", "a b hunter2\n",
-                                        "root hunter2\nhunter2 root\n", "\"hunter2\n"};
+    static const char *const texts[] = {"root:hunter2:0:0\n", "hunter2\n",
+                                        "a b hunter2\n",      "root hunter2\nhunter2 root\n",
+                                        "\"hunter2\n",        "deadbeefcafe1234\n"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char *path = in("own/secret");
         sv_jobmap *map = NULL;
@@ -201,6 +257,26 @@ static void messages_quote_nothing(void **state)
         assert_int_equal(sv_roots_read(root, f, &file.source, roots, &count, NULL), SV_BAD_INPUT);
         sv_file_close(&file);
         says_nothing_of_what_it_read(path);
+    }
+    /* Fabrics in all formats that text is taken for, and tables. */
+    static const char *const fabrics[] = {
+        "{\"hunter2\": [hunter2",
+        "Switch\t2 \"S-1\"\n[1]\t\"H-hunter2\"[1]\nCa\t1 \"H-2\"\n[1]\t\"S-2\"[1]\n",
+        "Switch\t2 \"S-1\"\nhunter2 secret",
+        "Switch\t2 \"S-1\"\nhunter2 secret\n",
+        "{ CA Ports:01 SystemGUID:hunter2 }\n",
+        "hunter2,deadbeef\n",
+    };
+    for (size_t i = 0; i < sizeof fabrics / sizeof fabrics[0]; i++) {
+        sv_fabric *read = NULL;
+        put_text(in("own/secret"), fabrics[i]);
+        warned[0] = 0;
+        sv_status status = sv_fabric_load(root, in("own/secret"), &read);
+        if (status == SV_OK)
+            sv_fabric_free(read);
+        else
+            says_nothing_of_what_it_read(in("own/secret"));
+        assert_null(strstr(warned, "hunter2"));
     }
     /* What is wrong is said all the same, and where. */
     put_text(in("own/secret"), "host0 job1\nhost1\n");
@@ -251,9 +327,13 @@ static void sets_in_shared_directories(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(links_that_others_can_make), cmocka_unit_test(links_that_lead_nowhere),
-        cmocka_unit_test(only_regular_files),         cmocka_unit_test(modes),
-        cmocka_unit_test(messages_quote_nothing),     cmocka_unit_test(sets_in_shared_directories),
+        cmocka_unit_test(links_that_others_can_make),
+        cmocka_unit_test(directories_of_others),
+        cmocka_unit_test(links_that_lead_nowhere),
+        cmocka_unit_test(only_regular_files),
+        cmocka_unit_test(modes),
+        cmocka_unit_test(messages_quote_nothing),
+        cmocka_unit_test(sets_in_shared_directories),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -191,7 +191,7 @@ static void a_share_on_several_switches_is_met(void **state)
 }
 
 /* A host with two adapters on two switches, one with one; and a server for storage. */
-static const char *const net =
+static const char net[] =
     "Switch 8 \"S-1\" # \"sw1\"\n[1] \"H-1\"[1]\n[2] \"H-3\"[1]\n[3] \"H-4\"[1]\n[8] \"S-2\"[8]\n\n"
     "Switch 8 \"S-2\" # \"sw2\"\n[1] \"H-2\"[1]\n[8] \"S-1\"[8]\n\n"
     "Ca 1 \"H-1\" # \"n10 HCA-1\"\n[1] \"S-1\"[1]\n\n"
