@@ -92,6 +92,8 @@ class Shared(Case):
             victim.send_signal(signal.SIGKILL)
             victim.communicate()
             self.end([other])
+            # Where the other had left before, nobody made one file of it; the next one does.
+            self.assertEqual(self.end([self.start(LONG, db)]), [0])
             self.check(db, LONG_CELLS)
             self.assertNotIn(os.path.basename(db) + "-claims", self.left())
 
