@@ -13,7 +13,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import routes_oracle as oracle
-from support.command import ok, selvage
+from support.command import inject, ok, selvage
 from support.trials import arguments
 
 TRIALS, SEED = arguments(40)
@@ -30,9 +30,11 @@ class Tori(unittest.TestCase):
                                            rng.choice((1, 1, 2)))
             with tempfile.TemporaryDirectory(prefix="selvage-torus-") as folder, self.subTest(
                     "python3 -B tests/oracle/test_torus_tables.py 1 %d" % trial, spec=spec):
-                net, tables = os.path.join(folder, "net"), os.path.join(folder, "tables")
-                ok("faults", spec, "--switches", str(rng.choice((0, 0, 1))), "--links",
-                   str(rng.choice((0, 1, 2))), "--seed", str(trial), "-o", net)
+                net, tables = os.path.join(folder, "fabric.net"), os.path.join(folder, "tables")
+                ok("topo", spec, "-o", net)
+                # Some cannot lose as many; they are whole then.
+                inject(net, "--switches", str(rng.choice((0, 0, 1))), "--links",
+                       str(rng.choice((0, 1, 2))), "--seed", str(trial))
                 level = rng.choice(((), ("--sl-offset", "3"), ("--option", "qos=2"),
                                     ("--option", "qos=2", "--option", "level=1")))
                 result = selvage("route", net, "--engine", "torus2qos", "-o", tables, "--no-check",

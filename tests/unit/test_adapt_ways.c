@@ -5,6 +5,7 @@
  */
 #include "adapt/adapt.h"
 #include "support/simulating.h"
+#include "support/trials.h"
 
 TEST_CONTEXT
 
@@ -215,7 +216,7 @@ static void empty_is_alone(void **state)
     sv_rng rng;
     (void)state;
     sv_rng_init(&rng, 5);
-    for (int trial = 0; trial < 300; trial++) {
+    for (uint32_t trial = 0; trial < test_times(300); trial++) {
         uint32_t links = 2 + (uint32_t)sv_rng_below(&rng, 6), length, lanes;
         uint8_t speeds[8];
         bool same = trial % 2 == 0;

@@ -3,6 +3,7 @@
  * 3.18), there and back, and cut short.
  */
 #include "support/testing.h"
+#include "support/trials.h"
 
 #include "adapt/wire.h"
 #include "base/rng.h"
@@ -90,7 +91,7 @@ static void what_is_written_is_read_back(void **state)
     (void)state;
     sv_rng rng;
     sv_rng_init(&rng, 1);
-    for (int trial = 0; trial < 2000; trial++) {
+    for (uint32_t trial = 0; trial < test_times(2000); trial++) {
         uint8_t bytes[SV__WIRE_HEADER + SV__WIRE_PREDICTIVE + 4 * SV__WIRE_MOST_FLOWS];
         sv__header h = {.source = (uint32_t)sv_rng_next(&rng),
                         .via = {(uint32_t)sv_rng_next(&rng), (uint32_t)sv_rng_next(&rng)},

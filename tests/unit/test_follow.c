@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "jobs/follow.h"
 #include "support/testing.h"
+#include "support/trials.h"
 
 TEST_CONTEXT
 
@@ -175,7 +176,7 @@ static void test_states(void **state)
     }
     sv_rng rng;
     sv_rng_init(&rng, 5);
-    for (int i = 0; i < 2000; i++) { /* anything at all */
+    for (uint32_t i = 0; i < test_times(2000); i++) { /* anything at all */
         char text[] = "rerouted 12\nretry 5\nfailures 3\npending 1\nall 00ff\n";
         for (uint64_t n = sv_rng_below(&rng, 6); n > 0; n--)
             text[sv_rng_below(&rng, sizeof text - 1)] = (char)sv_rng_below(&rng, 256);

@@ -3,6 +3,7 @@
  * sv_verify; how many lanes they take; idle lanes; pairs that share a level; what cannot be.
  */
 #include "support/testing.h"
+#include "support/trials.h"
 
 TEST_CONTEXT
 
@@ -93,10 +94,11 @@ static sv_fabric *broken(const sv_fabric *whole, uint64_t seed)
 static void random_fabrics_with_failures(void **state)
 {
     (void)state;
-    for (int seed = 1; seed <= 25; seed++) {
+    for (uint32_t seed = 1; seed <= test_times(25); seed++) {
         char spec[96];
-        snprintf(spec, sizeof spec, "random:switches=%d,links=%d,total=%d,seed=%d", 5 + seed,
-                 7 + 2 * seed, 3 + 2 * seed, seed);
+        uint32_t size = 1 + (seed - 1) % 25;
+        snprintf(spec, sizeof spec, "random:switches=%u,links=%u,total=%u,seed=%u", 5 + size,
+                 7 + 2 * size, 3 + 2 * size, seed);
         sv_fabric *whole = test_fabric(ctx, spec), *f = broken(whole, (uint64_t)seed);
         for (int w = 0; w < WAYS; w++)
             judged(seed % 2 == 0 ? whole : f, ways[w], 32, seed % 2 == 0);

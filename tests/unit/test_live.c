@@ -526,7 +526,7 @@ static void test_random_walk(void **state)
     bool *out = calloc(whole->num_channels, sizeof *out);
     sv_rng rng;
     sv_rng_init(&rng, 11);
-    for (int i = 0; i < 400; i++) {
+    for (uint32_t i = 0; i < test_times(400); i++) {
         sv_mask *mask = sv_mask_new(ctx, whole);
         sv_fabric *now = NULL;
         for (uint64_t n = sv_rng_below(&rng, 4); n > 0 && i > 0; n--)
@@ -539,7 +539,7 @@ static void test_random_walk(void **state)
         sv_live_report r = sweep(live, now, 0);
         assert_true(r.whole);
         if (strstr(r.note, "did not hold") != NULL)
-            fail_msg("step %d: %s", i, r.note);
+            fail_msg("step %u: %s", i, r.note);
     }
     free(out);
     sv_fabric_free(whole);

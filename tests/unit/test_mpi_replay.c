@@ -4,6 +4,7 @@
  */
 #include "support/simulating.h"
 #include "support/tracing.h"
+#include "support/trials.h"
 
 TEST_CONTEXT
 
@@ -458,7 +459,7 @@ static void ranks_can_be_anywhere(void **state)
 {
     (void)state;
     uint64_t seen = 0;
-    for (uint64_t seed = 0; seed < 200; seed++) {
+    for (uint64_t seed = 0; seed < test_times(200); seed++) {
         struct stage s = stage_of(5, 2);
         put(&s, 0, SENDS(1, 10));
         put(&s, 1, RECEIVES(0));
@@ -472,7 +473,7 @@ static void ranks_can_be_anywhere(void **state)
         seen |= UINT64_C(1) << from[0];
         finish(&s);
     }
-    assert_int_equal(seen, 31);
+    assert_true(seen == 31 || !test_enough());
 }
 
 int main(void)

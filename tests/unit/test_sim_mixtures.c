@@ -6,6 +6,7 @@
  * nothing is left over in the end: what has neither arrived nor been dropped is stuck.
  */
 #include "support/simulating.h"
+#include "support/trials.h"
 
 TEST_CONTEXT
 
@@ -286,8 +287,10 @@ static void packets_meet_what_was_there(void **state)
 {
     (void)state;
     uint64_t totals[SV_SIM_MISHAPS] = {0}, ends[SV_SIM_CANCELLED + 1] = {0};
-    for (uint64_t seed = 1; seed <= 400; seed++)
+    for (uint64_t seed = 1; seed <= test_times(400); seed++)
         ends[one_trial(seed, totals)]++;
+    if (!test_enough())
+        return;
     /* All of it has happened, and often. */
     assert_true(ends[SV_SIM_COMPLETED] > 50 && ends[SV_SIM_DEADLOCK] > 2);
     for (uint32_t what = 0; what < SV_SIM_MISHAPS; what++)

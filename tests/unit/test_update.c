@@ -274,7 +274,10 @@ static void parts_of_changes(void **state)
     static const char *const specs[] = {"torus:4x4,hosts=1", "torus:3x3x2,hosts=2",
                                         "random:switches=9,links=18,hosts=2,seed=3"};
     uint64_t moved = 0;
+    uint32_t seen = 0;
     for (uint64_t trial = 0; trial < 12; trial++) {
+        if (!test_takes(&seen))
+            continue;
         sv_fabric *f = test_fabric(ctx, specs[trial % 3]);
         const char *engine = trial < 6 ? "weave" : "nue";
         sv_routes *a = route(f, engine, 1 + trial % 4, 1);
@@ -284,7 +287,7 @@ static void parts_of_changes(void **state)
         sv_routes_free(b);
         sv_fabric_free(f);
     }
-    assert_true(moved > 0);
+    assert_true(moved > 0 || !test_enough());
 }
 
 static void random_changes(void **state)
@@ -386,7 +389,7 @@ static void trees_of_new_tables(void **state)
     static const char *const engines[] = {"weave", "dfsssp", "nue"};
     sv_fabric *f = test_fabric(ctx, "torus:4x4,hosts=1");
     uint32_t count[SV_UPDATE_WAYS] = {0}, planned = 0;
-    for (uint64_t trial = 0; trial < 24; trial++) {
+    for (uint64_t trial = 0; trial < test_times(24); trial++) {
         sv_routes *a = route(f, engines[trial % 3], 2, 1 + trial);
         sv_routes *b = route_tree(f, engines[trial / 3 % 3], 50 + trial);
         if (b != NULL)
@@ -395,7 +398,7 @@ static void trees_of_new_tables(void **state)
         sv_routes_free(a);
         sv_routes_free(b);
     }
-    assert_true(planned > 8 && count[SV_UPDATE_AT_ONCE] < planned);
+    assert_true(!test_enough() || (planned > 8 && count[SV_UPDATE_AT_ONCE] < planned));
     sv_fabric_free(f);
 }
 
