@@ -45,10 +45,10 @@ summary() {
     [ -s "$results" ] || return 0
     echo "slowest tests:"
     sort -rn "$results" | head -10 | awk '{printf "  %7.1f s  %s\n", $1, $3}'
-    sed -n 's/^[0-9.]* skipped /skipped: /p' "$results"
+    sed -n 's/^[0-9.]* skipped /skipped: /p; s/^0 part /skipped in /p' "$results" | sort -u
     flaky=$(grep -c '^[0-9.]* flaky ' "$results" || true)
     [ "$flaky" = 0 ] || {
-        echo "flaky: $flaky of $(wc -l <"$results") tests failed once and passed when run alone:"
+        echo "flaky: $flaky of $(grep -cv '^0 part ' "$results") tests failed once and passed then:"
         sed -n 's/^[0-9.]* flaky /  /p' "$results"
     }
 }

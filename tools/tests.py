@@ -8,8 +8,11 @@ datagram or a core. It is run once more, alone: if it fails again the run fails;
 printed as flaky, with the output of the first time, and counted. All other tests have one try, and
 so has one in which a sanitizer reports: that is an error, whenever it happens.
 
+A test that begins something again by itself says so in a line "flaky: …", and is counted, too.
+
 --results: a line is added for each test: seconds, what became of it (passed, flaky, failed,
-skipped), name. tools/check.sh prints the slowest, the flaky and the skipped ones from that.
+skipped), name; and "0 part NAME: WHY" for what a program that passed has left out. tools/check.sh
+prints the slowest, the flaky and the skipped ones from that.
 """
 import json
 import os
@@ -24,6 +27,13 @@ AGAIN = {"live", "web"}
 REPORTS = ("a sanitizer in OpenSM reports", "ERROR: AddressSanitizer", "ERROR: LeakSanitizer", ": runtime error: ")
 
 
+# What a program that passes left out: unittest, with its reason; cmocka.
+LEFT_OUT = re.compile(r"\.\.\. skipped (?:'(.*)'|\"(.*)\")$|^\[  SKIPPED \] (\w+)$", re.M)
+# How ctest says what became of a test: "2/3 Test #2: live/x ......***Timeout   1.00 sec".
+HOW = re.compile(r"Test +#\d+: (\S+) \.*(.*?) +[0-9.]+ sec")
+ALL_OUTPUT = 1 << 26  # bytes; by default ctest cuts it off, and with it what sanitizers report
+
+
 class Result:
     def __init__(self, case):
         self.name = case.get("name")
@@ -33,6 +43,12 @@ class Result:
             case.find("skipped").get("message") or "")
         self.passed = case.get("status") == "run"
         self.what = "skipped" if self.skipped else "passed" if self.passed else "failed"
+        self.why = ""  # Timeout, Subprocess aborted …
+
+    def left_out(self):
+        """Reasons for which parts of it were not run."""
+        return sorted({next(word for word in found if word) for found in LEFT_OUT.findall(self.output)
+                       if any(found)}) if self.passed else []
 
 
 def ctest(build, options):
@@ -40,12 +56,16 @@ def ctest(build, options):
     with tempfile.TemporaryDirectory(prefix="selvage-tests-") as folder:
         junit = os.path.join(folder, "junit.xml")
         done = subprocess.run(["ctest", "--test-dir", build, "--no-tests=error", "--output-junit",
-                               junit, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               junit, "--test-output-size-passed", str(ALL_OUTPUT),
+                               "--test-output-size-failed", str(ALL_OUTPUT), *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, errors="replace")
         if not os.path.exists(junit):
             return done.returncode or 1, done.stdout, []
-        return done.returncode, done.stdout, [Result(case) for case in
-                                              xml.parse(junit).getroot().iter("testcase")]
+        results = [Result(case) for case in xml.parse(junit).getroot().iter("testcase")]
+        why = dict(HOW.findall(done.stdout))
+        for result in results:
+            result.why = why.get(result.name, "").replace("***", " ").replace("Failed", "").strip(" :")
+        return done.returncode, done.stdout, results
 
 
 def labels_of(build):
@@ -58,7 +78,8 @@ def labels_of(build):
 
 
 def show(result, title):
-    print("%s %s (%.1f s):" % (title, result.name, result.seconds))
+    why = ", %s" % result.why if result.why else ""
+    print("%s %s (%.1f s%s):" % (title, result.name, result.seconds, why))
     print("\n".join("    " + line for line in result.output.rstrip().split("\n")))
 
 
@@ -85,10 +106,18 @@ def main():
         else:
             show(result, "failed:")
         bad += 1
+    for result in results:
+        again = [line for line in result.output.split("\n") if line.startswith("flaky: ")]
+        if result.passed and again:
+            result.what = "flaky"
+            show(result, "failed once:")
+            print("flaky: %s: %s" % (result.name, again[0][len("flaky: "):]))
     if results_path:
         with open(results_path, "a") as file:
             for result in results:
                 file.write("%.1f %s %s\n" % (result.seconds, result.what, result.name))
+                for reason in result.left_out():
+                    file.write("0 part %s: %s\n" % (result.name, reason))
     count = {what: sum(result.what == what for result in results)
              for what in ("passed", "flaky", "skipped", "failed")}
     print(", ".join("%d %s" % (number, what) for what, number in count.items() if number) or

@@ -262,16 +262,19 @@ bool plugin_read_options(plugin_options *o, const char *text, const osm_subn_opt
     o->live.route.options = o->engine_options;
     if (text == NULL || strcmp(text, "(null)") == 0)
         text = "";
-    if (strlen(text) >= sizeof o->text)
-        return refuse(&r, "…", "more than 4095 bytes");
-    strcpy(o->text, text);
-    size_t count = split(o->text, words);
-    if (count > MOST_WORDS)
-        return refuse(&r, "…", "more than 64 options");
+    bool all = strlen(text) < sizeof o->text;
+    snprintf(o->text, sizeof o->text, "%s", text);
+    size_t count = split(o->text, words), known = count < MOST_WORDS ? count : MOST_WORDS;
+    if (!all && known > 0)
+        known--; /* the last one is cut off */
     /* Status files first: if anything else is wrong they are to say so. */
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < known; i++)
         if (is_status(words[i]) && !read_word(&r, words[i]))
             return false;
+    if (!all)
+        return refuse(&r, "…", "more than 4095 bytes");
+    if (count > MOST_WORDS)
+        return refuse(&r, "…", "more than 64 options");
     for (size_t i = 0; i < count; i++)
         if (!is_status(words[i]) && !read_word(&r, words[i]))
             return false;

@@ -376,11 +376,17 @@ static void start(plugin *p)
         plugin_withdraw_status(p, "%s", p->refused);
 }
 
-/* Whether OpenSM's configuration names our engine. */
-static bool is_named(const osm_opensm_t *osm)
+/* Where OpenSM's configuration names our engine: its list from there on, or NULL. */
+static const char *find_name(const osm_opensm_t *osm)
 {
+    static const char ours[] = "selvage";
+    const size_t length = sizeof ours - 1;
     const char *names = osm->subn.opt.routing_engine_names;
-    return names != NULL && strstr(names, "selvage") != NULL;
+    for (const char *at = names; at != NULL && (at = strstr(at, ours)) != NULL; at += length)
+        if ((at == names || strchr(", \t", at[-1]) != NULL) &&
+            (at[length] == 0 || strchr(", \t\n", at[length]) != NULL))
+            return at;
+    return NULL;
 }
 
 /* What is said when it is loaded: not that an engine routes which nobody asked for. */
@@ -390,9 +396,15 @@ static void log_start(plugin *p)
     const char *names = p->osm->subn.opt.routing_engine_names;
     if (p->refused[0] != 0)
         return;
-    if (p->options.dry_run || is_named(p->osm))
+    const char *named = find_name(p->osm);
+    if (p->options.dry_run || (named != NULL && named == names))
         plugin_log(p, OSM_LOG_INFO, "version %s for %s, engine %s%s", sv_version(), OSM_VERSION,
                    engine, p->options.dry_run ? ", dry-run" : "");
+    else if (named != NULL)
+        plugin_log(p, OSM_LOG_INFO,
+                   "version %s for %s: routes (engine %s) only if the engines before it in "
+                   "routing_engine (%s) fail",
+                   sv_version(), OSM_VERSION, engine, names);
     else
         plugin_log(
             p, OSM_LOG_INFO,

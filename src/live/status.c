@@ -63,7 +63,8 @@ static void print_json(sv_text *out, const sv_live_status *s)
     sv_json_number(&j, "failures", s->failures);
     sv_json_text(&j, "how", sv_live_how_name(r->how));
     sv_json_text(&j, "engine", r->engine);
-    sv_json_bool(&j, "proven", r->proven);
+    sv_json_bool(&j, "proven", s->active && r->proven);
+    sv_json_bool(&j, "dry_run_proven", s->dry_run && r->proven);
     sv_json_bool(&j, "whole", r->whole);
     sv_json_number(&j, "switches", s->switches);
     sv_json_number(&j, "terminals", s->terminals);
@@ -165,7 +166,10 @@ static void print_prometheus(sv_text *out, const sv_live_status *s)
            "How often that is written; 0: only when something happens.", s->heartbeat_seconds);
     metric(out, "proven", "gauge",
            "Whether the tables in use are proven free of credit loops and forwarding loops.",
-           r->proven);
+           s->active && r->proven);
+    metric(out, "dry_run_proven", "gauge",
+           "In a dry run: whether the tables that would be handed over are proven.",
+           s->dry_run && r->proven);
     metric(out, "whole", "gauge", "Whether every pair that cables allow has a path.", r->whole);
     metric(out, "dry_run", "gauge", "Whether tables are only computed, not handed over.",
            s->dry_run);

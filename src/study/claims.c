@@ -97,18 +97,24 @@ void sv__claims_enter(const sv__claims *claims)
         lock(claims->descriptor, F_SETLK, F_UNLCK, DOOR);
 }
 
+/* The byte of a cell. Numbers are small but in a database that somebody has changed. */
+static int64_t byte_of(int64_t cell)
+{
+    return FIRST_CELL + (cell & INT64_MAX >> 1);
+}
+
 bool sv__claims_take(const sv__claims *claims, int64_t cell)
 {
     if (claims->descriptor < 0)
         return true;
-    int error = lock(claims->descriptor, F_SETLK, F_WRLCK, FIRST_CELL + cell);
+    int error = lock(claims->descriptor, F_SETLK, F_WRLCK, byte_of(cell));
     return error != EAGAIN && error != EACCES;
 }
 
 void sv__claims_drop(const sv__claims *claims, int64_t cell)
 {
     if (claims->descriptor >= 0)
-        lock(claims->descriptor, F_SETLK, F_UNLCK, FIRST_CELL + cell);
+        lock(claims->descriptor, F_SETLK, F_UNLCK, byte_of(cell));
 }
 
 bool sv__claims_leave(const sv__claims *claims)

@@ -23,30 +23,57 @@
 #include "study/answers.h"
 #include "study/schema.h"
 
-/* How long to wait for somebody else who writes. */
-enum { PATIENCE_MS = 60000 };
+/* How long to wait for somebody else who writes, and how long before it is tried again. */
+enum { PATIENCE_MS = 60000, AGAIN_MS = 20 };
 
 sv_status sv__store_fail(const sv__store_db *store, const char *doing)
 {
     return sv_database_fail(store->ctx, store->db, store->path, doing);
 }
 
-static sv_status run(const sv__store_db *store, const char *sql, const char *doing)
+/*
+ * Whether it is worth trying again. SQLite waits for others by itself (the busy timeout), but not
+ * where two could wait for each other: when several find what a process that was killed has left
+ * half done, or when the journal changes its kind.
+ */
+static bool is_busy(const sv__store_db *store, int code, int *attempt)
 {
-    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK
-               ? SV_OK
-               : sv__store_fail(store, doing);
+    const struct timespec moment = {.tv_nsec = AGAIN_MS * 1000000L};
+    if ((code & 0xff) != SQLITE_BUSY || ++*attempt > PATIENCE_MS / AGAIN_MS ||
+        sv_cancelled(store->ctx))
+        return false;
+    nanosleep(&moment, NULL);
+    return true;
+}
+
+sv_status sv__store_run(const sv__store_db *store, const char *sql, const char *doing)
+{
+    int code, attempt = 0;
+    do
+        code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+    while (is_busy(store, code, &attempt));
+    return code == SQLITE_OK ? SV_OK : sv__store_fail(store, doing);
+}
+
+/* The first number that a query gives; SQLITE_ROW, or SQLITE_DONE if it gives none. */
+static int ask(const sv__store_db *store, const char *sql, int64_t *value)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    *value = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return code;
 }
 
 /* The number that a pragma or a query gives. */
 static sv_status number(const sv__store_db *store, const char *sql, int64_t *value)
 {
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK)
-        return sv__store_fail(store, "read");
-    int code = sqlite3_step(statement);
-    *value = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_finalize(statement);
+    int code, attempt = 0;
+    do
+        code = ask(store, sql, value);
+    while (is_busy(store, code, &attempt));
     return code == SQLITE_ROW || code == SQLITE_DONE ? SV_OK : sv__store_fail(store, "read");
 }
 
@@ -77,18 +104,18 @@ static sv_status migrate(const sv__store_db *store)
 {
     int64_t version;
     char text[64];
-    SV_TRY(run(store, "BEGIN IMMEDIATE", "lock"));
+    SV_TRY(sv__store_run(store, "BEGIN IMMEDIATE", "lock"));
     sv_status status = version_of(store, &version);
     for (int i = (int)version + 1; status == SV_OK && i <= sv__schema_version(); i++)
-        status = run(store, sv__schema_step(i), "make tables");
+        status = sv__store_run(store, sv__schema_step(i), "make tables");
     sqlite3_snprintf(sizeof text, text, "PRAGMA user_version = %d", sv__schema_version());
     if (status == SV_OK)
-        status = run(store, text, "set the version");
+        status = sv__store_run(store, text, "set the version");
     sqlite3_snprintf(sizeof text, text, "PRAGMA application_id = %d", SV__SCHEMA_ID);
     if (status == SV_OK)
-        status = run(store, text, "set the version");
+        status = sv__store_run(store, text, "set the version");
     if (status == SV_OK)
-        return run(store, "COMMIT", "write");
+        return sv__store_run(store, "COMMIT", "write");
     sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
     return status;
 }
@@ -148,11 +175,12 @@ sv_status sv__store_open(sv__store_db *store, sv_ctx *ctx, const char *path)
     if (status == SV_OK)
         status = version_of(store, &version);
     if (status == SV_OK)
-        status = run(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", "open");
+        status =
+            sv__store_run(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", "open");
     if (status == SV_OK && version < sv__schema_version()) {
         status = migrate(store);
         if (status == SV_OK) /* into the file itself, so that a copy of it is a database */
-            status = run(store, "PRAGMA wal_checkpoint(TRUNCATE)", "write");
+            status = sv__store_run(store, "PRAGMA wal_checkpoint(TRUNCATE)", "write");
     }
     if (status == SV_OK)
         status = prepare(store);
@@ -342,7 +370,7 @@ static sv_status put_spent(sv__store_db *store, int64_t id, const sv__result *r)
 sv_status sv__store_put(sv__store_db *store, const sv_study *study, int64_t id, const char *fabric,
                         const sv__result *result)
 {
-    SV_TRY(run(store, "BEGIN IMMEDIATE", "write"));
+    SV_TRY(sv__store_run(store, "BEGIN IMMEDIATE", "write"));
     sv_status status = put_result(store, id, result);
     for (uint32_t i = 0; status == SV_OK && i < result->num_lost; i++)
         status = put_lost(store, id, study, &result->lost[i]);
@@ -351,7 +379,7 @@ sv_status sv__store_put(sv__store_db *store, const sv_study *study, int64_t id, 
     if (status == SV_OK)
         status = put_spent(store, id, result);
     if (status == SV_OK)
-        return run(store, "COMMIT", "write");
+        return sv__store_run(store, "COMMIT", "write");
     sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
     return status;
 }

@@ -44,4 +44,7 @@ sv_status sv__store_put(sv__store_db *store, const sv_study *study, int64_t id, 
 /* An error of SQLite as one of ours. */
 sv_status sv__store_fail(const sv__store_db *store, const char *doing);
 
+/* A statement without answer; tried again, for a minute, while others have the database locked. */
+sv_status sv__store_run(const sv__store_db *store, const char *sql, const char *doing);
+
 #endif

@@ -12,9 +12,7 @@
 
 static sv_status run(const sv__store_db *store, const char *sql)
 {
-    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK
-               ? SV_OK
-               : sv__store_fail(store, "write");
+    return sv__store_run(store, sql, "write");
 }
 
 static const char *const KINDS[] = {

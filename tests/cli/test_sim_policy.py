@@ -352,7 +352,8 @@ class Several(Case):
         found = json.loads(out)
         self.assertTrue(found["partial"])
         runs = [p["runs"] for p in found["policies"]]
-        self.assertTrue(0 < min(runs) and abs(runs[0] - runs[1]) <= 2 and max(runs) < 10000, runs)
+        # In turns, not one policy after the other; but a thread may have to wait for a core.
+        self.assertTrue(0 < min(runs) and max(runs) < 10000 and max(runs) <= 2 * min(runs) + 2, runs)
 
     def test_threads_change_nothing(self):
         """Runs at once are told as runs one after the other."""

@@ -1,6 +1,7 @@
 """Two studies on one database, each a real process: every cell is run once, none is lost, nobody fails, and what a process
 that was killed had begun is run by the other."""
 import os
+import random
 import re
 import signal
 import sqlite3
@@ -12,10 +13,11 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.command import SELVAGE  # noqa: E402
 from support.studying import Case  # noqa: E402
+from support.trials import trials  # noqa: E402
 
 PLAN = ("study", "run", "-f", "torus:3x3,hosts=2", "-e", "updn,nue,dfsssp", "--links", "0,1,2,3", "--seeds", "1..6")
 CELLS = 3 * (1 + 3 * 6)
-LONG = ("study", "run", "-f", "torus:5x5x4,hosts=3", "-e", "updn,dor", "--links", "0,1,2", "--seeds", "1..4")
+LONG = ("study", "run", "-f", "torus:5x5x5,hosts=3", "-e", "updn,dor", "--links", "0,1,2", "--seeds", "1..4")
 LONG_CELLS = 2 * (1 + 2 * 4)
 
 
@@ -36,6 +38,18 @@ class Shared(Case):
             self.assertIsNotNone(found, said)
             ran.append(int(found[1]))
         return ran
+
+    def began(self, db, cells=1):
+        """Waits until so many cells have results."""
+        ends = time.monotonic() + 120
+        while time.monotonic() < ends:
+            try:
+                if os.path.exists(db) and self.ask("SELECT count(*) FROM result", db=db)[0][0] >= cells:
+                    return
+            except sqlite3.OperationalError:  # not yet made
+                pass
+            time.sleep(0.01)
+        self.fail("no results in two minutes")
 
     def left(self):
         return sorted(os.listdir(self.directory))
@@ -64,7 +78,7 @@ class Shared(Case):
     def test_one_after_the_other_began(self):
         """The second has work, too, and both end when all is there."""
         first = self.start(LONG, self.db)
-        time.sleep(0.5)
+        self.began(self.db, 2)
         second = self.start(LONG, self.db)
         ran = self.end([first, second])
         self.assertEqual(sum(ran), LONG_CELLS)
@@ -86,9 +100,9 @@ class Shared(Case):
         for i in range(2):
             db = self.path("killed%d.db" % i)
             victim = self.start(LONG, db)
-            time.sleep(0.3 + 0.3 * i)
+            self.began(db, 1 + 3 * i)
             other = self.start(LONG, db)
-            time.sleep(0.4)
+            self.began(db, 5 + 3 * i)
             victim.send_signal(signal.SIGKILL)
             victim.communicate()
             self.end([other])
@@ -97,10 +111,30 @@ class Shared(Case):
             self.check(db, LONG_CELLS)
             self.assertNotIn(os.path.basename(db) + "-claims", self.left())
 
+    def test_some_of_many_are_killed(self):
+        """Those that live wait for what the dead left locked, whatever these were at."""
+        plan = ("study", "run", "-f", "mesh:2x2,hosts=2", "-e", "updn,dor", "--links", "0,1", "--seeds", "1..4", "--no-sim")
+        draw = random.Random(1)
+        for i in range(max(5, trials(30))):
+            db = self.path("many%d.db" % i)
+            studies = []
+            for _ in range(draw.randrange(3, 7)):
+                studies.append(self.start(plan, db))
+                time.sleep(draw.random() * 0.02)
+            victims = [study for study in studies[:-1] if draw.random() < 0.5]
+            for victim in victims:
+                time.sleep(draw.random() * 0.03)
+                victim.kill()
+            self.end([study for study in studies if study not in victims])
+            for victim in victims:
+                victim.communicate()
+            self.assertEqual(self.end([self.start(plan, db)]), [0])
+            self.check(db, 2 * (1 + 4))
+
     def test_a_study_that_is_stopped(self):
         """Ctrl-C: what it gave up is run by the other."""
         first, second = self.start(LONG, self.db), self.start(LONG, self.db)
-        time.sleep(1)
+        self.began(self.db, 3)
         first.send_signal(signal.SIGINT)
         said = first.communicate(timeout=60)[1].decode()
         self.assertEqual(first.returncode, 130, said)
@@ -123,7 +157,7 @@ class Shared(Case):
         part = self.path("part.db")
         self.end([self.start(PLAN, part)])
         study = self.start(LONG, self.db)
-        time.sleep(0.3)
+        self.began(self.db)
         for _ in range(3):
             merge = subprocess.run([SELVAGE, "study", "merge", part, "--db", self.db], stderr=subprocess.PIPE, timeout=120)
             self.assertEqual(merge.returncode, 0, merge.stderr)

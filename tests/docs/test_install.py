@@ -60,6 +60,16 @@ class Install(unittest.TestCase):
         # The file names the prefix the build was configured for; this copy lies elsewhere.
         cls.environment = dict(os.environ, PKG_CONFIG_PATH=cls.pkgconfig)
 
+    def test_nothing_outside_the_prefix(self):
+        """Not even where the build was configured for another one."""
+        with open(os.path.join(BUILD, "install_manifest.txt")) as file:
+            outside = [path for path in file.read().split("\n") if path and not path.startswith(
+                self.prefix + "/")]
+        self.assertEqual(outside, [])
+        if os.path.exists(os.path.join(self.library, "libselvage_osm.so")):
+            state = os.path.join(self.prefix, "var", "lib", "selvage")
+            self.assertEqual(os.stat(state).st_mode & 0o777, 0o755)
+
     @classmethod
     def tearDownClass(cls):
         cls.directory.cleanup()

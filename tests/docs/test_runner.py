@@ -15,13 +15,19 @@ path, times = sys.argv[1], int(sys.argv[2])
 count = os.path.getsize(path) if os.path.exists(path) else 0
 open(path, "a").write("x")
 print("try number %d" % (count + 1))
+if "much" in sys.argv:  # more than ctest keeps by default
+    print(("x" * 99 + "\\n") * 4000)
+print(" ".join(sys.argv[3:]))
+if count < times and "crash" in sys.argv:
+    os.abort()
 sys.exit(count < times)
 """
 
 
 class Runner(unittest.TestCase):
     def run_tests(self, *tests):
-        """tests: (name, label, how often it fails). Exit code, what was printed, result lines."""
+        """tests: (name, label, how often it fails, words that it says). Exit code, what was printed, {test:
+        what became of it} and what was left out."""
         directory = tempfile.TemporaryDirectory(prefix="selvage-runner-")
         self.addCleanup(directory.cleanup)
         path = lambda name: os.path.join(directory.name, name)  # noqa: E731
@@ -30,11 +36,12 @@ class Runner(unittest.TestCase):
         with open(path("CMakeLists.txt"), "w") as file:
             file.write("cmake_minimum_required(VERSION 3.20)\nproject(runner NONE)\n"
                        "enable_testing()\n")
-            for name, label, times in tests:
-                file.write('add_test(NAME %s COMMAND "%s" fails.py %s %s)\n'
+            for name, label, times, *words in tests:
+                file.write('add_test(NAME %s COMMAND "%s" fails.py %s %s%s)\n'
                            'set_tests_properties(%s PROPERTIES LABELS "%s" SKIP_RETURN_CODE 77 '
                            'WORKING_DIRECTORY "%s")\n' % (
-                               name, sys.executable, name.replace("/", "-"), times, name, label,
+                               name, sys.executable, name.replace("/", "-"), times,
+                               "".join(' "%s"' % word for word in words), name, label,
                                directory.name))
         subprocess.run(["cmake", "-S", directory.name, "-B", path("build")], check=True,
                        stdout=subprocess.DEVNULL)
@@ -42,8 +49,10 @@ class Runner(unittest.TestCase):
                                "--results", path("results"), "-j", "2"],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         with open(path("results")) as file:
-            results = {line.split()[2]: line.split()[1] for line in file}
-        return done.returncode, done.stdout, results
+            lines = file.read().splitlines()
+        self.left_out = [line for line in lines if line.startswith("0 part ")]
+        return done.returncode, done.stdout, {line.split()[2]: line.split()[1] for line in lines
+                                              if line not in self.left_out}
 
     def test_all_pass(self):
         code, said, results = self.run_tests(("a/one", "unit", 0), ("a/two", "live", 0))
@@ -65,6 +74,32 @@ class Runner(unittest.TestCase):
         self.assertIn("failed again, alone: live/x", said)
         self.assertIn("try number 2", said)
         self.assertEqual(results, {"live/x": "failed", "web/y": "flaky"})
+
+    def test_a_report_of_a_sanitizer_is_no_flake(self):
+        """However much came before it."""
+        code, said, results = self.run_tests(("live/x", "live", 1, "much",
+                                               "ERROR: AddressSanitizer: bad"))
+        self.assertEqual((code, results), (1, {"live/x": "failed"}))
+        self.assertNotIn("try number 2", said)
+
+    def test_why_it_failed(self):
+        said = self.run_tests(("live/x", "live", 1, "crash"), ("unit/y", "unit", 1))[1]
+        self.assertRegex(said, r"failed once: live/x \([0-9.]+ s, Subprocess aborted Exception\):")
+        self.assertRegex(said, r"failed: unit/y \([0-9.]+ s\):")
+
+    def test_what_begins_again_by_itself(self):
+        code, said, results = self.run_tests(("live/x", "live", 0, "flaky: it hung; 5 more tries"))
+        self.assertEqual((code, results), (0, {"live/x": "flaky"}))
+        self.assertIn("flaky: live/x: it hung; 5 more tries", said)
+        self.assertIn("1 flaky", said)
+
+    def test_what_is_left_out(self):
+        code, _, results = self.run_tests(
+            ("cli/x", "cli", 0, "test_a (b) ... skipped 'no systemd-analyze here'"),
+            ("unit/y", "unit", 0, "[  SKIPPED ] real_files_are_read"), ("unit/z", "unit", 0))
+        self.assertEqual((code, set(results.values())), (0, {"passed"}))
+        self.assertEqual(sorted(self.left_out), ["0 part cli/x: no systemd-analyze here",
+                                                 "0 part unit/y: real_files_are_read"])
 
     def test_others_have_one_try(self):
         code, said, results = self.run_tests(("unit/x", "unit", 1), ("live/y", "live", 0))

@@ -99,6 +99,27 @@ class Truth(Case):
             sm.wait_up()
             self.withdrawn(sm, "colour")
 
+    def test_behind_another_engine(self):
+        """The log says when it routes, and the status that it does not."""
+        with ibsim.simulate(self.net) as sim, opensm.start(
+                sim, self.path("osm"), routing_engine="minhop,selvage") as sm:
+            sm.wait_up()
+            self.withdrawn(sm, "OpenSM routes with minhop")
+            said, = sm.lines("selvage: version")
+            self.assertIn("routes (engine weave) only if the engines before it in routing_engine "
+                          "(minhop,selvage) fail", said)
+
+    def test_too_many_options(self):
+        """A status of before is withdrawn even then."""
+        with ibsim.simulate(self.net) as sim:
+            with opensm.start(sim, self.path("osm")) as sm:
+                sm.wait_up()
+                self.active(sm)
+                os.kill(sm.pid(), 9)
+                sm.process.wait(30)
+            with opensm.start(sim, self.path("osm"), "seed=1 " * 70, routing_engine="minhop") as sm:
+                self.withdrawn(sm, "more than 64 options")
+
     def test_a_heartbeat(self):
         """Nothing happens, and the status is written all the same; killed, it is not."""
         with ibsim.simulate(self.net) as sim, opensm.start(sim, self.path("osm"),
@@ -157,10 +178,12 @@ class Truth(Case):
         with ibsim.simulate(self.net) as sim, opensm.start(sim, self.path("osm"), "dry-run",
                                                            routing_engine="dnup") as sm:
             sm.wait("dry-run: these tables would change")
-            self.until("a status", lambda: sm.status()["proven"])
-            self.assertIs(sm.status()["active"], False)
-            self.assertIn("dry-run", sm.status()["inactive_reason"])
-            self.assertEqual(self.metrics(sm)["selvage_active"], 0)
+            self.until("a status", lambda: sm.status()["dry_run_proven"])
+            status, metrics = sm.status(), self.metrics(sm)
+            self.assertEqual((status["active"], status["proven"]), (False, False))
+            self.assertIn("dry-run", status["inactive_reason"])
+            self.assertEqual((metrics["selvage_active"], metrics["selvage_proven"]), (0, 0))
+            self.assertEqual(metrics["selvage_dry_run_proven"], 1)
 
 
 class Links(Case):

@@ -44,7 +44,7 @@ def try_again(test, times=6):
         try:
             return test()
         except Hung as error:
-            print("%s, %d more tries" % (error, left), file=sys.stderr)
+            print("flaky: %s; %d more tries" % (error, left), flush=True)  # for tools/tests.py
     raise AssertionError("a handover hangs every time")
 
 

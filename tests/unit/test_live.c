@@ -662,7 +662,8 @@ static void test_status_files(void **state)
     char path[] = "/tmp/selvage-test-XXXXXX", file[64], text[8192];
     sv_live_options options = defaults();
     sv_live *live = start(&options);
-    sv_live_status status = {.sweeps = 3, .unix_time = 1700000000, .version = "a \"manager\""};
+    sv_live_status status = {
+        .sweeps = 3, .unix_time = 1700000000, .version = "a \"manager\"", .active = true};
     status.last = sweep(live, found("torus:4x4,hosts=1", NULL), 0);
     assert_true(mkdtemp(path) != NULL);
     snprintf(file, sizeof file, "%s/status", path);
@@ -671,6 +672,7 @@ static void test_status_files(void **state)
     text[fread(text, 1, sizeof text - 1, in)] = 0;
     fclose(in);
     assert_non_null(strstr(text, "\"proven\": true"));
+    assert_non_null(strstr(text, "\"dry_run_proven\": false"));
     assert_non_null(strstr(text, "\"last_fault\": null"));
     assert_non_null(strstr(text, "a \\\"manager\\\""));
     OK(ctx, sv_live_write_prometheus(ctx, &status, file));
@@ -679,6 +681,15 @@ static void test_status_files(void **state)
     fclose(in);
     assert_non_null(strstr(text, "\nselvage_proven 1\n"));
     assert_non_null(strstr(text, "\nselvage_sweeps_total 3\n"));
+    /* Tables that are not in the switches are proven to nobody. */
+    status.active = false;
+    status.dry_run = true;
+    OK(ctx, sv_live_write_prometheus(ctx, &status, file));
+    in = fopen(file, "r");
+    text[fread(text, 1, sizeof text - 1, in)] = 0;
+    fclose(in);
+    assert_non_null(strstr(text, "\nselvage_proven 0\n"));
+    assert_non_null(strstr(text, "\nselvage_dry_run_proven 1\n"));
     FAILS(ctx, sv_live_write_json(ctx, &status, "/does/not/exist/status"), SV_IO, "status");
     /* Whatever a name holds, a label is one; and numbers that are none are written as Go reads
      * them. */

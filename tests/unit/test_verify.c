@@ -115,7 +115,8 @@ static void the_dead_do_not_count(void **state)
     assert_int_equal(change->deadlock_free, SV_VERDICT_YES);
     sv_transition_free(change);
     sv_routes_free(r);
-    /* Nor are they in files: two kinds of lines, each with a first word, a LID and an SL. */
+    /* Nor are they in files: two kinds of lines, each with a first word, a LID and an SL. A line
+     * of ours before them says whose SLs they are. */
     OK(ctx, sv_route(ctx, left, "updn", NULL, &r, NULL));
     const sv_routes_format formats[] = {SV_ROUTES_PSL, SV_ROUTES_IBDMCHK_PSL};
     for (int i = 0; i < 2; i++) {
@@ -125,6 +126,8 @@ static void the_dead_do_not_count(void **state)
         OK(ctx, sv_routes_write(ctx, left, r, formats[i], &sink));
         for (const char *at = buffer.text; at != NULL && *at != 0; at = strchr(at, '\n') + 1) {
             const char *lid = strchr(at, ' ') + 1;
+            if (*at == '#')
+                continue;
             assert_true(*lid >= '1' && *lid <= '8');
             lines++;
         }
