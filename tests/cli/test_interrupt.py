@@ -1,6 +1,7 @@
 """Ctrl-C ends what only reads or computes within a second or so, wherever it is, with exit code 130;
 and what would take days on a huge fabric is sampled, which is said."""
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from support.command import SELVAGE, ok, terminal  # noqa: E402
 from support.trials import trials  # noqa: E402
 
 LINE = "mesh:1000000x1"  # a million switches in a row: nothing about it is small
+LONG = 300000  # and a row so long that distances are sampled
 PATIENCE = 20  # seconds, for machines that do other things, too: a second where it is quiet
 
 
@@ -50,8 +52,8 @@ class Interrupt(unittest.TestCase):
                 process.communicate()
 
     def test_info(self):
-        said = [self.interrupt(after, "info", LINE) for after in (0.2, 0.8, 2, 5)]
-        self.assertEqual(said[:3].count(None), 0)
+        said = [self.interrupt(after, "info", LINE) for after in (0.8, 2, 0.2, 5)[:1 + trials(3)]]
+        self.assertEqual(said[:3].count(None), 0)  # the fourth may have ended
 
     def test_others(self):
         """Generating, writing, failing, comparing, routing."""
@@ -90,14 +92,17 @@ class Interrupt(unittest.TestCase):
 
 class Bounded(unittest.TestCase):
     def test_a_long_line_is_sampled(self):
+        """So are two lines, below; with few trials these will do."""
+        if trials(2) < 2:
+            return
         begun = time.monotonic()
-        found = ok("info", "mesh:300000x1", "--json", timeout=600).json
+        found = ok("info", "mesh:%dx1" % LONG, "--json", timeout=600).json
         self.assertLess(time.monotonic() - begun, 300)
-        self.assertLess(found["sampled_switches"], 300000)
+        self.assertLess(found["sampled_switches"], LONG)
         self.assertGreaterEqual(found["sampled_switches"], 64)
-        self.assertLessEqual(found["diameter"], 299999)
-        self.assertGreater(found["diameter"], 295000)
-        self.assertAlmostEqual(found["mean_distance"], 300001 / 3, delta=300001 / 3 * 0.05)
+        self.assertLessEqual(found["diameter"], LONG - 1)
+        self.assertGreater(found["diameter"], LONG * 0.98)
+        self.assertAlmostEqual(found["mean_distance"], LONG / 3, delta=LONG / 3 * 0.05)
         self.assertEqual(found["unreachable_pairs"], 0)
         self.assertEqual((found["vertex_connectivity"], found["edge_connectivity"]), (1, 1))
 
@@ -105,11 +110,13 @@ class Bounded(unittest.TestCase):
         """Two lines: terminals of different ones do not reach each other, sampled or not."""
         with tempfile.TemporaryDirectory(prefix="selvage-interrupt-") as directory:
             net = os.path.join(directory, "cut.net")
-            ok("faults", "mesh:300000x1", "--port", "sw99999-0/3", "-o", net, timeout=600)
+            ok("faults", "mesh:%dx1" % LONG, "--port", "sw%d-0/3" % (LONG // 3 - 1), "-o", net, timeout=600)
             text = ok("info", net, timeout=600).out
-            self.assertRegex(text, r"\ncomponents     2\ndiameter       at least 19\d{4} \(distances from \d+ of 300000 "
-                             r"switches\)\n")
-            self.assertIn("\nunreachable    %d ordered pairs of terminals\n" % (2 * 100000 * 200000), text)
+            found = re.search(r"\ncomponents     2\ndiameter       at least (\d+) \(distances from \d+ of %d "
+                              r"switches\)\n" % LONG, text)
+            self.assertIsNotNone(found, text)
+            self.assertTrue(LONG * 0.63 < int(found[1]) < LONG * 2 // 3, found[1])
+            self.assertIn("\nunreachable    %d ordered pairs of terminals\n" % (2 * LONG // 3 * (LONG * 2 // 3)), text)
 
     def test_usual_fabrics_are_not(self):
         for spec in "torus:10x10x10", "kary:k=10,n=3", "mesh:3000x1":
