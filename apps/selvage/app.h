@@ -90,6 +90,9 @@ typedef struct app_limit {
 /* EXIT_USAGE when one of these numbers is out of its limits, else -1. */
 int app_check_limits(struct app *app, const app_limit *limits, size_t count);
 
+/* Warns where fewer VLs are used than were asked for (--vls; UINT64_MAX: not given). */
+void app_warn_vls(struct app *app, uint64_t asked, unsigned used);
+
 /* EXIT_USAGE when more than one of these arguments is "-", else -1. NULL is fine. */
 int app_one_stream(struct app *app, const char *stream, const char *const *uses, size_t count);
 

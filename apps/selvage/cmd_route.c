@@ -271,11 +271,7 @@ static unsigned lanes_of_links(const sv_fabric *f)
 static void warn_lanes(struct app *app, const struct route *o, const sv_fabric *f, unsigned used)
 {
     unsigned offered = lanes_of_links(f);
-    if (o->vls != NOT_GIVEN && o->vls > SV_HARDWARE_LANES && used <= SV_HARDWARE_LANES)
-        sv_warn(app->ctx,
-                "--vls %llu: no more than %d VLs are used unless they are needed, as InfiniBand "
-                "has no more",
-                (unsigned long long)o->vls, SV_HARDWARE_LANES);
+    app_warn_vls(app, o->vls, used);
     if (offered > 0 && used > offered)
         sv_warn(app->ctx,
                 "these tables use %u VLs, and links offer %u: for these switches give --vls %u",

@@ -30,12 +30,17 @@ sv_status sim_route(struct app *app, struct sim *sim)
                                       .options = o->engine_options.at,
                                       .num_options = o->engine_options.length};
     sv_selection tried;
+    sv_route_report report;
     SV_TRY(app_load(app, o->input, &sim->f));
     sim->engine = o->engine;
-    if (strcmp(o->engine, "auto") != 0)
-        return sv_route(app->ctx, sim->f, o->engine, &request, &sim->r, NULL);
-    SV_TRY(sv_route_auto(app->ctx, sim->f, &request, SV_TRAFFIC_MANAGED, &sim->r, NULL, &tried));
-    sim->engine = tried.candidates[tried.chosen].engine;
+    if (strcmp(o->engine, "auto") != 0) {
+        SV_TRY(sv_route(app->ctx, sim->f, o->engine, &request, &sim->r, &report));
+    } else {
+        SV_TRY(sv_route_auto(app->ctx, sim->f, &request, SV_TRAFFIC_MANAGED, &sim->r, &report,
+                             &tried));
+        sim->engine = tried.candidates[tried.chosen].engine;
+    }
+    app_warn_vls(app, o->vls, report.vls_used);
     return SV_OK;
 }
 

@@ -128,6 +128,11 @@ static int find_span(struct app *app, struct replay_options *o, const sv_allocat
 {
     sv_replay_plan *plan = &o->plan;
     plan->begin = plan->until = SV_TIME_UNKNOWN;
+    if (history->begin == SV_TIME_UNKNOWN && (o->begin == NULL || o->until == NULL))
+        return app_exit(app, sv_fail(app->ctx, SV_BAD_INPUT,
+                                     "%s: tells no times of jobs: give --begin and --until, or a "
+                                     "history with times (sacct --parsable2)",
+                                     o->inputs[1]));
     if (o->begin != NULL &&
         sv_allocations_moment(app->ctx, history, o->begin, &plan->begin) != SV_OK)
         return app_usage_error(app, "--begin: %s", sv_ctx_message(app->ctx));

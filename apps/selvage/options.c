@@ -184,6 +184,15 @@ int app_check_limits(struct app *app, const app_limit *limits, size_t count)
     return -1;
 }
 
+void app_warn_vls(struct app *app, uint64_t asked, unsigned used)
+{
+    if (asked != UINT64_MAX && asked > SV_HARDWARE_LANES && used <= SV_HARDWARE_LANES)
+        sv_warn(app->ctx,
+                "--vls %llu: no more than %d VLs are used unless they are needed, as InfiniBand "
+                "has no more",
+                (unsigned long long)asked, SV_HARDWARE_LANES);
+}
+
 int app_one_stream(struct app *app, const char *stream, const char *const *uses, size_t count)
 {
     size_t used = 0;

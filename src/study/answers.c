@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/ctx.h"
 #include "study/cases.h"
 #include "study/schema.h"
 
@@ -63,6 +64,11 @@ static sv_status check_version(sv_ctx *ctx, const char *path, sqlite3 *db)
     return sv_database_check(ctx, db, path);
 }
 
+static int is_cancelled(void *ctx)
+{
+    return sv_cancelled(ctx);
+}
+
 sv_status sv_answers_open(sv_ctx *ctx, const char *path, sqlite3 **db)
 {
     sqlite3 *opened = NULL;
@@ -73,6 +79,7 @@ sv_status sv_answers_open(sv_ctx *ctx, const char *path, sqlite3 **db)
                          opened == NULL ? "out of memory" : sqlite3_errmsg(opened));
     if (status == SV_OK) {
         sqlite3_busy_timeout(opened, 10000); /* a study may be writing to it */
+        sqlite3_progress_handler(opened, 100000, is_cancelled, ctx);
         status = check_version(ctx, path, opened);
     }
     if (status == SV_OK)

@@ -20,6 +20,11 @@ sv_status sv_database_fail(sv_ctx *ctx, sqlite3 *db, const char *path, const cha
     const char *why = db != NULL ? sqlite3_errmsg(db) : "out of memory";
     if (path == NULL)
         path = sqlite3_db_filename(db, "main");
+    if (code == SQLITE_READONLY_ROLLBACK)
+        return sv_fail(ctx, SV_BAD_INPUT,
+                       "%s: the journal beside it (%s-journal) is of a writer who died, or not its "
+                       "own: run a study on it, or remove the journal if it does not belong there",
+                       path, path);
     switch (code == SQLITE_IOERR_SHORT_READ ? SQLITE_CORRUPT : code & 0xff) {
     case SQLITE_NOMEM:
         return sv_fail(ctx, SV_NO_MEMORY, "out of memory");
@@ -28,6 +33,8 @@ sv_status sv_database_fail(sv_ctx *ctx, sqlite3 *db, const char *path, const cha
     case SQLITE_CORRUPT:
         return sv_fail(ctx, SV_BAD_INPUT, "%s: is damaged (%s): take a copy, or a new database",
                        path, why);
+    case SQLITE_INTERRUPT:
+        return sv_fail(ctx, SV_CANCELLED, "cancelled while %s was read", path);
     case SQLITE_ERROR:
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:

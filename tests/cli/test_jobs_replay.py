@@ -165,6 +165,9 @@ class Replay(Base):
         self.expect_error(3, "h:2: ", "jobs", "replay", TREE,
                           self.write("h", HISTORY.replace("host[0-5]", "host[5-0]")))
 
+        self.expect_error(3, "h: tells no times of jobs: give --begin and --until", "jobs", "replay", TREE,
+                          self.write("h", "host0 a\nhost5 a\n"))
+
     def expect_error_lines(self, code, text, *arguments):
         """As expect_error, below warnings."""
         result = selvage(*arguments)

@@ -3,12 +3,14 @@
 import os
 import re
 import shutil
+import signal
 import sqlite3
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from support.command import selvage  # noqa: E402
+from support.command import SELVAGE, selvage  # noqa: E402
 from support.studying import Case  # noqa: E402
 
 PLAN = ("study", "run", "-f", "mesh:2x2,hosts=2", "-e", "updn,dor", "--seeds", "1..3", "--links", "0,1")
@@ -122,6 +124,28 @@ class Damaged(Case):
             result = selvage(*arguments, timeout=60)
             self.assertEqual(result.code, 3, arguments)
             self.assertIn("not a regular file", result.err)
+
+    def test_a_journal_of_somebody(self):
+        self.put(self.good)
+        with open(self.bad + "-journal", "wb") as file:
+            file.write(bytes(range(1, 256)) * 32)
+        for arguments in ("study", "summary", "--db", self.bad), ("report", self.bad, "--text"):
+            result = selvage(*arguments)
+            self.assertEqual(result.code, 3, result.err)
+            self.assertIn(self.bad + "-journal", result.err)
+
+    def test_what_never_ends_can_be_interrupted(self):
+        names = [name for name, in self.ask("SELECT name FROM pragma_table_info('result')", db=self.path("good.db"))]
+        self.put(self.changed("ALTER TABLE result RENAME TO real", "CREATE VIEW result AS WITH RECURSIVE n(x) AS (SELECT 1 "
+                              "UNION ALL SELECT x + 1 FROM n) SELECT %s FROM real, n" % ", ".join("real." + n for n in names)))
+        for arguments in ("study", "summary", "--db", self.bad), ("report", self.bad, "--text"):
+            process = subprocess.Popen([SELVAGE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            with self.assertRaises(subprocess.TimeoutExpired):
+                process.communicate(timeout=1)
+            process.send_signal(signal.SIGINT)
+            out, said = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, out), (130, b""), said)
+            self.assertIn(b"cancelled", said)
 
 
 if __name__ == "__main__":

@@ -180,6 +180,9 @@ class Lanes(Base):
             self.assertEqual(result.err, "selvage: warning: --vls 20: no more than 15 VLs are used unless they are "
                              "needed, as InfiniBand has no more\n")
 
+        result = ok("sim", "torus:5x5,hosts=2,vls=15", "-e", "weave", "--vls", "20")
+        self.assertEqual(result.err.count("warning: --vls 20: no more than 15 VLs are used"), 1, result.err)
+
     def test_more_than_links_offer(self):
         result = ok("route", "torus:5x5,hosts=2,vls=4", "-e", "nue", "--vls", "6", "-o", self.path("more"))
         self.assertEqual(result.err, "selvage: warning: these tables use 6 VLs, and links offer 4: for these switches "
