@@ -17,6 +17,7 @@ quick | deep) ;;
 *) echo "usage: tools/check.sh quick|deep" >&2; exit 2 ;;
 esac
 jobs=$(nproc)
+at_once=$jobs # tests
 temporary=$(mktemp -d)
 log=$temporary/log
 results=$temporary/results
@@ -77,7 +78,7 @@ tests() {
     trials=$2
     shift 2
     SELVAGE_TRIALS=${SELVAGE_TRIALS:-$trials} tools/tests.py "$directory" --results "$results" \
-        -j "$jobs" "$@"
+        -j "$at_once" "$@"
 }
 
 # The libraries have no mutable globals but the lock around METIS (docs/decisions/0004).
@@ -104,8 +105,10 @@ quick() {
     step "folders include only those above them" tools/layers.py
     step "build with gcc, warnings are errors" build build/check gcc all
     step "no mutable globals" globals
+    at_once=$((jobs + 1)) # a third of their time they wait: for Ctrl-C, for what they started
     step "unit, oom, cli, docs, oracles (fewer trials), mutants of what changed" \
         tests build/check 0.2 -L 'unit|oom|cli|docs|oracle' -LE deep
+    at_once=$jobs
     step "one run with the real OpenSM and ibsim, one page in Chromium" \
         tests build/check 0.2 -L 'live|web' -LE deep
     step "build with ASan and UBSan (unit and oom tests, fuzz targets)" sanitized sanitized

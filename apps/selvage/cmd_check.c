@@ -169,8 +169,12 @@ static void transition_text(sv_text *out, const app_sides *x, const sv_transitio
 {
     const sv_fabric *f = x->f;
     const sv_routes *r = x->r;
-    static const char *const names[] = {"yes, whatever the order", "no: not in every order",
-                                        "undecided"};
+    static const char *const names[SV_VERDICT_COUNT] = {
+        [SV_VERDICT_UNJUDGED] = "not judged",
+        [SV_VERDICT_YES] = "yes, whatever the order",
+        [SV_VERDICT_NO] = "no: not in every order",
+        [SV_VERDICT_UNKNOWN] = "undecided",
+    };
     sv_text_print(out, "changes        %llu blocks of 64 LIDs\n",
                   (unsigned long long)t->changed_blocks);
     if (t->dead_ends == 0)

@@ -9,6 +9,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from support.command import ok  # noqa: E402
+from support.trials import trials  # noqa: E402
 
 SPECS = ("kary:k=4,n=2,hosts=4", "torus:3x3,hosts=2", "random:switches=8,links=16,total=24",
          "dragonfly:a=3,p=2,h=1,g=4")
@@ -86,7 +87,7 @@ class Decisions(unittest.TestCase):
                     os.unlink(self.path(name))
             kept, last, acted = [], None, False
             engine = self.draw.choice(("sar", "weave", "dfsssp"))
-            for _ in range(8):
+            for _ in range(max(8, trials(8))):  # fewer would not meet every decision
                 again = last is not None and self.draw.random() < 0.3
                 jobs = last if again else self.jobs(at)
                 floor = self.draw.choice(("0", "0", "1h"))

@@ -21,9 +21,13 @@ import os
 import random
 import re
 import subprocess
+import sys
 import unittest
 from collections import Counter, defaultdict, deque
 from functools import lru_cache
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support.trials import trials  # noqa: E402
 
 SELVAGE = os.environ.get("SELVAGE", "selvage")
 
@@ -402,7 +406,7 @@ FAMILIES = ("mesh", "torus", "hypercube", "kary", "xgft", "kautz", "dragonfly", 
 def draws(seed, number):
     rng = random.Random(seed)
     for family in FAMILIES:
-        for _ in range(number):
+        for _ in range(trials(number)):
             yield rng, *draw(rng, family)
 
 
