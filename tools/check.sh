@@ -17,7 +17,7 @@ quick | deep) ;;
 *) echo "usage: tools/check.sh quick|deep" >&2; exit 2 ;;
 esac
 jobs=$(nproc)
-at_once=$jobs # tests
+at_once=$((jobs + 1)) # tests: a third of their time they wait, for Ctrl-C, for what they started
 temporary=$(mktemp -d)
 log=$temporary/log
 results=$temporary/results
@@ -105,10 +105,8 @@ quick() {
     step "folders include only those above them" tools/layers.py
     step "build with gcc, warnings are errors" build build/check gcc all
     step "no mutable globals" globals
-    at_once=$((jobs + 1)) # a third of their time they wait: for Ctrl-C, for what they started
     step "unit, oom, cli, docs, oracles (fewer trials), mutants of what changed" \
         tests build/check 0.2 -L 'unit|oom|cli|docs|oracle' -LE deep
-    at_once=$jobs
     step "one run with the real OpenSM and ibsim, one page in Chromium" \
         tests build/check 0.2 -L 'live|web' -LE deep
     step "build with ASan and UBSan (unit and oom tests, fuzz targets)" sanitized sanitized
