@@ -9,7 +9,7 @@
 #
 #   SELVAGE_TRIALS        a factor on all trials (quick: 0.2, deep: 1)
 #   SELVAGE_MUTANTS       which mutants (quick: changed, deep: all; tests/support/mutate.py)
-#   SELVAGE_FUZZ_SECONDS  how long each fuzz target runs in the deep tier (10)
+#   SELVAGE_FUZZ_SECONDS  how long each fuzz target runs in the deep tier (6)
 set -eu
 tier=${1:-}
 case $tier in
@@ -132,7 +132,7 @@ deep() {
     step "the plugin inside the real OpenSM with ASan and UBSan" \
         tests build/asan 1 -L sanitized-live
     step "build without the optional parts" without_options
-    step "fuzzing, ${SELVAGE_FUZZ_SECONDS:-10} s a target" tools/fuzz.sh "${SELVAGE_FUZZ_SECONDS:-10}"
+    step "fuzzing, ${SELVAGE_FUZZ_SECONDS:-6} s a target" tools/fuzz.sh "${SELVAGE_FUZZ_SECONDS:-6}"
 }
 
 $tier
