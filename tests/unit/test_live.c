@@ -656,6 +656,15 @@ static void test_trees_stay(void **state)
     assert_int_equal(stayed, 17); /* all cables that are in no tree of 16 switches */
 }
 
+/* All of a short file. */
+static void read_text(const char *path, char *text, size_t size)
+{
+    FILE *in = fopen(path, "r");
+    assert_non_null(in);
+    text[fread(text, 1, size - 1, in)] = 0;
+    fclose(in);
+}
+
 static void test_status_files(void **state)
 {
     (void)state;
@@ -668,26 +677,20 @@ static void test_status_files(void **state)
     assert_true(mkdtemp(path) != NULL);
     snprintf(file, sizeof file, "%s/status", path);
     OK(ctx, sv_live_write_json(ctx, &status, file));
-    FILE *in = fopen(file, "r");
-    text[fread(text, 1, sizeof text - 1, in)] = 0;
-    fclose(in);
+    read_text(file, text, sizeof text);
     assert_non_null(strstr(text, "\"proven\": true"));
     assert_non_null(strstr(text, "\"dry_run_proven\": false"));
     assert_non_null(strstr(text, "\"last_fault\": null"));
     assert_non_null(strstr(text, "a \\\"manager\\\""));
     OK(ctx, sv_live_write_prometheus(ctx, &status, file));
-    in = fopen(file, "r");
-    text[fread(text, 1, sizeof text - 1, in)] = 0;
-    fclose(in);
+    read_text(file, text, sizeof text);
     assert_non_null(strstr(text, "\nselvage_proven 1\n"));
     assert_non_null(strstr(text, "\nselvage_sweeps_total 3\n"));
     /* Tables that are not in the switches are proven to nobody. */
     status.active = false;
     status.dry_run = true;
     OK(ctx, sv_live_write_prometheus(ctx, &status, file));
-    in = fopen(file, "r");
-    text[fread(text, 1, sizeof text - 1, in)] = 0;
-    fclose(in);
+    read_text(file, text, sizeof text);
     assert_non_null(strstr(text, "\nselvage_proven 0\n"));
     assert_non_null(strstr(text, "\nselvage_dry_run_proven 1\n"));
     FAILS(ctx, sv_live_write_json(ctx, &status, "/does/not/exist/status"), SV_IO, "status");
@@ -698,9 +701,7 @@ static void test_status_files(void **state)
     status.last.hops = NAN;
     status.seconds = INFINITY;
     OK(ctx, sv_live_write_prometheus(ctx, &status, file));
-    in = fopen(file, "r");
-    text[fread(text, 1, sizeof text - 1, in)] = 0;
-    fclose(in);
+    read_text(file, text, sizeof text);
     assert_non_null(strstr(text, ",engine=\"a\\\"b\\\\c\\nd\xc3\xa9\xef\xbf\xbd\",how="));
     assert_non_null(strstr(text, "{phase=\"\\\"\"} 1\n"));
     assert_non_null(strstr(text, "\nselvage_hops_avg NaN\n"));
