@@ -165,7 +165,8 @@ static void print_prometheus(sv_text *out, const sv_live_status *s)
     metric(out, "heartbeat_interval_seconds", "gauge",
            "How often that is written; 0: only when something happens.", s->heartbeat_seconds);
     metric(out, "proven", "gauge",
-           "Whether the tables in use are proven free of credit loops and forwarding loops.",
+           "Whether the tables in the switches are selvage's, and proven free of credit loops and "
+           "forwarding loops.",
            s->active && r->proven);
     metric(out, "dry_run_proven", "gauge",
            "In a dry run: whether the tables that would be handed over are proven.",

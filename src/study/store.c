@@ -36,11 +36,11 @@ sv_status sv__store_fail(const sv__store_db *store, const char *doing)
  * where two could wait for each other: when several find what a process that was killed has left
  * half done, or when the journal changes its kind.
  */
-static bool is_busy(const sv__store_db *store, int code, int *attempt)
+static bool is_busy(const sv__store_db *store, int code, uint64_t since)
 {
     const struct timespec moment = {.tv_nsec = AGAIN_MS * 1000000L};
-    if ((code & 0xff) != SQLITE_BUSY || ++*attempt > PATIENCE_MS / AGAIN_MS ||
-        sv_cancelled(store->ctx))
+    if ((code & 0xff) != SQLITE_BUSY ||
+        sv_now_ns(store->ctx) - since > PATIENCE_MS * UINT64_C(1000000) || sv_cancelled(store->ctx))
         return false;
     nanosleep(&moment, NULL);
     return true;
@@ -48,10 +48,11 @@ static bool is_busy(const sv__store_db *store, int code, int *attempt)
 
 sv_status sv__store_run(const sv__store_db *store, const char *sql, const char *doing)
 {
-    int code, attempt = 0;
+    const uint64_t since = sv_now_ns(store->ctx);
+    int code;
     do
         code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
-    while (is_busy(store, code, &attempt));
+    while (is_busy(store, code, since));
     return code == SQLITE_OK ? SV_OK : sv__store_fail(store, doing);
 }
 
@@ -70,10 +71,11 @@ static int ask(const sv__store_db *store, const char *sql, int64_t *value)
 /* The number that a pragma or a query gives. */
 static sv_status number(const sv__store_db *store, const char *sql, int64_t *value)
 {
-    int code, attempt = 0;
+    const uint64_t since = sv_now_ns(store->ctx);
+    int code;
     do
         code = ask(store, sql, value);
-    while (is_busy(store, code, &attempt));
+    while (is_busy(store, code, since));
     return code == SQLITE_ROW || code == SQLITE_DONE ? SV_OK : sv__store_fail(store, "read");
 }
 
