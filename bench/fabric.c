@@ -4,6 +4,7 @@
  *
  * usage: bench_fabric [SPEC…]   (default: the two sizes that docs/performance.md states)
  */
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,9 @@
  *
  * Routes and checks, and prints a line of JSON: seconds and peak memory of each phase. Phases are
  * told apart by what the library shows as progress; one lasts until the next shows up. The first
- * try, whether sssp's tables fit one lane, counts as "try".
+ * try, whether sssp's tables fit one VL, counts as "try".
  */
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static void enter(struct watch *watch, int phase)
     watch->began = at;
 }
 
-/* "lanes" is the laying once it goes over all switches twice (the try looks at few destinations).
+/* "VLs" is the laying once it goes over all switches twice (the try looks at few destinations).
  */
 static void progress(void *user, const char *what, uint64_t done, uint64_t total)
 {
@@ -40,7 +41,7 @@ static void progress(void *user, const char *what, uint64_t done, uint64_t total
     int phase = watch->phase;
     (void)done;
     (void)total;
-    if (strcmp(what, "lanes") == 0 && phase == TRY)
+    if (strcmp(what, "vls") == 0 && phase == TRY)
         phase = LAY;
     else if (strcmp(what, "enriching") == 0)
         phase = ENRICH;

@@ -6,6 +6,7 @@
  * One thread. Without arguments the figures of docs/performance.md. Flows are pairs of a matching:
  * drawn, followed, and given their share of the most crowded channel on the way.
  */
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static void show_rest(sv_ctx *ctx, const sv_fabric *f, const sv_routes *r)
     const sv_lost_plan plan = {.seed = 1, .trials = 100, .failures = numbers, .count = 4};
     sv_load load;
     sv_stretch stretch;
-    sv_lane_use lanes;
+    sv_vl_use vls;
     sv_bound bound;
     sv_lost lost[4];
     double begin = now();
@@ -46,8 +47,8 @@ static void show_rest(sv_ctx *ctx, const sv_fabric *f, const sv_routes *r)
     must(ctx, sv_routes_stretch(ctx, f, r, &stretch));
     printf(", stretch %.3f s", now() - begin);
     begin = now();
-    must(ctx, sv_routes_lanes(ctx, f, r, &lanes));
-    printf(", lanes %.3f s", now() - begin);
+    must(ctx, sv_routes_vls(ctx, f, r, &vls));
+    printf(", VLs %.3f s", now() - begin);
     begin = now();
     must(ctx, sv_routes_bound(ctx, f, r, &bound));
     printf(", bounds %.3f s", now() - begin);

@@ -15,6 +15,7 @@
  * The wait is the plan's: packets of before are to leave (`settle`), and that takes at least so
  * long.
  */
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +24,11 @@
 enum { MESSAGE = 1 << 20, CABLES = 2, FLOW_FROM = 0, FLOW_TO = 2, OTHER_TO = 3 };
 
 struct watch {
-    uint64_t sample;                   /* ticks */
-    uint64_t *packets;                 /* [rows × CABLES]: granted */
-    size_t rows;                       /* that there is room for */
-    sv_channel cable[CABLES];          /* from the first switch to the second */
-    uint64_t last, gap, gap_at, least; /* arrivals: the longest time without one, the shortest */
+    uint64_t sample;                 /* ticks */
+    uint64_t *packets;               /* [rows × CABLES]: granted */
+    size_t rows;                     /* that there is room for */
+    sv_channel cable[CABLES];        /* from the first switch to the second */
+    uint64_t last, gap, gap_at, min; /* arrivals: the longest time without one, the shortest */
     uint64_t arrived;
 };
 
@@ -50,12 +51,12 @@ static bool next(void *user, uint32_t terminal, sv_sim_message *message)
     return true;
 }
 
-static void granted(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time)
+static void granted(void *user, uint32_t packet, sv_channel out, unsigned vl, uint64_t time)
 {
     struct watch *w = user;
     uint64_t row = time / w->sample;
     (void)packet;
-    (void)lane;
+    (void)vl;
     for (unsigned k = 0; k < CABLES; k++)
         if (out.i == w->cable[k].i && row < w->rows)
             w->packets[row * CABLES + k]++;
@@ -70,8 +71,8 @@ static void arrived(void *user, uint32_t packet, uint64_t time)
         w->gap = gap;
         w->gap_at = w->last;
     }
-    if (w->arrived > 1 && (w->least == 0 || gap < w->least))
-        w->least = gap;
+    if (w->arrived > 1 && (w->min == 0 || gap < w->min))
+        w->min = gap;
     w->last = time;
 }
 
@@ -121,14 +122,14 @@ static const char *phase_at(const sv_rehearsal *r, uint64_t time)
 
 static double us(uint64_t ticks)
 {
-    return (double)ticks / (1000.0 * SV_TICKS_A_NS);
+    return (double)ticks / (1000.0 * SV_TICKS_PER_NS);
 }
 
 /* Bytes of so many packets on the wire, in GB/s. */
 static double rate(const sv_sim_model *m, uint64_t packets, uint64_t ticks)
 {
     double bytes = (double)packets * (m->mtu_bytes + m->header_bytes);
-    return ticks > 0 ? bytes / ((double)ticks / SV_TICKS_A_NS) : 0;
+    return ticks > 0 ? bytes / ((double)ticks / SV_TICKS_PER_NS) : 0;
 }
 
 /* Samples that are whole within a phase. */
@@ -144,7 +145,7 @@ static void tell_phase(const struct watch *w, const sv_sim_model *m, const char 
     printf("# phase %s: %.3f us, cable 1 %.3f GB/s, cable 2 %.3f GB/s, payload %.3f GB/s\n", name,
            us(phase->until - phase->from), rate(m, sum[0], ticks), rate(m, sum[1], ticks),
            phase->until > phase->from
-               ? (double)phase->bytes / ((double)(phase->until - phase->from) / SV_TICKS_A_NS)
+               ? (double)phase->bytes / ((double)(phase->until - phase->from) / SV_TICKS_PER_NS)
                : 0);
 }
 
@@ -161,22 +162,22 @@ static void tell(const struct watch *w, const sv_sim_model *m, const sv_rehearsa
     for (int i = 0; i < SV_REHEARSE_PHASES; i++)
         tell_phase(w, m, names[i], &r->phase[i]);
     printf("# %s; longest time without an arrival %.3f us (at %.3f ms; shortest %.3f us)\n",
-           r->done ? "done" : "not done", us(w->gap), us(w->gap_at) / 1000, us(w->least));
-    printf("# packets %llu, dropped %llu, circled %llu, overtaken %llu, inconsistent %llu\n",
-           (unsigned long long)w->arrived, (unsigned long long)r->sim->mishaps[SV_SIM_DROPPED],
-           (unsigned long long)r->sim->mishaps[SV_SIM_CIRCLED],
-           (unsigned long long)r->sim->mishaps[SV_SIM_OVERTAKEN],
+           r->done ? "done" : "not done", us(w->gap), us(w->gap_at) / 1000, us(w->min));
+    printf("# packets %llu, dropped %llu, looped %llu, overtaken %llu, inconsistent %llu\n",
+           (unsigned long long)w->arrived, (unsigned long long)r->sim->incidents[SV_SIM_DROPPED],
+           (unsigned long long)r->sim->incidents[SV_SIM_LOOPED],
+           (unsigned long long)r->sim->incidents[SV_SIM_OVERTAKEN],
            (unsigned long long)r->inconsistent);
     printf(
         "# drained in %.3f us at most, silent for %.3f us at most; %llu blocks, %llu datagrams\n",
-        us(r->drain_most), us(r->held_most), (unsigned long long)r->blocks,
+        us(r->drain_max), us(r->held_max), (unsigned long long)r->blocks,
         (unsigned long long)r->datagrams);
 }
 
 static void run(sv_ctx *ctx, const sv_fabric *f, bool over, uint64_t delay, struct watch *w,
                 sv_sim_model *model)
 {
-    enum { US = 1000 * SV_TICKS_A_NS };
+    enum { US = 1000 * SV_TICKS_PER_NS };
     static const uint32_t application[] = {0, SV_NONE, 0, SV_NONE};
     sv_routes *one = tables(ctx, f, 0), *other = tables(ctx, f, 0), *high = tables(ctx, f, 1);
     sv_routes *before = NULL, *after = NULL;
@@ -194,15 +195,15 @@ static void run(sv_ctx *ctx, const sv_fabric *f, bool over, uint64_t delay, stru
     uint32_t destination = after->first[f->num_switches + FLOW_TO];
     const sv_sim_source source = {.user = &destination, .next = next};
     const sv_sim_watch watch = {.user = w, .granted = granted, .arrived = arrived};
-    model->lanes = 2;
+    model->vls = 2;
     const sv_rehearsal_request q = {.way = SV_REHEARSE_FIVE,
                                     .plan = plan,
                                     .model = *model,
                                     .control = {.limit = SV_NEVER},
                                     .source = &source,
                                     .begin = delay,
-                                    .delay_least = 5 * US,
-                                    .delay_most = 50 * US,
+                                    .delay_min = 5 * US,
+                                    .delay_max = 50 * US,
                                     .retry = 200 * US,
                                     .window = 4,
                                     .ack = US,
@@ -246,8 +247,8 @@ int main(int argc, char **argv)
                                    "[NAME=VALUE…]\n"),
                    2;
     }
-    uint64_t delay = (uint64_t)(times[0] * 1000 * 1000) * SV_TICKS_A_NS;
-    watch.sample = (uint64_t)(times[1] * 1000) * SV_TICKS_A_NS;
+    uint64_t delay = (uint64_t)(times[0] * 1000 * 1000) * SV_TICKS_PER_NS;
+    watch.sample = (uint64_t)(times[1] * 1000) * SV_TICKS_PER_NS;
     watch.rows = (size_t)(5 * delay / watch.sample + 100);
     watch.packets = calloc(watch.rows * CABLES, sizeof *watch.packets);
     if (watch.packets == NULL)

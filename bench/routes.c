@@ -7,6 +7,7 @@
  * One thread for engines; checks use what the machine has. Peak memory is that of the process so
  * far, the fabric included.
  */
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,37 +56,37 @@ static double time_engine(sv_ctx *ctx, const sv_fabric *fabric, const char *engi
     return seconds[times / 2];
 }
 
-/* Spreads destinations over lanes, so that a check has to look at all of them. */
-static void use_lanes(sv_ctx *ctx, sv_routes *routes, unsigned lanes)
+/* Spreads destinations over VLs, so that a check has to look at all of them. */
+static void use_vls(sv_ctx *ctx, sv_routes *routes, unsigned vls)
 {
-    sv_lanes identity;
-    for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
-        identity.of_sl[sl] = (uint8_t)(sl % lanes);
-    uint32_t table = sv_routes_lane_table(ctx, routes, &identity);
+    sv_sl2vl identity;
+    for (unsigned sl = 0; sl < SV_MAX_SLS; sl++)
+        identity.of_sl[sl] = (uint8_t)(sl % vls);
+    uint32_t table = sv_routes_sl2vl_table(ctx, routes, &identity);
     for (uint32_t v = 0; v < routes->num_switches + routes->num_terminals; v++)
-        routes->lanes_of[v] = (uint16_t)table;
+        routes->vls_of[v] = (uint16_t)table;
     must(ctx, sv_routes_set_sl_form(ctx, routes, SV_SL_BY_SWITCH));
     for (uint32_t d = 0; d < routes->num_destinations; d++) {
         uint8_t *row = sv_routes_sl_row(ctx, routes, d);
         for (uint32_t s = 0; s < routes->num_switches; s++)
-            row[s] = (uint8_t)((d + s) % lanes);
+            row[s] = (uint8_t)((d + s) % vls);
     }
 }
 
-static void show(const char *spec, const char *engine, unsigned lanes)
+static void show(const char *spec, const char *engine, unsigned vls)
 {
     sv_ctx *ctx = sv_ctx_new(NULL);
     sv_fabric *fabric = load(ctx, spec);
     sv_routes *routes = NULL;
     sv_verification *found = NULL;
     double seconds = time_engine(ctx, fabric, engine, 1, &routes);
-    if (lanes > 1)
-        use_lanes(ctx, routes, lanes);
+    if (vls > 1)
+        use_vls(ctx, routes, vls);
     double begin = now();
     must(ctx, sv_verify(ctx, fabric, routes, NULL, &found));
-    printf("%-34s %-6s %u lane%s: routed in %.3f s, checked in %.3f s (%llu dependencies, %s), "
+    printf("%-34s %-6s %u VL%s: routed in %.3f s, checked in %.3f s (%llu dependencies, %s), "
            "peak %.0f MB\n",
-           spec, engine, lanes, lanes == 1 ? " " : "s", seconds, now() - begin,
+           spec, engine, vls, vls == 1 ? " " : "s", seconds, now() - begin,
            (unsigned long long)found->dependencies,
            found->deadlock_free[SV_TRAFFIC_ALL] == SV_VERDICT_YES ? "free" : "not free", peak_mb());
     fflush(stdout);

@@ -10,6 +10,7 @@
  * and acknowledges each message with a packet of 58 bytes). Runs without it take turns with those,
  * and against_plain is the time of one by that of the other, the best of each.
  */
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static bool next_message(void *user, uint32_t t, sv_sim_message *message)
 
 /* ---- policies that do as little as they can ---- */
 
-static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status choose(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     (void)user, (void)stage, (void)now, (void)terminal, (void)message, (void)offset;
@@ -44,14 +45,14 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
     return SV_OK;
 }
 
-static sv_status depart(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
+static sv_status depart(void *user, sv_sim_run *stage, uint64_t now, sv_channel out,
                         uint64_t waited, sv_sim_head *head)
 {
     (void)user, (void)stage, (void)now, (void)out, (void)waited, (void)head;
     return SV_OK;
 }
 
-static sv_status deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status deliver(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                          sv_sim_head *head)
 {
     const struct exchange *e = user;
@@ -116,20 +117,20 @@ int main(int argc, char **argv)
                          .routes = routes};
     const sv_sim_source source = {.user = &e, .next = next_message, .threads = true};
     sv_sim_setup setup = {.source = &source,
-                          .model = {.cable = 43 * SV_TICKS_A_NS,
-                                    .credit = 43 * SV_TICKS_A_NS,
-                                    .switch_delay = 100 * SV_TICKS_A_NS,
+                          .model = {.cable = 43 * SV_TICKS_PER_NS,
+                                    .credit = 43 * SV_TICKS_PER_NS,
+                                    .switch_delay = 100 * SV_TICKS_PER_NS,
                                     .input = 128,
                                     .output = 78,
                                     .speedup = 150,
                                     .ways = 3,
-                                    .lanes = argc > 5 ? (uint32_t)atoi(argv[5]) : 1,
+                                    .vls = argc > 5 ? (uint32_t)atoi(argv[5]) : 1,
                                     .mtu_bytes = 2048,
                                     .header_bytes = 26,
                                     .inject = 450,
                                     .drain = 450,
-                                    .pause = 10 * SV_TICKS_A_NS,
-                                    .period = 110 * SV_TICKS_A_NS,
+                                    .pause = 10 * SV_TICKS_PER_NS,
+                                    .period = 110 * SV_TICKS_PER_NS,
                                     .open = 16,
                                     .voq = true},
                           .control = {.limit = SV_NEVER}};

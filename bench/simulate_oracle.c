@@ -4,6 +4,7 @@
  *
  *     bench_simulate_oracle FABRIC ENGINE [ROUNDS]   as JSON
  */
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "bench.h"
 #include "oracle/sim_oracle.h"
 
-enum { MOST_HOPS = 64, BYTES = 2048, HEADER = 26 };
+enum { MAX_HOPS = 64, BYTES = 2048, HEADER = 26 };
 
 struct work {
     sv_fabric *fabric;
@@ -62,20 +63,20 @@ static void arrived(void *user, uint32_t packet, uint64_t time)
     w->arrived[w->packet[packet]] = time;
 }
 
-static const sv_sim_model model = {.cable = 43 * SV_TICKS_A_NS,
-                                   .credit = 43 * SV_TICKS_A_NS,
-                                   .switch_delay = 100 * SV_TICKS_A_NS,
+static const sv_sim_model model = {.cable = 43 * SV_TICKS_PER_NS,
+                                   .credit = 43 * SV_TICKS_PER_NS,
+                                   .switch_delay = 100 * SV_TICKS_PER_NS,
                                    .input = 128,
                                    .output = 78,
                                    .speedup = 150,
                                    .ways = 3,
-                                   .lanes = 8,
+                                   .vls = 8,
                                    .mtu_bytes = BYTES,
                                    .header_bytes = HEADER,
                                    .inject = 450,
                                    .drain = 450,
-                                   .pause = 10 * SV_TICKS_A_NS,
-                                   .period = 100 * SV_TICKS_A_NS,
+                                   .pause = 10 * SV_TICKS_PER_NS,
+                                   .period = 100 * SV_TICKS_PER_NS,
                                    .open = 4,
                                    .voq = true};
 
@@ -99,14 +100,14 @@ static void trace(sv_ctx *ctx, const struct work *w, uint32_t t, uint32_t k, ora
                   oracle_hop *hops, uint64_t *granted)
 {
     const sv_fabric *f = w->fabric;
-    sv_hop_taken taken[MOST_HOPS];
+    sv_hop_taken taken[MAX_HOPS];
     uint32_t count, to = partner(w, t, k);
     sv_node from = {f->num_switches + t}, at;
     must(ctx, sv_routes_trace(f, w->routes, from, to, sv_route_sl(w->routes, from, to), taken,
-                              MOST_HOPS, &count, &at) == SV_TRACE_ARRIVED);
+                              MAX_HOPS, &count, &at) == SV_TRACE_ARRIVED);
     for (uint32_t i = 0; i < count; i++)
         hops[i] =
-            (oracle_hop){f->tail[taken[i].channel.i].i, f->port[taken[i].channel.i], taken[i].lane};
+            (oracle_hop){f->tail[taken[i].channel.i].i, f->port[taken[i].channel.i], taken[i].vl};
     *p = (oracle_packet){.message = t * w->rounds + k,
                          .length = BYTES + HEADER,
                          .num_hops = count,
@@ -119,13 +120,13 @@ static double run_slow(sv_ctx *ctx, const struct work *w, bool *same)
     const sv_fabric *f = w->fabric;
     uint32_t count = f->num_terminals * w->rounds, cables = 0;
     oracle_packet *packets = calloc(count, sizeof *packets);
-    oracle_hop *hops = calloc((size_t)count * MOST_HOPS, sizeof *hops);
-    uint64_t *granted = calloc((size_t)count * MOST_HOPS, sizeof *granted);
+    oracle_hop *hops = calloc((size_t)count * MAX_HOPS, sizeof *hops);
+    uint64_t *granted = calloc((size_t)count * MAX_HOPS, sizeof *granted);
     uint32_t *ports = calloc(f->num_switches, sizeof *ports);
     oracle_cable *cable = calloc(f->num_channels, sizeof *cable);
     for (uint32_t i = 0; i < count; i++)
-        trace(ctx, w, i / w->rounds, i % w->rounds, &packets[i], hops + (size_t)i * MOST_HOPS,
-              granted + (size_t)i * MOST_HOPS);
+        trace(ctx, w, i / w->rounds, i % w->rounds, &packets[i], hops + (size_t)i * MAX_HOPS,
+              granted + (size_t)i * MAX_HOPS);
     for (uint32_t s = 0; s < f->num_switches; s++)
         ports[s] = f->switches[s].ports;
     for (uint32_t c = 0; c < f->num_channels; c++)
@@ -140,7 +141,7 @@ static double run_slow(sv_ctx *ctx, const struct work *w, bool *same)
                                   .output = model.output,
                                   .speedup = model.speedup,
                                   .ways = model.ways,
-                                  .lanes = model.lanes,
+                                  .vls = model.vls,
                                   .inject = model.inject,
                                   .drain = model.drain,
                                   .pause = model.pause,

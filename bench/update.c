@@ -8,6 +8,7 @@
  * old tables to the new ones is planned. One thread. Times mean little on a shared machine: the
  * ratio of planning to routing, both of the same run, means more.
  */
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,10 +51,10 @@ static sv_routes *carry(sv_ctx *ctx, const sv_fabric *whole, const sv_routes *ol
     return carried;
 }
 
-static void show(const char *spec, const char *engine, unsigned lanes, bool repair)
+static void show(const char *spec, const char *engine, unsigned vls, bool repair)
 {
     static const char *const ways[] = {"nothing", "at-once", "steps", "repath", "never"};
-    const sv_route_request request = {.seed = 1, .vls = lanes};
+    const sv_route_request request = {.seed = 1, .vls = vls};
     const sv_repair_request mend = {
         .engine = engine, .route = &request, .traffic = SV_TRAFFIC_MANAGED};
     sv_ctx *ctx = sv_ctx_new(NULL);

@@ -30,7 +30,7 @@
  */
 #include <fcntl.h>
 #include <infiniband/umad.h>
-#include <selvage/update.h>
+#include <selvage/experimental/update.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,13 +59,13 @@ enum {
     SA_DATA = 56,        /* and of the administrator */
     NOTICE_DETAILS = 10, /* in a notice */
     MAIL = NOTICE_DETAILS + SV_FIVE_DETAILS - SV_FIVE_BYTES,
-    MOST_PEERS = 16
+    MAX_PEERS = 16
 };
 
 struct options {
     sv_five_options five;
     uint64_t drain;
-    unsigned peers[MOST_PEERS], num_peers;
+    unsigned peers[MAX_PEERS], num_peers;
     unsigned lose, lose_answers, sm;
 };
 
@@ -428,7 +428,7 @@ static bool read_options(struct options *o, int count, char **words)
             o->lose_answers = (unsigned)value;
         else if (strcmp(name, "--sm") == 0)
             o->sm = (unsigned)value;
-        else if (strcmp(name, "--peer") == 0 && o->num_peers < MOST_PEERS)
+        else if (strcmp(name, "--peer") == 0 && o->num_peers < MAX_PEERS)
             o->peers[o->num_peers++] = (unsigned)value;
         else
             return false;

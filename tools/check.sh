@@ -7,7 +7,7 @@
 # Each step prints one line with its seconds; the first that fails ends the run with its output. At
 # the end: the ten slowest tests, those that were skipped, and those that failed once (flaky).
 #
-#   SELVAGE_TRIALS        a factor on all trials (quick: 0.2, deep: 1)
+#   SELVAGE_TRIALS        a factor on all trials (quick: 0.1, deep: 1)
 #   SELVAGE_MUTANTS       which mutants (quick: changed, deep: all; tests/support/mutate.py)
 #   SELVAGE_FUZZ_SECONDS  how long each fuzz target runs in the deep tier (6)
 set -eu
@@ -17,7 +17,7 @@ quick | deep) ;;
 *) echo "usage: tools/check.sh quick|deep" >&2; exit 2 ;;
 esac
 jobs=$(nproc)
-at_once=$((jobs + 1)) # tests: a third of their time they wait, for Ctrl-C, for what they started
+at_once=$((jobs + 3)) # tests: half of their time they wait, for Ctrl-C, for what they started
 temporary=$(mktemp -d)
 log=$temporary/log
 results=$temporary/results
@@ -105,13 +105,11 @@ quick() {
     step "folders include only those above them" tools/layers.py
     step "build with gcc, warnings are errors" build build/check gcc all
     step "no mutable globals" globals
-    step "unit, oom, cli, docs, oracles (fewer trials), mutants of what changed" \
-        tests build/check 0.2 -L 'unit|oom|cli|docs|oracle' -LE deep
-    step "one run with the real OpenSM and ibsim, one page in Chromium" \
-        tests build/check 0.2 -L 'live|web' -LE deep
+    step "cli, docs, oracles (fewer trials), mutants of what changed, one run with OpenSM and ibsim, one page" \
+        tests build/check 0.1 -L 'cli|docs|oracle|live|web' -LE deep
     step "build with ASan and UBSan (unit and oom tests, fuzz targets)" sanitized sanitized
     step "unit and oom tests with ASan, UBSan and LeakSanitizer" \
-        tests build/asan 0.2 -L 'unit|oom' -LE deep
+        tests build/asan 0.1 -L 'unit|oom' -LE deep
     step "every fuzz target over its corpus" tools/fuzz.sh 0
 }
 
@@ -123,8 +121,9 @@ deep() {
         tests build/check 1 -L 'oracle|model|docs' -LE again
     step "all tests with the real OpenSM, ibsim, Slurm, MPI, and Chromium" \
         tests build/check 1 -L 'live|web' -LE quick
+    step "unit and oom tests with gcc, all trials" tests build/check 1 -L 'unit|oom'
     step "build with clang, warnings are errors" build build/clang clang all
-    step "unit and oom tests with clang, all trials" tests build/clang 1 -L 'unit|oom'
+    step "unit and oom tests with clang" tests build/clang 0.2 -L 'unit|oom'
     step "build with ASan and UBSan" sanitized all
     # Mutants and models say nothing about memory.
     step "all other tests with ASan, UBSan and LeakSanitizer" \

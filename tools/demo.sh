@@ -28,7 +28,7 @@ echo "   $out/broken.svg"
 echo "6. Routed with each engine, and the tables judged by code that knows nothing of engines (as the"
 echo "   thesis' Figure 6.2b; EFI: routes on the busiest channel, hops: channels between switches):"
 field() { sed -n "s/^ *\"$1\": *\([^,{]*\),*$/\1/p" | head -1; }
-row() { # ENGINE LANES: one line of the table; lanes needed are those of the engine's own count
+row() { # ENGINE VLS: one line of the table; VLs needed are those of the engine's own count
     "$selvage" route $out/broken.net --engine "$1" ${2:+--vls $2} -o "$out/$1$2" --json \
         >$out/report.json 2>/dev/null || true
     if ! [ -e "$out/$1$2" ]; then
@@ -42,15 +42,15 @@ row() { # ENGINE LANES: one line of the table; lanes needed are those of the eng
         "$(sed -n 's/.*"efi".*"max": \([0-9]*\).*/\1/p' $out/metrics.json)" \
         "$(sed -n 's/.*"hops".*"avg": \([0-9]*\.[0-9]\{0,3\}\).*/\1/p' $out/metrics.json)"
 }
-printf '   %-7s %5s %6s  %-13s %6s %7s\n' engine lanes needed deadlock-free EFI hops
+printf '   %-7s %5s %6s  %-13s %6s %7s\n' engine vls needed deadlock-free EFI hops
 for engine in $("$selvage" engines --json | sed -n 's/^ *"name": "\([a-z0-9-]*\)",$/\1/p'); do
     rm -rf "$out/$engine"
     row "$engine" ""
 done
 for engine in nue weave; do
-    for lanes in 1 2 4 8; do
-        rm -rf "$out/$engine$lanes"
-        row $engine $lanes
+    for vls in 1 2 4 8; do
+        rm -rf "$out/$engine$vls"
+        row $engine $vls
     done
 done
 rm -f $out/report.json $out/metrics.json
@@ -59,8 +59,8 @@ echo "   What a no means, for minhop: these packets can wait for each other for 
     sed 's/^/   /' || true
 
 echo "7. What they deliver: every terminal sends 2 KiB to every other one (as the thesis' Figure 6.2a; up to 4"
-echo "   lanes; share: of what terminals can inject):"
-simulate() { # ENGINE LANES
+echo "   VLs; share: of what terminals can inject):"
+simulate() { # ENGINE VLS
     rm -rf "$out/sim"
     if ! "$selvage" route $out/broken.net --engine "$1" --vls "$2" -o $out/sim >/dev/null 2>&1 &&
         ! [ -e $out/sim ]; then
@@ -76,13 +76,13 @@ simulate() { # ENGINE LANES
     printf '   %-10s %5s %8.1f GB/s  %5.1f %%\n' "$1" "$2" "$(field throughput_gbyte_s <$out/sim.json)" \
         "$(field injection_share <$out/sim.json | awk '{print 100 * $1}')"
 }
-printf '   %-10s %5s %13s %8s\n' engine lanes throughput share
+printf '   %-10s %5s %13s %8s\n' engine vls throughput share
 for engine in torus2qos dfsssp updn lash minhop; do
     simulate $engine 4
 done
-for lanes in 1 2 3 4; do
-    simulate nue $lanes
-    simulate weave $lanes
+for vls in 1 2 3 4; do
+    simulate nue $vls
+    simulate weave $vls
 done
 rm -rf $out/sim $out/sim.json
 

@@ -13,7 +13,7 @@ set -eu
 build="gcc libc6-dev cmake ninja-build libmetis-dev libjansson-dev libibnetdisc-dev libibmad-dev
        libibumad-dev libopensm-dev libotf2-trace-dev libsqlite3-dev libopenmpi-dev"
 demo="$build graphviz"
-check="$build graphviz clang libclang-rt-14-dev clang-format libcmocka-dev libigraph-dev python3
+check="$build graphviz clang libclang-rt-14-dev llvm clang-format libcmocka-dev libigraph-dev python3
        ibsim-utils infiniband-diags opensm ibutils pkg-config mandoc git openmpi-bin strace
        chromium"
 web="nodejs npm"

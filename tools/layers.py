@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that folders include only those above them (docs/design.md), that nobody shares code with
-the judge, and that the library neither prints nor exits nor reads a clock behind its caller's back.
+the judge, that no private tag has two meanings, and that the library neither prints nor exits nor reads a clock behind its caller's back.
 
 Looks at all files of src/, include/, apps/ and plugin/, and at all ways to include a room: its
 private headers ("verify/rows.h", or a path that leads there), its public one (<selvage/verify.h>, in
@@ -14,12 +14,14 @@ import re
 import sys
 
 # In include order: a folder may include headers of folders before it, and its own.
-ORDER = ["base", "fabric", "topology", "faults", "jobmap", "cdg", "routes", "formats", "discover",
-         "lanes", "structure", "routing", "multicast", "verify", "repair", "metrics", "picture",
-         "select", "update", "live", "simulate", "traces", "adapt", "rehearse", "jobs", "study",
+ORDER = ["base", "text", "fabric", "topology", "faults", "jobmap", "cdg", "routes", "formats", "discover",
+         "vls", "structure", "routing", "multicast", "verify", "repair", "metrics", "picture",
+         "auto", "update", "live", "simulate", "traces", "adapt", "rehearse", "jobs", "study",
          "report"]
 # Public headers that are not named after their folder.
-ROOM = {"traffic": "simulate", "profiles": "simulate", "failures": "faults", "replay": "jobs"}
+ROOM = {"traffic": "simulate", "profiles": "simulate", "replay": "jobs"}
+# Files that stand elsewhere in the order than their folder: engine auto asks the judge, engines must not.
+APART = {"src/routing/auto.c": "auto"}
 # verify/ judges what others computed, so it may know nothing of them ...
 ONLY = {"verify": {"base", "fabric", "routes"}}
 # ... and nobody else uses its inside: whoever makes tables or trees with the judge's own code has
@@ -55,8 +57,8 @@ def included(path, name, angle):
     folder, _, rest = name.partition("/")
     if folder == "selvage" and (angle or path.startswith("src/") or
                                 os.path.exists("include/" + name)):
-        base = rest[:-2]
-        return ("selvage", True) if base == "selvage" else (ROOM.get(base, base), True)
+        base = rest[:-2].replace("experimental/", "")
+        return ("selvage", True) if base in ("selvage", "experimental") else (ROOM.get(base, base), True)
     return (folder, False) if folder in ORDER and rest else (None, None)
 
 
@@ -76,7 +78,7 @@ def check(path, place, problems):
     """place: the folder, such as src/verify or apps/selvage."""
     with open(path) as file:
         text = without_comments(file.read())
-    room = place[4:] if place.startswith("src/") else None
+    room = APART.get(path, place[4:]) if place.startswith("src/") else None
     for line, words in enumerate(text.split("\n"), 1):
         found = INCLUDE.match(words)
         if not found:
@@ -106,9 +108,26 @@ def check(path, place, problems):
                 problems.append("%s: %s: %s" % (path, what, found[0]))
 
 
+DEFINITION = re.compile(r"^(?:typedef\s+)?(?:struct|union|enum)\s+(\w+)\s*\{", re.M)
+
+
+def check_tags(problems):
+    """A private tag means one thing in the whole tree."""
+    found = {}
+    for path in sorted(glob.glob("src/**/*.[ch]", recursive=True)):
+        with open(path) as file:
+            for tag in DEFINITION.findall(without_comments(file.read())):
+                if tag.startswith("sv_") or path.endswith(".h"):
+                    found.setdefault(tag, []).append(path)
+    for tag, paths in sorted(found.items()):
+        if len(paths) > 1:
+            problems.append("%s: the tag %s is defined in %s, too" % (paths[1], tag, paths[0]))
+
+
 def check_public(path, problems):
     """A public header may include those of rooms above its own, and what every C compiler has."""
     name = os.path.basename(path)[:-2]
+    promised = "experimental" not in path
     with open(path) as file:
         lines = without_comments(file.read()).split("\n")
     for line, words in enumerate(lines, 1):
@@ -117,12 +136,14 @@ def check_public(path, problems):
             continue
         where = "%s:%d" % (path, line)
         folder, _, rest = found[1].partition("/")
-        other = rest[:-2]
+        other = rest[:-2].replace("experimental/", "")
         if not rest:
             continue
+        if promised and "experimental/" in rest and name not in ("selvage", "experimental"):
+            problems.append("%s: what is promised must not include %s" % (where, found[1]))
         if folder != "selvage" or "<" not in words.split(found[1])[0]:
             problems.append("%s: a public header must not include %s" % (where, found[1]))
-        elif name != "selvage" and (other == "selvage" or
+        elif name not in ("selvage", "experimental") and (other in ("selvage", "experimental") or
                                     ORDER.index(ROOM.get(other, other)) >
                                     ORDER.index(ROOM.get(name, name))):
             problems.append("%s: must not include <%s>" % (where, found[1]))
@@ -145,6 +166,7 @@ def main():
             check(path, place, problems)
     for path in sorted(glob.glob("include/**/*.h", recursive=True)):
         check_public(path, problems)
+    check_tags(problems)
     print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
     return 1 if problems else 0
 

@@ -10,6 +10,7 @@
 
 #include <limits.h>
 
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 
 #include "base/ctx.h"
@@ -49,11 +50,11 @@ typedef enum option_kind {
     OPTION_LIST
 } option_kind;
 
-enum { APP_MOST_LIST = 64 };
+enum { APP_MAX_LIST = 64 };
 
 /* The values of an option that may be given several times. */
 typedef struct app_list {
-    const char *at[APP_MOST_LIST];
+    const char *at[APP_MAX_LIST];
     size_t length;
 } app_list;
 
@@ -79,12 +80,12 @@ typedef struct app_usage {
  * end with (0 after --help).
  */
 int app_parse(struct app *app, const app_usage *usage, int argc, char **argv, const char **words,
-              int least, int most);
+              int min, int max);
 
 /* An option whose numbers have limits. UINT64_MAX: it was not given. */
 typedef struct app_limit {
     const char *name;
-    uint64_t value, least, most;
+    uint64_t value, min, max;
 } app_limit;
 
 /* EXIT_USAGE when one of these numbers is out of its limits, else -1. */
@@ -144,16 +145,16 @@ sv_status app_load_tables(struct app *app, const char *argument, sv_fabric **fab
                           sv_routes **routes);
 
 /* Both sides of a change, and the old tables in the numbers of the new fabric. */
-typedef struct app_sides {
+typedef struct app_table_pair {
     sv_fabric *old_fabric, *f;
     sv_routes *old, *r, *carried;
     sv_lid_move *moves; /* LIDs that are other nodes' than before */
     uint32_t num_moves;
-} app_sides;
+} app_table_pair;
 
 /* Loads them (x is empty before). INFEASIBLE: LIDs of nodes, or the LMC, change. */
-sv_status app_load_sides(struct app *app, const char *old, const char *new, app_sides *x);
-void app_release_sides(struct app *app, app_sides *x);
+sv_status app_load_table_pair(struct app *app, const char *old, const char *new, app_table_pair *x);
+void app_release_table_pair(struct app *app, app_table_pair *x);
 
 /* "sw12 port 3 VL0": where a packet waits. */
 void app_print_wait(sv_text *out, const sv_fabric *fabric, const sv_wait *wait);
@@ -199,8 +200,8 @@ sv_status app_pairs_init(app_pairs *pairs, struct app *app, const sv_fabric *fab
 typedef struct app_multicast {
     bool wanted, again; /* again: there was no room for a tree until the engine was asked for it */
     bool keep;          /* SLs are not to be exchanged */
-    bool own_lane;      /* it gets a lane of its own, this one */
-    unsigned lane;
+    bool own_vl;        /* it gets a VL of its own, this one */
+    unsigned vl;
     unsigned other; /* the SL that its own was exchanged with, or its own */
     uint32_t depth, pieces;
 } app_multicast;
@@ -214,10 +215,10 @@ void app_json_multicast(sv_json *json, const app_multicast *made);
 /* The second set of routes that route --two-sets adds, for high addresses. */
 typedef struct app_two_sets {
     bool wanted;
-    unsigned lane; /* of its own */
+    unsigned vl; /* of its own */
 } app_two_sets;
 
-/* What is asked for leaves a lane to them. INFEASIBLE: there is no more than one. */
+/* What is asked for leaves a VL to them. INFEASIBLE: there is no more than one. */
 sv_status app_two_sets_begin(struct app *app, const sv_fabric *fabric, sv_route_request *request,
                              app_two_sets *sets);
 /* Tables become the base ones of two sets. request: as it was before. */

@@ -58,7 +58,7 @@ static sv_status check_tables(struct app *app, const struct check *o, const sv_f
         sv_warn(app->ctx, "no proof written: %s",
                 all == SV_VERDICT_NO ? "a proof is about all packets, and some can wait for each "
                                        "other"
-                                     : "service levels or lanes are not known");
+                                     : "service levels or VLs are not known");
         if (*code == EXIT_YES)
             *code = all == SV_VERDICT_NO ? EXIT_NO : EXIT_UNDECIDED;
     }
@@ -136,22 +136,22 @@ static sv_status check_one(struct app *app, const struct check *o, int *code)
 
 /* ---- from old to new ---- */
 
-static void print_moves(sv_text *out, const app_sides *x)
+static void print_moves(sv_text *out, const app_table_pair *x)
 {
-    enum { MOST = 10 };
+    enum { MAX = 10 };
     if (x->num_moves == 0)
         return;
     sv_text_print(out, "moved LIDs     %u: open connections would reach another node\n",
                   x->num_moves);
-    for (uint32_t i = 0; i < x->num_moves && i < MOST; i++)
+    for (uint32_t i = 0; i < x->num_moves && i < MAX; i++)
         sv_text_print(out, "  LID %u was %s, is %s\n", x->moves[i].lid,
                       sv_node_name(x->old_fabric, x->moves[i].was),
                       sv_node_name(x->f, x->moves[i].is));
-    if (x->num_moves > MOST)
-        sv_text_print(out, "  … and %u more\n", x->num_moves - MOST);
+    if (x->num_moves > MAX)
+        sv_text_print(out, "  … and %u more\n", x->num_moves - MAX);
 }
 
-static void json_moves(sv_json *j, const app_sides *x)
+static void json_moves(sv_json *j, const app_table_pair *x)
 {
     sv_json_number(j, "lids_moved", x->num_moves);
     sv_json_begin_array(j, "moves");
@@ -165,7 +165,7 @@ static void json_moves(sv_json *j, const app_sides *x)
     sv_json_end(j, ']');
 }
 
-static void transition_text(sv_text *out, const app_sides *x, const sv_transition *t)
+static void transition_text(sv_text *out, const app_table_pair *x, const sv_transition *t)
 {
     const sv_fabric *f = x->f;
     const sv_routes *r = x->r;
@@ -202,7 +202,7 @@ static void transition_text(sv_text *out, const app_sides *x, const sv_transitio
                       sv_node_name(f, t->loop_at));
     print_moves(out, x);
     if (t->discards)
-        sv_text_print(out, "discarded      some lane table discards packets on their way\n");
+        sv_text_print(out, "discarded      some VL table discards packets on their way\n");
     sv_text_print(out, "deadlock-free  %s\n", names[t->deadlock_free]);
     if (t->cycle_length > 0) {
         sv_text_print(out, "%zu channels might wait for each other:\n", t->cycle_length);
@@ -210,7 +210,7 @@ static void transition_text(sv_text *out, const app_sides *x, const sv_transitio
     }
 }
 
-static void transition_json(sv_text *out, const app_sides *x, const sv_transition *t)
+static void transition_json(sv_text *out, const app_table_pair *x, const sv_transition *t)
 {
     sv_json j;
     sv_json_init(&j, out);
@@ -229,10 +229,10 @@ static void transition_json(sv_text *out, const app_sides *x, const sv_transitio
 
 static sv_status check_transition(struct app *app, const struct check *o, int *code)
 {
-    app_sides x = {0};
+    app_table_pair x = {0};
     sv_transition *t = NULL;
     sv_text out;
-    sv_status status = app_load_sides(app, o->words[0], o->words[1], &x);
+    sv_status status = app_load_table_pair(app, o->words[0], o->words[1], &x);
     if (status == SV_OK)
         status = sv_verify_transition(app->ctx, x.f, x.carried, x.r, o->traffic, &t);
     if (status == SV_OK)
@@ -247,7 +247,7 @@ static sv_status check_transition(struct app *app, const struct check *o, int *c
         status = app_print_end(app, &out);
     }
     sv_transition_free(t);
-    app_release_sides(app, &x);
+    app_release_table_pair(app, &x);
     return status;
 }
 

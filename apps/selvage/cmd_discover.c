@@ -1,7 +1,7 @@
 /*
  * cmd_discover.c: selvage discover -o DIR: a live fabric and what is programmed into it.
  */
-#include <selvage/discover.h>
+#include <selvage/experimental/discover.h>
 #include <string.h>
 
 #include "selvage/app.h"
@@ -28,7 +28,7 @@ static void print_text(sv_text *out, const struct discover *o, const sv_fabric *
                   f->live_switches, f->live_terminals, links, found->fabric_seconds);
     if (r != NULL) {
         sv_text_print(out,
-                      "tables         %llu blocks of 64 LIDs, %llu of lanes, %llu of multicast (%u "
+                      "tables         %llu blocks of 64 LIDs, %llu of VLs, %llu of multicast (%u "
                       "groups): %.2f s\n",
                       (unsigned long long)found->lft_blocks,
                       (unsigned long long)found->sl2vl_tables,
@@ -60,7 +60,7 @@ static void print_json(sv_text *out, const struct discover *o, const sv_fabric *
     sv_json_bool(&j, "tables", r != NULL);
     sv_json_number(&j, "lft_blocks", found->lft_blocks);
     sv_json_number(&j, "sl2vl_tables", found->sl2vl_tables);
-    sv_json_bool(&j, "lanes_known", r != NULL && r->lanes_known);
+    sv_json_bool(&j, "sl2vl_known", r != NULL && r->sl2vl_known);
     sv_json_number(&j, "multicast_blocks", found->mft_blocks);
     sv_json_number(&j, "multicast_groups", r != NULL ? r->num_groups : 0);
     sv_json_bool(&j, "sl_known", r != NULL && r->sl_form != SV_SL_UNKNOWN);
@@ -148,7 +148,7 @@ int cmd_discover(struct app *app, int argc, char **argv)
     const app_usage usage = {
         "[-o DIR] [--sls]",
         "Read the fabric that this host is cabled to, and what its switches and adapters are\n"
-        "programmed with now: forwarding tables, lanes, multicast. Nothing is changed in it.\n"
+        "programmed with now: forwarding tables, VLs, multicast. Nothing is changed in it.\n"
         "Exit code 1: some of them did not answer, and what was written is not complete.",
         "selvage discover -o now && selvage check now\n"
         "selvage discover --sls -o now.svr",

@@ -10,7 +10,7 @@ static const struct trait {
     {SV_ENGINE_ANY_TOPOLOGY, "any_topology", "any topology"},
     {SV_ENGINE_DEADLOCK_FREE, "deadlock_free", "deadlock-free"},
     {SV_ENGINE_MINIMAL, "minimal", "shortest paths"},
-    {SV_ENGINE_LANES, "lanes", "several lanes"},
+    {SV_ENGINE_VLS, "vls", "several VLs"},
     {SV_ENGINE_ROOTS, "roots", "heeds --roots"},
     {SV_ENGINE_HOSTS, "hosts", "heeds --order, --cn-guids and --io-guids"},
     {SV_ENGINE_JOBS, "jobs", "heeds --jobs"},

@@ -10,7 +10,7 @@
 static bool parse_numbers(const char *text, struct metrics_options *o)
 {
     sv_scan scan = sv_scan_of(sv_span_of(text));
-    for (o->num_numbers = 0; o->num_numbers < METRICS_MOST_NUMBERS;) {
+    for (o->num_numbers = 0; o->num_numbers < METRICS_MAX_NUMBERS;) {
         uint64_t number;
         if (!sv_scan_number(&scan, UINT32_MAX - 1, &number))
             return false;
@@ -66,7 +66,7 @@ static sv_status measure_basics(struct app *app, struct metrics *m)
     SV_TRY(sv_routes_load(app->ctx, m->f, m->r, m->loads, &m->load));
     SV_TRY(sv_routes_bound(app->ctx, m->f, m->r, &m->bound));
     SV_TRY(sv_routes_stretch(app->ctx, m->f, m->r, &m->stretch));
-    SV_TRY(sv_routes_lanes(app->ctx, m->f, m->r, &m->lanes));
+    SV_TRY(sv_routes_vls(app->ctx, m->f, m->r, &m->vls));
     SV_TRY(sv_verify(app->ctx, m->f, m->r, &quick, &found));
     m->vls_used = found->vls_used;
     sv_verification_free(found);

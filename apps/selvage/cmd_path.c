@@ -78,7 +78,7 @@ static void print_text(sv_text *out, const struct walked *w)
         sv_channel c = w->hops[i].channel;
         sv_text_print(out, "%3u  %s port %u → %s port %u   VL%u, %s\n", i + 1,
                       sv_node_name(f, f->tail[c.i]), f->port[c.i], sv_node_name(f, f->head[c.i]),
-                      f->port[f->reverse[c.i].i], w->hops[i].lane,
+                      f->port[f->reverse[c.i].i], w->hops[i].vl,
                       speed_of(sv_link_of(f, c), speed, sizeof speed));
     }
     if (w->end == SV_TRACE_ARRIVED)
@@ -111,7 +111,7 @@ static void print_json(sv_text *out, const struct walked *w)
         sv_json_number(&j, "out_port", f->port[c.i]);
         sv_json_text(&j, "to", sv_node_name(f, f->head[c.i]));
         sv_json_number(&j, "in_port", f->port[f->reverse[c.i].i]);
-        sv_json_number(&j, "vl", w->hops[i].lane);
+        sv_json_number(&j, "vl", w->hops[i].vl);
         sv_json_text(&j, "link", speed_of(sv_link_of(f, c), speed, sizeof speed));
         sv_json_end(&j, '}');
     }
@@ -147,14 +147,14 @@ static sv_status walk(struct app *app, const struct path *o, struct walked *w)
         sl = sv_route_sl(w->r, w->from, w->destination);
     w->sl_assumed = sl == SV_NO_SL;
     w->sl = w->sl_assumed ? 0 : (unsigned)sl;
-    uint32_t most = w->f->num_switches + 2;
-    w->hops = sv_alloc(app->ctx, most, sizeof *w->hops);
+    uint32_t max = w->f->num_switches + 2;
+    w->hops = sv_alloc(app->ctx, max, sizeof *w->hops);
     if (w->hops == NULL)
         return SV_NO_MEMORY;
-    w->end = sv_routes_trace(w->f, w->r, w->from, w->destination, w->sl, w->hops, most, &w->count,
+    w->end = sv_routes_trace(w->f, w->r, w->from, w->destination, w->sl, w->hops, max, &w->count,
                              &w->at);
-    if (w->count > most)
-        w->count = most;
+    if (w->count > max)
+        w->count = max;
     return SV_OK;
 }
 
@@ -169,7 +169,7 @@ int cmd_path(struct app *app, int argc, char **argv)
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};
     const app_usage usage = {
         "DIR A B",
-        "The way of packets from A to B: every hop with ports, lane and speed.\n"
+        "The way of packets from A to B: every hop with ports, VL and speed.\n"
         "A and B are names, GUIDs (0x…) or LIDs, any of a node's. Exit code 1: there is none.",
         "selvage path tables host0 host191", options};
     int code = app_parse(app, &usage, argc, argv, o.words, 3, 3);

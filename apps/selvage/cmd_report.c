@@ -2,7 +2,7 @@
  * cmd_report.c: selvage report DB: what a study found, as one page for a browser (-o page.html), or
  * as tables on standard output (--text, --csv, --json).
  */
-#include <selvage/report.h>
+#include <selvage/experimental/report.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -24,7 +24,7 @@ static sv_status write_page(struct app *app, const struct wanted *w)
                                  .title = w->title,
                                  .pictures = w->pictures->at,
                                  .num_pictures = w->pictures->length,
-                                 .most_bytes = w->megabytes * 1000000};
+                                 .max_bytes = w->megabytes * 1000000};
     sv_file file;
     SV_TRY(sv_file_create(&file, app->ctx, w->output));
     sv_status status = sv_report_write(app->ctx, &request, &file.sink);

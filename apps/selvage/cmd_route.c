@@ -31,11 +31,11 @@ typedef sv_status read_fn(sv_ctx *ctx, const sv_fabric *fabric, const sv_source 
 
 /* Reads a list of nodes, room for most of them, into *nodes (to be released). */
 static sv_status read_nodes(struct app *app, const char *path, const sv_fabric *fabric,
-                            read_fn *read, size_t most, sv_node **nodes, size_t *count)
+                            read_fn *read, size_t max, sv_node **nodes, size_t *count)
 {
     sv_file file;
     uint32_t unknown = 0;
-    *nodes = sv_alloc(app->ctx, most, sizeof **nodes);
+    *nodes = sv_alloc(app->ctx, max, sizeof **nodes);
     if (*nodes == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv_file_open(&file, app->ctx, path));
@@ -74,7 +74,7 @@ static void print_text(sv_text *out, const struct route *o, const sv_fabric *f, 
 {
     if (o->tried.count > 0)
         app_print_selection(out, &o->tried);
-    sv_text_print(out, "engine         %s%s%s: %u lane%s, %u service level%s, %.3f s\n", o->engine,
+    sv_text_print(out, "engine         %s%s%s: %u VL%s, %u service level%s, %.3f s\n", o->engine,
                   report->note[0] != 0 ? ", " : "", report->note, report->vls_used,
                   report->vls_used == 1 ? "" : "s", report->sls_used,
                   report->sls_used == 1 ? "" : "s", (double)report->nanoseconds / 1e9);
@@ -159,9 +159,9 @@ static sv_status keep_orders(struct app *app, const struct route *o, const sv_fa
     if (r->orders != NULL || found == NULL || found->order == NULL ||
         found->deadlock_free[o->traffic] != SV_VERDICT_YES)
         return SV_OK;
-    SV_TRY(sv_routes_set_orders(app->ctx, f, r, found->order_lanes, &numbers));
+    SV_TRY(sv_routes_set_orders(app->ctx, f, r, found->order_vls, &numbers));
     memcpy(numbers, found->order,
-           (size_t)r->order_first[f->num_switches] * r->order_lanes * sizeof *numbers);
+           (size_t)r->order_first[f->num_switches] * r->order_vls * sizeof *numbers);
     return SV_OK;
 }
 
@@ -185,7 +185,7 @@ static bool can_leave_room(const struct route *o)
     for (size_t i = 0; i < o->options.length; i++)
         if (strncmp(o->options.at[i], "multicast=", 10) == 0)
             return false;
-    return strcmp(o->engine, "weave") == 0 && o->options.length < APP_MOST_LIST;
+    return strcmp(o->engine, "weave") == 0 && o->options.length < APP_MAX_LIST;
 }
 
 /* What auto tells its engines is only what they heed. */
@@ -200,7 +200,7 @@ static void leave_out_unheeded(const struct route *o, sv_route_request *asked)
         }
 }
 
-/* Once more, with room for a tree, or a lane less so that it has one for itself. */
+/* Once more, with room for a tree, or a VL less so that it has one for itself. */
 static sv_status compute_again(struct app *app, struct route *o, const sv_fabric *fabric,
                                const sv_route_request *request, sv_routes **routes,
                                sv_route_report *report)
@@ -211,8 +211,8 @@ static sv_status compute_again(struct app *app, struct route *o, const sv_fabric
     if (can_leave_room(o)) {
         o->options.at[asked.num_options++] = "multicast=yes";
     } else {
-        asked.vls = o->multicast.lane = report->vls_used - 1;
-        o->multicast.own_lane = true;
+        asked.vls = o->multicast.vl = report->vls_used - 1;
+        o->multicast.own_vl = true;
     }
     sv_routes_free(*routes);
     *routes = NULL;
@@ -255,22 +255,22 @@ static sv_status compute(struct app *app, struct route *o, const sv_fabric *fabr
                           : SV_OK;
 }
 
-/* Lanes of the links between switches that have fewest; 0: they do not tell. */
-static unsigned lanes_of_links(const sv_fabric *f)
+/* VLs of the links between switches that have fewest; 0: they do not tell. */
+static unsigned vls_of_links(const sv_fabric *f)
 {
     for (uint32_t c = 0; c < f->num_channels; c++) {
         sv_channel channel = {c};
         if (sv_channel_alive(f, channel) && sv_joins_switches(f, channel) &&
             sv_link_of(f, channel)->vls > 0)
-            return sv_lanes_offered(f);
+            return sv_vls_offered(f);
     }
     return 0;
 }
 
-/* Says where lanes are others than who asked for them, or who sees the tables, would think. */
-static void warn_lanes(struct app *app, const struct route *o, const sv_fabric *f, unsigned used)
+/* Says where VLs are others than who asked for them, or who sees the tables, would think. */
+static void warn_vls(struct app *app, const struct route *o, const sv_fabric *f, unsigned used)
 {
-    unsigned offered = lanes_of_links(f);
+    unsigned offered = vls_of_links(f);
     app_warn_vls(app, o->vls, used);
     if (offered > 0 && used > offered)
         sv_warn(app->ctx,
@@ -285,7 +285,7 @@ static sv_status route_anew(struct app *app, struct route *o, const sv_fabric *f
     sv_route_report report;
     sv_text out;
     SV_TRY(compute(app, o, fabric, request, routes, &report));
-    warn_lanes(app, o, fabric, report.vls_used);
+    warn_vls(app, o, fabric, report.vls_used);
     if (report.no_lids && o->output == NULL)
         sv_warn(app->ctx, "more destinations than LIDs: only a .svr file can hold these tables");
     if (o->order_out != NULL)
@@ -398,13 +398,13 @@ static int check_line(struct app *app, struct route *o)
 {
     if (o->lmc != NOT_GIVEN && o->lmc > 7)
         return app_usage_error(app, "--lmc is 0 to 7");
-    if (o->vls != NOT_GIVEN && (o->vls < 1 || o->vls > SV_MOST_LANES))
-        return app_usage_error(app, "--vls is 1 to %d", SV_MOST_LANES);
-    if (o->vls != NOT_GIVEN && o->vls > SV_HARDWARE_LANES && o->output != NULL &&
+    if (o->vls != NOT_GIVEN && (o->vls < 1 || o->vls > SV_MAX_VLS))
+        return app_usage_error(app, "--vls is 1 to %d", SV_MAX_VLS);
+    if (o->vls != NOT_GIVEN && o->vls > SV_HARDWARE_VLS && o->output != NULL &&
         !app_is_svr(o->output))
         return app_usage_error(
             app, "--vls %llu: InfiniBand has %d data VLs; more are for models: -o FILE.svr",
-            (unsigned long long)o->vls, SV_HARDWARE_LANES);
+            (unsigned long long)o->vls, SV_HARDWARE_VLS);
     if (o->sl_offset >= SV_HARDWARE_SLS)
         return app_usage_error(app, "--sl-offset is 0 to %d", SV_HARDWARE_SLS - 1);
     while (o->sl != NULL && o->sl_mode < SV_SLS_COUNT && strcmp(o->sl, sl_modes[o->sl_mode]) != 0)
@@ -422,7 +422,7 @@ static int check_line(struct app *app, struct route *o)
     if (o->sets.wanted && o->lmc != NOT_GIVEN && o->lmc != 1)
         return app_usage_error(app, "--two-sets means --lmc 1");
     if (o->sets.wanted && o->vls != NOT_GIVEN && o->vls < 2)
-        return app_usage_error(app, "--two-sets needs two lanes or more");
+        return app_usage_error(app, "--two-sets needs two VLs or more");
     if (o->sets.wanted && o->sl_mode == SV_SLS_ONE)
         return app_usage_error(app, "--two-sets takes a service level of its own, so --sl one "
                                     "cannot be");
@@ -489,7 +489,7 @@ int cmd_route(struct app *app, int argc, char **argv)
         {"multicast", 0, OPTION_FLAG, &o.multicast.wanted, NULL,
          "a multicast group of all terminals, safe together with the rest"},
         {"two-sets", 0, OPTION_FLAG, &o.sets.wanted, NULL,
-         "two addresses a terminal: high ones by updn on the last lane, for five phases"},
+         "two addresses a terminal: high ones by updn on the last VL, for five phases"},
         {"repair", 0, OPTION_TEXT, &o.repair, "OLD",
          "change the tables in OLD as little as possible"},
         {"proven", 0, OPTION_FLAG, &o.proven, NULL,

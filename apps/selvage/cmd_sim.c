@@ -17,7 +17,7 @@ enum { WARM_UP_US = 1000, SAMPLE_US = 5000, INTERVAL_US = 10, STEADY_LIMIT_US = 
 
 static uint64_t ticks_of_us(uint64_t us)
 {
-    return us * 1000 * SV_TICKS_A_NS;
+    return us * 1000 * SV_TICKS_PER_NS;
 }
 
 /* ---- tables ---- */
@@ -87,10 +87,10 @@ static int load(struct app *app, struct sim *sim)
 static uint64_t map_interval(const struct sim *sim)
 {
     const sv_sim_control *k = &sim->setup.control;
-    uint64_t least = ticks_of_us(INTERVAL_US);
+    uint64_t min = ticks_of_us(INTERVAL_US);
     if (k->sample > 0)
-        return (k->warm_up + k->sample) / 64 > least ? (k->warm_up + k->sample) / 64 : least;
-    return sim->trace != NULL ? 100 * least : 10 * least;
+        return (k->warm_up + k->sample) / 64 > min ? (k->warm_up + k->sample) / 64 : min;
+    return sim->trace != NULL ? 100 * min : 10 * min;
 }
 
 /* What was typed, and else: traffic that ends runs to its end, endless traffic has a window. */
@@ -134,7 +134,7 @@ static void count_terminals(struct sim *sim)
         uint64_t link = sim_byte_ticks(sim, sim->f->hops[sim->f->first[v.i]].channel);
         uint64_t ticks = link > sim->setup.model.inject ? link : sim->setup.model.inject;
         sim->counting++;
-        sim->injection += SV_TICKS_A_NS * 1e9 / (double)ticks;
+        sim->injection += SV_TICKS_PER_NS * 1e9 / (double)ticks;
     }
 }
 

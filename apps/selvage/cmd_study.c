@@ -34,7 +34,7 @@ static const char SUMMARY[] =
     "  usability    which engine routes which fabric without deadlocks\n"
     "  degradation  throughput as parts fail: means, regressions, when to change the engine\n"
     "  lost         routes lost until tables are computed anew\n"
-    "  lanes        lanes that engines need\n"
+    "  VLs        VLs that engines need\n"
     "  balance      forwarding index, path lengths, fallbacks\n"
     "  runtime      seconds, and which engine can\n"
     "  ebb          effective bisection bandwidth\n"
@@ -60,9 +60,9 @@ static int parse(struct app *app, struct study_options *o, int argc, char **argv
          "the fabric as it was found: what the plan has and it lacks has failed"},
         {"seeds", 0, OPTION_LIST, &o->seeds, "LIST", "of the failures"},
         {"engine", 'e', OPTION_LIST, &o->engines, "LIST",
-         "nue,dfsssp,lanes=weakest (default all but sar; options after their engine)"},
+         "nue,dfsssp,assign=weakest (default all but sar; options after their engine)"},
         {"tables", 0, OPTION_LIST, &o->tables, "DIR", "tables as they are, instead of engines"},
-        {"vls", 0, OPTION_LIST, &o->vls, "LIST", "lanes (0: as many as links offer)"},
+        {"vls", 0, OPTION_LIST, &o->vls, "LIST", "VLs (0: as many as links offer)"},
         {"traffic", 't', OPTION_LIST, &o->traffic, "SPEC", "as for sim (default exchange)"},
         {"message", 'm', OPTION_LIST, &o->messages, "LIST", "bytes (default: one MTU)"},
         {"load", 0, OPTION_LIST, &o->loads, "LIST", "offered, up to 1 (0: as fast as it goes)"},
@@ -94,12 +94,12 @@ static int parse(struct app *app, struct study_options *o, int argc, char **argv
         "selvage study compare nue dfsssp --db study.db\n"
         "selvage study usability -f kary:k=4,n=2,hosts=4 -f torus:5x5 --db use.db",
         options};
-    const char *words[APP_MOST_LIST] = {NULL};
-    int code = app_parse(app, &usage, argc, argv, words, 1, APP_MOST_LIST);
+    const char *words[APP_MAX_LIST] = {NULL};
+    int code = app_parse(app, &usage, argc, argv, words, 1, APP_MAX_LIST);
     if (code >= 0)
         return code;
     o->name = words[0];
-    for (int i = 1; i < APP_MOST_LIST && words[i] != NULL; i++)
+    for (int i = 1; i < APP_MAX_LIST && words[i] != NULL; i++)
         o->words[o->num_words++] = words[i];
     return -1;
 }

@@ -35,7 +35,7 @@ static int settle_sls(struct app *app, const struct update *u)
 }
 
 /* LIDs that nobody has any more: packets to them go by old entries, and no plan knows of them. */
-static uint32_t count_gone(const app_sides *x)
+static uint32_t count_gone(const app_table_pair *x)
 {
     uint64_t has[(UINT16_MAX + 1) / 64] = {0};
     uint32_t gone = 0;
@@ -50,7 +50,7 @@ static uint32_t count_gone(const app_sides *x)
 
 static sv_status load(struct app *app, struct update *u)
 {
-    SV_TRY(app_load_sides(app, u->o->words[0], u->o->words[1], &u->x));
+    SV_TRY(app_load_table_pair(app, u->o->words[0], u->o->words[1], &u->x));
     if (u->x.num_moves > 0)
         return sv_fail(app->ctx, SV_INFEASIBLE,
                        "LID %u was '%s' and is '%s': open connections would reach another node",
@@ -67,7 +67,7 @@ static sv_status plan(struct app *app, struct update *u)
 {
     const sv_update_request request = {
         .traffic = u->o->traffic,
-        .most_steps = u->o->most_steps == SIM_NOT_GIVEN ? 0 : (uint32_t)u->o->most_steps};
+        .max_steps = u->o->max_steps == SIM_NOT_GIVEN ? 0 : (uint32_t)u->o->max_steps};
     return sv_update_plan(app->ctx, u->x.f, u->x.carried, u->x.r, &request, &u->plan);
 }
 
@@ -105,7 +105,7 @@ static int run(struct app *app, struct update *u)
     if (code >= 0)
         return code;
     status = plan(app, u);
-    if (status == SV_UNSUPPORTED) { /* lanes that decide are not known */
+    if (status == SV_UNSUPPORTED) { /* VLs that decide are not known */
         app_exit(app, status);
         return EXIT_UNDECIDED;
     }
@@ -132,7 +132,7 @@ static void release(struct app *app, struct update *u)
     }
     sv_update_free(u->plan2);
     sv_update_free(u->plan);
-    app_release_sides(app, &u->x);
+    app_release_table_pair(app, &u->x);
 }
 
 /* Options that mean nothing without --rehearse; usual: none of them given. */
@@ -178,7 +178,7 @@ int cmd_update(struct app *app, int argc, char **argv)
         .runs = 1,
         .seed = 1,
         .vls = SIM_NOT_GIVEN,
-        .most_steps = SIM_NOT_GIVEN,
+        .max_steps = SIM_NOT_GIVEN,
         .assume_sl = SIM_NOT_GIVEN,
         .sim = {
             .profile = "qdr", .traffic = "uniform", .limit = "100ms", .messages = SIM_NOT_GIVEN}};

@@ -4,8 +4,8 @@
  */
 #include <stdio.h>
 
-#include "faults/times.h"
 #include "selvage/faults_shared.h"
+#include "text/times.h"
 
 bool faults_years(const char *text, double *years)
 {

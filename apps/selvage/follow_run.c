@@ -184,7 +184,7 @@ static bool start(follow *f, const char *const *words, const char *text, struct 
 /* Takes what there is of a pipe; false: no more room for it. */
 static bool take(follow *f, int *from, follow_text *text, struct child *c)
 {
-    enum { PIECE = 65536, MOST = 256 << 20 };
+    enum { PIECE = 65536, MAX = 256 << 20 };
     char piece[PIECE];
     ssize_t got = read(*from, piece, sizeof piece);
     if (got <= 0 && !(got < 0 && errno == EINTR)) {
@@ -201,7 +201,7 @@ static bool take(follow *f, int *from, follow_text *text, struct child *c)
         c->length += some;
         return true;
     }
-    if (text->length + (size_t)got > MOST ||
+    if (text->length + (size_t)got > MAX ||
         sv_array_reserve(f->ctx, text, text->length + (size_t)got) != SV_OK)
         return false;
     memcpy(text->at + text->length, piece, (size_t)got);

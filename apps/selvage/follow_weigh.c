@@ -52,12 +52,12 @@ static uint64_t look(const follow *f, int64_t *newest)
 /* Waits until files that are being written hold still. */
 static uint64_t settle(follow *f)
 {
-    enum { MOST = 20 };
+    enum { MAX = 20 };
     int64_t newest;
     uint64_t seen = look(f, &newest), before = seen + 1;
     if (newest + (int64_t)f->o.settle + 1 < follow_time() || f->o.settle <= 0)
         return seen;
-    for (int i = 0; i < MOST && seen != before && !follow_stopped(f); i++) {
+    for (int i = 0; i < MAX && seen != before && !follow_stopped(f); i++) {
         before = seen;
         follow_sleep(f, f->o.settle, false);
         seen = look(f, &newest);

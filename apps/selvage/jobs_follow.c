@@ -404,14 +404,14 @@ static int read_values(struct app *app, follow_options *o, const char *const *te
 {
     const struct {
         const char *name;
-        double *value, least;
+        double *value, min;
     } spans[] = {{"every", &o->every, 0.05},
                  {"timeout", &o->timeout, 0.05},
                  {"floor", &o->floor, 0},
                  {"settle", &o->settle, 0}};
     for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++)
         if (texts[i] != NULL &&
-            (!jobs_wait(texts[i], spans[i].value) || *spans[i].value < spans[i].least))
+            (!jobs_wait(texts[i], spans[i].value) || *spans[i].value < spans[i].min))
             return app_usage_error(app, "--%s: '%s' is no length of time (90s, 5m, 1h)",
                                    spans[i].name, texts[i]);
     char *end = NULL;
@@ -466,7 +466,7 @@ int jobs_follow(struct app *app, int argc, char **argv)
         {"gain", 0, OPTION_TEXT, &texts[4], "PERCENT",
          "least gain for a reroute (default 5; 0: any)"},
         {"engine", 'e', OPTION_TEXT, &o.engine, "NAME", "as the plugin's (default weave)"},
-        {"vls", 0, OPTION_NUMBER, &o.vls, "N", "lanes, as the plugin's"},
+        {"vls", 0, OPTION_NUMBER, &o.vls, "N", "VLs, as the plugin's"},
         {"seed", 0, OPTION_SEED, &o.seed, "N", "as the plugin's (default 1)"},
         {"trigger", 0, OPTION_TEXT, &o.trigger, "WHO",
          "pid:FILE, signal:PID, console:HOST:PORT, command:COMMAND, none (default)"},

@@ -26,7 +26,7 @@ static int take_reals(struct app *app, struct make *o)
     sv_history_plan *plan = &o->plan;
     const struct {
         const char *name, *text;
-        double least, most, scale, *value;
+        double min, max, scale, *value;
     } reals[] = {{"load", o->load, 0.001, 1, 1, &plan->load},
                  {"single", o->single, 0, 100, 0.01, &plan->single},
                  {"multi", o->multi, 0, 100, 0.01, &plan->several},
@@ -40,9 +40,9 @@ static int take_reals(struct app *app, struct make *o)
             continue;
         if (!jobs_real(reals[i].text, &value))
             return app_usage_error(app, "--%s: '%s' is not a number", reals[i].name, reals[i].text);
-        if (value < reals[i].least || value > reals[i].most)
+        if (value < reals[i].min || value > reals[i].max)
             return app_usage_error(app, "--%s: %s is not in %.3g…%g", reals[i].name, reals[i].text,
-                                   reals[i].least, reals[i].most);
+                                   reals[i].min, reals[i].max);
         *reals[i].value = value * reals[i].scale;
     }
     return -1;
@@ -51,24 +51,24 @@ static int take_reals(struct app *app, struct make *o)
 /* Days and nodes; -1 or an exit code. */
 static int take_numbers(struct app *app, struct make *o)
 {
-    enum { MOST_DAYS = 3660, MOST_NODES = 1000000 };
+    enum { MAX_DAYS = 3660, MAX_NODES = 1000000 };
     sv_history_plan *plan = &o->plan;
     const struct {
         const char *name;
-        uint64_t given, least, most;
+        uint64_t given, min, max;
         uint32_t *value;
-    } numbers[] = {{"days", o->days, 1, MOST_DAYS, &plan->days},
-                   {"warm-up", o->warm_up, 0, MOST_DAYS, &plan->warm_up},
-                   {"usual", o->usual, 2, MOST_NODES, &plan->usual},
-                   {"largest", o->largest, 2, MOST_NODES, &plan->largest}};
+    } numbers[] = {{"days", o->days, 1, MAX_DAYS, &plan->days},
+                   {"warm-up", o->warm_up, 0, MAX_DAYS, &plan->warm_up},
+                   {"usual", o->usual, 2, MAX_NODES, &plan->usual},
+                   {"largest", o->largest, 2, MAX_NODES, &plan->largest}};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (numbers[i].given == NOT_GIVEN)
             continue;
-        if (numbers[i].given < numbers[i].least || numbers[i].given > numbers[i].most)
+        if (numbers[i].given < numbers[i].min || numbers[i].given > numbers[i].max)
             return app_usage_error(app, "--%s: %llu is not in %llu…%llu", numbers[i].name,
                                    (unsigned long long)numbers[i].given,
-                                   (unsigned long long)numbers[i].least,
-                                   (unsigned long long)numbers[i].most);
+                                   (unsigned long long)numbers[i].min,
+                                   (unsigned long long)numbers[i].max);
         *numbers[i].value = (uint32_t)numbers[i].given;
     }
     return -1;
@@ -121,7 +121,7 @@ static void print_json(sv_text *out, const struct make *o, const sv_history *h)
     sv_json_real(&j, "utilisation_percent", 100 * h->utilisation, 2);
     sv_json_real(&j, "single_percent", 100 * h->single, 2);
     sv_json_real(&j, "hosts_avg", h->mean_hosts, 3);
-    sv_json_number(&j, "hosts_max", h->most_hosts);
+    sv_json_number(&j, "hosts_max", h->max_hosts);
     sv_json_real(&j, "switches_avg", h->mean_switches, 3);
     sv_json_real(&j, "wait_hours_avg", h->mean_wait_hours, 3);
     sv_json_text(&j, "output", o->output);
@@ -139,7 +139,7 @@ static void print_text(sv_text *out, const struct make *o, const sv_history *h)
                   h->told, h->told / days, 100 * h->single);
     sv_text_print(out, "several switches  %u (%.1f %%)\n", h->several,
                   percent(h->several, h->told));
-    sv_text_print(out, "hosts a job       mean %.2f, most %u\n", h->mean_hosts, h->most_hosts);
+    sv_text_print(out, "hosts a job       mean %.2f, most %u\n", h->mean_hosts, h->max_hosts);
     sv_text_print(out, "switches a job    mean %.2f\n", h->mean_switches);
     sv_text_print(out, "utilisation       %.1f %%\n", 100 * h->utilisation);
     sv_text_print(out, "waited            mean %.2f h\n", h->mean_wait_hours);

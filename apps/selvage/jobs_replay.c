@@ -27,15 +27,15 @@ static char *cut(char *text, char at)
 static int parse_engine(struct app *app, struct replay_options *o, const char *label, char *name)
 {
     uint32_t number = o->num_engines;
-    if (number == SV_MOST_REPLAY_ENGINES)
-        return app_usage_error(app, "--engines: more than %d", SV_MOST_REPLAY_ENGINES);
+    if (number == SV_MAX_REPLAY_ENGINES)
+        return app_usage_error(app, "--engines: more than %d", SV_MAX_REPLAY_ENGINES);
     for (uint32_t i = 0; i < number; i++)
         if (strcmp(o->engines[i].label, label) == 0)
             return app_usage_error(app, "--engines: '%s' is there twice", label);
     sv_replay_engine *engine = &o->engines[o->num_engines++];
     *engine = (sv_replay_engine){.name = name, .options = o->options[number], .label = label};
     for (char *rest = cut(name, ':'); rest != NULL;) {
-        if (engine->num_options == REPLAY_MOST_OPTIONS)
+        if (engine->num_options == REPLAY_MAX_OPTIONS)
             return app_usage_error(app, "--engines: '%s' has too many options", label);
         o->options[number][engine->num_options++] = rest;
         rest = cut(rest, ':');
@@ -206,7 +206,7 @@ int jobs_replay(struct app *app, int argc, char **argv)
         {"format", 'f', OPTION_TEXT, &o.format_name, "F", "of the history (default: recognised)"},
         {"csv", 0, OPTION_TEXT, &o.csv, "FILE", "write all samples"},
         {"svg", 0, OPTION_TEXT, &o.svg, "FILE", "draw them"},
-        {"vls", 0, OPTION_NUMBER, &o.vls, "N", "lanes that engines may use"},
+        {"vls", 0, OPTION_NUMBER, &o.vls, "N", "VLs that engines may use"},
         {"seed", 0, OPTION_SEED, &o.seed, "N", "of engines that draw (default 1)"},
         {"json", 'j', OPTION_FLAG, &o.json, NULL, "print JSON"},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL}};

@@ -2,7 +2,7 @@
 #ifndef SELVAGE_JOBS_SHARED_H
 #define SELVAGE_JOBS_SHARED_H
 
-#include <selvage/jobs.h>
+#include <selvage/experimental/jobs.h>
 
 #include "base/map.h"
 #include "selvage/app.h"

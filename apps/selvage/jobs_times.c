@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "faults/times.h"
-#include "jobs/dates.h"
+#include "text/times.h"
 
 const char *jobs_date(int64_t at, char text[JOBS_DATE_ROOM])
 {
@@ -49,7 +48,7 @@ const char *jobs_span(int64_t seconds, char text[JOBS_DATE_ROOM])
 bool jobs_length(const char *text, int64_t *seconds)
 {
     double value;
-    if (!sv__jobs_length(sv_span_of(text), &value))
+    if (!sv__span_length(sv_span_of(text), &value))
         return false;
     *seconds = (int64_t)(value + 0.5);
     return *seconds >= 1;
@@ -62,7 +61,7 @@ bool jobs_wait(const char *text, double *seconds)
     sv_span unit = sv_scan_rest(&scan);
     if (plain && sv_span_is(unit, "ms"))
         *seconds /= 1000;
-    else if (!(plain && unit.length == 0) && !sv__jobs_length(sv_span_of(text), seconds))
+    else if (!(plain && unit.length == 0) && !sv__span_length(sv_span_of(text), seconds))
         return false;
     return *seconds <= 366 * 86400.0;
 }

@@ -9,8 +9,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <selvage/discover.h>
-#include <selvage/report.h>
+#include <selvage/experimental/discover.h>
+#include <selvage/experimental/report.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

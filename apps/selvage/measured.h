@@ -7,7 +7,7 @@
 
 #include "selvage/app.h"
 
-enum { METRICS_MOST_NUMBERS = 200 };
+enum { METRICS_MAX_NUMBERS = 200 };
 
 /* The value of an option that was not given; none that can be typed. */
 #define METRICS_NOT_GIVEN UINT64_MAX
@@ -19,7 +19,7 @@ struct metrics_options {
     bool json;
     /* From the texts: */
     bool lost_switches;
-    uint32_t numbers[METRICS_MOST_NUMBERS], num_numbers;
+    uint32_t numbers[METRICS_MAX_NUMBERS], num_numbers;
 };
 
 /* One set of tables. */
@@ -32,14 +32,14 @@ struct metrics {
     sv_bound bound;
     unsigned vls_used;
     sv_stretch stretch;
-    sv_lane_use lanes;
+    sv_vl_use vls;
     sv_jobmap *read, *map; /* NULL: not asked for; with --job map is of that one only */
     sv_jobmap one;
     sv_job_load *job_loads;
     uint64_t *effective; /* [channels]: routes of jobs */
     uint32_t *users;     /* [channels]: jobs */
     sv_jobs_load jobs;
-    sv_lost lost[METRICS_MOST_NUMBERS];
+    sv_lost lost[METRICS_MAX_NUMBERS];
     uint64_t lost_pairs;
     sv_matchings matchings;
 };

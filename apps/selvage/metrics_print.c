@@ -16,17 +16,17 @@ struct row {
     int digits;
 };
 
-enum { MOST_ROWS = 40 + 2 * SV_MOST_LANES + 3 * METRICS_MOST_NUMBERS };
+enum { MAX_ROWS = 40 + 2 * SV_MAX_VLS + 3 * METRICS_MAX_NUMBERS };
 
 struct rows {
-    struct row at[MOST_ROWS];
+    struct row at[MAX_ROWS];
     int count;
 };
 
 static void SV_PRINTF(4, 5)
     add(struct rows *rows, double value, int digits, const char *format, ...)
 {
-    if (rows->count == MOST_ROWS)
+    if (rows->count == MAX_ROWS)
         return;
     struct row *row = &rows->at[rows->count++];
     va_list args;
@@ -42,19 +42,19 @@ static double percent(double part, uint64_t of)
     return of > 0 ? 100 * part / (double)of : 0;
 }
 
-/* One more than the highest lane that routes are on. */
-static unsigned num_lanes(const sv_lane_use *use)
+/* One more than the highest VL that routes are on. */
+static unsigned num_vls(const sv_vl_use *use)
 {
-    unsigned lanes = 0;
-    for (unsigned i = 0; i < SV_MOST_LANES; i++)
+    unsigned vls = 0;
+    for (unsigned i = 0; i < SV_MAX_VLS; i++)
         if (use->routes[i] > 0 || use->hops[i] > 0)
-            lanes = i + 1;
-    return lanes;
+            vls = i + 1;
+    return vls;
 }
 
 /* ---- rows ---- */
 
-static void list_basics(struct rows *rows, const struct metrics *m, unsigned lanes, bool both)
+static void list_basics(struct rows *rows, const struct metrics *m, unsigned vls, bool both)
 {
     add(rows, m->f->live_switches, 0, "switches");
     add(rows, m->f->live_terminals, 0, "terminals");
@@ -76,10 +76,10 @@ static void list_basics(struct rows *rows, const struct metrics *m, unsigned lan
     add(rows, m->stretch.avg, 4, "hops / distance: average");
     add(rows, m->stretch.max, 2, "  most");
     add(rows, (double)m->stretch.longer_pairs, 0, "pairs longer than distance");
-    add(rows, m->vls_used, 0, "lanes used");
-    for (unsigned i = 0; lanes > 1 && i < lanes; i++) {
-        add(rows, (double)m->lanes.routes[i], 0, "lane %u: routes", i);
-        add(rows, (double)m->lanes.hops[i], 0, "  hops");
+    add(rows, m->vls_used, 0, "VLs used");
+    for (unsigned i = 0; vls > 1 && i < vls; i++) {
+        add(rows, (double)m->vls.routes[i], 0, "VL %u: routes", i);
+        add(rows, (double)m->vls.hops[i], 0, "  hops");
     }
 }
 
@@ -121,10 +121,10 @@ static void list_bisection(struct rows *rows, const struct metrics *m)
 }
 
 static void list_all(struct rows *rows, const struct metrics_options *o, const struct metrics *m,
-                     unsigned lanes, bool both)
+                     unsigned vls, bool both)
 {
     rows->count = 0;
-    list_basics(rows, m, lanes, both);
+    list_basics(rows, m, vls, both);
     if (m->map != NULL)
         list_jobs(rows, m);
     if (o->lost != NULL && both)
@@ -162,7 +162,7 @@ static void print_both(sv_text *out, const struct metrics *sets, const struct ro
 enum { NAME_WIDTH = 24 };
 
 /* Bins of a histogram: of all routes, or of those inside jobs. */
-static uint64_t most_of(const struct metrics *m, bool jobs)
+static uint64_t max_of(const struct metrics *m, bool jobs)
 {
     return jobs ? m->jobs.efi.max : m->load.max;
 }
@@ -170,10 +170,10 @@ static uint64_t most_of(const struct metrics *m, bool jobs)
 static uint64_t width_of(const struct metrics_options *o, const struct metrics *sets, int count,
                          bool jobs)
 {
-    uint64_t most = most_of(&sets[0], jobs);
-    if (count == 2 && most_of(&sets[1], jobs) > most)
-        most = most_of(&sets[1], jobs);
-    return most / o->histogram + 1;
+    uint64_t max = max_of(&sets[0], jobs);
+    if (count == 2 && max_of(&sets[1], jobs) > max)
+        max = max_of(&sets[1], jobs);
+    return max / o->histogram + 1;
 }
 
 static void print_histogram(sv_text *out, const struct metrics_options *o,
@@ -184,7 +184,7 @@ static void print_histogram(sv_text *out, const struct metrics_options *o,
     for (int i = 0; i < count; i++) {
         sv_load_histogram(sets[i].f, jobs ? sets[i].effective : sets[i].loads, width,
                           (uint32_t)o->histogram, bins[i]);
-        uint64_t last = most_of(&sets[i], jobs) / width + 1;
+        uint64_t last = max_of(&sets[i], jobs) / width + 1;
         used = last > used ? last : used;
     }
     sv_text_print(out, "\n%21s %12s\n", jobs ? "routes inside jobs" : "routes on a channel",
@@ -259,8 +259,8 @@ static void print_lost(sv_text *out, const struct metrics_options *o, const stru
 {
     sv_text_print(out, "\n%% of %llu routes lost when %s fail, %llu draws\n",
                   (unsigned long long)m->lost_pairs, o->lost, (unsigned long long)o->trials);
-    sv_text_print(out, "%8s %10s %10s %10s %10s %10s %10s %10s\n", "failures", "expected", "least",
-                  "quartile", "median", "quartile", "most", "mean");
+    sv_text_print(out, "%8s %10s %10s %10s %10s %10s %10s %10s\n", "failures", "expected", "min",
+                  "quartile", "median", "quartile", "max", "mean");
     for (uint32_t i = 0; i < o->num_numbers; i++) {
         const sv_lost *l = &m->lost[i];
         const double numbers[] = {l->expected, (double)l->min, l->q1,  l->median,
@@ -278,11 +278,11 @@ sv_status metrics_print_text(struct app *app, sv_text *out, const struct metrics
     struct rows *rows = sv_alloc(app->ctx, 2, sizeof *rows);
     if (rows == NULL)
         return SV_NO_MEMORY;
-    unsigned lanes = num_lanes(&sets[0].lanes);
-    if (count == 2 && num_lanes(&sets[1].lanes) > lanes)
-        lanes = num_lanes(&sets[1].lanes);
+    unsigned vls = num_vls(&sets[0].vls);
+    if (count == 2 && num_vls(&sets[1].vls) > vls)
+        vls = num_vls(&sets[1].vls);
     for (int i = 0; i < count; i++)
-        list_all(&rows[i], o, &sets[i], lanes, count == 2);
+        list_all(&rows[i], o, &sets[i], vls, count == 2);
     if (count == 2) {
         print_both(out, sets, &rows[0], &rows[1]);
         if (same_jobs(sets))
@@ -315,25 +315,25 @@ static void json_efi(sv_json *j, const char *key, const sv_efi *efi)
     sv_json_end(j, '}');
 }
 
-static void json_lanes(sv_json *j, const sv_lane_use *use)
+static void json_vls(sv_json *j, const sv_vl_use *use)
 {
-    sv_json_begin_array(j, "lanes");
-    for (unsigned i = 0; i < SV_MOST_LANES; i++) {
+    sv_json_begin_array(j, "vls");
+    for (unsigned i = 0; i < SV_MAX_VLS; i++) {
         if (use->routes[i] == 0 && use->hops[i] == 0)
             continue;
         sv_json_begin_row(j, NULL, '{');
-        sv_json_number(j, "lane", i);
+        sv_json_number(j, "vl", i);
         sv_json_number(j, "routes", use->routes[i]);
         sv_json_number(j, "hops", use->hops[i]);
         sv_json_end(j, '}');
     }
     sv_json_end(j, ']');
-    sv_json_begin_row(j, "no_lane", '{');
+    sv_json_begin_row(j, "no_vl", '{');
     sv_json_number(j, "local", use->local);
     sv_json_number(j, "discarded", use->discarded);
     sv_json_number(j, "unknown", use->unknown);
     sv_json_end(j, '}');
-    sv_json_bool(j, "lanes_known", use->known);
+    sv_json_bool(j, "sl2vl_known", use->known);
 }
 
 static void json_bound(sv_json *j, const sv_bound *bound)
@@ -368,7 +368,7 @@ static void json_basics(sv_json *j, const struct metrics *m)
     sv_json_end(j, '}');
     sv_json_number(j, "pairs", load->pairs);
     sv_json_number(j, "vls_used", m->vls_used);
-    json_lanes(j, &m->lanes);
+    json_vls(j, &m->vls);
 }
 
 static void json_histogram(sv_json *j, const struct metrics_options *o, const struct metrics *m,
@@ -379,7 +379,7 @@ static void json_histogram(sv_json *j, const struct metrics_options *o, const st
     sv_json_begin_object(j, "histogram");
     sv_json_number(j, "width", width);
     sv_json_begin_row(j, "channels", '[');
-    for (uint64_t k = 0; k <= most_of(m, jobs) / width; k++)
+    for (uint64_t k = 0; k <= max_of(m, jobs) / width; k++)
         sv_json_number(j, NULL, bins[k]);
     sv_json_end(j, ']');
     sv_json_end(j, '}');
@@ -449,7 +449,7 @@ static void json_bisection(sv_json *j, const struct metrics_options *o, const sv
     sv_json_real(j, "min", m->min, 6);
     sv_json_real(j, "max", m->max, 6);
     sv_json_real(j, "sdv", m->sdv, 6);
-    sv_json_number(j, "most_on_a_channel", m->worst);
+    sv_json_number(j, "max_on_a_channel", m->worst);
     sv_json_number(j, "lost_flows", m->lost);
     sv_json_end(j, '}');
 }

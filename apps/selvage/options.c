@@ -79,9 +79,9 @@ static bool is_digits(const char *text)
 /* Stores a value; -1 or an exit code. */
 static int store(struct app *app, const app_option *option, const char *value)
 {
-    uint64_t number = 0, most = option->kind == OPTION_SEED ? UINT64_MAX : UINT64_MAX - 1;
+    uint64_t number = 0, max = option->kind == OPTION_SEED ? UINT64_MAX : UINT64_MAX - 1;
     if ((option->kind == OPTION_NUMBER || option->kind == OPTION_SEED) &&
-        !sv_span_number(sv_span_of(value), most, &number))
+        !sv_span_number(sv_span_of(value), max, &number))
         return app_usage_error(app, "--%s: '%s' is not a number%s", option->name, value,
                                is_digits(value) ? ": it is too large" : " (digits alone)");
     if (strcmp(option->name, "threads") == 0) {
@@ -103,9 +103,9 @@ static int store(struct app *app, const app_option *option, const char *value)
         *(uint64_t *)option->value = number;
         break;
     case OPTION_LIST:
-        if (list->length == APP_MOST_LIST)
+        if (list->length == APP_MAX_LIST)
             return app_usage_error(app, "--%s is given more than %d times", option->name,
-                                   APP_MOST_LIST);
+                                   APP_MAX_LIST);
         list->at[list->length++] = value;
         break;
     }
@@ -177,20 +177,20 @@ static int parse_option(struct app *app, const app_usage *usage, int argc, char 
 int app_check_limits(struct app *app, const app_limit *limits, size_t count)
 {
     for (const app_limit *l = limits; l < limits + count; l++)
-        if (l->value != UINT64_MAX && (l->value < l->least || l->value > l->most))
+        if (l->value != UINT64_MAX && (l->value < l->min || l->value > l->max))
             return app_usage_error(app, "--%s: %llu is not in %llu…%llu", l->name,
-                                   (unsigned long long)l->value, (unsigned long long)l->least,
-                                   (unsigned long long)l->most);
+                                   (unsigned long long)l->value, (unsigned long long)l->min,
+                                   (unsigned long long)l->max);
     return -1;
 }
 
 void app_warn_vls(struct app *app, uint64_t asked, unsigned used)
 {
-    if (asked != UINT64_MAX && asked > SV_HARDWARE_LANES && used <= SV_HARDWARE_LANES)
+    if (asked != UINT64_MAX && asked > SV_HARDWARE_VLS && used <= SV_HARDWARE_VLS)
         sv_warn(app->ctx,
                 "--vls %llu: no more than %d VLs are used unless they are needed, as InfiniBand "
                 "has no more",
-                (unsigned long long)asked, SV_HARDWARE_LANES);
+                (unsigned long long)asked, SV_HARDWARE_VLS);
 }
 
 int app_one_stream(struct app *app, const char *stream, const char *const *uses, size_t count)
@@ -238,7 +238,7 @@ int app_two_files(struct app *app, const char *option, const char *path, const c
 }
 
 int app_parse(struct app *app, const app_usage *usage, int argc, char **argv, const char **words,
-              int least, int most)
+              int min, int max)
 {
     int count = 0;
     bool options = true;
@@ -250,14 +250,14 @@ int app_parse(struct app *app, const app_usage *usage, int argc, char **argv, co
             int code = parse_option(app, usage, argc, argv, &i, &seen);
             if (code >= 0)
                 return code;
-        } else if (count == most) {
+        } else if (count == max) {
             return app_usage_error(app, "'%s' is one argument too many", argv[i]);
         } else {
             words[count++] = argv[i];
         }
     }
-    if (count < least)
-        return app_usage_error(app, "%d argument%s missing: selvage %s %s", least - count,
-                               least - count == 1 ? " is" : "s are", app->verb, usage->arguments);
+    if (count < min)
+        return app_usage_error(app, "%d argument%s missing: selvage %s %s", min - count,
+                               min - count == 1 ? " is" : "s are", app->verb, usage->arguments);
     return -1;
 }

@@ -24,9 +24,9 @@ static bool begins_block(const sv_repair_report *r, uint64_t i)
 
 static void print_steps(sv_text *out, const sv_fabric *f, const sv_repair_report *r)
 {
-    enum { MOST = 10 };
+    enum { MAX = 10 };
     uint64_t i = 0;
-    for (uint32_t step = 0; step < r->steps && step < MOST; step++) {
+    for (uint32_t step = 0; step < r->steps && step < MAX; step++) {
         uint64_t first = i, blocks = 0;
         for (; i < r->listed && r->entry[i].step == step; i++)
             blocks += begins_block(r, i);
@@ -34,8 +34,8 @@ static void print_steps(sv_text *out, const sv_fabric *f, const sv_repair_report
                       (unsigned long long)blocks, blocks == 1 ? "" : "s", r->entry[first].block,
                       sv_node_name(f, r->entry[first].s));
     }
-    if (r->steps > MOST)
-        sv_text_print(out, "  … and %u more steps\n", r->steps - MOST);
+    if (r->steps > MAX)
+        sv_text_print(out, "  … and %u more steps\n", r->steps - MAX);
 }
 
 static void print_safety(sv_text *out, const sv_fabric *f, const sv_repair_report *r,
@@ -113,10 +113,10 @@ static void json_steps(sv_json *j, const sv_fabric *f, const sv_routes *routes,
 static void json_pairs(sv_json *j, const sv_fabric *f, const sv_routes *routes,
                        const sv_repair_report *r)
 {
-    enum { MOST = 10000 };
+    enum { MAX = 10000 };
     sv_json_number(j, "repath_pairs", r->num_pairs);
     sv_json_begin_array(j, "repath");
-    for (uint64_t i = 0; r->pairs != NULL && i < r->num_pairs && i < MOST; i++) {
+    for (uint64_t i = 0; r->pairs != NULL && i < r->num_pairs && i < MAX; i++) {
         uint32_t d = r->pairs[i].destination;
         sv_json_begin_row(j, NULL, '{');
         json_node(j, f, "source", r->pairs[i].from);

@@ -30,7 +30,7 @@ static void number(sv_text *out, int width, int digits, double value)
 
 static void print_tables(sv_text *out, const sv_replay *r)
 {
-    sv_text_print(out, "\n%-24s %8s %6s %10s  %s\n", "engine", "tables", "lanes", "s a table",
+    sv_text_print(out, "\n%-24s %8s %6s %10s  %s\n", "engine", "tables", "vls", "s a table",
                   "proven");
     for (uint32_t e = 0; e < r->num_engines; e++) {
         const sv_replay_tables *t = &r->tables[e];

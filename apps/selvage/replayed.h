@@ -4,7 +4,7 @@
 
 #include "selvage/app.h"
 
-enum { REPLAY_MOST_OPTIONS = 8 };
+enum { REPLAY_MAX_OPTIONS = 8 };
 
 struct replay_options {
     const char *inputs[2]; /* fabric, history */
@@ -13,8 +13,8 @@ struct replay_options {
     uint64_t vls, seed;
     bool json;
     char *names; /* engines_text, cut into pieces; to be released */
-    sv_replay_engine engines[SV_MOST_REPLAY_ENGINES];
-    const char *options[SV_MOST_REPLAY_ENGINES][REPLAY_MOST_OPTIONS];
+    sv_replay_engine engines[SV_MAX_REPLAY_ENGINES];
+    const char *options[SV_MAX_REPLAY_ENGINES][REPLAY_MAX_OPTIONS];
     uint32_t num_engines, against;
     sv_jobs_format format;
     sv_replay_plan plan;

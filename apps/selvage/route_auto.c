@@ -9,7 +9,7 @@ static const char *const names[] = {"refused", "unproven", "proven", "chosen"};
 
 void app_print_selection(sv_text *out, const sv_selection *s)
 {
-    sv_text_print(out, "tried          lanes   SLs    busiest     hops   seconds\n");
+    sv_text_print(out, "tried          VLs   SLs    busiest     hops   seconds\n");
     for (uint32_t i = 0; i < s->count; i++) {
         const sv_candidate *c = &s->candidates[i];
         if (c->candidacy < SV_CANDIDATE_PROVEN) {

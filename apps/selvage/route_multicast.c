@@ -36,9 +36,8 @@ static sv_status find_tree(struct app *app, const sv_fabric *f, sv_routes *r, sv
     made->other = SL;
     if (made->keep)
         return sv_mtree_new(app->ctx, f, r, traffic, SL, NULL, 0, tree);
-    if (made->own_lane)
-        return sv_mtree_own_lane(app->ctx, f, r, traffic, SL, made->lane, NULL, 0, tree,
-                                 &made->other);
+    if (made->own_vl)
+        return sv_mtree_own_vl(app->ctx, f, r, traffic, SL, made->vl, NULL, 0, tree, &made->other);
     return sv_mtree_make_room(app->ctx, f, r, traffic, SL, NULL, 0, tree, &made->other);
 }
 
@@ -65,8 +64,8 @@ void app_print_multicast(sv_text *out, const app_multicast *made)
                   MLID, SL, made->depth);
     if (made->pieces > 1)
         sv_text_print(out, " at most in %u pieces", made->pieces);
-    if (made->own_lane)
-        sv_text_print(out, ", lane %u for it alone", made->lane);
+    if (made->own_vl)
+        sv_text_print(out, ", VL %u for it alone", made->vl);
     else if (made->other != SL)
         sv_text_print(out, "; SLs %d and %u exchanged", SL, made->other);
     sv_text_print(out, "\n");
@@ -83,6 +82,6 @@ void app_json_multicast(sv_json *j, const app_multicast *made)
     sv_json_number(j, "depth", made->depth);
     sv_json_number(j, "pieces", made->pieces);
     sv_json_bool(j, "routed_again", made->again);
-    sv_json_bool(j, "own_lane", made->own_lane);
+    sv_json_bool(j, "own_vl", made->own_vl);
     sv_json_end(j, '}');
 }

@@ -90,7 +90,7 @@ sim_measures sim_measure(const struct sim *sim)
                       .detour_share = share((double)r->detours, data),
                       .early_share = share((double)r->early, data),
                       .early_us = share(sim_us(r->early_wait), (double)r->early),
-                      .early_most_bytes = (double)r->early_most};
+                      .early_max_bytes = (double)r->early_max};
     if (sim->replay != NULL)
         m.waiting_share =
             share(sim_us(sim->replayed.waiting), m.execution_us * sim->trace->num_ranks);
@@ -103,11 +103,11 @@ sim_measures sim_measure(const struct sim *sim)
 
 /* ---- for people ---- */
 
-/* Where the lanes of a policy come from, and who says that nothing waits for ever on them. */
-static void print_lanes(sv_text *out, const struct sim *sim, const sv_adapt_report *a)
+/* Where the VLs of a policy come from, and who says that nothing waits for ever on them. */
+static void print_vls(sv_text *out, const struct sim *sim, const sv_adapt_report *a)
 {
-    unsigned own = (sim->lanes - a->adaptive) / a->segments;
-    sv_text_print(out, "  lanes        %u segment%s × %u of the tables + %u adaptive: %s\n",
+    unsigned own = (sim->vls - a->adaptive) / a->segments;
+    sv_text_print(out, "  VLs        %u segment%s × %u of the tables + %u adaptive: %s\n",
                   a->segments, a->segments == 1 ? "" : "s", own, a->adaptive,
                   a->proven ? "proven deadlock-free, all pairs of nodes"
                             : "as the tables, not judged");
@@ -117,10 +117,10 @@ static void print_policy(sv_text *out, const struct sim *sim, const sim_measures
 {
     const sv_sim_result *r = sim->result;
     const sv_adapt_report a = sv_adapt_end(sim->adapt);
-    sv_text_print(out, "policy         %s: %u lane%s, %.2f %% of the packets by detours\n",
-                  sim->policy, sim->lanes, sim->lanes == 1 ? "" : "s",
+    sv_text_print(out, "policy         %s: %u VL%s, %.2f %% of the packets by detours\n",
+                  sim->policy, sim->vls, sim->vls == 1 ? "" : "s",
                   100 * (m->detour_share >= 0 ? m->detour_share : 0));
-    print_lanes(out, sim, &a);
+    print_vls(out, sim, &a);
     if (r->control_packets > 0) {
         sv_text_print(out, "  control      %llu packets, %llu bytes",
                       (unsigned long long)r->control_packets, (unsigned long long)r->control_bytes);
@@ -132,11 +132,11 @@ static void print_policy(sv_text *out, const struct sim *sim, const sim_measures
         sv_text_print(out,
                       "  order        %llu packets came early and waited %.3f us each, at most "
                       "%llu bytes at a terminal\n",
-                      (unsigned long long)r->early, m->early_us, (unsigned long long)r->early_most);
+                      (unsigned long long)r->early, m->early_us, (unsigned long long)r->early_max);
     if (a.opened > 0)
         sv_text_print(
             out, "  paths        %llu opened, %llu closed; %u pairs had several, at most %u\n",
-            (unsigned long long)a.opened, (unsigned long long)a.closed, a.pairs, a.most_paths);
+            (unsigned long long)a.opened, (unsigned long long)a.closed, a.pairs, a.max_paths);
     if (a.watchdogs > 0)
         sv_text_print(out, "  watchdogs    %llu ran out\n", (unsigned long long)a.watchdogs);
     if (a.notices + a.patterns > 0)
@@ -144,7 +144,7 @@ static void print_policy(sv_text *out, const struct sim *sim, const sim_measures
                       "  patterns     %llu found, %llu repeated, %llu applied (one of them %llu), "
                       "%llu improved, %llu failed\n",
                       (unsigned long long)a.patterns, (unsigned long long)a.repeated,
-                      (unsigned long long)a.applied, (unsigned long long)a.most_applied,
+                      (unsigned long long)a.applied, (unsigned long long)a.max_applied,
                       (unsigned long long)a.improved, (unsigned long long)a.failed);
     if (a.seeded + a.foreseen + a.unasked > 0)
         sv_text_print(out,
@@ -190,25 +190,16 @@ static void json_report(sv_json *j, const sv_adapt_report *a)
     const struct {
         const char *key;
         uint64_t value;
-    } values[] = {{"choices", a->choices},
-                  {"chosen_detours", a->detours},
-                  {"acks", a->acks},
-                  {"predictive_acks", a->predictive_acks},
-                  {"notices", a->notices},
-                  {"opened", a->opened},
-                  {"closed", a->closed},
-                  {"watchdogs", a->watchdogs},
-                  {"foreseen", a->foreseen},
-                  {"patterns", a->patterns},
-                  {"seeded", a->seeded},
-                  {"repeated", a->repeated},
-                  {"applied", a->applied},
-                  {"most_applied", a->most_applied},
-                  {"unasked", a->unasked},
-                  {"improved", a->improved},
-                  {"failed", a->failed},
-                  {"pairs", a->pairs},
-                  {"most_paths", a->most_paths}};
+    } values[] = {{"choices", a->choices},    {"chosen_detours", a->detours},
+                  {"acks", a->acks},          {"predictive_acks", a->predictive_acks},
+                  {"notices", a->notices},    {"opened", a->opened},
+                  {"closed", a->closed},      {"watchdogs", a->watchdogs},
+                  {"foreseen", a->foreseen},  {"patterns", a->patterns},
+                  {"seeded", a->seeded},      {"repeated", a->repeated},
+                  {"applied", a->applied},    {"max_applied", a->max_applied},
+                  {"unasked", a->unasked},    {"improved", a->improved},
+                  {"failed", a->failed},      {"pairs", a->pairs},
+                  {"max_paths", a->max_paths}};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         sv_json_number(j, values[i].key, values[i].value);
 }
@@ -219,7 +210,7 @@ static void json_policy(sv_json *j, const struct sim *sim, const sim_measures *m
     const sv_adapt_report a = sv_adapt_end(sim->adapt);
     sv_json_begin_object(j, "policy");
     sv_json_text(j, "spec", sim->policy);
-    sv_json_number(j, "lanes", sim->lanes);
+    sv_json_number(j, "vls", sim->vls);
     sv_json_number(j, "segments", a.segments);
     sv_json_number(j, "adaptive", a.adaptive);
     sv_json_bool(j, "proven", a.proven);
@@ -230,7 +221,7 @@ static void json_policy(sv_json *j, const struct sim *sim, const sim_measures *m
     json_number(j, "detour_share", m->detour_share);
     sv_json_number(j, "early", r->early);
     json_number(j, "early_wait_us", m->early_us);
-    sv_json_number(j, "early_most_bytes", r->early_most);
+    sv_json_number(j, "early_max_bytes", r->early_max);
     json_report(j, &a);
     sv_json_end(j, '}');
 }

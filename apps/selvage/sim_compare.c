@@ -36,7 +36,7 @@ static const struct measure {
     {"detours", "%", "detour_share", offsetof(sim_measures, detour_share), 100, 2, false},
     {"early", "%", "early_share", offsetof(sim_measures, early_share), 100, 2, false},
     {"early wait", "us", "early_wait_us", offsetof(sim_measures, early_us), 1, 3, false},
-    {"buffer", "bytes", "early_most_bytes", offsetof(sim_measures, early_most_bytes), 1, 0, false},
+    {"buffer", "bytes", "early_max_bytes", offsetof(sim_measures, early_max_bytes), 1, 0, false},
 };
 enum { NUM_MEASURES = sizeof measures / sizeof measures[0] };
 
@@ -78,13 +78,13 @@ static const struct {
               {"patterns", "patterns", offsetof(sv_adapt_report, patterns), false},
               {"repeated", "repeated", offsetof(sv_adapt_report, repeated), false},
               {"applied", "applied", offsetof(sv_adapt_report, applied), false},
-              {"most applied", "most_applied", offsetof(sv_adapt_report, most_applied), false},
+              {"most applied", "max_applied", offsetof(sv_adapt_report, max_applied), false},
               {"unasked", "unasked", offsetof(sv_adapt_report, unasked), false},
               {"improved", "improved", offsetof(sv_adapt_report, improved), false},
               {"failed", "failed", offsetof(sv_adapt_report, failed), false},
               {"watchdogs", "watchdogs", offsetof(sv_adapt_report, watchdogs), false},
               {"foreseen", "foreseen", offsetof(sv_adapt_report, foreseen), false},
-              {"most paths", "most_paths", offsetof(sv_adapt_report, most_paths), true}};
+              {"most paths", "max_paths", offsetof(sv_adapt_report, max_paths), true}};
 enum { NUM_COUNTS = sizeof counts / sizeof counts[0] };
 
 static double count_of(const sim_contender *c, size_t i)
@@ -178,7 +178,7 @@ static void add_traffic(sv_tables *tables, const struct sim *sim, const sim_cont
     sv_table *t = sv_table_new(tables, "traffic", "What packets did", "Means of all runs.");
     bool proven = false;
     sv_table_column(t, "policy", NULL, SV_TEXT_COLUMN);
-    sv_table_column(t, "lanes", NULL, 0);
+    sv_table_column(t, "vls", NULL, 0);
     sv_table_column(t, "runs", NULL, SV_TEXT_COLUMN);
     for (size_t i = 0; i < NUM_MEASURES; i++)
         if (is_deed(sim, &measures[i]))
@@ -186,7 +186,7 @@ static void add_traffic(sv_tables *tables, const struct sim *sim, const sim_cont
     sv_table_column(t, "took", "s", 2);
     for (size_t p = 0; p < count; p++) {
         sv_table_text(t, name_of(&all[p]));
-        sv_table_number(t, all[p].lanes);
+        sv_table_number(t, all[p].vls);
         print_ends(t, &all[p]);
         for (size_t i = 0; i < NUM_MEASURES; i++)
             if (is_deed(sim, &measures[i]))
@@ -197,7 +197,7 @@ static void add_traffic(sv_tables *tables, const struct sim *sim, const sim_cont
     }
     if (proven)
         sv_table_note(t, "Proven beforehand for policies that send packets by way of switches: "
-                         "these cannot wait for each other for ever on their lanes.");
+                         "these cannot wait for each other for ever on their VLs.");
 }
 
 /* Only what at least one policy did. */
@@ -265,7 +265,7 @@ static void json_contender(sv_json *j, const sim_contender *c, const sim_contend
 {
     sv_json_begin_object(j, NULL);
     sv_json_text(j, "policy", c->policy);
-    sv_json_number(j, "lanes", c->lanes);
+    sv_json_number(j, "vls", c->vls);
     if (c->policy != NULL && c->runs > 0)
         sv_json_bool(j, "proven", c->reports[0].proven);
     sv_json_number(j, "runs", c->runs);

@@ -16,7 +16,7 @@ static void node(sv_text *out, const struct sim *sim, sv_node v)
 
 static double counted_ns(const struct sim *sim)
 {
-    return (double)(sim->result->until - sim->result->from) / SV_TICKS_A_NS;
+    return (double)(sim->result->until - sim->result->from) / SV_TICKS_PER_NS;
 }
 
 static void terminals(sv_text *out, const struct sim *sim)
@@ -38,8 +38,8 @@ static void terminals(sv_text *out, const struct sim *sim)
         if (about->messages > 0)
             sv_text_print(
                 out, ",%.6f,%.6f,%.6f,%.6f", sim_us(about->latency_sum) / (double)about->messages,
-                sim_us(about->latency_most), sim_us(about->total_sum) / (double)about->messages,
-                sim_us(about->total_most));
+                sim_us(about->latency_max), sim_us(about->total_sum) / (double)about->messages,
+                sim_us(about->total_max));
         else
             sv_text_print(out, ",,,,");
         if (about->last > 0)
@@ -75,7 +75,7 @@ static void latencies(sv_text *out, const struct sim *sim)
         if (sim->result->latency[bin] == 0)
             continue;
         uint64_t below =
-            bin + 1 < SV_SIM_BINS ? sv_sim_bin_from(bin + 1) : sim->result->latency_most + 1;
+            bin + 1 < SV_SIM_BINS ? sv_sim_bin_from(bin + 1) : sim->result->latency_max + 1;
         sv_text_print(out, "%.6f,%.6f,%llu\n", sim_us(sv_sim_bin_from(bin)), sim_us(below),
                       (unsigned long long)sim->result->latency[bin]);
     }
@@ -99,7 +99,7 @@ static void timeline(sv_text *out, const struct sim *sim)
     for (uint32_t row = 0; row < r->rows; row++)
         for (uint32_t s = 0; s < switches; s++) {
             const sv_sim_cell *cell = &r->timeline[(size_t)row * switches + s];
-            double most = capacity(sim, s) * (double)length;
+            double max = capacity(sim, s) * (double)length;
             double bytes =
                 (double)cell->bytes + (double)cell->packets * sim->setup.model.inband_bytes;
             if (!sv_node_alive(sim->f, (sv_node){s}))
@@ -107,7 +107,7 @@ static void timeline(sv_text *out, const struct sim *sim)
             sv_text_print(out, "%.6f,", sim_us(row * length));
             node(out, sim, (sv_node){s});
             sv_text_print(out, ",%u,%llu,%.6f,%.6f\n", cell->packets,
-                          (unsigned long long)cell->bytes, most > 0 ? bytes / most : 0,
+                          (unsigned long long)cell->bytes, max > 0 ? bytes / max : 0,
                           sim_us(cell->waited));
         }
 }
@@ -140,13 +140,13 @@ static void routers(sv_text *out, const struct sim *sim)
 static void stuck(sv_text *out, const struct sim *sim)
 {
     const sv_fabric *f = sim->f;
-    sv_text_print(out, "switch,guid,in_port,lane,out_port,out_lane,behind,source,destination,"
+    sv_text_print(out, "switch,guid,in_port,vl,out_port,out_vl,behind,source,destination,"
                        "since_us\n");
     for (uint32_t i = 0; i < sim->result->num_stuck; i++) {
         const sv_sim_stuck *s = &sim->result->stuck[i];
         unsigned in = s->in.i == SV_NONE ? 0 : f->port[f->reverse[s->in.i].i];
         node(out, sim, f->tail[s->out.i]);
-        sv_text_print(out, ",%u,%u,%u,%u,%s,", in, s->lane, f->port[s->out.i], s->out_lane,
+        sv_text_print(out, ",%u,%u,%u,%u,%s,", in, s->vl, f->port[s->out.i], s->out_vl,
                       s->behind ? "yes" : "no");
         sv_csv_field(out, sv_node_name(f, (sv_node){f->num_switches + s->from}));
         sv_text_add(out, ",", 1);

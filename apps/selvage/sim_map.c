@@ -10,12 +10,12 @@
 #include "selvage/sim_shared.h"
 
 /* Columns of time that are drawn at most. */
-enum { MOST_COLUMNS = 64 };
+enum { MAX_COLUMNS = 64 };
 
 static sv_status take_time(struct app *app, const struct sim *sim, sim_contender *c)
 {
     const sv_sim_result *r = sim->result;
-    uint32_t switches = sim->f->num_switches, wide = (r->rows + MOST_COLUMNS - 1) / MOST_COLUMNS;
+    uint32_t switches = sim->f->num_switches, wide = (r->rows + MAX_COLUMNS - 1) / MAX_COLUMNS;
     if (r->rows == 0)
         return SV_OK;
     c->columns = (r->rows + wide - 1) / wide;

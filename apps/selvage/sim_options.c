@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "selvage/sim_shared.h"
-#include "simulate/quantity.h"
+#include "text/quantity.h"
 
-enum { MOST_OPTIONS = 64 };
+enum { MAX_OPTIONS = 64 };
 
 /* ---- values ---- */
 
@@ -16,7 +16,7 @@ int sim_parse_time(struct app *app, const char *name, const char *text, bool pos
     *ticks = SIM_NOT_GIVEN;
     if (text == NULL)
         return -1;
-    if (!sv_span_ticks(sv_span_of(text), 1000, ticks) || (positive && *ticks == 0))
+    if (!sv_span_ticks(sv_span_of(text), 1000, SV_TICKS_PER_NS, ticks) || (positive && *ticks == 0))
         return app_usage_error(app, "--%s: '%s' is no time%s (microseconds, or such as 5ms)", name,
                                text, positive ? " above 0" : "");
     return -1;
@@ -121,7 +121,7 @@ static int check_together(struct app *app, const struct sim_options *o)
 /* Numbers out of range; -1 or an exit code. */
 static int check_numbers(struct app *app, const struct sim_options *o)
 {
-    const app_limit limits[] = {{"vls", o->vls, 1, SV_MOST_LANES},
+    const app_limit limits[] = {{"vls", o->vls, 1, SV_MAX_VLS},
                                 {"assume-sl", o->assume_sl, 0, SV_HARDWARE_SLS - 1},
                                 {"messages", o->messages, 1, UINT32_MAX},
                                 {"wall", o->wall, 1, 1000000000}};
@@ -247,7 +247,7 @@ static size_t put_tables(struct sim_options *o, app_option *options)
         {"set", 0, OPTION_LIST, &o->set, "NAME=VALUE", "a number of the model instead"},
         {"engine", 'e', OPTION_TEXT, &o->engine, "ENGINE",
          "compute the tables first (see selvage engines; or auto)"},
-        {"vls", 0, OPTION_NUMBER, &o->vls, "N", "with --engine: lanes that may be used"},
+        {"vls", 0, OPTION_NUMBER, &o->vls, "N", "with --engine: VLs that may be used"},
         {"option", 0, OPTION_LIST, &o->engine_options, "NAME=VALUE", "with --engine: of it"},
         {"assume-sl", 0, OPTION_NUMBER, &o->assume_sl, "N",
          "everybody uses this service level (for tables that do not tell)"}};
@@ -301,7 +301,7 @@ static void put_all(struct sim_options *o, app_option *options)
 
 int sim_parse(struct app *app, struct sim_options *o, int argc, char **argv)
 {
-    app_option options[MOST_OPTIONS];
+    app_option options[MAX_OPTIONS];
     put_all(o, options);
     const app_usage usage = {
         "DIR|FILE.svr|FABRIC [options]",

@@ -1,8 +1,8 @@
 /*
- * sim_policy.c: policies of a simulation: made for its tables, lanes for them, what they learned.
+ * sim_policy.c: policies of a simulation: made for its tables, VLs for them, what they learned.
  *
- * A policy's lanes are those of its segments and adaptive ones, which may be more than the tables
- * have; unless told, the model gets as many, if links offer them. Lanes take turns then, whatever
+ * A policy's VLs are those of its segments and adaptive ones, which may be more than the tables
+ * have; unless told, the model gets as many, if links offer them. VLs take turns then, whatever
  * the profile says (rule 25), unless arbitration was set by name: then it is refused.
  */
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "selvage/sim_shared.h"
-#include "simulate/quantity.h"
+#include "text/quantity.h"
 
 /* A factor that leaves nothing of any time; 0 itself would stand for 1. */
 #define NO_COMPUTING 1e-30
@@ -37,7 +37,7 @@ sv_status sim_make_policy(struct app *app, struct sim *sim)
     const struct sim_options *o = sim->o;
     sv_sim_model *model = &sim->setup.model;
     sv_adapt_request request = {
-        .spec = sim->policy, .model = model, .seed = o->seed, .most_lanes = o->model.lanes};
+        .spec = sim->policy, .model = model, .seed = o->seed, .max_vls = o->model.vls};
     sv_file file;
     if (sim->policy == NULL)
         return SV_OK;
@@ -48,12 +48,12 @@ sv_status sim_make_policy(struct app *app, struct sim *sim)
         SV_TRY(sv_file_open(&file, app->ctx, o->store));
         request.store = &file.source;
     }
-    sv_status status = sv_adapt_new(app->ctx, sim->f, sim->r, &request, &sim->adapt, &sim->lanes);
+    sv_status status = sv_adapt_new(app->ctx, sim->f, sim->r, &request, &sim->adapt, &sim->vls);
     if (stored)
         sv_file_close(&file);
     SV_TRY(status);
-    if (o->model.lanes == 0)
-        model->lanes = sim->lanes;
+    if (o->model.vls == 0)
+        model->vls = sim->vls;
     sim->setup.policy = sv_adapt_policy(sim->adapt);
     return SV_OK;
 }
@@ -76,7 +76,7 @@ sv_status sim_write_store(struct app *app, const struct sim *sim)
 /* "5" (seeds from --seed on) or "3..7". */
 static int parse_seeds(struct app *app, struct sim_options *o)
 {
-    const uint64_t most = 10000;
+    const uint64_t max = 10000;
     o->first_seed = o->seed;
     o->num_seeds = 1;
     if (o->seeds == NULL)
@@ -86,17 +86,17 @@ static int parse_seeds(struct app *app, struct sim_options *o)
     bool good = sv_scan_number(&scan, UINT64_MAX, &number);
     if (good && sv_scan_char(&scan, '.')) {
         good = sv_scan_char(&scan, '.') && sv_scan_number(&scan, UINT64_MAX, &last) &&
-               last >= number && last - number < most;
+               last >= number && last - number < max;
         o->first_seed = number;
         o->num_seeds = good ? last - number + 1 : 0;
     } else {
         o->num_seeds = number;
-        good = good && number >= 1 && number <= most;
+        good = good && number >= 1 && number <= max;
     }
     if (!good || !sv_scan_done(&scan))
         return app_usage_error(
             app, "--seeds: '%s' is neither a number in 1…%u nor FIRST..LAST of so many at most",
-            o->seeds, (unsigned)most);
+            o->seeds, (unsigned)max);
     if (o->num_seeds - 1 > UINT64_MAX - o->first_seed)
         return app_usage_error(app, "--seeds: there are no %llu seeds from %llu on",
                                (unsigned long long)o->num_seeds, (unsigned long long)o->first_seed);

@@ -81,13 +81,13 @@ static void print_traffic(sv_text *out, const struct sim *sim)
 void sim_print_what(sv_text *out, const struct sim *sim)
 {
     const struct sim_options *o = sim->o;
-    unsigned lanes = sv_sim_lanes(sim->f, sim->r);
+    unsigned vls = sv_sim_vls(sim->f, sim->r);
     sv_text_print(out, "fabric         %s: %u switch%s, %u terminal%s\n", o->input,
                   sim->f->live_switches, sim->f->live_switches == 1 ? "" : "es",
                   sim->f->live_terminals, plural(sim->f->live_terminals));
-    sv_text_print(out, "tables         %s%s, %u lane%s%s\n",
+    sv_text_print(out, "tables         %s%s, %u VL%s%s\n",
                   sim->engine != NULL ? "by " : "as they are there",
-                  sim->engine != NULL ? sim->engine : "", lanes, plural(lanes),
+                  sim->engine != NULL ? sim->engine : "", vls, plural(vls),
                   o->assume_sl != SIM_NOT_GIVEN ? ", one service level assumed" : "");
     print_traffic(out, sim);
     sv_text_print(out, "profile        %s", o->profile);
@@ -139,9 +139,9 @@ static void print_latency(sv_text *out, const sv_sim_result *r)
         return;
     sv_text_print(out, "latency        %.3f us on average, p50 %.3f, p99 %.3f, most %.3f\n",
                   sim_us(r->latency_sum) / (double)r->latencies, sim_us(sv_sim_quantile(r, 0.5)),
-                  sim_us(sv_sim_quantile(r, 0.99)), sim_us(r->latency_most));
+                  sim_us(sv_sim_quantile(r, 0.99)), sim_us(r->latency_max));
     sv_text_print(out, "  since ready  %.3f us on average, most %.3f\n",
-                  sim_us(r->total_sum) / (double)r->latencies, sim_us(r->total_most));
+                  sim_us(r->total_sum) / (double)r->latencies, sim_us(r->total_max));
 }
 
 static void print_numbers(sv_text *out, const struct sim *sim)
@@ -218,7 +218,7 @@ void sim_json_what(sv_json *j, const struct sim *sim)
     sv_json_text(j, "engine", sim->engine);
     sv_json_number(j, "switches", sim->f->live_switches);
     sv_json_number(j, "terminals", sim->f->live_terminals);
-    sv_json_number(j, "lanes", sv_sim_lanes(sim->f, sim->r));
+    sv_json_number(j, "vls", sv_sim_vls(sim->f, sim->r));
     sv_json_text(j, "traffic", sim->traffic);
     if (sim_same_bytes(sim))
         sv_json_number(j, "message_bytes", sim_message_bytes(sim));
@@ -241,7 +241,7 @@ static void json_latency(sv_json *j, const sv_sim_result *r)
         sv_json_real(j, "avg", sim_us(r->latency_sum) / (double)r->latencies, 6);
         json_time(j, "p50", sv_sim_quantile(r, 0.5));
         json_time(j, "p99", sv_sim_quantile(r, 0.99));
-        json_time(j, "max", r->latency_most);
+        json_time(j, "max", r->latency_max);
     } else {
         sv_json_null(j, "avg");
         sv_json_null(j, "p50");
@@ -252,7 +252,7 @@ static void json_latency(sv_json *j, const sv_sim_result *r)
     sv_json_begin_row(j, "since_ready_us", '{');
     if (r->latencies > 0) {
         sv_json_real(j, "avg", sim_us(r->total_sum) / (double)r->latencies, 6);
-        json_time(j, "max", r->total_most);
+        json_time(j, "max", r->total_max);
     } else {
         sv_json_null(j, "avg");
         sv_json_null(j, "max");

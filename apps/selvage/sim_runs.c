@@ -27,7 +27,7 @@ struct found {
     bool over;
     sv_sim_end end;
     bool blocked;
-    unsigned lanes;
+    unsigned vls;
     double seconds;
     sim_measures measures;
     sv_adapt_report report;
@@ -50,7 +50,7 @@ struct runs {
 };
 
 /* Who does a run. */
-struct hand {
+struct worker {
     struct runs *runs;
     uint64_t run;
     bool shows; /* how far it is */
@@ -58,50 +58,50 @@ struct hand {
 
 /* ---- the host, for several at once ---- */
 
-static const sv_host *host_of(const struct hand *hand)
+static const sv_host *host_of(const struct worker *worker)
 {
-    return &hand->runs->app->ctx->host;
+    return &worker->runs->app->ctx->host;
 }
 
-static void *hand_resize(void *user, void *block, size_t size)
+static void *worker_resize(void *user, void *block, size_t size)
 {
     const sv_host *host = host_of(user);
     return host->resize(host->user, block, size);
 }
 
-static uint64_t hand_clock(void *user)
+static uint64_t worker_clock(void *user)
 {
     const sv_host *host = host_of(user);
     return host->clock_ns(host->user);
 }
 
-static void hand_log(void *user, sv_log_level level, const char *message)
+static void worker_log(void *user, sv_log_level level, const char *message)
 {
-    struct hand *hand = user;
-    const sv_host *host = host_of(hand);
-    if (hand->run != 0 || host->log == NULL)
+    struct worker *worker = user;
+    const sv_host *host = host_of(worker);
+    if (worker->run != 0 || host->log == NULL)
         return;
-    pthread_mutex_lock(&hand->runs->lock);
+    pthread_mutex_lock(&worker->runs->lock);
     host->log(host->user, level, message);
-    pthread_mutex_unlock(&hand->runs->lock);
+    pthread_mutex_unlock(&worker->runs->lock);
 }
 
-static void hand_progress(void *user, const char *what, uint64_t done, uint64_t total)
+static void worker_progress(void *user, const char *what, uint64_t done, uint64_t total)
 {
-    struct hand *hand = user;
-    const sv_host *host = host_of(hand);
-    if (!hand->shows || host->progress == NULL)
+    struct worker *worker = user;
+    const sv_host *host = host_of(worker);
+    if (!worker->shows || host->progress == NULL)
         return;
-    pthread_mutex_lock(&hand->runs->lock);
+    pthread_mutex_lock(&worker->runs->lock);
     host->progress(host->user, what, done, total);
-    pthread_mutex_unlock(&hand->runs->lock);
+    pthread_mutex_unlock(&worker->runs->lock);
 }
 
-static bool hand_cancelled(void *user)
+static bool worker_cancelled(void *user)
 {
-    const struct hand *hand = user;
-    const sv_host *host = host_of(hand);
-    return hand->run > atomic_load(&hand->runs->failed) ||
+    const struct worker *worker = user;
+    const sv_host *host = host_of(worker);
+    return worker->run > atomic_load(&worker->runs->failed) ||
            (host->cancelled != NULL && host->cancelled(host->user));
 }
 
@@ -159,7 +159,7 @@ static sv_status run(struct app *app, struct sim *sim, struct found *found)
         return SV_CANCELLED;
     found->end = sim->result->end;
     found->blocked = sim_blocked(sim);
-    found->lanes = sim->lanes;
+    found->vls = sim->vls;
     found->seconds = sim->seconds;
     found->measures = sim_measure(sim);
     if (sim->adapt != NULL)
@@ -178,17 +178,18 @@ static void note_failure(struct runs *runs, uint64_t number)
         ;
 }
 
-static sv_status run_piece(sv_ctx *ctx, unsigned worker, uint64_t number, void *arg)
+static sv_status run_piece(sv_ctx *ctx, unsigned thread, uint64_t number, void *arg)
 {
     struct runs *runs = arg;
-    struct hand hand = {runs, number, worker == 0};
+    struct worker own_worker = {runs, number, thread == 0};
     struct app own = {.ctx = ctx, .verb = runs->app->verb};
     struct sim_options o = *runs->sim->o;
     struct sim sim = *runs->sim;
     const sv_host before = ctx->host;
     if (atomic_load(&runs->stopped))
         return SV_OK;
-    ctx->host = (sv_host){&hand, hand_resize, hand_log, hand_progress, hand_cancelled, hand_clock};
+    ctx->host = (sv_host){&own_worker,     worker_resize,    worker_log,
+                          worker_progress, worker_cancelled, worker_clock};
     sv_ctx_set_threads(ctx, runs->threads_each);
     o.seed = o.first_seed + number / runs->count;
     sim.o = &o;
@@ -227,7 +228,7 @@ static void add(sim_contender *c, struct found *found, uint32_t switches)
 {
     c->ends[found->end]++;
     c->blocked += found->blocked;
-    c->lanes = found->lanes;
+    c->vls = found->vls;
     c->seconds += found->seconds;
     c->measures[c->runs] = found->measures;
     c->reports[c->runs] = found->report;

@@ -19,14 +19,14 @@ bool sim_is_set(const struct sim_options *o, const char *name_and_equals)
 sv_status sim_fit_model(struct app *app, struct sim *sim)
 {
     sv_sim_model *model = &sim->setup.model;
-    unsigned lanes = sv_sim_lanes(sim->f, sim->r);
+    unsigned vls = sv_sim_vls(sim->f, sim->r);
     *model = sim->o->model;
-    sim->lanes = lanes;
-    if (model->lanes == 0)
-        model->lanes = lanes;
-    if (model->lanes < lanes)
-        return sv_fail(app->ctx, SV_INFEASIBLE, "tables use %u lanes, the model has %u", lanes,
-                       model->lanes);
+    sim->vls = vls;
+    if (model->vls == 0)
+        model->vls = vls;
+    if (model->vls < vls)
+        return sv_fail(app->ctx, SV_INFEASIBLE, "tables use %u VLs, the model has %u", vls,
+                       model->vls);
     for (uint32_t i = 0; i < sim->f->num_channels && !sim_is_set(sim->o, "inject-gbit="); i++)
         if (!sv_is_switch(sim->f, sim->f->tail[i]) &&
             sim_byte_ticks(sim, (sv_channel){i}) < model->inject) {

@@ -67,7 +67,7 @@ struct sim {
     bool endless;
     const char *policy; /* as it is asked for, or NULL */
     sv_adapt *adapt;
-    unsigned lanes;            /* that a run takes; the model may have more */
+    unsigned vls;              /* that a run takes; the model may have more */
     const sv_mpi_trace *trace; /* that is replayed, or NULL */
     sv_mpi_replay *replay;
     sv_mpi_replay_result replayed;
@@ -95,17 +95,17 @@ int sim_parse_model(struct app *app, struct sim_options *options);
 /* What options and the keys of --traffic both tell: -1 or an exit code. */
 int sim_check_twice(struct app *app, const struct sim_options *options);
 
-/* The model: the lanes that tables use; adapters that are slower than their links are warned of. */
+/* The model: the VLs that tables use; adapters that are slower than their links are warned of. */
 sv_status sim_fit_model(struct app *app, struct sim *sim);
 /* What is sent: setup.source, which is good for one run. */
 sv_status sim_load_traffic(struct app *app, struct sim *sim);
 
-/* Whether a number of the model was set by name ("lanes="). */
+/* Whether a number of the model was set by name ("vls="). */
 bool sim_is_set(const struct sim_options *options, const char *name_and_equals);
 
 /* ---- sim_policy.c, sim_trace.c ---- */
 
-/* Makes the policy that is asked for, if one is: setup.policy, and lanes for it. */
+/* Makes the policy that is asked for, if one is: setup.policy, and VLs for it. */
 sv_status sim_make_policy(struct app *app, struct sim *sim);
 /* Writes what it has learned into o->store_out, if that is given. */
 sv_status sim_write_store(struct app *app, const struct sim *sim);
@@ -147,7 +147,7 @@ typedef struct sim_measures {
     double waiting_share; /* of ranks' time that they waited, of a trace */
     double control_share; /* of bytes that terminals send */
     double detour_share, early_share;
-    double early_us, early_most_bytes; /* wait of an early packet */
+    double early_us, early_max_bytes; /* wait of an early packet */
     uint32_t destinations;
     sv_node worst; /* SV_NONE: nobody waited */
 } sim_measures;
@@ -159,7 +159,7 @@ void sim_router(const struct sim *sim, uint32_t s, uint64_t *packets, sv_sim_sum
 /* One policy in all runs. */
 typedef struct sim_contender {
     const char *policy;     /* NULL: none, the tables' ways */
-    unsigned lanes;         /* that it takes */
+    unsigned vls;           /* that it takes */
     size_t runs;            /* that were completed */
     sim_measures *measures; /* [num_seeds] */
     sv_adapt_report *reports;
@@ -212,7 +212,7 @@ static inline const char *sim_path_of(const char *text)
 /* Microseconds of ticks. */
 static inline double sim_us(sv_sim_sum ticks)
 {
-    return (double)ticks / (1000.0 * SV_TICKS_A_NS);
+    return (double)ticks / (1000.0 * SV_TICKS_PER_NS);
 }
 
 /* What happened: packets injected, granted at a switch, drained. */

@@ -29,14 +29,14 @@ static const study_kind kinds[] = {
      .lost = "links/1,2,5,10,20,50,100/100",
      .no_sim = true,
      .answer = "lost"},
-    {.name = "lanes",
+    {.name = "vls",
      /* IPDPS, Fig. 9 */
      .fabric =
          "random:switches=128,links={192,256,384,512,768,1024},hosts=16,radix=32,seed={1..100}",
      .engines = "dfsssp,lash",
      .vls = "15",
      .no_sim = true,
-     .answer = "lanes"},
+     .answer = "vls"},
     {.name = "balance",
      /* thesis, Fig. 6.10 */
      .fabric = "random:switches=125,links=1000,hosts=8,seed={1..1000}",

@@ -4,14 +4,14 @@
 #ifndef SELVAGE_STUDY_SHARED_H
 #define SELVAGE_STUDY_SHARED_H
 
-#include <selvage/study.h>
+#include <selvage/experimental/study.h>
 
 #include "selvage/app.h"
 
 /* What was typed. */
 struct study_options {
     const char *name;
-    const char *words[APP_MOST_LIST];
+    const char *words[APP_MAX_LIST];
     int num_words;
     app_list fabrics, links, switches, both, years, states, seeds, engines, vls, traffic, messages,
         loads, tables;

@@ -49,10 +49,10 @@ static unsigned next_call(const sv_mpi_summary *s, uint64_t *told)
 }
 
 /* Sizes of bucket i of the summary. */
-static void bucket(unsigned i, uint64_t *least, uint64_t *most)
+static void bucket(unsigned i, uint64_t *min, uint64_t *max)
 {
-    *least = i == 0 ? 0 : UINT64_C(1) << (i - 1);
-    *most = i == 0 ? 0 : *least + (*least - 1);
+    *min = i == 0 ? 0 : UINT64_C(1) << (i - 1);
+    *max = i == 0 ? 0 : *min + (*min - 1);
 }
 
 /* ---- text ---- */
@@ -68,14 +68,14 @@ static void print_calls(sv_text *out, const sv_mpi_summary *s)
 
 static void print_sizes(sv_text *out, const sv_mpi_summary *s)
 {
-    uint64_t least, most;
+    uint64_t min, max;
     sv_text_print(out, "\nbytes a message\n");
     for (unsigned i = 0; i <= 64; i++) {
         if (s->sizes[i] == 0)
             continue;
-        bucket(i, &least, &most);
-        sv_text_print(out, "  %10llu to %-10llu %10llu  %6.2f %%\n", (unsigned long long)least,
-                      (unsigned long long)most, (unsigned long long)s->sizes[i],
+        bucket(i, &min, &max);
+        sv_text_print(out, "  %10llu to %-10llu %10llu  %6.2f %%\n", (unsigned long long)min,
+                      (unsigned long long)max, (unsigned long long)s->sizes[i],
                       percent(s->sizes[i], s->messages));
     }
 }
@@ -104,7 +104,7 @@ void trace_print_summary(sv_text *out, const sv_mpi_trace *trace, const sv_mpi_s
     sv_text_print(out, "computing         %.6f s a rank\n",
                   s->ranks > 0 ? (double)s->compute_ns / 1e9 / s->ranks : 0);
     sv_text_print(out, "degree            mean %.2f, most %u (point to point)\n", s->degree_mean,
-                  s->degree_most);
+                  s->degree_max);
     sv_text_print(out, "phases            %u, %u relevant with weight %llu\n", s->num_phases,
                   s->relevant_phases, (unsigned long long)s->relevant_weight);
     print_calls(out, s);
@@ -132,15 +132,15 @@ static void json_calls(sv_json *j, const sv_mpi_summary *s)
 
 static void json_sizes(sv_json *j, const sv_mpi_summary *s)
 {
-    uint64_t least, most;
+    uint64_t min, max;
     sv_json_begin_array(j, "sizes");
     for (unsigned i = 0; i <= 64; i++) {
         if (s->sizes[i] == 0)
             continue;
-        bucket(i, &least, &most);
+        bucket(i, &min, &max);
         sv_json_begin_row(j, NULL, '{');
-        sv_json_number(j, "least", least);
-        sv_json_number(j, "most", most);
+        sv_json_number(j, "min", min);
+        sv_json_number(j, "max", max);
         sv_json_number(j, "messages", s->sizes[i]);
         sv_json_end(j, '}');
     }
@@ -178,7 +178,7 @@ void trace_json_summary(sv_text *out, const sv_mpi_trace *trace, const sv_mpi_su
     sv_json_number(&j, "bytes", s->bytes);
     sv_json_number(&j, "compute_ns", s->compute_ns);
     sv_json_real(&j, "degree_mean", s->degree_mean, 4);
-    sv_json_number(&j, "degree_most", s->degree_most);
+    sv_json_number(&j, "degree_max", s->degree_max);
     sv_json_number(&j, "phases", s->num_phases);
     sv_json_number(&j, "relevant_phases", s->relevant_phases);
     sv_json_number(&j, "relevant_weight", s->relevant_weight);

@@ -2,7 +2,7 @@
  * trace_seed.c: selvage trace seed TRACE FABRIC: solutions worked out beforehand for what a program
  * will do: a store that predictive policies begin with (sim --store).
  */
-#include <selvage/adapt.h>
+#include <selvage/experimental/adapt.h>
 #include <selvage/profiles.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "selvage/trace_shared.h"
 
 /* As the keys of policies have it. */
-enum { MOST_PATHS = 64, MOST_FLOWS = 64 };
+enum { MAX_PATHS = 64, MAX_FLOWS = 64 };
 
 struct seed {
     const char *words[2]; /* trace, fabric or tables */
@@ -22,9 +22,9 @@ struct seed {
 
 static int check_options(struct app *app, struct seed *o)
 {
-    const app_limit limits[] = {{"vls", o->vls, 1, SV_MOST_LANES},
-                                {"paths", o->paths, 1, MOST_PATHS},
-                                {"flows", o->flows, 1, MOST_FLOWS}};
+    const app_limit limits[] = {{"vls", o->vls, 1, SV_MAX_VLS},
+                                {"paths", o->paths, 1, MAX_PATHS},
+                                {"flows", o->flows, 1, MAX_FLOWS}};
     int code = app_check_limits(app, limits, sizeof limits / sizeof limits[0]);
     if (code >= 0)
         return code;
@@ -91,8 +91,8 @@ static sv_status write_store(struct app *app, struct seed *o, const struct sim *
 {
     sv_node *map = NULL;
     sv_file file;
-    if (o->model.lanes == 0)
-        o->model.lanes = (uint8_t)sv_sim_lanes(sim->f, sim->r);
+    if (o->model.vls == 0)
+        o->model.vls = (uint8_t)sv_sim_vls(sim->f, sim->r);
     sv_status status = place(app, o, sim, &map);
     sv_adapt_seed_request request = {.model = &o->model,
                                      .map = map,
@@ -127,7 +127,7 @@ int trace_seed(struct app *app, int argc, char **argv)
     const app_option options[] = {
         {"engine", 'e', OPTION_TEXT, &o.engine, "ENGINE",
          "route the fabric with this first (or auto)"},
-        {"vls", 0, OPTION_NUMBER, &o.vls, "N", "lanes the engine may use"},
+        {"vls", 0, OPTION_NUMBER, &o.vls, "N", "VLs the engine may use"},
         {"map", 0, OPTION_TEXT, &o.map, "MAP",
          "ranks to hosts: linear (default), random or file:FILE (a host a line)"},
         {"profile", 'p', OPTION_TEXT, &o.profile, "NAME", "of the model, as for sim (default qdr)"},

@@ -2,7 +2,7 @@
 #ifndef SELVAGE_TRACE_SHARED_H
 #define SELVAGE_TRACE_SHARED_H
 
-#include <selvage/traces.h>
+#include <selvage/experimental/traces.h>
 
 #include "selvage/app.h"
 

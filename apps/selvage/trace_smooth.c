@@ -18,7 +18,7 @@
 #include "base/map.h"
 #include "selvage/trace_shared.h"
 
-enum { LEAST_NS = 1000, DIGITS = 3 };
+enum { MIN_NS = 1000, DIGITS = 3 };
 
 typedef struct between {
     uint64_t sum, count;
@@ -86,7 +86,7 @@ static sv_status walk(smoothing *s, const sv_mpi_rank *rank, sv_mpi_trace *to, u
         if (to == NULL) {
             mean->sum += ns;
             mean->count++;
-        } else if (mean->sum >= LEAST_NS * mean->count && mean->count > 0) {
+        } else if (mean->sum >= MIN_NS * mean->count && mean->count > 0) {
             compute.amount = rounded(mean->sum / mean->count);
             SV_TRY(sv_mpi_add(to, number, &compute));
         }

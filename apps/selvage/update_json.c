@@ -98,7 +98,7 @@ void update_print_plan(sv_text *out, const struct update *u)
     sv_json_text(&j, "way", way_names[p->way]);
     sv_json_number(&j, "steps", p->steps);
     sv_json_bool(&j, "settle", p->settle);
-    sv_json_bool(&j, "lanes", p->lanes);
+    sv_json_bool(&j, "vls", p->vls);
     sv_json_begin_array(&j, "list");
     for (uint64_t i = 0; i < p->num_entries;)
         i = print_write(&j, u, i);
@@ -119,7 +119,7 @@ static void json_plan(sv_json *j, const struct update *u)
     sv_json_text(j, "why", p->why[0] != 0 ? p->why : NULL);
     sv_json_number(j, "steps", p->steps);
     sv_json_bool(j, "settle", p->settle);
-    sv_json_bool(j, "lanes", p->lanes);
+    sv_json_bool(j, "vls", p->vls);
     sv_json_number(j, "entries", p->num_entries);
     sv_json_number(j, "blocks", p->blocks);
     sv_json_number(j, "datagrams", p->writes);
@@ -134,12 +134,12 @@ static void json_plan(sv_json *j, const struct update *u)
 
 static void json_example(sv_json *j, const struct update *u, unsigned way, int what)
 {
-    static const char *const keys[SV_SIM_MISHAPS] = {"dropped_example", "circled_example",
-                                                     "overtaken_example"};
+    static const char *const keys[SV_SIM_INCIDENTS] = {"dropped_example", "looped_example",
+                                                       "overtaken_example"};
     const struct update_first *first = &u->tally[way].first[what];
     const sv_sim_example *e = &first->example;
     const sv_fabric *f = u->x.f;
-    if (u->tally[way].mishaps[what] == 0) {
+    if (u->tally[way].incidents[what] == 0) {
         sv_json_null(j, keys[what]);
         return;
     }
@@ -161,7 +161,7 @@ static void json_phases(sv_json *j, const struct update_tally *t)
                                                           "return", "after", "during"};
     sv_json_begin_array(j, "phases");
     for (int i = 0; i < SV_REHEARSE_PHASES; i++) {
-        double seconds = (double)t->time[i] / (SV_TICKS_A_NS * 1e9);
+        double seconds = (double)t->time[i] / (SV_TICKS_PER_NS * 1e9);
         sv_json_begin_row(j, NULL, '{');
         sv_json_text(j, "phase", names[i]);
         sv_json_real(j, "us", sim_us(t->time[i]) / (double)t->runs, 3);
@@ -176,11 +176,11 @@ static void json_phases(sv_json *j, const struct update_tally *t)
 
 static void json_counts(sv_json *j, const struct update_tally *t)
 {
-    static const char *const names[SV_SIM_MISHAPS] = {"dropped", "circled", "overtaken"};
-    static const char *const kept[SV_SIM_MISHAPS] = {"dropped_with_path", "circled_with_path",
-                                                     "overtaken_with_path"};
-    for (int i = 0; i < SV_SIM_MISHAPS; i++) {
-        sv_json_number(j, names[i], t->mishaps[i]);
+    static const char *const names[SV_SIM_INCIDENTS] = {"dropped", "looped", "overtaken"};
+    static const char *const kept[SV_SIM_INCIDENTS] = {"dropped_with_path", "looped_with_path",
+                                                       "overtaken_with_path"};
+    for (int i = 0; i < SV_SIM_INCIDENTS; i++) {
+        sv_json_number(j, names[i], t->incidents[i]);
         sv_json_number(j, kept[i], t->harmed[i]);
     }
     sv_json_number(j, "inconsistent", t->inconsistent);
@@ -188,15 +188,15 @@ static void json_counts(sv_json *j, const struct update_tally *t)
     sv_json_bool(j, "both_deadlock_free", t->both_deadlock_free);
     sv_json_number(j, "done", t->done);
     sv_json_number(j, "called_off", t->called_off);
-    sv_json_number(j, "lanes", t->lanes);
+    sv_json_number(j, "vls", t->vls);
     sv_json_number(j, "steps", t->steps);
     sv_json_number(j, "blocks", t->blocks);
     sv_json_number(j, "datagrams", t->datagrams);
     sv_json_number(j, "datagrams_lost", t->lost);
     sv_json_number(j, "datagrams_again", t->again);
     sv_json_number(j, "silent_pairs", t->held);
-    sv_json_real(j, "drain_most_us", sim_us(t->drain_most), 6);
-    sv_json_real(j, "silence_most_us", sim_us(t->held_most), 6);
+    sv_json_real(j, "drain_max_us", sim_us(t->drain_max), 6);
+    sv_json_real(j, "silence_max_us", sim_us(t->held_max), 6);
 }
 
 static void json_way(sv_json *j, const struct update *u, unsigned way)
@@ -209,7 +209,7 @@ static void json_way(sv_json *j, const struct update *u, unsigned way)
     if (t->runs > 0) {
         json_counts(j, t);
         json_phases(j, t);
-        for (int i = 0; i < SV_SIM_MISHAPS; i++)
+        for (int i = 0; i < SV_SIM_INCIDENTS; i++)
             json_example(j, u, way, i);
         if (t->deadlocks > 0) {
             sv_json_number(j, "deadlock_seed", t->deadlock_seed);

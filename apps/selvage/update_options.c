@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "selvage/update_shared.h"
-#include "simulate/quantity.h"
+#include "text/quantity.h"
 
 const char *const update_ways[SV_REHEARSE_WAYS] = {"at-once", "steps", "hold", "five"};
 
@@ -28,11 +28,12 @@ static int parse_delay(struct app *app, struct update_options *o)
 {
     const char *dash = strchr(o->delay, '-');
     size_t length = dash != NULL ? (size_t)(dash - o->delay) : strlen(o->delay);
-    const sv_span least = {o->delay, length}, most = dash != NULL ? sv_span_of(dash + 1) : least;
-    if (!sv_span_ticks(least, 1000, &o->delay_least) || !sv_span_ticks(most, 1000, &o->delay_most))
+    const sv_span min = {o->delay, length}, max = dash != NULL ? sv_span_of(dash + 1) : min;
+    if (!sv_span_ticks(min, 1000, SV_TICKS_PER_NS, &o->delay_min) ||
+        !sv_span_ticks(max, 1000, SV_TICKS_PER_NS, &o->delay_max))
         return app_usage_error(app, "--delay: '%s' is no time, or two such as 5-50 (microseconds)",
                                o->delay);
-    if (o->delay_least > o->delay_most)
+    if (o->delay_min > o->delay_max)
         return app_usage_error(app, "--delay: '%s' ends before it begins", o->delay);
     return -1;
 }
@@ -66,11 +67,11 @@ static int parse_values(struct app *app, struct update_options *o)
 
 static int check_numbers(struct app *app, const struct update_options *o)
 {
-    const app_limit limits[] = {{"vls", o->vls, 1, SV_MOST_LANES},
+    const app_limit limits[] = {{"vls", o->vls, 1, SV_MAX_VLS},
                                 {"loss", o->loss, 0, 900},
                                 {"window", o->window, 0, UINT32_MAX},
                                 {"runs", o->runs, 1, 1000000},
-                                {"most-steps", o->most_steps, 1, 65536},
+                                {"most-steps", o->max_steps, 1, 65536},
                                 {"messages", o->sim.messages, 1, UINT32_MAX},
                                 {"assume-sl", o->assume_sl, 0, SV_HARDWARE_SLS - 1}};
     return app_check_limits(app, limits, sizeof limits / sizeof limits[0]);
@@ -102,7 +103,7 @@ int update_parse(struct app *app, struct update_options *o, int argc, char **arg
         {"strict", 0, OPTION_FLAG, &o->strict, NULL, "traffic between switches counts, too"},
         {"terminals-only", 0, OPTION_FLAG, &o->terminals_only, NULL,
          "only traffic from terminals to terminals counts"},
-        {"most-steps", 0, OPTION_NUMBER, &o->most_steps, "N", "steps of a plan (default 256)"},
+        {"most-steps", 0, OPTION_NUMBER, &o->max_steps, "N", "steps of a plan (default 256)"},
         {"assume-sl", 0, OPTION_NUMBER, &o->assume_sl, "N",
          "everybody uses this service level (for tables that do not tell)"},
         {"rehearse", 0, OPTION_TEXT, &o->rehearse, "[=WAY]",
@@ -119,7 +120,7 @@ int update_parse(struct app *app, struct update_options *o, int argc, char **arg
         {"job-traffic", 0, OPTION_LIST, &o->sim.job_traffic, "JOB=SPEC", "of a job, instead"},
         {"profile", 'p', OPTION_TEXT, &o->sim.profile, "NAME", "qdr (default), dla, drb, ndr"},
         {"set", 0, OPTION_LIST, &o->sim.set, "NAME=VALUE", "a number of the model instead"},
-        {"vls", 0, OPTION_NUMBER, &o->vls, "N", "lanes there are (default: what links offer)"},
+        {"vls", 0, OPTION_NUMBER, &o->vls, "N", "VLs there are (default: what links offer)"},
         {"begin", 0, OPTION_TEXT, &o->begin, "US", "when the update begins (default 400)"},
         {"delay", 0, OPTION_TEXT, &o->delay, "MIN-MAX",
          "what datagrams take each way, drawn (default 5-50)"},

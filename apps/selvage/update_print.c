@@ -32,8 +32,8 @@ static void print_plan(sv_text *out, const struct update *u)
     sv_text_print(out, "\n");
     if (p->why[0] != 0)
         sv_text_print(out, "  because      %s\n", p->why);
-    if (p->lanes)
-        sv_text_print(out, "  lanes        SL-to-lane tables change in the first step\n");
+    if (p->vls)
+        sv_text_print(out, "  VLs        SL-to-VL tables change in the first step\n");
     if (p->sls > 0)
         sv_text_print(out, "  condition    %s\n", update_sl_condition);
     if (p->settle)
@@ -78,9 +78,9 @@ static void real(sv_text *out, double value)
     sv_text_print(out, " %11.2f", value);
 }
 
-static void print_mishaps(sv_text *out, const struct update_tally *t, int what)
+static void print_incidents(sv_text *out, const struct update_tally *t, int what)
 {
-    number(out, t->mishaps[what]);
+    number(out, t->incidents[what]);
 }
 
 static void print_harmed(sv_text *out, const struct update_tally *t, int what)
@@ -88,11 +88,11 @@ static void print_harmed(sv_text *out, const struct update_tally *t, int what)
     number(out, t->harmed[what]);
 }
 
-enum { INCONSISTENT, DEADLOCKS, DONE, LANES, STEPS };
+enum { INCONSISTENT, DEADLOCKS, DONE, VLS, STEPS };
 
 static void print_count(sv_text *out, const struct update_tally *t, int what)
 {
-    const uint64_t values[] = {t->inconsistent, t->deadlocks, t->done, t->lanes, t->steps};
+    const uint64_t values[] = {t->inconsistent, t->deadlocks, t->done, t->vls, t->steps};
     number(out, values[what]);
 }
 
@@ -106,14 +106,14 @@ static void print_mean(sv_text *out, const struct update_tally *t, int what)
     sv_text_print(out, " %11.1f", values[what] / (double)t->runs);
 }
 
-static void print_most(sv_text *out, const struct update_tally *t, int drain)
+static void print_max(sv_text *out, const struct update_tally *t, int drain)
 {
-    real(out, sim_us(drain ? t->drain_most : t->held_most));
+    real(out, sim_us(drain ? t->drain_max : t->held_max));
 }
 
 static void print_throughput(sv_text *out, const struct update_tally *t, int phase)
 {
-    double seconds = (double)t->time[phase] / (SV_TICKS_A_NS * 1e9);
+    double seconds = (double)t->time[phase] / (SV_TICKS_PER_NS * 1e9);
     if (t->time[phase] == 0)
         sv_text_print(out, " %11s", "-");
     else
@@ -127,21 +127,21 @@ static void print_table(sv_text *out, const struct update *u)
         if (u->tally[i].runs > 0)
             sv_text_print(out, " %11s", update_ways[i]);
     sv_text_print(out, "\n");
-    print_row(out, u, "packets dropped", print_mishaps, SV_SIM_DROPPED);
+    print_row(out, u, "packets dropped", print_incidents, SV_SIM_DROPPED);
     print_row(out, u, "  of pairs with a path", print_harmed, SV_SIM_DROPPED);
-    print_row(out, u, "packets in circles", print_mishaps, SV_SIM_CIRCLED);
-    print_row(out, u, "packets overtaken", print_mishaps, SV_SIM_OVERTAKEN);
+    print_row(out, u, "packets in circles", print_incidents, SV_SIM_LOOPED);
+    print_row(out, u, "packets overtaken", print_incidents, SV_SIM_OVERTAKEN);
     print_row(out, u, "inconsistent", print_count, INCONSISTENT);
     print_row(out, u, "runs that deadlocked", print_count, DEADLOCKS);
     print_row(out, u, "runs that were done", print_count, DONE);
-    print_row(out, u, "lanes", print_count, LANES);
+    print_row(out, u, "vls", print_count, VLS);
     print_row(out, u, "steps", print_count, STEPS);
     print_row(out, u, "blocks", print_mean, BLOCKS);
     print_row(out, u, "datagrams", print_mean, DATAGRAMS);
     print_row(out, u, "  sent again", print_mean, AGAIN);
     print_row(out, u, "pairs made silent", print_mean, HELD);
-    print_row(out, u, "longest drain, us", print_most, 1);
-    print_row(out, u, "longest silence, us", print_most, 0);
+    print_row(out, u, "longest drain, us", print_max, 1);
+    print_row(out, u, "longest silence, us", print_max, 0);
     print_row(out, u, "Gbyte/s before", print_throughput, 0);
     print_row(out, u, "  during", print_throughput, 5);
     print_row(out, u, "  after", print_throughput, 4);
@@ -150,7 +150,7 @@ static void print_table(sv_text *out, const struct update *u)
 
 static void print_example(sv_text *out, const struct update *u, unsigned way, int what)
 {
-    static const char *const names[SV_SIM_MISHAPS] = {"dropped", "circle", "overtaken"};
+    static const char *const names[SV_SIM_INCIDENTS] = {"dropped", "circle", "overtaken"};
     const struct update_first *first = &u->tally[way].first[what];
     const sv_sim_example *e = &first->example;
     const sv_fabric *f = u->x.f;
@@ -161,7 +161,7 @@ static void print_example(sv_text *out, const struct update *u, unsigned way, in
     if (what == SV_SIM_DROPPED)
         sv_text_print(out, "at %s: %s\n", sv_node_name(f, e->at),
                       sv_trace_end_name((sv_trace_end)e->why));
-    else if (what == SV_SIM_CIRCLED)
+    else if (what == SV_SIM_LOOPED)
         sv_text_print(out, "at %s for the second time\n", sv_node_name(f, e->at));
     else
         sv_text_print(out, "where one that was sent later had arrived\n");
@@ -170,9 +170,9 @@ static void print_example(sv_text *out, const struct update *u, unsigned way, in
 /* The first of each kind, whichever way it happened. */
 static void print_examples(sv_text *out, const struct update *u)
 {
-    for (int what = SV_SIM_MISHAPS; what-- > 0;)
+    for (int what = SV_SIM_INCIDENTS; what-- > 0;)
         for (unsigned way = 0; way < SV_REHEARSE_WAYS; way++)
-            if (u->tally[way].mishaps[what] > 0) {
+            if (u->tally[way].incidents[what] > 0) {
                 print_example(out, u, way, what);
                 break;
             }
@@ -206,9 +206,9 @@ static void print_rehearsal(sv_text *out, const struct update *u)
         sv_text_print(out, "no five phases %s\n", five->why_not);
     else if (five->runs > 0 && u->composed)
         sv_text_print(out,
-                      "two sets       composed for five phases: high addresses by updn on lane %u, "
+                      "two sets       composed for five phases: high addresses by updn on VL %u, "
                       "which others lose\n",
-                      five->lanes - 1);
+                      five->vls - 1);
     if (five->called_off > 0)
         sv_text_print(out, "called off     five phases, in %llu run%s\n",
                       (unsigned long long)five->called_off, plural(five->called_off));

@@ -3,7 +3,7 @@
  * is the same in all.
  *
  * Five phases need two sets of routes. Tables with one address a terminal get a second set, by
- * updn, on the lane after those in use, if there is one left.
+ * updn, on the VL after those in use, if there is one left.
  */
 #include <stdio.h>
 
@@ -14,17 +14,16 @@
 static sv_status compose(struct app *app, struct update *u)
 {
     const sv_route_request asked = {.vls = 1, .seed = 1};
-    const app_sides *x = &u->x;
-    unsigned a = sv_sim_lanes(x->f, x->carried), b = sv_sim_lanes(x->f, x->r), lane = a > b ? a : b;
+    const app_table_pair *x = &u->x;
+    unsigned a = sv_sim_vls(x->f, x->carried), b = sv_sim_vls(x->f, x->r), vl = a > b ? a : b;
     sv_routes *high = NULL;
-    if (lane >= u->lanes)
+    if (vl >= u->vls)
         return sv_fail(app->ctx, SV_INFEASIBLE,
-                       "five phases need a lane for themselves, and tables use %u of %u", lane,
-                       u->lanes);
+                       "five phases need a VL for themselves, and tables use %u of %u", vl, u->vls);
     SV_TRY(sv_route(app->ctx, x->f, "updn", &asked, &high, NULL));
-    sv_status status = sv_update_two_sets(app->ctx, x->f, x->carried, high, lane, &u->before2);
+    sv_status status = sv_update_two_sets(app->ctx, x->f, x->carried, high, vl, &u->before2);
     if (status == SV_OK)
-        status = sv_update_two_sets(app->ctx, x->f, x->r, high, lane, &u->after2);
+        status = sv_update_two_sets(app->ctx, x->f, x->r, high, vl, &u->after2);
     sv_routes_free(high);
     u->composed = true;
     return status;
@@ -64,31 +63,31 @@ static void make_request(const struct update *u, unsigned way, uint64_t seed,
                                                                      : NULL,
                                 .control = {.limit = o->sim.limit_ticks},
                                 .begin = o->begin_ticks,
-                                .delay_least = o->delay_least,
-                                .delay_most = o->delay_most,
+                                .delay_min = o->delay_min,
+                                .delay_max = o->delay_max,
                                 .loss = (unsigned)o->loss,
                                 .retry = o->retry_ticks,
                                 .window = (uint32_t)o->window,
-                                .ack = 1000 * SV_TICKS_A_NS,
+                                .ack = 1000 * SV_TICKS_PER_NS,
                                 .settle = o->settle_ticks,
                                 .five = {.retry = o->retry_ticks, .tries = 20},
                                 .application = application,
                                 .dead = SV_NONE,
-                                .forward = 10 * 1000 * SV_TICKS_A_NS,
+                                .forward = 10 * 1000 * SV_TICKS_PER_NS,
                                 .rest = o->rest_ticks,
                                 .seed = seed};
 }
 
-/* A packet of a connection from before has its SL: as its lane tells, where lanes go by SL. */
+/* A packet of a connection from before has its SL: as its VL tells, where VLs go by SL. */
 static void guess_sls(const struct update *u, const sv_routes *before, struct update_tally *tally)
 {
     for (size_t i = 0; i < tally->cycle_length; i++) {
         sv_wait *w = &tally->cycle[i];
         sv_node tail = u->x.f->tail[w->channel.i];
-        const sv_lanes *lanes = &before->lane_tables[before->lanes_of[tail.i]];
+        const sv_sl2vl *vls = &before->vl_tables[before->vls_of[tail.i]];
         unsigned old = sv_route_sl(before, w->from, w->destination);
-        if (old < SV_MOST_SLS && lanes->of_sl[old] == w->lane &&
-            (w->sl >= SV_MOST_SLS || lanes->of_sl[w->sl] != w->lane))
+        if (old < SV_MAX_SLS && vls->of_sl[old] == w->vl &&
+            (w->sl >= SV_MAX_SLS || vls->of_sl[w->sl] != w->vl))
             w->sl = (uint8_t)old;
     }
 }
@@ -117,13 +116,13 @@ static void add(struct update_tally *tally, const sv_rehearsal *r, uint64_t seed
     tally->again += r->again;
     tally->steps = r->steps > tally->steps ? r->steps : tally->steps;
     tally->held += r->held;
-    tally->held_most = r->held_most > tally->held_most ? r->held_most : tally->held_most;
-    tally->drain_most = r->drain_most > tally->drain_most ? r->drain_most : tally->drain_most;
+    tally->held_max = r->held_max > tally->held_max ? r->held_max : tally->held_max;
+    tally->drain_max = r->drain_max > tally->drain_max ? r->drain_max : tally->drain_max;
     tally->both_deadlock_free = r->both_deadlock_free;
-    for (int i = 0; i < SV_SIM_MISHAPS; i++) {
-        if (tally->mishaps[i] == 0 && r->sim->mishaps[i] > 0)
+    for (int i = 0; i < SV_SIM_INCIDENTS; i++) {
+        if (tally->incidents[i] == 0 && r->sim->incidents[i] > 0)
             tally->first[i] = (struct update_first){seed, r->sim->example[i]};
-        tally->mishaps[i] += r->sim->mishaps[i];
+        tally->incidents[i] += r->sim->incidents[i];
         tally->harmed[i] += r->harmed[i];
     }
     for (int i = 0; i < SV_REHEARSE_PHASES; i++)
@@ -189,10 +188,10 @@ static sv_status rehearse_way(struct app *app, struct update *u, unsigned way,
     const sv_routes *before = way == SV_REHEARSE_FIVE ? u->before2 : u->x.carried;
     sim.r = after;
     SV_TRY(sim_fit_model(app, &sim));
-    unsigned lanes = sv_sim_lanes(u->x.f, before);
-    if (sim.setup.model.lanes < lanes)
-        sim.setup.model.lanes = lanes;
-    tally->lanes = sim.setup.model.lanes;
+    unsigned vls = sv_sim_vls(u->x.f, before);
+    if (sim.setup.model.vls < vls)
+        sim.setup.model.vls = vls;
+    tally->vls = sim.setup.model.vls;
     for (uint64_t k = 0; k < u->o->runs && !u->cancelled; k++)
         SV_TRY(run(app, u, &sim, way, u->o->seed + k, application));
     return SV_OK;
@@ -202,7 +201,7 @@ sv_status update_rehearse(struct app *app, struct update *u)
 {
     uint32_t *application = NULL;
     const struct update_options *o = u->o;
-    u->lanes = o->vls == SIM_NOT_GIVEN ? sv_lanes_offered(u->x.f) : (unsigned)o->vls;
+    u->vls = o->vls == SIM_NOT_GIVEN ? sv_vls_offered(u->x.f) : (unsigned)o->vls;
     if (o->begin_ticks >= o->sim.limit_ticks)
         return sv_refuse(app->ctx, "a run stops (--limit) before the update begins (--begin)");
     sv_status status = find_applications(app, u, &application);

@@ -13,13 +13,13 @@ struct update_options {
     const char *words[2]; /* OLD and NEW */
     const char *output, *rehearse;
     const char *begin, *delay, *retry, *settle, *rest;
-    uint64_t loss, window, runs, seed, vls, most_steps, assume_sl;
+    uint64_t loss, window, runs, seed, vls, max_steps, assume_sl;
     bool json, strict, terminals_only;
     struct sim_options sim; /* traffic and model */
     /* What it means. */
     sv_traffic traffic;
     bool ways[SV_REHEARSE_WAYS], one; /* one: it was asked for by name */
-    uint64_t begin_ticks, delay_least, delay_most, retry_ticks, settle_ticks, rest_ticks;
+    uint64_t begin_ticks, delay_min, delay_max, retry_ticks, settle_ticks, rest_ticks;
 };
 
 /* The first packet that something happened to, and in which run. */
@@ -31,14 +31,14 @@ struct update_first {
 /* A way, over all its runs. */
 struct update_tally {
     const char *why_not; /* it cannot be; NULL: it can */
-    unsigned lanes;      /* that its tables use */
+    unsigned vls;        /* that its tables use */
     uint64_t runs, done, called_off, deadlocks;
-    uint64_t mishaps[SV_SIM_MISHAPS], harmed[SV_SIM_MISHAPS], inconsistent;
+    uint64_t incidents[SV_SIM_INCIDENTS], harmed[SV_SIM_INCIDENTS], inconsistent;
     uint64_t blocks, datagrams, lost, again, steps, held;
-    uint64_t held_most, drain_most;                               /* ticks */
+    uint64_t held_max, drain_max;                                 /* ticks */
     uint64_t time[SV_REHEARSE_PHASES], bytes[SV_REHEARSE_PHASES]; /* of all runs */
     bool both_deadlock_free;
-    struct update_first first[SV_SIM_MISHAPS];
+    struct update_first first[SV_SIM_INCIDENTS];
     uint64_t deadlock_seed, deadlock_time;
     uint32_t stuck; /* packets of that */
     sv_wait *cycle;
@@ -47,14 +47,14 @@ struct update_tally {
 
 struct update {
     const struct update_options *o;
-    app_sides x;
+    app_table_pair x;
     uint32_t gone; /* LIDs of OLD that nobody has in NEW */
     sv_update *plan;
     /* For five phases. */
     sv_routes *before2, *after2; /* two sets: composed, or those of x */
     bool composed;
     sv_update *plan2;
-    unsigned lanes; /* that there are */
+    unsigned vls; /* that there are */
     char why_not[300];
     struct update_tally tally[SV_REHEARSE_WAYS];
     const char *traffic;

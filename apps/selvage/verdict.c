@@ -31,15 +31,15 @@ void app_json_verdict(sv_json *json, const char *key, sv_verdict verdict)
 void app_print_wait(sv_text *out, const sv_fabric *f, const sv_wait *wait)
 {
     sv_text_print(out, "%s port %u VL%u", sv_node_name(f, f->tail[wait->channel.i]),
-                  f->port[wait->channel.i], wait->lane);
+                  f->port[wait->channel.i], wait->vl);
 }
 
 void app_print_cycle(sv_text *out, const sv_fabric *f, const sv_routes *r, const sv_wait *cycle,
                      size_t length)
 {
-    enum { MOST = 40 };
+    enum { MAX = 40 };
     for (size_t i = 0; i < length; i++) {
-        if (i == MOST) {
+        if (i == MAX) {
             sv_text_print(out, "  … and %zu more\n", length - i);
             break;
         }
@@ -75,7 +75,7 @@ void app_json_cycle(sv_json *j, const sv_fabric *f, const sv_routes *r, const sv
         sv_json_text(j, "switch", sv_node_name(f, f->tail[w->channel.i]));
         sv_json_guid(j, "guid", sv_node_guid(f, f->tail[w->channel.i]));
         sv_json_number(j, "port", f->port[w->channel.i]);
-        sv_json_number(j, "vl", w->lane);
+        sv_json_number(j, "vl", w->vl);
         if (w->from.i != SV_NONE) {
             sv_json_text(j, "source", sv_node_name(f, w->from));
             sv_json_text(j, "destination", sv_node_name(f, r->node[w->destination]));
@@ -129,7 +129,7 @@ void app_print_verification(sv_text *out, const sv_fabric *f, const sv_routes *r
 {
     print_reach(out, f, r, v);
     sv_text_print(out, "deadlock-free  %s", verdict_names[app_verdict(v, traffic)]);
-    sv_text_print(out, ": %llu dependencies between channels, %u lane%s\n",
+    sv_text_print(out, ": %llu dependencies between channels, %u VL%s\n",
                   (unsigned long long)v->dependencies, v->vls_used, v->vls_used == 1 ? "" : "s");
     for (int k = 0; k < SV_TRAFFIC_COUNT; k++) {
         sv_text_print(out, "  %-24s %s%s\n", traffic_texts[k], verdict_names[v->deadlock_free[k]],
@@ -146,8 +146,8 @@ void app_print_verification(sv_text *out, const sv_fabric *f, const sv_routes *r
         sv_text_print(out, "unknown        service levels: %s\n",
                       r->sl_form == SV_SL_UNKNOWN ? "there is no opensm.psl"
                                                   : "opensm.psl does not tell all");
-    if (v->lanes_unknown)
-        sv_text_print(out, "unknown        lanes: there is no opensm-sl2vl.dump\n");
+    if (v->vls_unknown)
+        sv_text_print(out, "unknown        VLs: there is no opensm-sl2vl.dump\n");
     if (v->cycle_length > 0) {
         sv_text_print(out, "%zu channels %s wait for each other (%s%s):\n", v->cycle_length,
                       v->cycle_certain ? "can" : "might", v->cycle_multicast ? "multicast, " : "",
@@ -194,6 +194,6 @@ void app_json_verification(sv_json *j, const sv_fabric *f, const sv_routes *r,
     sv_json_number(j, "dependencies", v->dependencies);
     sv_json_number(j, "vls_used", v->vls_used);
     sv_json_bool(j, "sl_known", !v->sl_unknown);
-    sv_json_bool(j, "lanes_known", !v->lanes_unknown);
+    sv_json_bool(j, "sl2vl_known", !v->vls_unknown);
     app_json_cycle(j, f, r, v->cycle, v->cycle_length);
 }

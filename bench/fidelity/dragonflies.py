@@ -18,13 +18,13 @@ SIZES = {72: "dragonfly:a=4,p=2,h=2,g=9", 342: "dragonfly:a=6,p=3,h=3,g=19",
 
 
 def enough(lab, size, engine):
-    """The engine with a lane more, where it needs that (lash)."""
+    """The engine with a VL more, where it needs that (lash)."""
     try:
         lab.route(SIZES[size], engine)
         return engine
     except Refused:
-        name, _, lanes = engine.partition("@")
-        return "%s@%d" % (name, int(lanes) + 1)
+        name, _, vls = engine.partition("@")
+        return "%s@%d" % (name, int(vls) + 1)
 
 
 def share(lab, size, engine, traffic, load, warm_up, sample, *words, **sets):
@@ -41,16 +41,16 @@ def accepted(lab, engine, buffers, voq, load=1.0):
 
 
 def dla1(lab, options):
-    """72 nodes, uniform, load 1: accepted share by packets a lane of buffer, without and with VOQ."""
+    """72 nodes, uniform, load 1: accepted share by packets a VL of buffer, without and with VOQ."""
     found = {}
-    head("engine@lanes", "VOQ", *["%d" % b for b in BUFFERS])
+    head("engine@VLs", "VOQ", *["%d" % b for b in BUFFERS])
     for engine in ENGINES:
         for voq in (False, True):
             shares = [accepted(lab, engine, b, voq) for b in BUFFERS]
             found[engine, voq] = shares
             row(engine, "yes" if voq else "no", *["%.3f" % s for s in shares])
     print("\nGain by VOQ (with by without), over the six sizes of buffers:\n")
-    head("engine@lanes", "least", "published", "median", "published", "most", "published",
+    head("engine@VLs", "min", "published", "median", "published", "max", "published",
          "median by published")
     for engine in ENGINES:
         gains = [on / off for on, off in zip(found[engine, True], found[engine, False])]
@@ -68,7 +68,7 @@ DLA_SWEEP = [{}, {"speedup_percent": 100}, {"speedup_percent": 100, "ways": 1}, 
 
 def dla2(lab, options):
     """Gain by VOQ with other numbers of the model: the median over buffers of 1, 4 and 16 packets.
-    queues=7: with VOQ each lane of a port has so much for each of a switch's seven ports."""
+    queues=7: with VOQ each VL of a port has so much for each of a switch's seven ports."""
     head("set", *ENGINES, "mean distance from published")
     row("published", *["%.3f" % GAIN[engine][1] for engine in ENGINES], "")
     for sets in DLA_SWEEP:

@@ -17,7 +17,7 @@ PUBLISHED = {"t42-mesh2d": ("torus2qos", 263.63, -1.83, 0.94),
              "t42-dragonfly": ("dfsssp", 479.03, -2.39, 0.94),
              "t42-random": ("dfsssp", 417.53, -2.17, 0.76)}
 THEIRS = {"torus2qos": "opensm:torus-2QoS", "dfsssp": "opensm:dfsssp"}
-OTHERS = ["dfsssp", "dfsssp/lanes=weakest", "nue", "weave"]
+OTHERS = ["dfsssp", "dfsssp/assign=weakest", "nue", "weave"]
 EXCHANGE = ("--traffic", "exchange", "--message", "20480", "--profile", "qdr")
 
 

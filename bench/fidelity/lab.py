@@ -1,8 +1,8 @@
 """Runs selvage for the experiments, and remembers what it said.
 
 A way to route is one word: [opensm:]ENGINE[@LANES][/OPTION=VALUE…], say nue@4 or
-dfsssp/lanes=weakest. "opensm:" are the tables of the real OpenSM, over the real ibsim; the SLs of paths
-are those that it answers. Lanes are 8 unless told.
+dfsssp/assign=weakest. "opensm:" are the tables of the real OpenSM, over the real ibsim; the SLs of paths
+are those that it answers. VLs are 8 unless told.
 """
 import hashlib
 import json
@@ -104,28 +104,28 @@ class Lab:
 
     def route_now(self, spec, way, faults, tables):
         engine, *options = way.split("/")
-        engine, _, lanes = engine.partition("@")
+        engine, _, vls = engine.partition("@")
         net = self.fabric(spec, faults)
         if engine.startswith("opensm:"):
-            return self.opensm(spec, net, engine[len("opensm:"):], lanes or "8", tables)
+            return self.opensm(spec, net, engine[len("opensm:"):], vls or "8", tables)
         words = [word for option in options for word in ("--option", option)]
-        report = json.loads(self.run("route", net, "--engine", engine, "--vls", lanes or "8",
+        report = json.loads(self.run("route", net, "--engine", engine, "--vls", vls or "8",
                                      "--json", "--threads", self.threads, "-o", tables, *words))
         check = report["check"]
-        return {"tables": tables, "efi": self.efi(tables), "lanes": check["vls_used"],
+        return {"tables": tables, "efi": self.efi(tables), "vls": check["vls_used"],
                 "needed": report["vls_needed"], "words": [],
                 "safe": check["verdicts"]["terminal_terminal"]}
 
     def efi(self, tables):
         return json.loads(self.run("metrics", tables, "--json"))["efi"]["max"]
 
-    def opensm(self, spec, net, engine, lanes, tables):
-        """The incumbent's tables for a fabric; where an engine has lanes, with the SLs that it
+    def opensm(self, spec, net, engine, vls, tables):
+        """The incumbent's tables for a fabric; where an engine has VLs, with the SLs that it
         answers for all pairs, else SL 0 is assumed."""
         from support import ibsim
         ibsim.require()
         several = engine in ("dfsssp", "lash", "nue", "torus-2QoS")
-        words = (["-Q"] if several else []) + (["--nue_max_num_vls", lanes] if engine == "nue" else [])
+        words = (["-Q"] if several else []) + (["--nue_max_num_vls", vls] if engine == "nue" else [])
         if engine == "torus-2QoS":
             if not re.match("(torus|mesh):", SHAPES.get(spec, spec)):
                 raise Refused("there is no configuration for what is no torus")
@@ -149,7 +149,7 @@ class Lab:
         if not check["connected"]:  # as in the thesis: "considered a failed routing"
             raise Refused("OpenSM's tables are not complete")
         safe = check["verdicts" if several else "on_sl0"]["terminal_terminal"]
-        return {"tables": tables, "efi": self.efi(tables), "lanes": check["vls_used"],
+        return {"tables": tables, "efi": self.efi(tables), "vls": check["vls_used"],
                 "needed": None, "words": [] if several else ["--assume-sl", "0"], "safe": safe}
 
     # ---- simulations ----

@@ -209,7 +209,7 @@ def alltoall(lab, options):
             members = bench_jobs(random.Random("alltoall %d" % draw), load > 0)
             jobs = save_map(lab, "alltoall %g %d" % (load, draw), members)
             for way in ways:
-                # OpenSM's ftree uses one lane, and tells no service levels
+                # OpenSM's ftree uses one VL, and tells no service levels
                 more = ["--assume-sl", "0"] if way == "opensm:ftree" else []
                 times[way].append(run_time(lab, routed(lab, spec, way, jobs), jobs,
                                            members["bench"], load, more))

@@ -74,20 +74,20 @@ def hard(lab, options):
 
 # ---- Figure 6.2a ----
 
-SMALL = [("torus2qos@4", ""), ("dfsssp@8/lanes=weakest", "needs more than 4 lanes"),
+SMALL = [("torus2qos@4", ""), ("dfsssp@8/assign=weakest", "needs more than 4 VLs"),
          ("dfsssp@4", ""), ("updn@4", ""), ("lash@4", ""), ("minhop@4", "can deadlock"),
          ("sssp@4", "can deadlock"), *[("nue@%d" % k, "") for k in (1, 2, 3, 4)],
          *[("weave@%d" % k, "") for k in (1, 2, 3, 4)]]
 
 
-SMALL_THEIRS = [("opensm:torus-2QoS", ""), ("opensm:dfsssp", "may use 8 lanes"), ("opensm:updn", ""),
+SMALL_THEIRS = [("opensm:torus-2QoS", ""), ("opensm:dfsssp", "may use 8 VLs"), ("opensm:updn", ""),
                 ("opensm:lash", ""), *[("opensm:nue@%d" % k, "") for k in (1, 2, 3, 4)]]
 
 
 def fig62(lab, options):
     """torus 4x4x3 with four hosts a switch and one failed switch: exchange of 2 KiB, GB/s."""
     seeds = range(1, options.seeds + 1)
-    head("engine@lanes", "lanes needed", *["seed %d" % seed for seed in seeds], "mean", "EFI", "")
+    head("engine@VLs", "VLs needed", *["seed %d" % seed for seed in seeds], "mean", "EFI", "")
     for way, remark in SMALL + (SMALL_THEIRS if options.opensm else []):
         cells, figures, routes = [], [], []
         for seed in seeds:
@@ -150,7 +150,7 @@ RING = [("torus:5", "sssp@1", 2, {"input_blocks": 33}), ("torus:5", "sssp@1", 2,
 
 def ring5(lab, options):
     """Each node to the one two further, 1,000 messages each."""
-    head("fabric", "engine@lanes", "set", "end", "GB/s")
+    head("fabric", "engine@VLs", "set", "end", "GB/s")
     for fabric, way, by, sets in RING:
         name = " ".join("%s=%s" % (k.replace("_", "-"), v) for k, v in sets.items()) or "–"
         try:

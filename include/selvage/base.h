@@ -68,6 +68,9 @@ typedef struct sv_host {
 
 typedef struct sv_ctx sv_ctx;
 
+/* Memory that results share: who holds it is the library's business alone. */
+typedef struct sv_pool sv_pool;
+
 /*
  * Makes a context.
  *

@@ -67,8 +67,8 @@ typedef enum sv_speed {
 /* What a cable and the ports at its two ends can do. Zero stands for "not known" everywhere. */
 typedef struct sv_link {
     uint16_t mtu_bytes;
-    uint8_t width;  /* 1, 2, 4, 8 or 12 lanes */
-    uint8_t speed;  /* an sv_speed, of one lane */
+    uint8_t width;  /* 1, 2, 4, 8 or 12 VLs */
+    uint8_t speed;  /* an sv_speed, of one VL */
     uint8_t vls;    /* data virtual lanes: 1, 2, 4, 8 or 15 */
     bool one_sided; /* a file listed the cable at one of its ends only */
 } sv_link;
@@ -131,7 +131,7 @@ typedef struct sv_fabric {
     /* One bit each; NULL when nothing failed. */
     const uint64_t *dead_nodes, *dead_channels;
 
-    struct sv__store *store; /* who owns all this */
+    sv_pool *store; /* who owns all this */
 } sv_fabric;
 
 /* ---- walking ---- */
@@ -280,7 +280,7 @@ SV_API void sv_fabric_free(sv_fabric *fabric);
 typedef struct sv_mask {
     uint64_t *nodes, *channels; /* one bit each */
     uint32_t num_nodes, num_channels;
-    struct sv__store *store;
+    sv_pool *store;
 } sv_mask;
 
 /* An empty mask for a fabric and all that share its numbers; NULL when there is no memory. */
@@ -380,7 +380,7 @@ typedef enum sv_match_by { SV_MATCH_GUID, SV_MATCH_NAME } sv_match_by;
 /* Which part of one fabric is which part of another. */
 typedef struct sv_match {
     uint32_t *switches, *adapters, *terminals, *channels; /* old index to new, or SV_NONE */
-    struct sv__store *store;
+    sv_pool *store;
 } sv_match;
 
 /*
@@ -396,7 +396,7 @@ SV_API void sv_match_free(sv_match *match);
 typedef struct sv_diff {
     sv_change *changes;
     size_t length;
-    struct sv__store *store;
+    sv_pool *store;
 } sv_diff;
 
 /*

@@ -112,7 +112,7 @@ SV_API SV_MUST_USE sv_status sv_hosts_read(sv_ctx *ctx, const sv_fabric *fabric,
 
 /*
  * Reads fabric and tables from a directory as OpenSM dumps it (-D 0x43 --dump_files_dir), or as
- * sv_dump_write does, or from a .svr file. What the files do not tell (SLs, lanes) is then unknown
+ * sv_dump_write does, or from a .svr file. What the files do not tell (SLs, VLs) is then unknown
  * in the tables. routes may be NULL: only the fabric is read. Both results are owned by the caller.
  * Time: linear in the files.
  *

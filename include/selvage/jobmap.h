@@ -26,7 +26,7 @@ typedef struct sv_jobmap {
                             the nodes are in the fabric; 0: no jobs, or the map was not read */
     uint64_t missing[4]; /* of maps that were read: a bit, by its digest, for each node that is not
                             in the fabric: if a bit is gone a node has turned up */
-    struct sv__store *store;
+    sv_pool *store;
 } sv_jobmap;
 
 /*

@@ -1,6 +1,6 @@
 /*
  * metrics.h: numbers about a fabric (distances, connectivity, bisection) and about forwarding
- * tables (balance, lengths, lanes, jobs, failures, bandwidth).
+ * tables (balance, lengths, VLs, jobs, failures, bandwidth).
  *
  * "The switch graph" is the live switches and the cables between different ones; terminals hang on
  * it and are no part of it.
@@ -180,7 +180,7 @@ SV_API const char *sv_bound_kind_name(sv_bound_kind kind);
 SV_API void sv_load_histogram(const sv_fabric *fabric, const uint64_t *load, uint64_t width,
                               uint32_t bins, uint32_t *counts);
 
-/* ---- lengths and lanes ---- */
+/* ---- lengths and VLs ---- */
 
 /*
  * How much longer routes are than they could be: hops divided by the distance of the two switches.
@@ -197,24 +197,24 @@ SV_API SV_MUST_USE sv_status sv_routes_stretch(sv_ctx *ctx, const sv_fabric *fab
                                                const sv_routes *routes, sv_stretch *stretch);
 
 /*
- * Which lanes routes are on, by their SLs and the tables of lanes on the way. A route counts for
- * the lane of its first channel between switches; each of its channels between switches counts as a
- * hop of the lane it is on there.
+ * Which VLs routes are on, by their SLs and the tables of VLs on the way. A route counts for
+ * the VL of its first channel between switches; each of its channels between switches counts as a
+ * hop of the VL it is on there.
  */
-typedef struct sv_lane_use {
-    uint64_t routes[SV_MOST_LANES], hops[SV_MOST_LANES];
+typedef struct sv_vl_use {
+    uint64_t routes[SV_MAX_VLS], hops[SV_MAX_VLS];
     uint64_t local;     /* routes inside one switch */
     uint64_t discarded; /* routes whose SL some table on the way discards */
     uint64_t unknown;   /* routes whose SL is not known; they are nowhere else */
-    bool known;         /* lanes are; otherwise all is on lane 0 */
-} sv_lane_use;
+    bool known;         /* VLs are; otherwise all is on VL 0 */
+} sv_vl_use;
 
 /*
- * Counts routes and hops of each lane. Time: O(switches × destinations), times the SLs that meet in
+ * Counts routes and hops of each VL. Time: O(switches × destinations), times the SLs that meet in
  * a switch; O(terminals × destinations) where each terminal has SLs of its own.
  */
-SV_API SV_MUST_USE sv_status sv_routes_lanes(sv_ctx *ctx, const sv_fabric *fabric,
-                                             const sv_routes *routes, sv_lane_use *use);
+SV_API SV_MUST_USE sv_status sv_routes_vls(sv_ctx *ctx, const sv_fabric *fabric,
+                                           const sv_routes *routes, sv_vl_use *use);
 
 /* ---- jobs ---- */
 

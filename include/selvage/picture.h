@@ -27,7 +27,7 @@ typedef struct sv_heat_panel {
 typedef struct sv_heat {
     const sv_heat_panel *panels; /* side by side, with the same colours for the same loads */
     uint32_t count;              /* 1 or 2 */
-    uint64_t most; /* the load of the last colour; 0, or less than the largest: that */
+    uint64_t max; /* the load of the last colour; 0, or less than the largest: that */
 } sv_heat;
 
 /*
@@ -35,7 +35,7 @@ typedef struct sv_heat {
  * SV_HEAT_STEPS, or most where that is less. Step k ends with the load floor(k × most / steps).
  * Time: O(1).
  */
-SV_API uint32_t sv_heat_step(uint64_t load, uint64_t most, uint32_t *steps);
+SV_API uint32_t sv_heat_step(uint64_t load, uint64_t max, uint32_t *steps);
 
 /*
  * Writes a heat map (thesis Fig. 5.2, 5.9 and 5.10) with its histogram (Fig. 5.11) as SVG.

@@ -64,17 +64,17 @@ typedef struct sv_profile {
 SV_API const sv_profile *sv_profile_at(size_t i);
 
 /*
- * The model of a profile. Its lanes are 0, because buffers are for each lane, and a lane that is
- * not used changes nothing: sv_sim_lanes says how many tables need. BAD_INPUT: there is no such
+ * The model of a profile. Its VLs are 0, because buffers are for each VL, and a VL that is
+ * not used changes nothing: sv_sim_vls says how many tables need. BAD_INPUT: there is no such
  * profile. Time: O(1).
  */
 SV_API SV_MUST_USE sv_status sv_profile_model(sv_ctx *ctx, const char *name, sv_sim_model *model);
 
 /*
- * One more than the highest lane that tables have for a service level that terminals use; 1 where
+ * One more than the highest VL that tables have for a service level that terminals use; 1 where
  * nothing is known. Time: O(destinations × nodes) where each has SLs of its own.
  */
-SV_API unsigned sv_sim_lanes(const sv_fabric *fabric, const sv_routes *routes);
+SV_API unsigned sv_sim_vls(const sv_fabric *fabric, const sv_routes *routes);
 
 #ifdef __cplusplus
 }

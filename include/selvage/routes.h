@@ -10,7 +10,7 @@
  * For each destination there is a row: the port out of which each switch sends packets for it. A
  * service level (SL) belongs to each pair of source and destination, and is kept in the smallest
  * form that serves: one for all, by destination, by source switch and destination, or by source and
- * destination. A packet's lane (VL) on each channel follows from its SL and the tables of the
+ * destination. A packet's VL (VL) on each channel follows from its SL and the tables of the
  * switch it leaves: by in port, out port and SL.
  *
  * Tables can be cloned: the clone shares all rows with the original and copies a row when it is
@@ -29,15 +29,15 @@ extern "C" {
 #define SV_NO_PORT 255
 /* An SL that is not known, because a file does not tell it. */
 #define SV_NO_SL 255
-/* No lane: packets with that SL are discarded (InfiniBand writes 15 into its tables). */
-#define SV_NO_LANE 255
+/* No VL: packets with that SL are discarded (InfiniBand writes 15 into its tables). */
+#define SV_NO_VL 255
 
 enum {
-    SV_MOST_PORTS = 254,  /* of a switch: out ports are eight bits */
+    SV_MAX_PORTS = 254,   /* of a switch: out ports are eight bits */
     SV_HARDWARE_SLS = 16, /* what InfiniBand has; more is for studies only */
-    SV_HARDWARE_LANES = 15,
-    SV_MOST_SLS = 64,
-    SV_MOST_LANES = 64,
+    SV_HARDWARE_VLS = 15,
+    SV_MAX_SLS = 64,
+    SV_MAX_VLS = 64,
     SV_LFT_BLOCK = 64 /* LIDs that one management datagram sets */
 };
 
@@ -49,15 +49,15 @@ typedef enum sv_sl_form {
     SV_SL_BY_NODE         /* sls[destination][node] */
 } sv_sl_form;
 
-/* Which lane each SL goes to. */
-typedef struct sv_lanes {
-    uint8_t of_sl[SV_MOST_SLS];
-} sv_lanes;
+/* Which VL each SL goes to. */
+typedef struct sv_sl2vl {
+    uint8_t of_sl[SV_MAX_SLS];
+} sv_sl2vl;
 
-/* One table of VL arbitration: lanes with weights, of which the first with packets goes first. */
+/* One table of VL arbitration: VLs with weights, of which the first with packets goes first. */
 typedef struct sv_vlarb_table {
     uint8_t length;
-    uint8_t lane[64], weight[64];
+    uint8_t vl[64], weight[64];
 } sv_vlarb_table;
 
 /* Who a VL arbitration is for, as in OpenSM's options: adapters, switches, switches' own ports. */
@@ -99,30 +99,30 @@ typedef struct sv_routes {
     uint8_t sl;      /* the constant */
     uint8_t **sls;
 
-    /* SL to lane. A table of its own for a node, or for each pair of ports of a switch. */
-    bool lanes_known;
+    /* SL to VL. A table of its own for a node, or for each pair of ports of a switch. */
+    bool sl2vl_known;
     uint8_t num_sls; /* that tables tell something about: at least 16 */
-    sv_lanes *lane_tables;
-    uint32_t num_lane_tables;
-    uint16_t *lanes_of;        /* [nodes]: index into lane_tables */
-    uint16_t **lanes_by_ports; /* [num_switches]: NULL, or [in * (ports + 1) + out] */
+    sv_sl2vl *vl_tables;
+    uint32_t num_vl_tables;
+    uint16_t *vls_of;         /* [nodes]: index into vl_tables */
+    uint16_t **sl2vl_by_port; /* [num_switches]: NULL, or [in * (ports + 1) + out] */
 
     /*
-     * Orders: a number for each lane of each port of each switch (of the channel that leaves it),
+     * Orders: a number for each VL of each port of each switch (of the channel that leaves it),
      * such that whatever packets do, they go from smaller to larger ones: why these tables cannot
      * deadlock, and what a repair has to keep to. NULL: nobody told. Never changed in place.
      */
-    const uint32_t *orders;      /* [(order_first[s] + port) * order_lanes + lane], or SV_NONE */
+    const uint32_t *orders;      /* [(order_first[s] + port) * order_vls + VL], or SV_NONE */
     const uint32_t *order_first; /* [num_switches + 1]: ports and port 0 of the switches before */
-    uint8_t order_lanes;
+    uint8_t order_vls;
 
     sv_vlarb vlarb[SV_VLARB_COUNT];
     sv_group *groups;
     uint32_t num_groups;
 
-    struct sv__store *store;
-    /* One bit each: this row of ports, row of SLs, table of lanes by ports is not shared. */
-    uint64_t *own_ports, *own_sls, *own_lanes;
+    sv_pool *store;
+    /* One bit each: this row of ports, row of SLs, table of VLs by ports is not shared. */
+    uint64_t *own_ports, *own_sls, *own_vls;
 } sv_routes;
 
 /* ---- reading ---- */
@@ -153,26 +153,26 @@ static inline unsigned sv_route_sl(const sv_routes *r, sv_node from, uint32_t de
     }
 }
 
-/* The SL-to-lane table for packets that come into a node at one port and leave at another. */
-static inline const sv_lanes *sv_route_lanes(const sv_routes *r, const sv_fabric *f, sv_node v,
+/* The SL-to-VL table for packets that come into a node at one port and leave at another. */
+static inline const sv_sl2vl *sv_route_sl2vl(const sv_routes *r, const sv_fabric *f, sv_node v,
                                              unsigned in, unsigned out)
 {
-    uint32_t table = r->lanes_of[v.i];
-    if (v.i < r->num_switches && r->lanes_by_ports[v.i] != NULL)
-        table = r->lanes_by_ports[v.i][in * (f->switches[v.i].ports + 1u) + out];
-    return &r->lane_tables[table];
+    uint32_t table = r->vls_of[v.i];
+    if (v.i < r->num_switches && r->sl2vl_by_port[v.i] != NULL)
+        table = r->sl2vl_by_port[v.i][in * (f->switches[v.i].ports + 1u) + out];
+    return &r->vl_tables[table];
 }
 
-/* The numbers of a port, one a lane; orders must be there. */
+/* The numbers of a port, one a VL; orders must be there. */
 static inline const uint32_t *sv_route_order(const sv_routes *r, sv_node s, unsigned port)
 {
-    return r->orders + (size_t)(r->order_first[s.i] + port) * r->order_lanes;
+    return r->orders + (size_t)(r->order_first[s.i] + port) * r->order_vls;
 }
 
 /* ---- making ---- */
 
 /*
- * Empty tables for a fabric: no entry anywhere but each switch's own, one SL (0), every SL on lane
+ * Empty tables for a fabric: no entry anywhere but each switch's own, one SL (0), every SL on VL
  * 0, no LIDs.
  *
  * lmc: 0 … 7. *routes: owned by the caller (sv_routes_free); keeps nothing of the fabric.
@@ -195,7 +195,7 @@ SV_API SV_MUST_USE sv_status sv_routes_new(sv_ctx *ctx, const sv_fabric *fabric,
 SV_API void sv_routes_free(sv_routes *routes);
 
 /*
- * The same tables again, sharing rows and lanes until one of the two changes them (pointers to rows
+ * The same tables again, sharing rows and VLs until one of the two changes them (pointers to rows
  * that were got for writing before are not to be written through any more). routes may be freed
  * before its clone. Time: O(destinations + switches).
  */
@@ -215,21 +215,21 @@ SV_API uint8_t *sv_routes_sl_row(sv_ctx *ctx, sv_routes *routes, uint32_t destin
  */
 SV_API SV_MUST_USE sv_status sv_routes_set_sl_form(sv_ctx *ctx, sv_routes *routes, sv_sl_form form);
 
-/* The number of a lane table, which is added if there is none like it; SV_NONE: no memory. */
-SV_API uint32_t sv_routes_lane_table(sv_ctx *ctx, sv_routes *routes, const sv_lanes *lanes);
+/* The number of a VL table, which is added if there is none like it; SV_NONE: no memory. */
+SV_API uint32_t sv_routes_sl2vl_table(sv_ctx *ctx, sv_routes *routes, const sv_sl2vl *vls);
 
-/* Gives one pair of ports of a switch a lane table of its own. */
-SV_API SV_MUST_USE sv_status sv_routes_set_lanes(sv_ctx *ctx, const sv_fabric *fabric,
+/* Gives one pair of ports of a switch a VL table of its own. */
+SV_API SV_MUST_USE sv_status sv_routes_set_sl2vl(sv_ctx *ctx, const sv_fabric *fabric,
                                                  sv_routes *routes, sv_node s, unsigned in,
                                                  unsigned out, uint32_t table);
 
 /*
- * Room for orders of a number of lanes, all SV_NONE, in *numbers (laid out as routes->orders, which
- * they are from now on); the caller fills them in. lanes 0: takes orders away.
- * Time: O(ports × lanes).
+ * Room for orders of a number of VLs, all SV_NONE, in *numbers (laid out as routes->orders, which
+ * they are from now on); the caller fills them in. VLs 0: takes orders away.
+ * Time: O(ports × VLs).
  */
 SV_API SV_MUST_USE sv_status sv_routes_set_orders(sv_ctx *ctx, const sv_fabric *fabric,
-                                                  sv_routes *routes, unsigned lanes,
+                                                  sv_routes *routes, unsigned vls,
                                                   uint32_t **numbers);
 
 /* Adds a multicast group with no ports; *group is valid until the next is added. */
@@ -319,14 +319,14 @@ typedef enum sv_trace_end {
     SV_TRACE_NO_ENTRY,  /* a switch has no entry */
     SV_TRACE_DEAD_PORT, /* an entry leads to a port without a live cable */
     SV_TRACE_ASTRAY, /* an entry leads to a terminal that is not meant, or into a switch itself */
-    SV_TRACE_DISCARDED, /* the lane table discards the SL */
+    SV_TRACE_DISCARDED, /* the VL table discards the SL */
     SV_TRACE_LOOP
 } sv_trace_end;
 
-/* A channel that a packet takes, and its lane there. */
+/* A channel that a packet takes, and its VL there. */
 typedef struct sv_hop_taken {
     sv_channel channel;
-    uint8_t lane;
+    uint8_t vl;
 } sv_hop_taken;
 
 /*
@@ -335,7 +335,7 @@ typedef struct sv_hop_taken {
  */
 SV_API sv_trace_end sv_routes_trace(const sv_fabric *fabric, const sv_routes *routes, sv_node from,
                                     uint32_t destination, unsigned sl, sv_hop_taken *hops,
-                                    uint32_t most, uint32_t *count, sv_node *at);
+                                    uint32_t max, uint32_t *count, sv_node *at);
 
 /* What an end of a trace means, in a few words. Time: O(1). */
 SV_API const char *sv_trace_end_name(sv_trace_end end);

@@ -18,12 +18,12 @@ typedef enum sv_engine_trait {
     SV_ENGINE_ANY_TOPOLOGY = 1,  /* takes any fabric */
     SV_ENGINE_DEADLOCK_FREE = 2, /* its tables never have a cycle of dependencies */
     SV_ENGINE_MINIMAL = 4,       /* all paths are as short as can be */
-    SV_ENGINE_LANES = 8,         /* uses more than one lane */
+    SV_ENGINE_VLS = 8,           /* uses more than one VL */
     SV_ENGINE_ROOTS = 16,        /* heeds a list of roots */
     SV_ENGINE_SL_MODES = 32,     /* has all of sv_sl_mode, not only the first */
-    SV_ENGINE_ONE_SL = 64,       /* several lanes with one SL: fits all modes */
+    SV_ENGINE_ONE_SL = 64,       /* several VLs with one SL: fits all modes */
     SV_ENGINE_HOSTS = 128,       /* heeds an order of the terminals, and what they are for */
-    SV_ENGINE_BY_PORTS = 256,    /* lanes go by ports, too: it may use more of them than SLs */
+    SV_ENGINE_BY_PORTS = 256,    /* VLs go by ports, too: it may use more of them than SLs */
     SV_ENGINE_JOBS = 512         /* heeds a job map */
 } sv_engine_trait;
 
@@ -32,7 +32,7 @@ typedef enum sv_sl_mode {
     SV_SLS_PAIR,        /* source and destination */
     SV_SLS_REVERSIBLE,  /* the same, and it is one in both directions, as connections have it */
     SV_SLS_DESTINATION, /* the destination alone */
-    SV_SLS_ONE,         /* nothing: one for all; lanes may still differ, by the ports of a switch */
+    SV_SLS_ONE,         /* nothing: one for all; VLs may still differ, by the ports of a switch */
     SV_SLS_COUNT
 } sv_sl_mode;
 
@@ -53,10 +53,10 @@ typedef struct sv_engine_info {
 SV_API const sv_engine_info *sv_engine_at(size_t i);
 
 typedef struct sv_route_request {
-    unsigned vls;       /* lanes that may be used; 0: as many as every link offers (8 if unknown) */
-    unsigned lmc;       /* 0 … 7 */
-    unsigned sl_offset; /* added to every SL: a QoS level of its own */
-    sv_sl_mode sl_mode; /* engines that use one lane, and one SL, meet all of them */
+    unsigned vls;         /* VLs that may be used; 0: as many as every link offers (8 if unknown) */
+    unsigned lmc;         /* 0 … 7 */
+    unsigned sl_offset;   /* added to every SL: a QoS level of its own */
+    sv_sl_mode sl_mode;   /* engines that use one VL, and one SL, meet all of them */
     const sv_node *roots; /* of engines that heed them; NULL: found by themselves */
     size_t num_roots;
     const sv_node *hosts; /* terminals in the order they are to be routed, the rest after them; of
@@ -69,12 +69,12 @@ typedef struct sv_route_request {
     size_t num_options;
 } sv_route_request;
 
-enum { SV_MOST_FACTS = 8, SV_MOST_FACT_VALUES = 16 };
+enum { SV_MAX_FACTS = 8, SV_MAX_FACT_VALUES = 16 };
 
 /* Something counted of a structure: "groups" 9, or "size" 4, 4, 3. */
 typedef struct sv_structure_fact {
     const char *name;
-    uint32_t values[SV_MOST_FACT_VALUES], count;
+    uint32_t values[SV_MAX_FACT_VALUES], count;
     bool list; /* several values, even if it has one */
 } sv_structure_fact;
 
@@ -83,13 +83,13 @@ typedef struct sv_structure {
     const char *kind; /* "fat tree", "torus", "mesh", "dragonfly", "low diameter"; NULL: the engine
                          did not look */
     char words[200];  /* the same for people: "9 groups of 4 switches, each pair 1 cable" */
-    sv_structure_fact facts[SV_MOST_FACTS];
+    sv_structure_fact facts[SV_MAX_FACTS];
     uint32_t num_facts;
 } sv_structure;
 
 typedef struct sv_route_report {
-    unsigned vls_needed;  /* lanes with which it could do */
-    unsigned vls_used;    /* the highest lane that tables have, and one */
+    unsigned vls_needed;  /* VLs with which it could do */
+    unsigned vls_used;    /* the highest VL that tables have, and one */
     unsigned sls_used;    /* the same for SLs, before the offset */
     uint64_t fallbacks;   /* destinations that had to be routed in some lesser way */
     uint64_t nanoseconds; /* of the engine alone */
@@ -132,8 +132,8 @@ SV_API SV_MUST_USE sv_status sv_route(sv_ctx *ctx, const sv_fabric *fabric, cons
                                       const sv_route_request *request, sv_routes **routes,
                                       sv_route_report *report);
 
-/* Lanes that every live link between switches offers; 8 where links do not tell. Time: linear. */
-SV_API unsigned sv_lanes_offered(const sv_fabric *fabric);
+/* VLs that every live link between switches offers; 8 where links do not tell. Time: linear. */
+SV_API unsigned sv_vls_offered(const sv_fabric *fabric);
 
 #ifdef __cplusplus
 }

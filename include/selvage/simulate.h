@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { SV_TICKS_A_NS = 1800 };
+enum { SV_TICKS_PER_NS = 1800 };
 
 #define SV_NEVER UINT64_MAX
 
@@ -27,7 +27,7 @@ typedef struct sv_sim_model {
     uint64_t cable, credit, switch_delay;
     uint32_t input, output;
     uint32_t speedup; /* of the crossbar, percent of the link */
-    uint32_t ways, lanes;
+    uint32_t ways, vls;
     uint32_t mtu_bytes, header_bytes;
     uint64_t inject, drain; /* ticks a byte */
     uint64_t pause, period; /* pause 0: never */
@@ -35,7 +35,7 @@ typedef struct sv_sim_model {
     uint32_t inband_bytes;  /* of flow control after each packet; 0: out of band */
     bool voq;
     uint64_t byte_ticks; /* of every 4X link; 0: as links say */
-    bool weighted; /* lanes by the tables' VL arbitration, where they have one; else by turns */
+    bool weighted;       /* VLs by the tables' VL arbitration, where they have one; else by turns */
 } sv_sim_model;
 
 /* ---- traffic ---- */
@@ -96,15 +96,15 @@ typedef struct sv_sim_control {
 /* ---- changing tables while traffic runs (rules 21 to 24) ---- */
 
 /* A run, for those who change tables in it. */
-typedef struct sv__sim sv_sim_stage;
+typedef struct sv__sim sv_sim_run;
 
 /* What can go wrong with a packet while tables change. */
-typedef enum sv_sim_mishap {
-    SV_SIM_DROPPED,   /* a switch had no way for it, or no lane */
-    SV_SIM_CIRCLED,   /* it came to a switch for the second time (counted once a packet) */
+typedef enum sv_sim_incident {
+    SV_SIM_DROPPED,   /* a switch had no way for it, or no VL */
+    SV_SIM_LOOPED,    /* it came to a switch for the second time (counted once a packet) */
     SV_SIM_OVERTAKEN, /* one that its terminal sent to the same terminal later arrived before it */
-    SV_SIM_MISHAPS
-} sv_sim_mishap;
+    SV_SIM_INCIDENTS
+} sv_sim_incident;
 
 /* The first packet that something happened to. */
 typedef struct sv_sim_example {
@@ -123,7 +123,7 @@ typedef struct sv_sim_director {
      * the next time, later than now; SV_NEVER, which it is on entry: not until sv_sim_call. Not
      * SV_OK: the run ends with that status.
      */
-    sv_status (*act)(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again);
+    sv_status (*act)(void *user, sv_sim_run *run, uint64_t now, uint64_t *again);
     /*
      * A terminal is about to open a message, at the tick now (rule 21). May give it another
      * destination on the same node (what else it changes in it does not count), and another SL
@@ -136,36 +136,35 @@ typedef struct sv_sim_director {
 /* A switch takes the entries of a block of 64 LIDs (of destinations, where there are no LIDs) from
  * other tables of the same fabric with the same LIDs and destinations. From act only, as the next:
  * BAD_INPUT otherwise. */
-SV_API SV_MUST_USE sv_status sv_sim_set_block(sv_sim_stage *stage, sv_node s, uint32_t block,
+SV_API SV_MUST_USE sv_status sv_sim_set_block(sv_sim_run *run, sv_node s, uint32_t block,
                                               const sv_routes *with);
-/* A node takes its SL-to-lane tables from other tables. */
-SV_API SV_MUST_USE sv_status sv_sim_set_lanes(sv_sim_stage *stage, sv_node node,
-                                              const sv_routes *with);
+/* A node takes its SL-to-VL tables from other tables. */
+SV_API SV_MUST_USE sv_status sv_sim_set_sl2vl(sv_sim_run *run, sv_node node, const sv_routes *with);
 /* A terminal whose message was not opened tries again, at the tick of the call. */
-SV_API void sv_sim_wake(sv_sim_stage *stage, uint32_t terminal);
+SV_API void sv_sim_wake(sv_sim_run *run, uint32_t terminal);
 /* act is called at a time, or earlier if that is planned already: for those who learn from
  * sv_sim_source's calls that there is something to do. At the earliest in the tick after the
  * present one. */
-SV_API void sv_sim_call(sv_sim_stage *stage, uint64_t time);
+SV_API void sv_sim_call(sv_sim_run *run, uint64_t time);
 /* Packets that are under way: injected, neither arrived (before this tick) nor dropped; and the
  * number that the next one gets. */
-SV_API uint64_t sv_sim_under_way(const sv_sim_stage *stage);
-SV_API uint32_t sv_sim_next_packet(const sv_sim_stage *stage);
+SV_API uint64_t sv_sim_under_way(const sv_sim_run *run);
+SV_API uint32_t sv_sim_next_packet(const sv_sim_run *run);
 
 /* ---- policies: packets that choose their way (rules 25 to 33) ---- */
 
-enum { SV_SIM_MOST_VIAS = 2, SV_SIM_MOST_SEGMENTS = SV_SIM_MOST_VIAS + 1 };
+enum { SV_SIM_MAX_VIAS = 2, SV_SIM_MAX_SEGMENTS = SV_SIM_MAX_VIAS + 1 };
 
-/* Lanes that tables use (rule 25): one more than the largest that some SL has at some adapter or
+/* VLs that tables use (rule 25): one more than the largest that some SL has at some adapter or
  * pair of ports of a switch, port 0 being one to come in by. A model for a policy has segments
- * times so many lanes, and adaptive ones. Time: O(ports² of switches). */
-SV_API unsigned sv_sim_table_lanes(const sv_fabric *fabric, const sv_routes *routes);
+ * times so many VLs, and adaptive ones. Time: O(ports² of switches). */
+SV_API unsigned sv_sim_table_vls(const sv_fabric *fabric, const sv_routes *routes);
 
 /* A multistep path: to one switch after the other, each time as the tables say, then home. */
 typedef struct sv_sim_way {
-    uint32_t via[SV_SIM_MOST_VIAS]; /* destinations of the tables that are switches */
-    uint8_t vias;                   /* of them; 0: the tables' own path */
-    uint32_t mark;                  /* the policy's own: comes back in the packet's head */
+    uint32_t via[SV_SIM_MAX_VIAS]; /* destinations of the tables that are switches */
+    uint8_t vias;                  /* of them; 0: the tables' own path */
+    uint32_t mark;                 /* the policy's own: comes back in the packet's head */
 } sv_sim_way;
 
 /* What a packet carries for a policy. */
@@ -185,41 +184,41 @@ typedef struct sv_sim_head {
 
 /*
  * Who chooses ways. With one there is one thread, and no director. Hooks may be NULL; one that does
- * not return SV_OK ends the run with that status. Hooks that get a stage may call the functions
+ * not return SV_OK ends the run with that status. Hooks that get a run may call the functions
  * below with it.
  */
 typedef struct sv_sim_policy {
     void *user;
-    unsigned segments;     /* 1 … SV_SIM_MOST_SEGMENTS: one more than vias at most */
-    unsigned adaptive;     /* lanes besides escape lanes */
+    unsigned segments;     /* 1 … SV_SIM_MAX_SEGMENTS: one more than vias at most */
+    unsigned adaptive;     /* VLs besides escape VLs */
     uint32_t header_bytes; /* that data packets have besides those of the model */
     bool by_packet;        /* choose is asked for each packet, not for each message */
     uint64_t patience;     /* depart hears of packets that waited for more ticks than this */
     uint64_t first;        /* when timer is called for the first time; SV_NEVER: never */
     /* A terminal is about to send (rule 28): offset is the first byte of the packet in its message.
      * *way: all zeroes on entry. */
-    sv_status (*choose)(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+    sv_status (*choose)(void *user, sv_sim_run *run, uint64_t now, uint32_t terminal,
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way);
     /* A switch has granted a packet, which waited there. */
-    sv_status (*depart)(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
-                        uint64_t waited, sv_sim_head *head);
+    sv_status (*depart)(void *user, sv_sim_run *run, uint64_t now, sv_channel out, uint64_t waited,
+                        sv_sim_head *head);
     /* A packet has arrived at a terminal: drained, maybe before others of its pair. Called for all
      * packets, control packets too, at the tick at which it happens. */
-    sv_status (*deliver)(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+    sv_status (*deliver)(void *user, sv_sim_run *run, uint64_t now, uint32_t terminal,
                          sv_sim_head *head);
     /* *again: as sv_sim_director's; and so is sv_sim_call. */
-    sv_status (*timer)(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again);
+    sv_status (*timer)(void *user, sv_sim_run *run, uint64_t now, uint64_t *again);
 } sv_sim_policy;
 
 /* Sends a control packet of so many bytes on the wire from a node, ready at a tick that is later
  * than now (from a terminal: not earlier), to a destination that is another terminal, by the
  * tables' own path. BAD_INPUT: any of that does not hold; INFEASIBLE: it does not fit into a
  * buffer. Time: O(1), if a terminal's are sent in the order in which they are ready. */
-SV_API SV_MUST_USE sv_status sv_sim_send(sv_sim_stage *stage, sv_node from, uint32_t destination,
+SV_API SV_MUST_USE sv_status sv_sim_send(sv_sim_run *run, sv_node from, uint32_t destination,
                                          uint32_t bytes, uint64_t ready, uint32_t mark,
                                          uint32_t note);
 /* Bytes that wait for a channel or are being sent over it (rule 31). Time: O(1). */
-SV_API uint64_t sv_sim_backlog(const sv_sim_stage *stage, sv_channel c);
+SV_API uint64_t sv_sim_backlog(const sv_sim_run *run, sv_channel c);
 
 /* A data packet that waits for a channel. */
 typedef struct sv_sim_waiting {
@@ -229,19 +228,19 @@ typedef struct sv_sim_waiting {
 } sv_sim_waiting;
 
 /* The first packets, most of them at most, that wait for a channel of a switch (rule 31); how many
- * were put into waiting. Time: O(ports × lanes / 64 + packets that are told) for a policy that has
- * depart, else O(ports × lanes + packets in their queues). */
-SV_API uint32_t sv_sim_waiting_for(const sv_sim_stage *stage, sv_channel c, sv_sim_waiting *waiting,
-                                   uint32_t most);
+ * were put into waiting. Time: O(ports × VLs / 64 + packets that are told) for a policy that has
+ * depart, else O(ports × VLs + packets in their queues). */
+SV_API uint32_t sv_sim_waiting_for(const sv_sim_run *run, sv_channel c, sv_sim_waiting *waiting,
+                                   uint32_t max);
 
 /* Is told what happens. Each may be NULL. Packets are numbered as they are injected. */
 typedef struct sv_sim_watch {
     void *user;
     void (*injected)(void *user, uint32_t packet, uint32_t terminal, uint32_t tag, uint64_t time);
-    void (*granted)(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time);
+    void (*granted)(void *user, uint32_t packet, sv_channel out, unsigned vl, uint64_t time);
     void (*arrived)(void *user, uint32_t packet, uint64_t time);
-    void (*stuck)(void *user, uint32_t packet, sv_channel in, unsigned lane);
-    void (*mishap)(void *user, sv_sim_mishap what, const sv_sim_example *which);
+    void (*stuck)(void *user, uint32_t packet, sv_channel in, unsigned vl);
+    void (*incident)(void *user, sv_sim_incident what, const sv_sim_example *which);
 } sv_sim_watch;
 
 typedef enum sv_sim_end {
@@ -252,11 +251,11 @@ typedef enum sv_sim_end {
     SV_SIM_CANCELLED /* what there is so far */
 } sv_sim_end;
 
-/* A packet that can never move: in the buffer at the end of a channel, waiting for a lane of the
+/* A packet that can never move: in the buffer at the end of a channel, waiting for a VL of the
  * next. */
 typedef struct sv_sim_stuck {
     sv_channel in, out;
-    uint8_t lane, out_lane;
+    uint8_t vl, out_vl;
     bool behind; /* another stuck one in its queue */
     /* Node num_switches + from sent it (modulo 2^32: control packets of switches, too). in is
      * SV_NONE for those of them that wait at port 0. */
@@ -271,7 +270,7 @@ typedef struct sv_sim_terminal {
     uint64_t last;                       /* when the last of those bytes was drained; 0: none */
     /* Ticks, of those: from the first packet's injection to the last byte drained; from ready. */
     sv_sim_sum latency_sum, total_sum;
-    uint64_t latency_most, total_most;
+    uint64_t latency_max, total_max;
 } sv_sim_terminal;
 
 /* What a channel carried in the time that counts: packets whose link starts then. */
@@ -302,7 +301,7 @@ typedef struct sv_sim_result {
     double throughput;      /* bytes a second: of those */
     /* Of messages that arrive in the time that counts: from the first packet's injection to the
      * last byte drained; total: from ready. */
-    uint64_t latencies, latency_most, total_most;
+    uint64_t latencies, latency_max, total_max;
     sv_sim_sum latency_sum, total_sum;
     uint64_t *latency; /* [SV_SIM_BINS] */
     uint64_t state_bytes;
@@ -318,8 +317,8 @@ typedef struct sv_sim_result {
     uint64_t stuck_since; /* when the last of them came to where it is */
 
     /* With a director: how often, and the first of each. */
-    uint64_t mishaps[SV_SIM_MISHAPS];
-    sv_sim_example example[SV_SIM_MISHAPS];
+    uint64_t incidents[SV_SIM_INCIDENTS];
+    sv_sim_example example[SV_SIM_INCIDENTS];
 
     /*
      * With a policy, all of them in the whole run. packets, arrived_packets, packet_hops, channels
@@ -331,7 +330,7 @@ typedef struct sv_sim_result {
     uint64_t early;                          /* data packets that arrived before one of their pair
                                                 that is before it (rule 32) … */
     sv_sim_sum early_wait;                   /* … how long those waited for it, in all … */
-    uint64_t early_most;                     /* … and the most bytes that did at one terminal */
+    uint64_t early_max;                      /* … and the most bytes that did at one terminal */
 
     sv_ctx *ctx; /* whose memory this is */
 } sv_sim_result;
@@ -346,14 +345,14 @@ typedef struct sv_sim_setup {
 } sv_sim_setup;
 
 /*
- * Simulates. INFEASIBLE: a packet does not fit into a buffer, or a policy needs more lanes than the
+ * Simulates. INFEASIBLE: a packet does not fit into a buffer, or a policy needs more VLs than the
  * model has. BAD_INPUT: a model that is none, or a
  * message that tables do not carry (with several threads and several such messages, any of them is
- * told), a policy with a director or with lanes by weights, or one whose ways are none. Cancelling
+ * told), a policy with a director or with VLs by weights, or one whose ways are none. Cancelling
  * is a result: what there is so far.
  *
  * *result: owned by the caller (sv_sim_free). Time: some hundred nanoseconds for each packet and
- * hop. Memory: linear in channels, lanes (and ports, with virtual output queues) and packets under
+ * hop. Memory: linear in channels, VLs (and ports, with virtual output queues) and packets under
  * way.
  */
 SV_API SV_MUST_USE sv_status sv_simulate(sv_ctx *ctx, const sv_fabric *fabric,

@@ -2,10 +2,10 @@
  * verify.h: what forwarding tables really do, from fabric and tables alone: does every packet
  * arrive, does none go round in circles, can no set of packets wait for each other for ever.
  *
- * A packet that holds a channel on one lane and wants the next channel on some lane makes the first
+ * A packet that holds a channel on one VL and wants the next channel on some VL makes the first
  * depend on the second. Packets can wait for each other for ever exactly when dependencies can form
  * a cycle. All packets that any source can send count, with the SL that belongs to the pair and the
- * lanes that tables give it, hop by hop.
+ * VLs that tables give it, hop by hop.
  */
 #ifndef SELVAGE_VERIFY_H
 #define SELVAGE_VERIFY_H
@@ -42,10 +42,10 @@ typedef struct sv_verify_options {
                            unjudged; of multicast nothing is judged if there are groups */
 } sv_verify_options;
 
-/* A step of a cycle: a packet that holds a channel on a lane and wants that of the next step. */
+/* A step of a cycle: a packet that holds a channel on a VL and wants that of the next step. */
 typedef struct sv_wait {
     sv_channel channel;
-    uint8_t lane, sl;
+    uint8_t vl, sl;
     bool multicast;       /* then destination is the number of a group */
     sv_node from;         /* an example of a sender; SV_NO_NODE if none was looked for */
     uint32_t destination; /* and where it sends to */
@@ -73,9 +73,9 @@ typedef struct sv_verification {
     sv_verdict multicast;                       /* multicast trees alone */
     sv_verdict together[SV_TRAFFIC_COUNT];      /* unicast of a kind and multicast */
 
-    uint64_t dependencies;          /* between channels that join switches, all unicast */
-    unsigned vls_used;              /* lanes on those channels */
-    bool sl_unknown, lanes_unknown; /* and it matters */
+    uint64_t dependencies;        /* between channels that join switches, all unicast */
+    unsigned vls_used;            /* VLs on those channels */
+    bool sl_unknown, vls_unknown; /* and it matters */
 
     /* A cycle of the first kind of traffic that has one (or of multicast). */
     sv_wait *cycle;
@@ -86,13 +86,13 @@ typedef struct sv_verification {
 
     /*
      * An order for the largest kind of unicast traffic that can be put in one: a number from 1 on
-     * for each lane of each port (laid out as orders of tables are, routes.h). NULL: none can, or
+     * for each VL of each port (laid out as orders of tables are, routes.h). NULL: none can, or
      * only counts were wanted.
      */
     uint32_t *order;
-    unsigned order_lanes;
+    unsigned order_vls;
 
-    struct sv__store *store;
+    sv_pool *store;
 } sv_verification;
 
 /*
@@ -123,7 +123,7 @@ SV_API SV_MUST_USE sv_status sv_verify(sv_ctx *ctx, const sv_fabric *fabric,
 SV_API void sv_verification_free(sv_verification *result);
 
 /*
- * Writes a proof: a number for every (channel, lane) pair in use, such that every dependency of all
+ * Writes a proof: a number for every (channel, VL) pair in use, such that every dependency of all
  * packets, multicast ones too, ascends (docs/formats.md). INFEASIBLE when there is none, or when
  * two nodes have the same GUID.
  */
@@ -148,7 +148,7 @@ typedef struct sv_transition {
     uint64_t dead_ends; /* (terminal, destination) pairs that some mixture strands */
     uint64_t broken;    /* of those, pairs that the old tables do not join even by themselves */
     uint64_t strays;    /* pairs with a switch that the old tables join and some mixture strands */
-    bool discards;      /* some lane table discards packets on the way */
+    bool discards;      /* some VL table discards packets on the way */
     uint32_t loop_destination;
     sv_node loop_at;
     sv_lost_pair lost;
@@ -156,12 +156,12 @@ typedef struct sv_transition {
     sv_wait *cycle;
     size_t cycle_length;
     uint64_t changed_blocks;
-    struct sv__store *store;
+    sv_pool *store;
 } sv_transition;
 
 /*
  * Judges a change of tables of one fabric (that which is there now): every switch may already have,
- * or not have, each entry and lane table of the new ones, and a packet may carry the old or the new
+ * or not have, each entry and VL table of the new ones, and a packet may carry the old or the new
  * SL. traffic: whose packets can wait for each other. An answer on the safe side: a yes holds for
  * every order of updates, a no for their union. Old tables of another fabric come through
  * sv_routes_remap and sv_routes_remap_lids; packets to a node that is dead are followed as far as
@@ -208,7 +208,7 @@ typedef struct sv_ascent {
  * of the new tables instead of a search for cycles: if no turn descends, nothing can deadlock
  * among packets to these destinations and all others that keep to the orders.
  *
- * For what keeps an SL on one lane everywhere, in old and new tables alike; UNSUPPORTED (no
+ * For what keeps an SL on one VL everywhere, in old and new tables alike; UNSUPPORTED (no
  * message) otherwise, and without orders. destinations: one bit each; NULL: all. quiet: pairs whose
  * SL changes send nothing until the change is over. unsafe: NULL, or gets a bit for each
  * destination that is followed and not safe in any order of updates (no other bit is touched). With

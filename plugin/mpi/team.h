@@ -2,7 +2,7 @@
 #ifndef SELVAGE_TEAM_H
 #define SELVAGE_TEAM_H
 
-#include <selvage/study.h>
+#include <selvage/experimental/study.h>
 
 /* The processes of this run; NULL: MPI does not start. */
 SV_API const sv_study_team *selvage_team_open(unsigned *on_this_machine);

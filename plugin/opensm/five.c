@@ -21,7 +21,7 @@
 #include "plugin.h"
 
 enum {
-    MOST_MAILS = 64,  /* at a time */
+    MAX_MAILS = 64,   /* at a time */
     LONGEST_MS = 200, /* that the thread sleeps */
     AGAIN_MS = 10000  /* until a sweep that did not come is asked for again */
 };
@@ -164,7 +164,7 @@ static size_t collect(struct five *x, struct letter *letters)
 {
     size_t count = 0;
     sv_five_mail mail;
-    while (count < MOST_MAILS && sv_five_manager_next(x->manager, &mail)) {
+    while (count < MAX_MAILS && sv_five_manager_next(x->manager, &mail)) {
         const struct member *member = find(x, mail.subscriber);
         if (member != NULL)
             letters[count++] = (struct letter){member->guid, mail, ++x->counter};
@@ -177,7 +177,7 @@ static size_t expire(struct five *x, uint64_t now, ib_net64_t *guids)
 {
     uint64_t lease = x->p->options.five.lease;
     size_t count = 0;
-    for (size_t i = 0; lease > 0 && i < x->count && count < MOST_MAILS;) {
+    for (size_t i = 0; lease > 0 && i < x->count && count < MAX_MAILS;) {
         if (now > x->members[i].heard + 2 * lease) {
             guids[count++] = x->members[i].guid;
             forget(x, &x->members[i]);
@@ -211,8 +211,8 @@ static void bury(plugin *p, const ib_net64_t *guids, size_t count)
 /* One turn of the thread, the mutex held; it is free while OpenSM is spoken to. */
 static void turn(struct five *x)
 {
-    struct letter letters[MOST_MAILS];
-    ib_net64_t guids[MOST_MAILS];
+    struct letter letters[MAX_MAILS];
+    ib_net64_t guids[MAX_MAILS];
     uint64_t now = plugin_now_ms();
     if (sv_five_manager_due(x->manager) <= now)
         sv_five_manager_tick(x->manager, now);

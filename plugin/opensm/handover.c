@@ -113,16 +113,16 @@ static bool is_current(const plugin *p, const sv_fabric *f, const sv_routes *r, 
     return cl_ntoh64(port->guid) == sv_node_guid(f, r->node[d]);
 }
 
-/* One more than the highest lane that some SL goes to. */
-static unsigned count_lanes(const sv_routes *r)
+/* One more than the highest VL that some SL goes to. */
+static unsigned count_vls(const sv_routes *r)
 {
-    unsigned lanes = 1;
-    for (uint32_t t = 0; t < r->num_lane_tables; t++)
+    unsigned vls = 1;
+    for (uint32_t t = 0; t < r->num_vl_tables; t++)
         for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++) {
-            unsigned lane = r->lane_tables[t].of_sl[sl];
-            lanes = lane != SV_NO_LANE && lane >= lanes ? lane + 1 : lanes;
+            unsigned vl = r->vl_tables[t].of_sl[sl];
+            vls = vl != SV_NO_VL && vl >= vls ? vl + 1 : vls;
         }
-    return lanes;
+    return vls;
 }
 
 bool plugin_prepare(plugin *p)
@@ -144,7 +144,7 @@ bool plugin_prepare(plugin *p)
         if (r->lid[d] != 0 && r->lid[d] <= SV_LID_MAX && is_current(p, f, r, d))
             p->lids[r->lid[d]] = (plugin_lid){r->node[d].i, d};
     add_port0(p, f);
-    p->lanes = count_lanes(r);
+    p->vls = count_vls(r);
     return true;
 }
 
@@ -248,9 +248,9 @@ void plugin_update_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8_t o
         return;
     if (is_switch && (in > f->switches[v].ports || out > f->switches[v].ports))
         return;
-    const sv_lanes *lanes = sv_route_lanes(r, f, (sv_node){v}, in, out);
+    const sv_sl2vl *vls = sv_route_sl2vl(r, f, (sv_node){v}, in, out);
     for (uint8_t sl = 0; sl < SV_HARDWARE_SLS; sl++)
-        ib_slvl_table_set(table, sl, lanes->of_sl[sl] == SV_NO_LANE ? 15 : lanes->of_sl[sl]);
+        ib_slvl_table_set(table, sl, vls->of_sl[sl] == SV_NO_VL ? 15 : vls->of_sl[sl]);
 }
 
 /* ---- arbitration ---- */
@@ -260,20 +260,20 @@ static ib_vl_arb_element_t given(const sv_vlarb_table *table, unsigned i)
 {
     if (i >= table->length || i >= 64)
         return (ib_vl_arb_element_t){0, 0};
-    return (ib_vl_arb_element_t){table->lane[i], table->weight[i]};
+    return (ib_vl_arb_element_t){table->vl[i], table->weight[i]};
 }
 
 /*
- * Every lane in use gets the same share: all of them are in the low-priority table once, in turn
- * if it is longer; nothing has priority. Lanes that a short table has no room for go to the other.
+ * Every VL in use gets the same share: all of them are in the low-priority table once, in turn
+ * if it is longer; nothing has priority. VLs that a short table has no room for go to the other.
  */
-static ib_vl_arb_element_t even(unsigned lanes, unsigned room, unsigned i, bool high)
+static ib_vl_arb_element_t even(unsigned vls, unsigned room, unsigned i, bool high)
 {
     enum { WEIGHT = 16 };
     if (high)
-        return (ib_vl_arb_element_t){(uint8_t)(room + i < lanes ? room + i : 0),
-                                     room + i < lanes ? WEIGHT : 0};
-    return (ib_vl_arb_element_t){(uint8_t)(i % lanes), i < lanes ? WEIGHT : 0};
+        return (ib_vl_arb_element_t){(uint8_t)(room + i < vls ? room + i : 0),
+                                     room + i < vls ? WEIGHT : 0};
+    return (ib_vl_arb_element_t){(uint8_t)(i % vls), i < vls ? WEIGHT : 0};
 }
 
 void plugin_update_vlarb(void *context, osm_physp_t *port, uint8_t port_num,
@@ -290,5 +290,5 @@ void plugin_update_vlarb(void *context, osm_physp_t *port, uint8_t port_num,
     for (unsigned i = 0; i < length; i++)
         block->vl_entry[i] = r->vlarb[who].given
                                  ? given(high ? &r->vlarb[who].high : &r->vlarb[who].low, first + i)
-                                 : even(p->lanes, port->port_info.vl_arb_low_cap, first + i, high);
+                                 : even(p->vls, port->port_info.vl_arb_low_cap, first + i, high);
 }

@@ -33,10 +33,10 @@ struct place {
     uint32_t *terminals; /* of an adapter, by port; SV_NONE: none */
 };
 
-unsigned plugin_lanes(unsigned code)
+unsigned plugin_vls(unsigned code)
 {
-    static const unsigned lanes[] = {0, 1, 2, 4, 8, 15};
-    return code < sizeof lanes / sizeof lanes[0] ? lanes[code] : 0;
+    static const unsigned vls[] = {0, 1, 2, 4, 8, 15};
+    return code < sizeof vls / sizeof vls[0] ? vls[code] : 0;
 }
 
 /* ---- links ---- */
@@ -69,7 +69,7 @@ static sv_speed speed_of(const osm_physp_t *port, const osm_physp_t *first)
     }
 }
 
-/* Lanes of one end: what it can do, or, if that proved wrong, what it does. A switch that takes no
+/* VLs of one end: what it can do, or, if that proved wrong, what it does. A switch that takes no
  * SL2VL tables has one. */
 static unsigned code_of(const struct import *im, const osm_physp_t *end)
 {
@@ -82,9 +82,9 @@ static unsigned code_of(const struct import *im, const osm_physp_t *end)
     return im->p->distrust && does > 0 && does < can ? does : can;
 }
 
-/* Lanes that a cable will have: what both ends can do and OpenSM allows; one without QoS, since
+/* VLs that a cable will have: what both ends can do and OpenSM allows; one without QoS, since
  * nobody sets SL2VL tables then (a dry run shows what would be with it). */
-static uint8_t lanes_of(const struct import *im, const osm_physp_t *a, const osm_physp_t *b)
+static uint8_t vls_of(const struct import *im, const osm_physp_t *a, const osm_physp_t *b)
 {
     unsigned code = code_of(im, a), other = code_of(im, b);
     if (!im->subn->opt.qos && !im->p->options.dry_run)
@@ -92,7 +92,7 @@ static uint8_t lanes_of(const struct import *im, const osm_physp_t *a, const osm
     code = other < code ? other : code;
     if (code > im->subn->opt.max_op_vls)
         code = im->subn->opt.max_op_vls;
-    return (uint8_t)plugin_lanes(code);
+    return (uint8_t)plugin_vls(code);
 }
 
 static sv_link link_of(const struct import *im, osm_physp_t *a, const osm_physp_t *b)
@@ -105,7 +105,7 @@ static sv_link link_of(const struct import *im, osm_physp_t *a, const osm_physp_
     return (sv_link){.mtu_bytes = mtu < 6 ? bytes[mtu] : 0,
                      .width = sv_width_of_code(a->port_info.link_width_active),
                      .speed = (uint8_t)speed_of(a, first),
-                     .vls = lanes_of(im, a, b)};
+                     .vls = vls_of(im, a, b)};
 }
 
 /* Whether packets may go over a cable. Those that may not are counted, if that is wanted. */

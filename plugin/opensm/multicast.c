@@ -2,8 +2,8 @@
  * multicast.c: trees of multicast groups.
  *
  * OpenSM calls once for each multicast LID, in sweeps and whenever somebody joins or leaves. The
- * ports come from a tree that is proven already (selvage/live.h); here members are looked up and
- * bits are set.
+ * ports come from a tree that is proven already (selvage/experimental/live.h); here members are
+ * looked up and bits are set.
  *
  * Invariant: a group whose service level has no proven tree gets no ports.
  * Cost: linear in switches and members.

@@ -12,7 +12,7 @@
 
 #include "plugin.h"
 
-enum { MOST_WORDS = 64 };
+enum { MAX_WORDS = 64 };
 
 struct reader {
     plugin_options *o;
@@ -26,14 +26,14 @@ static bool refuse(struct reader *r, const char *word, const char *why)
     return false;
 }
 
-static bool is_number(const char *value, double most, double *number)
+static bool is_number(const char *value, double max, double *number)
 {
     char *end;
     if (value == NULL || *value < '0' || *value > '9' ||
         strspn(value, "0123456789.") != strlen(value))
         return false;
     *number = strtod(value, &end);
-    return *end == 0 && *number <= most;
+    return *end == 0 && *number <= max;
 }
 
 /* The place of a value in a list that ends with NULL, or -1. */
@@ -49,9 +49,9 @@ static bool read_number(struct reader *r, const char *word, const char *name, co
 {
     static const struct {
         const char *name;
-        double least, most;
+        double min, max;
         const char *help;
-    } rules[] = {{"lanes", 1, 15, "lanes are 1 to 15"},
+    } rules[] = {{"vls", 1, 15, "VLs are 1 to 15"},
                  {"sl-offset", 0, 15, "the offset of SLs is 0 to 15"},
                  {"seed", 0, 1e15, "a seed is a whole number"},
                  {"threads", 0, 256, "threads are 0 (all cores) to 256"},
@@ -68,7 +68,7 @@ static bool read_number(struct reader *r, const char *word, const char *name, co
     size_t i = 0;
     while (strcmp(rules[i].name, name) != 0)
         i++;
-    if (!is_number(value, rules[i].most, &number) || number < rules[i].least ||
+    if (!is_number(value, rules[i].max, &number) || number < rules[i].min ||
         (i < 6 && number != (double)(uint64_t)number))
         return refuse(r, word, rules[i].help);
     switch (i) {
@@ -201,7 +201,7 @@ static bool read_word(struct reader *r, char *word)
     snprintf(copy, sizeof copy, "%s", word);
     if (equals != NULL)
         *equals = 0;
-    if (is_one_of(word, "lanes sl-offset seed threads drift budget retry tries lease patience "
+    if (is_one_of(word, "VLs sl-offset seed threads drift budget retry tries lease patience "
                         "settle heartbeat"))
         return read_number(r, copy, word, value);
     if (is_one_of(word, "sl traffic repair passage vlarb update"))
@@ -228,7 +228,7 @@ static void take_roots(plugin_options *o, const osm_subn_opt_t *opt)
             o->live.roots_path = opt->root_guid_file;
 }
 
-/* The words that are meant for us, without what marks them; returns how many, or MOST_WORDS + 1. */
+/* The words that are meant for us, without what marks them; returns how many, or MAX_WORDS + 1. */
 static size_t split(char *text, char **words)
 {
     static const char prefix[] = "selvage.";
@@ -237,10 +237,10 @@ static size_t split(char *text, char **words)
                 strstr(text, ",selvage.");
     char *rest = NULL;
     size_t count = 0;
-    for (char *word = strtok_r(text, " ,\t", &rest); word != NULL && count <= MOST_WORDS;
+    for (char *word = strtok_r(text, " ,\t", &rest); word != NULL && count <= MAX_WORDS;
          word = strtok_r(NULL, " ,\t", &rest)) {
         bool marked = strncmp(word, prefix, length) == 0;
-        if (marked == ours && count < MOST_WORDS)
+        if (marked == ours && count < MAX_WORDS)
             words[count] = marked ? word + length : word;
         count += marked == ours;
     }
@@ -251,7 +251,7 @@ bool plugin_read_options(plugin_options *o, const char *text, const osm_subn_opt
                          char *message, size_t size)
 {
     struct reader r = {o, message, size};
-    char *words[MOST_WORDS];
+    char *words[MAX_WORDS];
     *o = (plugin_options){.live = {.traffic = SV_TRAFFIC_MANAGED, .route = {.seed = 1}}};
     o->live.drift_percent = 50;
     o->live.update = SV_LIVE_STEPS;
@@ -264,7 +264,7 @@ bool plugin_read_options(plugin_options *o, const char *text, const osm_subn_opt
         text = "";
     bool all = strlen(text) < sizeof o->text;
     snprintf(o->text, sizeof o->text, "%s", text);
-    size_t count = split(o->text, words), known = count < MOST_WORDS ? count : MOST_WORDS;
+    size_t count = split(o->text, words), known = count < MAX_WORDS ? count : MAX_WORDS;
     if (!all && known > 0)
         known--; /* the last one is cut off */
     /* Status files first: if anything else is wrong they are to say so. */
@@ -273,13 +273,13 @@ bool plugin_read_options(plugin_options *o, const char *text, const osm_subn_opt
             return false;
     if (!all)
         return refuse(&r, "…", "more than 4095 bytes");
-    if (count > MOST_WORDS)
+    if (count > MAX_WORDS)
         return refuse(&r, "…", "more than 64 options");
     for (size_t i = 0; i < count; i++)
         if (!is_status(words[i]) && !read_word(&r, words[i]))
             return false;
     if (o->live.route.vls + o->live.route.sl_offset > SV_HARDWARE_SLS)
-        return refuse(&r, "sl-offset", "with that many lanes there would be SLs above 15");
+        return refuse(&r, "sl-offset", "with that many VLs there would be SLs above 15");
     take_roots(o, opt);
     return true;
 }

@@ -86,7 +86,7 @@ static sv_status sweep(plugin *p)
     return status;
 }
 
-/* Ports between switches that have fewer lanes now than SL2VL tables name. */
+/* Ports between switches that have fewer VLs now than SL2VL tables name. */
 static uint32_t count_short(const plugin *p)
 {
     const sv_fabric *f = sv_live_fabric(p->live);
@@ -100,37 +100,36 @@ static uint32_t count_short(const plugin *p)
             osm_physp_t *port = osm_node_get_physp_ptr(node, i);
             sv_channel c = sv_channel_at(f, (sv_node){s}, i);
             if (port != NULL && c.i != SV_NONE && sv_joins_switches(f, c))
-                count += plugin_lanes(ib_port_info_get_op_vls(&port->port_info)) < p->lanes;
+                count += plugin_vls(ib_port_info_get_op_vls(&port->port_info)) < p->vls;
         }
     }
     return count;
 }
 
 /*
- * OpenSM sets lanes of ports after it sets SL2VL tables, which it cuts to the lanes that ports have
+ * OpenSM sets VLs of ports after it sets SL2VL tables, which it cuts to the VLs that ports have
  * before: in a first sweep that may be too few. Another sweep mends that. Ports that have too few
- * after that, too, are believed: tables with fewer lanes follow.
+ * after that, too, are believed: tables with fewer VLs follow.
  */
 static void ask_again(plugin *p)
 {
-    enum { MOST = 3 };
+    enum { MAX = 3 };
     uint32_t count = count_short(p);
     if (count == 0) {
         p->resweeps = 0;
         return;
     }
-    if (p->resweeps < MOST) {
+    if (p->resweeps < MAX) {
         p->resweeps++;
-        plugin_log(p, OSM_LOG_INFO,
-                   "%u ports do not have their lanes yet: one more sweep sets them", count);
+        plugin_log(p, OSM_LOG_INFO, "%u ports do not have their VLs yet: one more sweep sets them",
+                   count);
     } else {
         p->distrust = p->anew = true;
         p->resweeps = 0;
-        plugin_log(
-            p, OSM_LOG_ERROR,
-            "ERR SV08: %u ports do not take the %u lanes that they offer: all is routed anew "
-            "with fewer",
-            count, p->lanes);
+        plugin_log(p, OSM_LOG_ERROR,
+                   "ERR SV08: %u ports do not take the %u VLs that they offer: all is routed anew "
+                   "with fewer",
+                   count, p->vls);
     }
     p->osm->subn.force_heavy_sweep = TRUE;
 }
@@ -325,7 +324,7 @@ static int setup(struct osm_routing_engine *engine, osm_opensm_t *osm)
     }
     if (!osm->subn.opt.qos)
         plugin_log(p, OSM_LOG_INFO,
-                   "qos is FALSE, so OpenSM sets no lanes: tables use one; set qos TRUE for more");
+                   "qos is FALSE, so OpenSM sets no VLs: tables use one; set qos TRUE for more");
     return 0;
 }
 

@@ -4,15 +4,15 @@
  *     plugin.c     registers, sweeps, answers events
  *     options.c    event_plugin_options
  *     import.c     OpenSM's subnet as an sv_fabric
- *     handover.c   tables into OpenSM's hands: LFTs, SLs, lanes, arbitration
+ *     handover.c   tables into OpenSM's hands: LFTs, SLs, VLs, arbitration
  *     multicast.c  trees of groups
  *     five.c       updates in five phases: who is asked to leave, and what is handed over when
  *     notices.c    their mails, as notices of OpenSM
  *     steps.c      updates step by step
  *     watch.c      log lines, status files, opensm.psl
  *
- * Everything that decides is in the library (selvage/live.h) and knows nothing of OpenSM; this
- * folder is the only place that includes osm_*.h.
+ * Everything that decides is in the library (selvage/experimental/live.h) and knows nothing of
+ * OpenSM; this folder is the only place that includes osm_*.h.
  *
  * Locks: OpenSM holds its lock exclusively while it calls for tables and trees, and shared while it
  * asks for path SLs. So whatever is set in the former may be read in the latter.
@@ -26,8 +26,9 @@
 #include <opensm/osm_opensm.h>
 #include <opensm/osm_version.h>
 #include <pthread.h>
+#include <selvage/experimental.h>
+#include <selvage/experimental/update.h>
 #include <selvage/selvage.h>
-#include <selvage/update.h>
 
 /* What event_plugin_options say. Texts belong to text. */
 typedef struct plugin_options {
@@ -58,13 +59,13 @@ typedef struct plugin {
 
     plugin_lid *lids; /* [SV_LID_MAX + 1], of the tables in use */
     struct guid_index *index;
-    unsigned lanes;        /* that SL2VL tables name */
+    unsigned vls;          /* that SL2VL tables name */
     char refused[640];     /* why the options were: nothing is routed then; empty: they were not */
     bool in_sweep;         /* OpenSM looks at the whole fabric; false: somebody wants it rerouted */
     bool anew;             /* that was asked for */
-    bool distrust;         /* ports do not take the lanes that they said they have */
+    bool distrust;         /* ports do not take the VLs that they said they have */
     uint64_t trees[0x100]; /* a bit for each multicast LID from 0xc000 on that has a tree */
-    unsigned resweeps;     /* in a row, for ports that do not have their lanes yet */
+    unsigned resweeps;     /* in a row, for ports that do not have their VLs yet */
     uint64_t throttled, unhealthy; /* links left out in the last import */
     struct five *five;             /* NULL: not in five phases */
     struct steps *steps;           /* NULL: not step by step */
@@ -88,8 +89,8 @@ bool plugin_read_options(plugin_options *options, const char *text, const osm_su
  */
 sv_status plugin_import(plugin *p, sv_fabric **fabric);
 
-/* The lanes that a VL capability or setting of a port stands for: 1, 2, 4, 8 or 15. */
-unsigned plugin_lanes(unsigned code);
+/* The VLs that a VL capability or setting of a port stands for: 1, 2, 4, 8 or 15. */
+unsigned plugin_vls(unsigned code);
 
 /* ---- handover.c ---- */
 

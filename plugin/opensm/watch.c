@@ -69,9 +69,9 @@ void plugin_log_hook(void *user, sv_log_level level, const char *message)
 static void log_proof(plugin *p, const sv_live_report *r)
 {
     plugin_log(p, OSM_LOG_INFO,
-               "proven: no loop and no deadlock among %llu dependencies, %u lane%s; %llu pairs of "
+               "proven: no loop and no deadlock among %llu dependencies, %u VL%s; %llu pairs of "
                "terminals, %llu without a path%s",
-               (unsigned long long)r->dependencies, r->lanes, r->lanes == 1 ? "" : "s",
+               (unsigned long long)r->dependencies, r->vls, r->vls == 1 ? "" : "s",
                (unsigned long long)r->pairs, (unsigned long long)(r->lost + r->split),
                r->split > 0 ? " (no cables join them)" : "");
 }

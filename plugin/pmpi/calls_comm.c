@@ -91,9 +91,9 @@ QUIET(Comm_free, (MPI_Comm * comm), (comm), NULL)
 QUIET(Comm_disconnect, (MPI_Comm * comm), (comm), NULL)
 QUIET(Cancel, (MPI_Request * request), (request), NULL)
 QUIET(Comm_spawn,
-      (const char *command, char *argv[], int most, MPI_Info info, int root, MPI_Comm comm,
+      (const char *command, char *argv[], int max, MPI_Info info, int root, MPI_Comm comm,
        MPI_Comm *inter, int errors[]),
-      (command, argv, most, info, root, comm, inter, errors),
+      (command, argv, max, info, root, comm, inter, errors),
       "communication with processes that were started later")
 QUIET(Win_create, (void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *win),
       (base, size, unit, info, comm, win), ONE_SIDED)

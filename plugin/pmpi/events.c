@@ -10,7 +10,7 @@
  * if that was so).
  *
  * Computing is rounded to so many binary digits that a loop's turns are alike, and left out below
- * LEAST_NS, where clocks are noise.
+ * MIN_NS, where clocks are noise.
  *
  * Cost: O(1) an event; a number for a request O(1) as a rule, at worst O(open requests / 64).
  */
@@ -19,7 +19,7 @@
 
 #include "record.h"
 
-enum { MOST = 1 << 18, LEAST_NS = 1000, DIGITS = 3 };
+enum { MAX = 1 << 18, MIN_NS = 1000, DIGITS = 3 };
 
 enum { READY, HELD, DROPPED };
 
@@ -56,7 +56,7 @@ static bool make_room(void)
 {
     if (queue.tail - queue.head < queue.room)
         return true;
-    if (queue.room == MOST) {
+    if (queue.room == MAX) {
         write_front();
         write_ready();
         return true;
@@ -101,7 +101,7 @@ void rec_compute(uint64_t ns)
 static void add_computing(void)
 {
     sv_mpi_event event = {.kind = SV_MPI_COMPUTE, .amount = rounded(queue.compute_ns)};
-    if (queue.compute_ns >= LEAST_NS)
+    if (queue.compute_ns >= MIN_NS)
         add(&event, READY);
     queue.compute_ns = 0;
 }

@@ -16,7 +16,7 @@
 
 #include "record.h"
 
-enum { MOST_GROUPS = 1 << 16 };
+enum { MAX_GROUPS = 1 << 16 };
 
 static struct {
     rec_group *first;
@@ -63,8 +63,8 @@ static rec_group *take_group(uint32_t *ranks, uint32_t size)
 uint16_t rec_group_number(rec_group *group)
 {
     if (group->number == UINT32_MAX) {
-        if (groups.numbers == MOST_GROUPS) {
-            rec_give_up("more than %d communicators", MOST_GROUPS);
+        if (groups.numbers == MAX_GROUPS) {
+            rec_give_up("more than %d communicators", MAX_GROUPS);
             return 0;
         }
         group->number = groups.numbers++;
@@ -107,10 +107,10 @@ static uint32_t *world_ranks(MPI_Group group, uint32_t *size)
 
 static uint32_t lowest(const uint32_t *ranks, uint32_t size)
 {
-    uint32_t least = UINT32_MAX;
+    uint32_t min = UINT32_MAX;
     for (uint32_t i = 0; i < size; i++)
-        least = ranks[i] < least ? ranks[i] : least;
-    return least;
+        min = ranks[i] < min ? ranks[i] : min;
+    return min;
 }
 
 /* ---- communicators ---- */

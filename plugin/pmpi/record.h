@@ -14,7 +14,7 @@
 
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
-#include <selvage/traces.h>
+#include <selvage/experimental/traces.h>
 #include <stdbool.h>
 #include <stdint.h>
 

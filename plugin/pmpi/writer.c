@@ -24,7 +24,7 @@
 
 #include "record.h"
 
-enum { BUFFER = 1 << 16, MOST_PATH = 4096, MOST_EVENT = 64 };
+enum { BUFFER = 1 << 16, MAX_PATH = 4096, MAX_EVENT = 64 };
 
 static struct {
     int descriptor;
@@ -37,7 +37,7 @@ static struct {
     uint32_t num_known, room;
     const char *error;
     char program[256];
-    char path[MOST_PATH]; /* without .part */
+    char path[MAX_PATH]; /* without .part */
     unsigned char buffer[BUFFER];
 } file = {.descriptor = -1};
 
@@ -201,7 +201,7 @@ static size_t spell(unsigned char *to, const sv_mpi_event *e)
 
 bool rec_file_event(const sv_mpi_event *event)
 {
-    unsigned char bytes[MOST_EVENT];
+    unsigned char bytes[MAX_EVENT];
     if (!grow())
         return false;
     uint32_t *at = find(event);
@@ -228,7 +228,7 @@ bool rec_file_group(const uint32_t *ranks, uint32_t size, uint32_t ordinal)
 /* exclusive: nobody else's is written over. */
 static bool create(const char *suffix, int exclusive)
 {
-    char path[MOST_PATH + 8];
+    char path[MAX_PATH + 8];
     snprintf(path, sizeof path, "%s%s", file.path, suffix);
     int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | exclusive, 0666);
     if (descriptor < 0)
@@ -300,7 +300,7 @@ static void close_file(void)
 
 bool rec_file_end(const char *what)
 {
-    char part[MOST_PATH + 8], whole[MOST_PATH + 8];
+    char part[MAX_PATH + 8], whole[MAX_PATH + 8];
     bool ok = flush();
     close_file();
     snprintf(part, sizeof part, "%s.part", file.path);

@@ -9,7 +9,7 @@
 #ifndef SV_ADAPT_ADAPT_H
 #define SV_ADAPT_ADAPT_H
 
-#include <selvage/adapt.h>
+#include <selvage/experimental/adapt.h>
 
 #include "base/arena.h"
 #include "base/rng.h"
@@ -36,7 +36,7 @@ typedef struct sv__settings {
     bool by_packet;
     unsigned via;      /* an sv__via */
     double bias;       /* UGAL: bytes × channels, or bytes */
-    unsigned adaptive; /* lanes */
+    unsigned adaptive; /* VLs */
 } sv__settings;
 
 /* Switches that detours of Valiant and UGAL go by. */
@@ -76,7 +76,7 @@ typedef struct sv__key {
     sv_adapt_key about; /* otherwise is read as a value that is given */
     uint8_t kind;       /* keys.c */
     size_t at;          /* in sv__settings */
-    double least, most;
+    double min, max;
     const char *words[4];
 } sv__key;
 
@@ -90,28 +90,28 @@ sv_status sv__keys_read(sv_ctx *ctx, const sv_adapt_about *about, const char *sp
 
 /* ---- ways (ways.c) ---- */
 
-typedef struct sv__path {
+typedef struct sv__adapt_path {
     sv_sim_way way;
     uint16_t channels; /* of all of it, those at the terminals too */
     uint16_t shared;   /* channels between switches that path 0 has, too */
-} sv__path;
+} sv__adapt_path;
 
 typedef struct sv__ways sv__ways;
 
 sv_status sv__ways_new(sv_adapt *a);
 void sv__ways_free(sv_adapt *a);
 /* How many bytes of distances may be kept, from the beginning on (64 MiB if nobody says). */
-void sv__ways_keep(sv_adapt *a, size_t most);
+void sv__ways_keep(sv_adapt *a, size_t max);
 
 /* Path 0 of a pair of terminals and then the candidates of point 2, at most most in all, with marks
  * 0, 1, 2 … in that order. BAD_INPUT: tables do not join them. Time: O(switches near both ends,
  * squared), and O(length) for those that are as short as the last one taken. */
-sv_status sv__ways_find(sv_adapt *a, uint32_t from, uint32_t destination, unsigned most,
-                        sv__path *paths, uint32_t *count);
+sv_status sv__ways_find(sv_adapt *a, uint32_t from, uint32_t destination, unsigned max,
+                        sv__adapt_path *paths, uint32_t *count);
 /* The channels of a way from a terminal, at most most; *count is how many there are. BAD_INPUT:
  * tables do not carry packets so. Time: O(length). */
 sv_status sv__ways_channels(sv_adapt *a, uint32_t from, uint32_t destination, const sv_sim_way *way,
-                            sv_channel *channels, uint32_t most, uint32_t *count);
+                            sv_channel *channels, uint32_t max, uint32_t *count);
 /* Ticks that a byte takes on a channel's link, in this model. Time: O(1). */
 uint64_t sv__ways_byte(const sv_adapt *a, sv_channel c);
 /* Ticks that a packet of so many bytes on the wire takes over so many channels when nothing else is
@@ -131,10 +131,10 @@ sv_channel sv__ways_next(const sv_adapt *a, uint32_t s, uint32_t destination);
  * SV_NONE. Time: O(length). */
 uint32_t sv__ways_length(const sv_adapt *a, uint32_t s, uint32_t destination);
 
-/* ---- lanes (lanes.c) ---- */
+/* ---- VLs (VLs.c) ---- */
 
-/* INFEASIBLE: too many lanes, or it could deadlock. Fills in a->policy.segments and adaptive. */
-sv_status sv__lanes_find(sv_adapt *a, const sv_adapt_request *request, unsigned *lanes);
+/* INFEASIBLE: too many VLs, or it could deadlock. Fills in a->policy.segments and adaptive. */
+sv_status sv__vls_find(sv_adapt *a, const sv_adapt_request *request, unsigned *vls);
 
 /* ---- a policy in a run ---- */
 
@@ -151,12 +151,12 @@ struct sv_adapt {
     sv_sim_policy policy;
     sv_adapt_report report;
     sv_adapt_router *routers; /* [switches], or NULL */
-    const struct sv__kind *kind;
+    const struct sv__policy_kind *kind;
     void *state;
 };
 
 /* A line of the registry. */
-typedef struct sv__kind {
+typedef struct sv__policy_kind {
     sv_adapt_about about;
     unsigned segments;              /* at most */
     bool routers_send;              /* switches send packets, too (if set.by_router) */
@@ -164,9 +164,9 @@ typedef struct sv__kind {
     void (*release)(sv_adapt *a);   /* or NULL: all is in the arena; state may be NULL */
     sv_status (*load)(sv_adapt *a, const sv_source *source);   /* a store, if it keeps */
     sv_status (*save)(const sv_adapt *a, const sv_sink *sink); /* likewise */
-} sv__kind;
+} sv__policy_kind;
 
-extern const sv__kind sv__policy_deterministic, sv__policy_random, sv__policy_cyclic,
+extern const sv__policy_kind sv__policy_deterministic, sv__policy_random, sv__policy_cyclic,
     sv__policy_valiant, sv__policy_ugal_l, sv__policy_ugal_g, sv__policy_drb, sv__policy_fr_drb,
     sv__policy_pr_drb, sv__policy_pr_fr_drb;
 

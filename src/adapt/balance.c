@@ -21,7 +21,7 @@ static double draw(sv_rng *rng)
 
 /* When a message's acknowledgement is late: by what it takes on path 0, there (its first packet,
  * and the others behind it) and back. */
-static uint64_t span_of(const sv__balance *b, const sv__pair *p, uint32_t bytes)
+static uint64_t span_of(const sv__balance *b, const sv__drb_pair *p, uint32_t bytes)
 {
     const sv_adapt *a = b->a;
     uint32_t mtu = a->model.mtu_bytes, packets = bytes == 0 ? 1 : (bytes - 1) / mtu + 1;
@@ -34,14 +34,14 @@ static uint64_t span_of(const sv__balance *b, const sv__pair *p, uint32_t bytes)
     return 1 + (uint64_t)(a->set.watchdog * /*~span_back*/ (double)(there + p->back));
 }
 
-static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status choose(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     sv_adapt *a = user;
     sv__balance *b = a->state;
     uint32_t pair;
     SV_TRY(sv__pairs_get(b, terminal, message->destination, &pair));
-    sv__pair *p = b->pairs.at[pair];
+    sv__drb_pair *p = b->pairs.at[pair];
     if (/*~ask_packet*/ offset == 0 && /*~ask_always*/ a->set.unasked)
         SV_TRY(sv__decide_message(b, p, now));
     double drawn = 0;
@@ -83,7 +83,7 @@ static sv_status hear_switch(sv__balance *b, uint64_t now, uint32_t terminal, co
     return SV_OK;
 }
 
-static sv_status deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status deliver(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                          sv_sim_head *head)
 {
     sv__balance *b = ((sv_adapt *)user)->state;
@@ -93,7 +93,7 @@ static sv_status deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t
     if (n->pair == SV_NONE) {
         SV_TRY(hear_switch(b, now, terminal, n));
     } else {
-        sv__pair *p = b->pairs.at[n->pair];
+        sv__drb_pair *p = b->pairs.at[n->pair];
         const sv__note *told = n->told != 0 ? sv__notes_at(&b->notes, n->told) : n;
         /* Packets that choose one by one do not know their message: it is the oldest then. */
         if (b->fast /*~ack_each*/ && n->last)
@@ -124,14 +124,13 @@ static uint64_t packet_ticks(const sv_adapt *a, uint32_t bytes)
 static sv_status make_predictive(sv__balance *b)
 {
     sv_adapt *a = b->a;
-    if (a->f->num_terminals > SV__WIRE_MOST_TERMINALS ||
-        a->f->num_switches > SV__WIRE_MOST_SWITCHES)
+    if (a->f->num_terminals > SV__WIRE_MAX_TERMINALS || a->f->num_switches > SV__WIRE_MAX_SWITCHES)
         return sv_fail(a->ctx, SV_INFEASIBLE,
                        "'%s' tells terminals apart by 16 bits; there are %u, and %u switches",
                        a->kind->about.name, a->f->num_terminals, a->f->num_switches);
     b->looked = SV_ARENA_NEW(&a->arena, uint64_t, a->f->num_channels);
     b->told = SV_ARENA_NEW(&a->arena, uint32_t, a->f->num_channels);
-    b->waiting = SV_ARENA_NEW(&a->arena, sv_sim_waiting, SV__MOST_WAITING);
+    b->waiting = SV_ARENA_NEW(&a->arena, sv_sim_waiting, SV__MAX_WAITING);
     b->tallies = SV_ARENA_NEW(&a->arena, sv__tallies, 1);
     b->found.at = SV_ARENA_NEW(&a->arena, uint32_t, a->set.flows);
     a->routers = SV_ARENA_NEW(&a->arena, sv_adapt_router, a->f->num_switches);
@@ -158,8 +157,8 @@ sv_status sv__balance_make(sv_adapt *a, bool fast, bool predictive)
     SV_TRY(sv_cells_init(&b->index, a->ctx, a->f->num_terminals, a->r->num_destinations));
     uint32_t flows = predictive ? a->set.flows : 0;
     b->shelf = (sv__shelf){&a->arena, flows, a->set.paths};
-    b->notes = (sv__notes){.arena = &a->arena, .most_flows = flows};
-    b->scratch = SV_ARENA_NEW(&a->arena, sv__open, a->set.paths);
+    b->notes = (sv__notes){.arena = &a->arena, .max_flows = flows};
+    b->scratch = SV_ARENA_NEW(&a->arena, sv__open_path, a->set.paths);
     if (b->scratch == NULL)
         return SV_NO_MEMORY;
     a->policy.header_bytes = SV__WIRE_HEADER;

@@ -18,7 +18,7 @@
 
 #define SV__NO_PATH UINT32_MAX
 
-enum { SV__MOST_KNOWN = 256 }; /* paths of a pair: a mark has eight bits for them */
+enum { SV__MAX_KNOWN = 256 }; /* paths of a pair: a mark has eight bits for them */
 
 /* ---- what packets carry (notes.c) ---- */
 
@@ -39,7 +39,7 @@ typedef struct sv__note {
 typedef struct sv__notes {
     sv_arena *arena;
     SV_ARRAY(sv__note *) blocks;
-    uint32_t free, count, most_flows;
+    uint32_t free, count, max_flows;
 } sv__notes;
 
 /* 0: no memory. The note is empty and has one use. */
@@ -51,34 +51,34 @@ void sv__notes_drop(sv__notes *notes, uint32_t note);
 /* ---- pairs ---- */
 
 /* A message that is not acknowledged yet. */
-typedef struct sv__sent {
+typedef struct sv__drb_sent {
     uint64_t since, span; /* when its watchdog began, and how long that is */
     bool acknowledged;
-} sv__sent;
+} sv__drb_sent;
 
 /* Those of a pair, in their order, going round. */
 typedef struct sv__outstanding {
-    sv__sent *at;
+    sv__drb_sent *at;
     uint32_t first, count, room; /* room is a power of two, or 0 */
     uint32_t serial;             /* of the first */
     bool armed;                  /* it is among the watchdogs … */
     uint64_t alarm;              /* … for then */
 } sv__outstanding;
 
-typedef struct sv__pair {
+typedef struct sv__drb_pair {
     uint32_t from, to, destination; /* terminals; of the tables */
     /* The paths that are known: path 0 first; and candidates in the order of point 2. */
-    sv__path *paths;
+    sv__adapt_path *paths;
     uint8_t *order;
     uint16_t num_paths, room, num_order;
     bool searched; /* for candidates */
     bool several;  /* it ever had more than one path open */
 
     sv__metapath meta;
-    sv__open alone; /* where meta is as long as it is path 0 only */
-    double base;    /* what path 0 takes empty, ticks */
-    uint64_t back;  /* what an acknowledgement takes, empty … */
-    uint64_t round; /* … and a full packet there and it back */
+    sv__open_path alone; /* where meta is as long as it is path 0 only */
+    double base;         /* what path 0 takes empty, ticks */
+    uint64_t back;       /* what an acknowledgement takes, empty … */
+    uint64_t round;      /* … and a full packet there and it back */
     sv__zone zone;
     uint32_t probe;        /* a path that was opened and not heard of, or SV__NO_PATH */
     uint32_t trial;        /* acknowledgements until a solution is judged; 0: none is */
@@ -90,12 +90,12 @@ typedef struct sv__pair {
     sv__flows newest;  /* contending flows since the zone was low */
     sv__flows episode; /* those for which it is high … */
     bool asked;        /* … and the store was asked for them */
-    sv__store store;
+    sv__solution_store store;
 
     uint32_t serial; /* of the next message */
     sv__outstanding sent;
     uint32_t carried; /* at the destination: flows that are to go with the next acknowledgement */
-} sv__pair;
+} sv__drb_pair;
 
 /* ---- who watches (tests) ---- */
 
@@ -118,7 +118,7 @@ typedef enum sv__saw_kind {
 typedef struct sv__saw {
     sv__saw_kind kind;
     uint64_t time;
-    const sv__pair *pair; /* or NULL: of SV__SAW_LOOK */
+    const sv__drb_pair *pair; /* or NULL: of SV__SAW_LOOK */
     uint32_t path;
     uint64_t waited;
     double drawn, latency;
@@ -140,16 +140,16 @@ typedef struct sv__alarm {
 } sv__alarm;
 
 /* Bytes that wait, by flow: a table of hashes, and which entries are in use. */
-enum { SV__MOST_WAITING = 4096 };
-typedef struct sv__tally {
+enum { SV__MAX_WAITING = 4096 };
+typedef struct sv__drb_tally {
     uint64_t bytes;
     uint32_t flow, look; /* look: which one it is of */
-} sv__tally;
+} sv__drb_tally;
 
 typedef struct sv__tallies {
     uint32_t look, count;
-    uint32_t used[SV__MOST_WAITING];
-    sv__tally at[2 * SV__MOST_WAITING];
+    uint32_t used[SV__MAX_WAITING];
+    sv__drb_tally at[2 * SV__MAX_WAITING];
 } sv__tallies;
 
 typedef struct sv__balance {
@@ -158,7 +158,7 @@ typedef struct sv__balance {
     uint32_t full; /* bytes on the wire of a full packet */
 
     sv_cells index; /* of source and destination to pairs */
-    SV_ARRAY(sv__pair *) pairs;
+    SV_ARRAY(sv__drb_pair *) pairs;
     sv__shelf shelf;
     sv__notes notes;
     SV_ARRAY(sv__alarm) alarms; /* a heap by time, then pair */
@@ -169,7 +169,7 @@ typedef struct sv__balance {
     sv_sim_waiting *waiting;
     sv__tallies *tallies;
     sv__flows found;
-    sv__open *scratch; /* [paths] */
+    sv__open_path *scratch; /* [paths] */
 
     const sv__spy *spy;
 } sv__balance;
@@ -193,39 +193,39 @@ sv_status sv__pairs_get(sv__balance *b, uint32_t from, uint32_t destination, uin
 uint32_t sv__pairs_find(const sv__balance *b, uint32_t from, uint32_t destination);
 /* The path of a pair with these vias, which is added if need be. BAD_INPUT: tables do not carry
  * it; INFEASIBLE: too many. */
-sv_status sv__pairs_path(sv__balance *b, sv__pair *p, const sv_sim_way *way, uint32_t *path);
+sv_status sv__pairs_path(sv__balance *b, sv__drb_pair *p, const sv_sim_way *way, uint32_t *path);
 /* Room for more than one open path, and candidates. */
-sv_status sv__pairs_search(sv__balance *b, sv__pair *p);
+sv_status sv__pairs_search(sv__balance *b, sv__drb_pair *p);
 /* Room for flows. */
-sv_status sv__pairs_learn(sv__balance *b, sv__pair *p);
+sv_status sv__pairs_learn(sv__balance *b, sv__drb_pair *p);
 
 /* decide.c. flows: count 0 if none came. */
-sv_status sv__decide_ack(sv__balance *b, sv__pair *p, uint64_t now, uint32_t path, uint64_t waited,
-                         const sv__flows *flows);
-sv_status sv__decide_notice(sv__balance *b, sv__pair *p, uint64_t now, const sv__flows *flows);
-sv_status sv__decide_late(sv__balance *b, sv__pair *p, uint64_t now);
+sv_status sv__decide_ack(sv__balance *b, sv__drb_pair *p, uint64_t now, uint32_t path,
+                         uint64_t waited, const sv__flows *flows);
+sv_status sv__decide_notice(sv__balance *b, sv__drb_pair *p, uint64_t now, const sv__flows *flows);
+sv_status sv__decide_late(sv__balance *b, sv__drb_pair *p, uint64_t now);
 /* A message is about to go (point 17). */
-sv_status sv__decide_message(sv__balance *b, sv__pair *p, uint64_t now);
+sv_status sv__decide_message(sv__balance *b, sv__drb_pair *p, uint64_t now);
 /* Keeps flows and metapath as a solution (point 14). */
-sv_status sv__decide_keep(sv__balance *b, sv__pair *p, uint64_t now, const sv__flows *flows,
+sv_status sv__decide_keep(sv__balance *b, sv__drb_pair *p, uint64_t now, const sv__flows *flows,
                           double latency);
 
 /* monitor.c: hooks of switches, and of terminals that data packets come to. */
-sv_status sv__monitor_depart(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
+sv_status sv__monitor_depart(void *user, sv_sim_run *stage, uint64_t now, sv_channel out,
                              uint64_t waited, sv_sim_head *head);
-sv_status sv__monitor_arrive(sv__balance *b, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+sv_status sv__monitor_arrive(sv__balance *b, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                              sv_sim_head *head);
-/* Those of waiting packets (fewer than SV__MOST_WAITING) and of one more that contribute most, as a
+/* Those of waiting packets (fewer than SV__MAX_WAITING) and of one more that contribute most, as a
  * set. */
 void sv__monitor_pick(sv__tallies *tallies, const sv_sim_waiting *waiting, uint32_t count,
-                      const sv_sim_waiting *granted, double share, uint32_t most, sv__flows *found);
+                      const sv_sim_waiting *granted, double share, uint32_t max, sv__flows *found);
 
 /* watchdog.c. */
-sv_status sv__watchdog_sent(sv__balance *b, sv_sim_stage *stage, uint32_t pair, uint64_t now,
+sv_status sv__watchdog_sent(sv__balance *b, sv_sim_run *stage, uint32_t pair, uint64_t now,
                             uint64_t span);
 /* A message was acknowledged, by the low 24 bits of its number. */
-sv_status sv__watchdog_heard(sv__balance *b, sv_sim_stage *stage, uint32_t pair, uint64_t now,
+sv_status sv__watchdog_heard(sv__balance *b, sv_sim_run *stage, uint32_t pair, uint64_t now,
                              uint32_t serial);
-sv_status sv__watchdog_timer(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again);
+sv_status sv__watchdog_timer(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again);
 
 #endif

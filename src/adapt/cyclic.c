@@ -17,12 +17,12 @@ static sv_status make(sv_adapt *a)
     return sv__pathsets_make(a, pick);
 }
 
-const sv__kind sv__policy_cyclic = {
+const sv__policy_kind sv__policy_cyclic = {
     .about = {.name = "cyclic",
               .summary = "path 0 and other ways of a pair, in turn",
               .source = "thesis of Nunez Castillo (2013), chapter 4: what DRB is compared with",
               .keys = sv__pathsets_keys},
-    .segments = SV_SIM_MOST_SEGMENTS,
+    .segments = SV_SIM_MAX_SEGMENTS,
     .make = make,
     .release = sv__pathsets_release,
 };

@@ -22,30 +22,30 @@
  */
 #include "adapt/balance.h"
 
-static void tell(const sv__balance *b, sv__saw_kind kind, const sv__pair *p, uint64_t now,
+static void tell(const sv__balance *b, sv__saw_kind kind, const sv__drb_pair *p, uint64_t now,
                  uint32_t path, const sv__solution *s)
 {
     sv__tell(b, &(sv__saw){.kind = kind, .time = now, .pair = p, .path = path, .solution = s});
 }
 
-static void changed(sv__balance *b, sv__pair *p)
+static void changed(sv__balance *b, sv__drb_pair *p)
 {
     sv_adapt_report *report = &b->a->report;
     /*~trend_kept*/ if (p->trend != NULL)
         sv__trend_forget(p->trend);
-    if (p->meta.count > report->most_paths)
-        report->most_paths = p->meta.count;
+    if (p->meta.count > report->max_paths)
+        report->max_paths = p->meta.count;
     report->pairs += p->meta.count > 1 && !p->several;
     p->several |= p->meta.count > 1;
 }
 
-static double empty_of(const sv__balance *b, const sv__pair *p, uint32_t path)
+static double empty_of(const sv__balance *b, const sv__drb_pair *p, uint32_t path)
 {
     return /*~empty_path*/ (double)sv__ways_empty(b->a, p->from, p->paths[path].channels, b->full);
 }
 
 /* The next candidate that is not open, if there may be more. */
-static sv_status open_next(sv__balance *b, sv__pair *p, uint64_t now)
+static sv_status open_next(sv__balance *b, sv__drb_pair *p, uint64_t now)
 {
     if (/*~alone_opens*/ p->held && p->meta.count == 1)
         return SV_OK; /* known to need no other */
@@ -66,7 +66,7 @@ static sv_status open_next(sv__balance *b, sv__pair *p, uint64_t now)
     return SV_OK;
 }
 
-static void close_last(sv__balance *b, sv__pair *p, uint64_t now)
+static void close_last(sv__balance *b, sv__drb_pair *p, uint64_t now)
 {
     if (p->meta.count < 2)
         return;
@@ -90,8 +90,8 @@ static void count_applied(sv__balance *b, sv__solution *s)
     s->applied++;
     report->applied++;
     report->repeated += s->applied == 1;
-    if (s->applied > report->most_applied)
-        report->most_applied = s->applied;
+    if (s->applied > report->max_applied)
+        report->max_applied = s->applied;
     if (router != NULL) {
         router->applied++;
         router->repeated += s->applied == 1;
@@ -99,7 +99,7 @@ static void count_applied(sv__balance *b, sv__solution *s)
 }
 
 /* Its paths are the metapath; those that are open keep what is known of them. */
-static sv_status apply(sv__balance *b, sv__pair *p, uint64_t now, sv__solution *s)
+static sv_status apply(sv__balance *b, sv__drb_pair *p, uint64_t now, sv__solution *s)
 {
     SV_TRY(sv__pairs_search(b, p));
     tell(b, SV__SAW_APPLIED, p, now, SV__NO_PATH, s);
@@ -134,7 +134,7 @@ static sv_status apply(sv__balance *b, sv__pair *p, uint64_t now, sv__solution *
 }
 
 /* The solution for the flows of this episode, if it would change anything. */
-static sv_status try_solution(sv__balance *b, sv__pair *p, uint64_t now, bool *applied)
+static sv_status try_solution(sv__balance *b, sv__drb_pair *p, uint64_t now, bool *applied)
 {
     *applied = false;
     sv__solution *s = sv__store_find(&p->store, &p->episode, b->a->set.similar);
@@ -148,7 +148,7 @@ static sv_status try_solution(sv__balance *b, sv__pair *p, uint64_t now, bool *a
     return apply(b, p, now, s);
 }
 
-sv_status sv__decide_keep(sv__balance *b, sv__pair *p, uint64_t now, const sv__flows *flows,
+sv_status sv__decide_keep(sv__balance *b, sv__drb_pair *p, uint64_t now, const sv__flows *flows,
                           double latency)
 {
     if (flows->count == 0 /*~keep_alone*/ || p->meta.count < 2)
@@ -160,7 +160,7 @@ sv_status sv__decide_keep(sv__balance *b, sv__pair *p, uint64_t now, const sv__f
         return SV_OK;
     if (added && (s = sv__store_add(&p->store, &b->shelf)) == NULL)
         return SV_NO_MEMORY;
-    sv__solution_fill(s, flows, &p->meta, latency, b->shelf.most_paths);
+    sv__solution_fill(s, flows, &p->meta, latency, b->shelf.max_paths);
     report->patterns += added;
     report->improved += !added;
     if (added && router_of(b, s) != NULL)
@@ -172,7 +172,7 @@ sv_status sv__decide_keep(sv__balance *b, sv__pair *p, uint64_t now, const sv__f
 /* ---- zones ---- */
 
 /* Flows for which it is high; none may be known yet. */
-static void begin_episode(sv__pair *p, const sv__flows *flows)
+static void begin_episode(sv__drb_pair *p, const sv__flows *flows)
 {
     p->episode.count = 0;
     p->asked = false;
@@ -181,7 +181,7 @@ static void begin_episode(sv__pair *p, const sv__flows *flows)
 }
 
 /* It is high, and nothing is being tried. */
-static sv_status high(sv__balance *b, sv__pair *p, uint64_t now)
+static sv_status high(sv__balance *b, sv__drb_pair *p, uint64_t now)
 {
     bool begins = p->zone != SV__HIGH, applied = false;
     p->zone = SV__HIGH;
@@ -194,7 +194,8 @@ static sv_status high(sv__balance *b, sv__pair *p, uint64_t now)
     return applied ? SV_OK : open_next(b, p, now);
 }
 
-static sv_status not_high(sv__balance *b, sv__pair *p, uint64_t now, sv__zone zone, double latency)
+static sv_status not_high(sv__balance *b, sv__drb_pair *p, uint64_t now, sv__zone zone,
+                          double latency)
 {
     if (/*~keep_medium*/ p->zone == SV__HIGH)
         SV_TRY(sv__decide_keep(b, p, now, &p->episode, latency));
@@ -208,8 +209,8 @@ static sv_status not_high(sv__balance *b, sv__pair *p, uint64_t now, sv__zone zo
 }
 
 /* Whether the trend crosses the threshold soon. */
-static sv_status foresee(sv__balance *b, sv__pair *p, uint64_t now, double latency, double high_at,
-                         bool *soon)
+static sv_status foresee(sv__balance *b, sv__drb_pair *p, uint64_t now, double latency,
+                         double high_at, bool *soon)
 {
     const sv__settings *set = &b->a->set;
     *soon = false;
@@ -229,7 +230,7 @@ static sv_status foresee(sv__balance *b, sv__pair *p, uint64_t now, double laten
     return SV_OK;
 }
 
-static sv_status judge(sv__balance *b, sv__pair *p, uint64_t now)
+static sv_status judge(sv__balance *b, sv__drb_pair *p, uint64_t now)
 {
     const sv__settings *set = &b->a->set;
     double latency = sv__metapath_latency(&p->meta), high_at = set->high * /*~high_first*/ p->base;
@@ -246,7 +247,7 @@ static sv_status judge(sv__balance *b, sv__pair *p, uint64_t now)
 }
 
 /* A solution has been tried for long enough: whether it failed. */
-static void end_trial(sv__balance *b, sv__pair *p, uint64_t now)
+static void end_trial(sv__balance *b, sv__drb_pair *p, uint64_t now)
 {
     double latency = sv__metapath_latency(&p->meta);
     if (latency > b->a->set.high * p->base) {
@@ -258,7 +259,7 @@ static void end_trial(sv__balance *b, sv__pair *p, uint64_t now)
     p->applied = NULL;
 }
 
-static sv_status learn(sv__balance *b, sv__pair *p, const sv__flows *flows)
+static sv_status learn(sv__balance *b, sv__drb_pair *p, const sv__flows *flows)
 {
     if (!b->predictive || flows->count == 0)
         return SV_OK;
@@ -270,8 +271,8 @@ static sv_status learn(sv__balance *b, sv__pair *p, const sv__flows *flows)
     return SV_OK;
 }
 
-sv_status sv__decide_ack(sv__balance *b, sv__pair *p, uint64_t now, uint32_t path, uint64_t waited,
-                         const sv__flows *flows)
+sv_status sv__decide_ack(sv__balance *b, sv__drb_pair *p, uint64_t now, uint32_t path,
+                         uint64_t waited, const sv__flows *flows)
 {
     sv__tell(b, &(sv__saw){.kind = SV__SAW_ACK,
                            .time = now,
@@ -294,7 +295,7 @@ sv_status sv__decide_ack(sv__balance *b, sv__pair *p, uint64_t now, uint32_t pat
     return judge(b, p, now);
 }
 
-sv_status sv__decide_notice(sv__balance *b, sv__pair *p, uint64_t now, const sv__flows *flows)
+sv_status sv__decide_notice(sv__balance *b, sv__drb_pair *p, uint64_t now, const sv__flows *flows)
 {
     sv__tell(b, &(sv__saw){.kind = SV__SAW_NOTICE, .time = now, .pair = p, .flows = flows});
     bool known = p->zone == SV__HIGH && p->episode.count > 0;
@@ -310,14 +311,14 @@ sv_status sv__decide_notice(sv__balance *b, sv__pair *p, uint64_t now, const sv_
     return apply(b, p, now, s);
 }
 
-sv_status sv__decide_late(sv__balance *b, sv__pair *p, uint64_t now)
+sv_status sv__decide_late(sv__balance *b, sv__drb_pair *p, uint64_t now)
 {
     tell(b, SV__SAW_LATE, p, now, SV__NO_PATH, NULL);
     return /*~late_trial*/ p->trial > 0 ? SV_OK : high(b, p, now);
 }
 
 /* What a pair begins with: what was applied last, or the oldest; such that have paths first. */
-static sv__solution *to_begin_with(const sv__pair *p)
+static sv__solution *to_begin_with(const sv__drb_pair *p)
 {
     sv__solution *alone = NULL;
     if (/*~last_never*/ p->last != NULL && !p->last->failed)
@@ -331,7 +332,7 @@ static sv__solution *to_begin_with(const sv__pair *p)
     return /*~alone_never*/ alone;
 }
 
-sv_status sv__decide_message(sv__balance *b, sv__pair *p, uint64_t now)
+sv_status sv__decide_message(sv__balance *b, sv__drb_pair *p, uint64_t now)
 {
     if (p->meta.count > 1 || p->trial > 0 || p->held)
         return SV_OK;

@@ -1,6 +1,6 @@
 /*
  * deterministic.c: packets go as the tables say. What others are compared with; with adaptive
- * lanes, those on top.
+ * VLs, those on top.
  *
  * Cost: none.
  */
@@ -14,7 +14,7 @@ static sv_status make(sv_adapt *a)
 
 static const sv_adapt_key *const keys[] = {SV__KEY(ADAPTIVE), NULL};
 
-const sv__kind sv__policy_deterministic = {
+const sv__policy_kind sv__policy_deterministic = {
     .about = {.name = "deterministic",
               .summary = "the tables' own path",
               .source = "thesis of Nunez Castillo (2013), chapter 4: what DRB is compared with",

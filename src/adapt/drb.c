@@ -23,13 +23,13 @@ static const sv_adapt_key *const keys[] = {SV__KEY(PATHS),
                                            SV__KEY(ADAPTIVE),
                                            NULL};
 
-const sv__kind sv__policy_drb = {
+const sv__policy_kind sv__policy_drb = {
     .about = {.name = "drb",
               .summary = "paths are opened where it is crowded, and closed again",
               .source = "Franco, Garces, Luque: Distributed Routing Balancing; thesis of Nunez "
                         "Castillo (2013), 3.2",
               .keys = keys},
-    .segments = SV_SIM_MOST_SEGMENTS,
+    .segments = SV_SIM_MAX_SEGMENTS,
     .make = make,
     .release = sv__balance_release,
 };

@@ -26,12 +26,12 @@ uint64_t sv__ways_byte(const sv_adapt *a, sv_channel c)
 /* Of a link's start until the packet can go on at a rate so that it runs through (rule 11). */
 static uint64_t ready_after(const sv_adapt *a, uint32_t bytes, uint64_t byte, uint64_t cross)
 {
-    uint64_t blocks = (bytes + 63u) / 64u, first = bytes < 64 ? bytes : 64, most = first * byte;
+    uint64_t blocks = (bytes + 63u) / 64u, first = bytes < 64 ? bytes : 64, max = first * byte;
     if (byte > cross && blocks > 1) {
-        /*~empty_last*/ most = larger(most, bytes * byte - 64 * (blocks - 1) * cross);
-        /*~empty_before*/ most = larger(most, 64 * ((blocks - 1) * byte - (blocks - 2) * cross));
+        /*~empty_last*/ max = larger(max, bytes * byte - 64 * (blocks - 1) * cross);
+        /*~empty_before*/ max = larger(max, 64 * ((blocks - 1) * byte - (blocks - 2) * cross));
     }
-    return a->model.cable + most;
+    return a->model.cable + max;
 }
 
 /* From the start of one link to that of the next, over a switch. */

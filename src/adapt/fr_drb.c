@@ -16,14 +16,14 @@ static const sv_adapt_key *const keys[] = {SV__KEY(PATHS),    SV__KEY(VIAS),    
                                            SV__KEY(LOW),      SV__KEY(ACK),      SV__KEY(BY),
                                            SV__KEY(ADAPTIVE), SV__KEY(WATCHDOG), NULL};
 
-const sv__kind sv__policy_fr_drb = {
+const sv__policy_kind sv__policy_fr_drb = {
     .about =
         {.name = "fr-drb",
          .summary = "drb that does not wait for late acknowledgements",
          .source =
              "Lugones, Franco, Luque: fast-response DRB; thesis of Nunez Castillo (2013), 4.8.4",
          .keys = keys},
-    .segments = SV_SIM_MOST_SEGMENTS,
+    .segments = SV_SIM_MAX_SEGMENTS,
     .make = make,
     .release = sv__balance_release,
 };

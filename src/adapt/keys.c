@@ -12,7 +12,7 @@
 
 #include "adapt/adapt.h"
 #include "base/near.h"
-#include "simulate/quantity.h"
+#include "text/quantity.h"
 
 enum { COUNT, REAL, TIME, WORD, CHOICE }; /* CHOICE: of two, a bool */
 
@@ -32,12 +32,12 @@ const sv__key sv__keys[SV__KEYS] = {
                        AT(paths),
                        1,
                        64},
-    [SV__KEY_VIAS] = {{"vias", "switches that a way goes by, at most: each takes lanes of its own",
+    [SV__KEY_VIAS] = {{"vias", "switches that a way goes by, at most: each takes VLs of its own",
                        "2", true},
                       COUNT,
                       AT(vias),
                       1,
-                      SV_SIM_MOST_VIAS},
+                      SV_SIM_MAX_VIAS},
     [SV__KEY_REACH] = {{"reach", "channels between a via and the switch it is near to, at most",
                         "2", true},
                        COUNT,
@@ -174,13 +174,13 @@ const sv__key sv__keys[SV__KEYS] = {
     [SV__KEY_BIAS_SUM] =
         {{"bias", "for the tables' own path: bytes", "0", false}, REAL, AT(bias), 0, 1e12},
     [SV__KEY_ADAPTIVE] = {{"adaptive",
-                           "lanes that all packets share, besides an escape lane a "
+                           "VLs that all packets share, besides an escape VL a "
                            "segment",
                            "0", false},
                           COUNT,
                           AT(adaptive),
                           0,
-                          SV_MOST_LANES},
+                          SV_MAX_VLS},
 };
 
 /* ---- values ---- */
@@ -226,11 +226,11 @@ static sv_status set_number(sv_ctx *ctx, const char *spec, const sv__key *key, s
 {
     double number;
     bool whole = key->kind == COUNT;
-    if (!sv_span_decimal(value, &number) || number < key->least || number > key->most ||
+    if (!sv_span_decimal(value, &number) || number < key->min || number > key->max ||
         (whole && number != (double)(unsigned)number)) {
         char range[120];
         snprintf(range, sizeof range, "a %s in %.15g…%.15g", whole ? "whole number" : "number",
-                 key->least, key->most);
+                 key->min, key->max);
         return fail_value(ctx, spec, key, value, range);
     }
     if (whole)
@@ -246,7 +246,7 @@ static sv_status set_value(sv_ctx *ctx, const char *spec, const sv__key *key, sv
     void *field = (char *)set + key->at;
     switch (key->kind) {
     case TIME:
-        return sv_span_ticks(value, 1, (uint64_t *)field)
+        return sv_span_ticks(value, 1, SV_TICKS_PER_NS, (uint64_t *)field)
                    ? SV_OK
                    : fail_value(ctx, spec, key, value, "a time (20us, say)");
     case COUNT:

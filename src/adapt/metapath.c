@@ -51,7 +51,7 @@ bool sv__metapath_hear(sv__metapath *m, uint32_t path, double waited, double sha
     uint32_t i = sv__metapath_find(m, path);
     if (i == UINT32_MAX)
         return false;
-    sv__open *o = &m->at[i];
+    sv__open_path *o = &m->at[i];
     o->waited = /*~smooth_first*/ o->heard
                     ? /*~smooth_share*/ share * waited + (1 - share) * o->waited
                     : waited;
@@ -62,7 +62,7 @@ bool sv__metapath_hear(sv__metapath *m, uint32_t path, double waited, double sha
 void sv__metapath_open(sv__metapath *m, uint32_t path, double empty, double waited)
 {
     m->at[m->count++] =
-        (sv__open){.empty = empty, .waited = /*~opened_heard*/ waited, .path = (uint8_t)path};
+        (sv__open_path){.empty = empty, .waited = /*~opened_heard*/ waited, .path = (uint8_t)path};
 }
 
 uint32_t sv__metapath_close(sv__metapath *m)

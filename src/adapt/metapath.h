@@ -10,20 +10,20 @@
 typedef enum sv__zone { SV__LOW, SV__MEDIUM, SV__HIGH } sv__zone;
 
 /* A path that is open. Times in ticks. */
-typedef struct sv__open {
+typedef struct sv__open_path {
     double empty, waited; /* of a full packet; as acknowledged */
     uint8_t path;         /* which of its pair's */
     bool heard;           /* an acknowledgement has come since it was opened */
-} sv__open;
+} sv__open_path;
 
 /* The order is that of opening; path 0 is first. */
 typedef struct sv__metapath {
-    sv__open *at;
+    sv__open_path *at;
     uint32_t count;
 } sv__metapath;
 
 /* Eq. 3.3. */
-static inline double sv__open_latency(const sv__open *o)
+static inline double sv__open_latency(const sv__open_path *o)
 {
     return o->empty + o->waited;
 }

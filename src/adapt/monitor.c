@@ -24,9 +24,9 @@ static void add(sv__tallies *t, const sv_sim_waiting *w)
     uint32_t flow = sv__flow(w->from, w->to);
     uint32_t i = flow * 2654435769u >> 19;
     while (t->at[i].look == t->look && t->at[i].flow != flow)
-        i = (i + 1) & (2 * SV__MOST_WAITING - 1);
+        i = (i + 1) & (2 * SV__MAX_WAITING - 1);
     if (t->at[i].look != t->look) {
-        t->at[i] = (sv__tally){.flow = flow, .look = t->look};
+        t->at[i] = (sv__drb_tally){.flow = flow, .look = t->look};
         t->used[t->count++] = i;
     }
     t->at[i].bytes += /*~share_packets*/ w->bytes;
@@ -39,18 +39,18 @@ struct share {
 
 static bool more(const struct share *a, const struct share *b)
 {
-    return a->bytes != b->bytes ? a->bytes /*~share_least*/ > b->bytes : a->flow < b->flow;
+    return a->bytes != b->bytes ? a->bytes /*~share_min*/ > b->bytes : a->flow < b->flow;
 }
 
 /* Puts one among the first most of them. */
-static void rank(struct share *best, uint32_t *count, uint32_t most, struct share one)
+static void rank(struct share *best, uint32_t *count, uint32_t max, struct share one)
 {
     uint32_t at = *count;
     while (at > 0 && more(&one, &best[at - 1]))
         at--;
-    if (at == most)
+    if (at == max)
         return;
-    if (*count < most)
+    if (*count < max)
         (*count)++;
     for (uint32_t i = *count - 1; i > at; i--)
         best[i] = best[i - 1];
@@ -58,9 +58,9 @@ static void rank(struct share *best, uint32_t *count, uint32_t most, struct shar
 }
 
 void sv__monitor_pick(sv__tallies *tallies, const sv_sim_waiting *waiting, uint32_t count,
-                      const sv_sim_waiting *granted, double share, uint32_t most, sv__flows *found)
+                      const sv_sim_waiting *granted, double share, uint32_t max, sv__flows *found)
 {
-    struct share best[SV__WIRE_MOST_FLOWS];
+    struct share best[SV__WIRE_MAX_FLOWS];
     uint64_t total = granted->bytes;
     uint32_t ranked = 0;
     tallies->look++;
@@ -71,9 +71,9 @@ void sv__monitor_pick(sv__tallies *tallies, const sv_sim_waiting *waiting, uint3
         total += waiting[i].bytes;
     }
     for (uint32_t i = 0; i < tallies->count; i++) {
-        const sv__tally *t = &tallies->at[tallies->used[i]];
+        const sv__drb_tally *t = &tallies->at[tallies->used[i]];
         if (/*~share_any*/ (double)t->bytes >= share * (double)total)
-            rank(best, &ranked, most, (struct share){t->bytes, t->flow});
+            rank(best, &ranked, max, (struct share){t->bytes, t->flow});
     }
     for (uint32_t i = 0; i < ranked; i++)
         found->at[i] = best[i].flow;
@@ -84,7 +84,7 @@ void sv__monitor_pick(sv__tallies *tallies, const sv_sim_waiting *waiting, uint3
 /* ---- switches ---- */
 
 /* Tells every source among the flows of a note, once. */
-static sv_status tell_sources(sv__balance *b, sv_sim_stage *stage, uint64_t now, sv_node s,
+static sv_status tell_sources(sv__balance *b, sv_sim_run *stage, uint64_t now, sv_node s,
                               uint32_t note)
 {
     sv_adapt *a = b->a;
@@ -103,14 +103,14 @@ static sv_status tell_sources(sv__balance *b, sv_sim_stage *stage, uint64_t now,
 }
 
 /* Looks at an output; what is seen is in its note. */
-static sv_status look(sv__balance *b, sv_sim_stage *stage, uint64_t now, sv_channel out,
+static sv_status look(sv__balance *b, sv_sim_run *stage, uint64_t now, sv_channel out,
                       const sv_sim_head *head)
 {
     sv_adapt *a = b->a;
     sv_sim_waiting granted = {.from = head->from.i - a->f->num_switches,
                               .to = a->r->node[head->destination].i - a->f->num_switches,
                               .bytes = head->bytes};
-    uint32_t count = sv_sim_waiting_for(stage, out, b->waiting, SV__MOST_WAITING - 1);
+    uint32_t count = sv_sim_waiting_for(stage, out, b->waiting, SV__MAX_WAITING - 1);
     sv__notes_drop(&b->notes, b->told[out.i]);
     b->told[out.i] = 0;
     sv__monitor_pick(b->tallies, b->waiting, count, &granted, a->set.share, a->set.flows,
@@ -128,7 +128,7 @@ static sv_status look(sv__balance *b, sv_sim_stage *stage, uint64_t now, sv_chan
     return a->set.by_router ? tell_sources(b, stage, now, a->f->tail[out.i], note) : SV_OK;
 }
 
-sv_status sv__monitor_depart(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
+sv_status sv__monitor_depart(void *user, sv_sim_run *stage, uint64_t now, sv_channel out,
                              uint64_t waited, sv_sim_head *head)
 {
     sv_adapt *a = user;
@@ -151,7 +151,7 @@ sv_status sv__monitor_depart(void *user, sv_sim_stage *stage, uint64_t now, sv_c
 
 /* ---- destinations ---- */
 
-sv_status sv__monitor_arrive(sv__balance *b, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+sv_status sv__monitor_arrive(sv__balance *b, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                              sv_sim_head *head)
 {
     sv_adapt *a = b->a;
@@ -160,7 +160,7 @@ sv_status sv__monitor_arrive(sv__balance *b, sv_sim_stage *stage, uint64_t now, 
     if (!carries && !answers)
         return SV_OK;
     uint32_t pair = sv__pairs_find(b, head->from.i - a->f->num_switches, head->destination);
-    sv__pair *p = b->pairs.at[pair];
+    sv__drb_pair *p = b->pairs.at[pair];
     if (/*~carry_first*/ carries) {
         sv__notes_drop(&b->notes, p->carried);
         p->carried = head->note;

@@ -19,12 +19,12 @@ sv__note *sv__notes_at(const sv__notes *notes, uint32_t note)
 static sv_status grow(sv_ctx *ctx, sv__notes *notes)
 {
     sv__note *block = SV_ARENA_NEW(notes->arena, sv__note, BLOCK);
-    uint32_t *flows = SV_ARENA_NEW(notes->arena, uint32_t, (size_t)BLOCK * notes->most_flows);
+    uint32_t *flows = SV_ARENA_NEW(notes->arena, uint32_t, (size_t)BLOCK * notes->max_flows);
     if (block == NULL || flows == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv_array_push(ctx, &notes->blocks, block));
     for (uint32_t i = 0; i < BLOCK; i++)
-        block[i].flows.at = flows + (size_t)i * notes->most_flows;
+        block[i].flows.at = flows + (size_t)i * notes->max_flows;
     return SV_OK;
 }
 

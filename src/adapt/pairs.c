@@ -18,7 +18,7 @@ uint32_t sv__pairs_find(const sv__balance *b, uint32_t from, uint32_t destinatio
 }
 
 /* What an acknowledgement takes, empty: tables may lead back another way. */
-static uint64_t back_of(const sv_adapt *a, const sv__pair *p)
+static uint64_t back_of(const sv_adapt *a, const sv__drb_pair *p)
 {
     uint32_t home = a->r->first[a->f->num_switches + p->from];
     sv_node s = sv_switch_of(a->f, a->r->node[p->destination]);
@@ -27,11 +27,11 @@ static uint64_t back_of(const sv_adapt *a, const sv__pair *p)
     return sv__ways_empty(a, p->from, channels, SV__WIRE_HEADER);
 }
 
-static sv_status fill(sv__balance *b, sv__pair *p)
+static sv_status fill(sv__balance *b, sv__drb_pair *p)
 {
     sv_adapt *a = b->a;
     uint32_t count;
-    p->paths = SV_ARENA_NEW(&a->arena, sv__path, 1);
+    p->paths = SV_ARENA_NEW(&a->arena, sv__adapt_path, 1);
     if (p->paths == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv__ways_find(a, p->from, p->destination, 1, p->paths, &count));
@@ -53,7 +53,7 @@ sv_status sv__pairs_get(sv__balance *b, uint32_t from, uint32_t destination, uin
     sv_adapt *a = b->a;
     uint32_t held = sv__pairs_find(b, from, destination);
     if (held == SV_ABSENT) {
-        sv__pair *p = SV_ARENA_NEW(&a->arena, sv__pair, 1);
+        sv__drb_pair *p = SV_ARENA_NEW(&a->arena, sv__drb_pair, 1);
         if (p == NULL)
             return SV_NO_MEMORY;
         p->from = from;
@@ -75,19 +75,20 @@ static bool same_vias(const sv_sim_way *a, const sv_sim_way *b)
 }
 
 /* Adds a path that may be known already. */
-static sv_status note_path(sv__balance *b, sv__pair *p, const sv__path *found, uint32_t *path)
+static sv_status note_path(sv__balance *b, sv__drb_pair *p, const sv__adapt_path *found,
+                           uint32_t *path)
 {
     for (uint32_t i = 0; i < p->num_paths; i++)
         if (same_vias(&p->paths[i].way, &found->way)) {
             *path = i;
             return SV_OK;
         }
-    if (p->num_paths == SV__MOST_KNOWN)
+    if (p->num_paths == SV__MAX_KNOWN)
         return sv_fail(b->a->ctx, SV_INFEASIBLE, "a pair of terminals has more than %d paths",
-                       SV__MOST_KNOWN);
+                       SV__MAX_KNOWN);
     if (p->num_paths == p->room) {
         uint32_t room = 2u * p->room + 2;
-        sv__path *grown = SV_ARENA_NEW(&b->a->arena, sv__path, room);
+        sv__adapt_path *grown = SV_ARENA_NEW(&b->a->arena, sv__adapt_path, room);
         if (grown == NULL)
             return SV_NO_MEMORY;
         memcpy(grown, p->paths, p->num_paths * sizeof *grown);
@@ -99,9 +100,9 @@ static sv_status note_path(sv__balance *b, sv__pair *p, const sv__path *found, u
     return SV_OK;
 }
 
-sv_status sv__pairs_path(sv__balance *b, sv__pair *p, const sv_sim_way *way, uint32_t *path)
+sv_status sv__pairs_path(sv__balance *b, sv__drb_pair *p, const sv_sim_way *way, uint32_t *path)
 {
-    sv__path found = {.way = *way};
+    sv__adapt_path found = {.way = *way};
     uint32_t count;
     sv_channel first;
     SV_TRY(sv__ways_channels(b->a, p->from, p->destination, way, &first, 1, &count));
@@ -110,15 +111,15 @@ sv_status sv__pairs_path(sv__balance *b, sv__pair *p, const sv_sim_way *way, uin
 }
 
 /* Candidates of point 2, as numbers of paths. */
-static sv_status find_candidates(sv__balance *b, sv__pair *p)
+static sv_status find_candidates(sv__balance *b, sv__drb_pair *p)
 {
     sv_adapt *a = b->a;
-    uint32_t count, path = 0, most = a->set.paths;
-    sv__path *found = SV_ARENA_NEW(&a->arena, sv__path, most);
-    uint8_t *order = SV_ARENA_NEW(&a->arena, uint8_t, most);
+    uint32_t count, path = 0, max = a->set.paths;
+    sv__adapt_path *found = SV_ARENA_NEW(&a->arena, sv__adapt_path, max);
+    uint8_t *order = SV_ARENA_NEW(&a->arena, uint8_t, max);
     if (found == NULL || order == NULL)
         return SV_NO_MEMORY;
-    SV_TRY(sv__ways_find(a, p->from, p->destination, most, found, &count));
+    SV_TRY(sv__ways_find(a, p->from, p->destination, max, found, &count));
     p->num_order = 0;
     for (uint32_t i = 1; i < count; i++) {
         SV_TRY(note_path(b, p, &found[i], &path));
@@ -128,12 +129,12 @@ static sv_status find_candidates(sv__balance *b, sv__pair *p)
     return SV_OK;
 }
 
-sv_status sv__pairs_search(sv__balance *b, sv__pair *p)
+sv_status sv__pairs_search(sv__balance *b, sv__drb_pair *p)
 {
     sv_adapt *a = b->a;
     if (p->searched)
         return SV_OK;
-    sv__open *open = SV_ARENA_NEW(&a->arena, sv__open, a->set.paths);
+    sv__open_path *open = SV_ARENA_NEW(&a->arena, sv__open_path, a->set.paths);
     if (open == NULL)
         return SV_NO_MEMORY;
     SV_TRY(find_candidates(b, p));
@@ -143,14 +144,14 @@ sv_status sv__pairs_search(sv__balance *b, sv__pair *p)
     return SV_OK;
 }
 
-sv_status sv__pairs_learn(sv__balance *b, sv__pair *p)
+sv_status sv__pairs_learn(sv__balance *b, sv__drb_pair *p)
 {
     if (p->newest.at != NULL)
         return SV_OK;
-    uint32_t *at = SV_ARENA_NEW(&b->a->arena, uint32_t, 2 * (size_t)b->shelf.most_flows);
+    uint32_t *at = SV_ARENA_NEW(&b->a->arena, uint32_t, 2 * (size_t)b->shelf.max_flows);
     if (at == NULL)
         return SV_NO_MEMORY;
     p->newest.at = at;
-    p->episode.at = at + b->shelf.most_flows;
+    p->episode.at = at + b->shelf.max_flows;
     return SV_OK;
 }

@@ -21,8 +21,8 @@ static sv_status add(sv_adapt *a, uint32_t from, uint32_t destination, uint64_t 
     for (uint32_t i = 0; i < count; i++)
         p->ways.at[p->ways.length++] = p->scratch[i].way;
     a->report.pairs += count > 1;
-    if (count > a->report.most_paths)
-        a->report.most_paths = count;
+    if (count > a->report.max_paths)
+        a->report.max_paths = count;
     return SV_OK;
 }
 
@@ -42,7 +42,7 @@ static sv_status find(sv_adapt *a, uint32_t from, uint32_t destination, sv__path
     return SV_OK;
 }
 
-static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status choose(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     sv_adapt *a = user;
@@ -65,7 +65,7 @@ sv_status sv__pathsets_make(sv_adapt *a, uint32_t (*pick)(sv_adapt *a, sv__paths
     p->pick = pick;
     a->state = p;
     a->policy.choose = choose;
-    p->scratch = SV_ARENA_NEW(&a->arena, sv__path, a->set.paths);
+    p->scratch = SV_ARENA_NEW(&a->arena, sv__adapt_path, a->set.paths);
     return p->scratch != NULL ? SV_OK : SV_NO_MEMORY;
 }
 

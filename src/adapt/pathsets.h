@@ -17,7 +17,7 @@ typedef struct sv__pathsets {
     sv_map index; /* terminal and destination */
     SV_ARRAY(sv__pathset) sets;
     SV_ARRAY(sv_sim_way) ways;
-    sv__path *scratch; /* [paths] */
+    sv__adapt_path *scratch; /* [paths] */
     uint32_t (*pick)(sv_adapt *a, sv__pathset *set);
 } sv__pathsets;
 

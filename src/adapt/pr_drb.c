@@ -19,13 +19,13 @@ static const sv_adapt_key *const keys[] = {SV__KEY(PATHS),    SV__KEY(VIAS),    
                                            SV__KEY(SIMILAR),  SV__KEY(TRIAL),      SV__KEY(APPLY),
                                            SV__KEY(TREND),    SV__KEY(AHEAD),      NULL};
 
-const sv__kind sv__policy_pr_drb = {
+const sv__policy_kind sv__policy_pr_drb = {
     .about = {.name = "pr-drb",
               .summary = "drb that learns which paths helped against whom",
               .source = "thesis of Nunez Castillo (2013), chapter 3",
               .keys = keys,
               .keeps = true},
-    .segments = SV_SIM_MOST_SEGMENTS,
+    .segments = SV_SIM_MAX_SEGMENTS,
     .routers_send = true,
     .make = make,
     .release = sv__balance_release,

@@ -23,13 +23,13 @@ static const sv_adapt_key *const keys[] = {SV__KEY(PATHS),    SV__KEY(VIAS),
                                            SV__KEY(APPLY),    SV__KEY(TREND),
                                            SV__KEY(AHEAD),    NULL};
 
-const sv__kind sv__policy_pr_fr_drb = {
+const sv__policy_kind sv__policy_pr_fr_drb = {
     .about = {.name = "pr-fr-drb",
               .summary = "pr-drb that does not wait for late acknowledgements",
               .source = "thesis of Nunez Castillo (2013), 4.8.4",
               .keys = keys,
               .keeps = true},
-    .segments = SV_SIM_MOST_SEGMENTS,
+    .segments = SV_SIM_MAX_SEGMENTS,
     .routers_send = true,
     .make = make,
     .release = sv__balance_release,

@@ -2,11 +2,11 @@
  * registry.c: the list of policies, and what all of them have in common: made from a spec, asked
  * for their hooks, told to end.
  *
- * To add a policy: one file with an sv__kind, and a line in the table here. Help, options and
- * messages come from it.
+ * To add a policy: one file with an sv__policy_kind, and a line in the table here. Help, options
+ * and messages come from it.
  *
- * Making one: the spec is read, the ways of the fabric are made ready, lanes are counted and proven
- * (lanes.c), then the policy fills in its hooks. What was made is freed however it went.
+ * Making one: the spec is read, the ways of the fabric are made ready, VLs are counted and proven
+ * (VLs.c), then the policy fills in its hooks. What was made is freed however it went.
  *
  * Cost: as sv_verify, where packets have vias.
  */
@@ -16,7 +16,7 @@
 #include "adapt/adapt.h"
 #include "base/near.h"
 
-static const sv__kind *const kinds[] = {
+static const sv__policy_kind *const kinds[] = {
     &sv__policy_deterministic, &sv__policy_random,    &sv__policy_cyclic, &sv__policy_valiant,
     &sv__policy_ugal_l,        &sv__policy_ugal_g,    &sv__policy_drb,    &sv__policy_fr_drb,
     &sv__policy_pr_drb,        &sv__policy_pr_fr_drb,
@@ -29,7 +29,8 @@ const sv_adapt_about *sv_adapt_at(size_t i)
     return i < KINDS ? &kinds[i]->about : NULL;
 }
 
-static sv_status find_kind(sv_ctx *ctx, const char *spec, sv_span name, const sv__kind **kind)
+static sv_status find_kind(sv_ctx *ctx, const char *spec, sv_span name,
+                           const sv__policy_kind **kind)
 {
     char known[300] = "";
     for (size_t i = 0; i < KINDS; i++) {
@@ -47,7 +48,8 @@ static sv_status find_kind(sv_ctx *ctx, const char *spec, sv_span name, const sv
 }
 
 /* Splits "policy:keys". */
-static sv_status read_spec(sv_ctx *ctx, const char *spec, const sv__kind **kind, sv__settings *set)
+static sv_status read_spec(sv_ctx *ctx, const char *spec, const sv__policy_kind **kind,
+                           sv__settings *set)
 {
     sv_scan scan = sv_scan_of(sv_span_of(spec));
     sv_span name;
@@ -64,33 +66,33 @@ static sv_status read_spec(sv_ctx *ctx, const char *spec, const sv__kind **kind,
 
 sv_status sv_adapt_check(sv_ctx *ctx, const char *spec)
 {
-    const sv__kind *kind;
+    const sv__policy_kind *kind;
     sv__settings settings;
     return read_spec(ctx, spec, &kind, &settings);
 }
 
-static sv_status must_keep(sv_ctx *ctx, const sv__kind *kind)
+static sv_status must_keep(sv_ctx *ctx, const sv__policy_kind *kind)
 {
     return kind->about.keeps
                ? SV_OK
                : sv_fail(ctx, SV_UNSUPPORTED, "policy '%s' keeps no solutions", kind->about.name);
 }
 
-static sv_status make(sv_adapt *a, const sv_adapt_request *request, unsigned *lanes)
+static sv_status make(sv_adapt *a, const sv_adapt_request *request, unsigned *vls)
 {
     SV_TRY(read_spec(a->ctx, request->spec, &a->kind, &a->set));
     if (request->store != NULL)
         SV_TRY(must_keep(a->ctx, a->kind));
     a->policy = (sv_sim_policy){
         .user = a, .by_packet = a->set.by_packet, .patience = UINT64_MAX, .first = SV_NEVER};
-    SV_TRY(sv__lanes_find(a, request, lanes));
+    SV_TRY(sv__vls_find(a, request, vls));
     SV_TRY(sv__ways_new(a));
     SV_TRY(a->kind->make(a));
     return request->store != NULL ? a->kind->load(a, request->store) : SV_OK;
 }
 
 sv_status sv_adapt_new(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
-                       const sv_adapt_request *request, sv_adapt **adapt, unsigned *lanes)
+                       const sv_adapt_request *request, sv_adapt **adapt, unsigned *vls)
 {
     sv_adapt *a = sv_alloc(ctx, 1, sizeof *a);
     unsigned needed = 0;
@@ -109,7 +111,7 @@ sv_status sv_adapt_new(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *ro
         return status;
     }
     *adapt = a;
-    *lanes = needed;
+    *vls = needed;
     return SV_OK;
 }
 

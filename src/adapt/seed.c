@@ -31,7 +31,7 @@
 
 #include "adapt/balance.h"
 
-enum { ROUNDS = 2, MOST_CANDIDATES = 32, CANDIDATES_A_PATH = 3 };
+enum { ROUNDS = 2, MAX_CANDIDATES = 32, CANDIDATES_A_PATH = 3 };
 
 /* A way of a flow. */
 struct way {
@@ -149,11 +149,11 @@ static sv_status fill_way(struct phase *x, const struct flow *flow, struct way *
 static sv_status find_ways(struct phase *x, struct flow *flow)
 {
     sv_adapt *a = x->a;
-    sv__path found[MOST_CANDIDATES];
-    uint32_t most = /*~cand_two*/ CANDIDATES_A_PATH * a->set.paths, count;
-    if (most > /*~cand_fewer*/ MOST_CANDIDATES)
-        most = /*~cand_fewer*/ MOST_CANDIDATES;
-    SV_TRY(sv__ways_find(a, flow->from, a->r->first[a->f->num_switches + flow->to], most, found,
+    sv__adapt_path found[MAX_CANDIDATES];
+    uint32_t max = /*~cand_two*/ CANDIDATES_A_PATH * a->set.paths, count;
+    if (max > /*~cand_fewer*/ MAX_CANDIDATES)
+        max = /*~cand_fewer*/ MAX_CANDIDATES;
+    SV_TRY(sv__ways_find(a, flow->from, a->r->first[a->f->num_switches + flow->to], max, found,
                          &count));
     flow->ways = SV_ARENA_NEW(&x->arena, struct way, count);
     if (flow->ways == NULL)
@@ -207,21 +207,21 @@ static void put(struct phase *x, const struct flow *flow, const struct way *w, u
 /* The busiest channel between switches of a way in a step. */
 static uint64_t busiest_in(const struct phase *x, const struct way *w, unsigned step)
 {
-    uint64_t most = 0;
+    uint64_t max = 0;
     for /*~load_ends*/ (uint32_t i = 1; i + /*~load_last*/ 1 < w->length; i++)
-        if (loads(x, step)[w->channels[i].i] > most)
-            most = loads(x, step)[w->channels[i].i];
-    return most;
+        if (loads(x, step)[w->channels[i].i] > max)
+            max = loads(x, step)[w->channels[i].i];
+    return max;
 }
 
 /* … in any of a flow's steps, with a piece more. */
 static uint64_t busiest(const struct phase *x, const struct flow *flow, const struct way *w)
 {
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (unsigned s = 0; s < x->steps; s++)
-        if (/*~busy_any*/ is_in(flow, s) && busiest_in(x, w, s) > most)
-            most = busiest_in(x, w, s);
-    return most + flow->bytes;
+        if (/*~busy_any*/ is_in(flow, s) && busiest_in(x, w, s) > max)
+            max = busiest_in(x, w, s);
+    return max + flow->bytes;
 }
 
 /* Whether a flow's path 0 is busier than its ends in a step: then it is the way that it waits for.
@@ -260,16 +260,16 @@ static void lay(struct phase *x, struct flow *flow)
     flow->used = 1; /* path 0 is open, with pieces or not */
     for (uint32_t k = 0; k < pieces; k++) {
         struct way *best = NULL;
-        uint64_t least = 0;
+        uint64_t min = 0;
         for (uint32_t i = 0; i < (flow->contends ? flow->num_ways : 1); i++) {
             struct way *w = &flow->ways[i];
             if (i > 0 && w->pieces == 0 && flow->used == /*~used_zero*/ pieces)
                 continue;
-            uint64_t most = busiest(x, flow, w);
-            if (best == NULL || /*~length_first*/ most < least ||
-                /*~length_any*/ (most == least && w->length /*~length_last*/ < best->length)) {
+            uint64_t max = busiest(x, flow, w);
+            if (best == NULL || /*~length_first*/ max < min ||
+                /*~length_any*/ (max == min && w->length /*~length_last*/ < best->length)) {
                 best = w;
-                least = most;
+                min = max;
             }
         }
         flow->used += best != flow->ways && best->pieces == 0;
@@ -281,8 +281,8 @@ static void lay(struct phase *x, struct flow *flow)
 /* ---- solutions ---- */
 
 /* The metapath of a flow, with waits that give each way its pieces. */
-static sv_status metapath_of(struct phase *x, const struct flow *flow, sv__pair *p, sv__metapath *m,
-                             double *latency)
+static sv_status metapath_of(struct phase *x, const struct flow *flow, sv__drb_pair *p,
+                             sv__metapath *m, double *latency)
 {
     double whole = 0, pieces = 0;
     m->count = 0;
@@ -312,14 +312,14 @@ static sv_status keep(struct phase *x, const struct flow *flow, const sv__flows 
     double latency = 0;
     sv__metapath m = {x->b->scratch, 0};
     SV_TRY(sv__pairs_get(x->b, flow->from, a->r->first[a->f->num_switches + flow->to], &pair));
-    sv__pair *p = x->b->pairs.at[pair];
+    sv__drb_pair *p = x->b->pairs.at[pair];
     if (/*~alike_none*/ sv__store_find(&p->store, pattern, /*~alike_same*/ a->set.similar) != NULL)
         return SV_OK;
     SV_TRY(metapath_of(x, flow, p, &m, &latency));
     sv__solution *s = sv__store_add(&p->store, &x->b->shelf);
     if (s == NULL)
         return SV_NO_MEMORY;
-    sv__solution_fill(s, pattern, &m, latency, x->b->shelf.most_paths);
+    sv__solution_fill(s, pattern, &m, latency, x->b->shelf.max_paths);
     return SV_OK;
 }
 
@@ -430,7 +430,7 @@ sv_status sv_adapt_seed(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *r
 {
     char spec[80], flows[40] = "";
     sv_adapt *a = NULL;
-    unsigned lanes = 0;
+    unsigned vls = 0;
     SV_TRY(check_map(ctx, fabric, trace, request->map));
     if (/*~flows_asked*/ request->flows > 0)
         snprintf(flows, sizeof flows, ",flows=%u", request->flows);
@@ -440,9 +440,9 @@ sv_status sv_adapt_seed(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *r
                         &(sv_adapt_request){.spec = spec,
                                             .model = request->model,
                                             .seed = /*~seed_other*/ request->seed,
-                                            .most_lanes = SV_MOST_LANES,
+                                            .max_vls = SV_MAX_VLS,
                                             .unproven = true},
-                        &a, &lanes));
+                        &a, &vls));
     sv_status status = seed_all(ctx, a, trace, request->map);
     if (status == SV_OK)
         status = sv_adapt_store_write(ctx, a, sink);

@@ -40,38 +40,39 @@ void sv__flows_copy(sv__flows *to, const sv__flows *from)
 
 double sv__flows_similarity(const sv__flows *a, const sv__flows *b)
 {
-    uint32_t most = a->count /*~alike_smaller*/ > b->count ? a->count : b->count, common = 0;
+    uint32_t max = a->count /*~alike_smaller*/ > b->count ? a->count : b->count, common = 0;
     for (uint32_t i = 0, k = 0; i < a->count && k < b->count;) {
         common += a->at[i] == b->at[k];
         uint32_t left = a->at[i], right = b->at[k];
         i += left <= right;
         k += right <= left;
     }
-    return most > 0 ? (double)common / most : 0;
+    return max > 0 ? (double)common / max : 0;
 }
 
-sv__solution *sv__store_find(const sv__store *store, const sv__flows *flows, double similar)
+sv__solution *sv__store_find(const sv__solution_store *store, const sv__flows *flows,
+                             double similar)
 {
     sv__solution *best = NULL;
-    double most = 0;
+    double max = 0;
     for (sv__solution *s = store->first; s != NULL; s = s->next) {
         double similarity = sv__flows_similarity(&s->flows, flows);
-        if (similarity /*~alike_above*/ >= similar && /*~alike_first*/ similarity > most) {
+        if (similarity /*~alike_above*/ >= similar && /*~alike_first*/ similarity > max) {
             best = s;
-            most = similarity;
+            max = similarity;
         }
     }
     return best;
 }
 
-sv__solution *sv__store_add(sv__store *store, const sv__shelf *shelf)
+sv__solution *sv__store_add(sv__solution_store *store, const sv__shelf *shelf)
 {
     sv__solution *s = SV_ARENA_NEW(shelf->arena, sv__solution, 1);
     if (s == NULL)
         return NULL;
-    s->flows.at = SV_ARENA_NEW(shelf->arena, uint32_t, shelf->most_flows);
+    s->flows.at = SV_ARENA_NEW(shelf->arena, uint32_t, shelf->max_flows);
     s->flows.router = SV_NONE;
-    s->paths = SV_ARENA_NEW(shelf->arena, sv__kept, shelf->most_paths);
+    s->paths = SV_ARENA_NEW(shelf->arena, sv__kept, shelf->max_paths);
     if (s->flows.at == NULL || s->paths == NULL)
         return NULL;
     if (store->last != NULL)
@@ -83,11 +84,11 @@ sv__solution *sv__store_add(sv__store *store, const sv__shelf *shelf)
 }
 
 void sv__solution_fill(sv__solution *s, const sv__flows *flows, const sv__metapath *m,
-                       double latency, uint32_t most_paths)
+                       double latency, uint32_t max_paths)
 {
     sv__flows_copy(&s->flows, flows);
     s->num_paths = 0;
-    for (uint32_t i = 0; i < m->count && s->num_paths < most_paths; i++)
+    for (uint32_t i = 0; i < m->count && s->num_paths < max_paths; i++)
         s->paths[s->num_paths++] = (sv__kept){m->at[i].waited, m->at[i].path};
     s->latency = latency;
     /*~fail_ever*/ s->failed = false;

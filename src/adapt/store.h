@@ -34,14 +34,14 @@ typedef struct sv__solution {
 } sv__solution;
 
 /* The solutions of a pair. */
-typedef struct sv__store {
+typedef struct sv__solution_store {
     sv__solution *first, *last;
-} sv__store;
+} sv__solution_store;
 
 /* Room of flows and of paths in every solution, from the arena. */
 typedef struct sv__shelf {
     sv_arena *arena;
-    uint32_t most_flows, most_paths;
+    uint32_t max_flows, max_paths;
 } sv__shelf;
 
 /* Brings flows into the order of sets, each once. Time: O(count²), of a few. */
@@ -53,12 +53,13 @@ double sv__flows_similarity(const sv__flows *a, const sv__flows *b);
 
 /* The most similar solution that is alike, of several the first; NULL: none. Time: O(solutions ×
  * flows). */
-sv__solution *sv__store_find(const sv__store *store, const sv__flows *flows, double similar);
+sv__solution *sv__store_find(const sv__solution_store *store, const sv__flows *flows,
+                             double similar);
 /* A new solution at the end, with room and nothing else; NULL: no memory. */
-sv__solution *sv__store_add(sv__store *store, const sv__shelf *shelf);
+sv__solution *sv__store_add(sv__solution_store *store, const sv__shelf *shelf);
 /* Writes what a metapath is into a solution: flows, paths and latency. */
 void sv__solution_fill(sv__solution *s, const sv__flows *flows, const sv__metapath *m,
-                       double latency, uint32_t most_paths);
+                       double latency, uint32_t max_paths);
 /* Whether all paths of a solution are open. */
 bool sv__solution_covered(const sv__solution *s, const sv__metapath *m);
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "adapt/balance.h"
-#include "simulate/quantity.h"
+#include "text/quantity.h"
 
 /* ---- writing ---- */
 
@@ -83,21 +83,21 @@ static void write_terminal(struct writer *w, uint32_t terminal)
     write_node(w, (sv_node){w->a->f->num_switches + terminal});
 }
 
-static void write_solution(struct writer *w, const sv__pair *p, const sv__solution *s)
+static void write_solution(struct writer *w, const sv__drb_pair *p, const sv__solution *s)
 {
     sv_text *out = &w->out;
     w->begins = true;
     write_terminal(w, p->from);
     write_terminal(w, p->to);
-    sv_text_print(out, " latency %.6f", s->latency / SV_TICKS_A_NS);
+    sv_text_print(out, " latency %.6f", s->latency / SV_TICKS_PER_NS);
     if (s->flows.router != SV_NONE) {
         sv_text_print(out, " at");
         write_node(w, (sv_node){s->flows.router});
     }
     for (uint32_t i = 0; i < s->num_paths; i++) {
         const sv_sim_way *way = &p->paths[s->paths[i].path].way;
-        sv_text_print(out, " path %.6f", s->paths[i].waited / SV_TICKS_A_NS);
-        for (unsigned k = 0; k < SV_SIM_MOST_VIAS; k++)
+        sv_text_print(out, " path %.6f", s->paths[i].waited / SV_TICKS_PER_NS);
+        for (unsigned k = 0; k < SV_SIM_MAX_VIAS; k++)
             if (k < way->vias)
                 write_node(w, w->a->r->node[way->via[k]]);
             else
@@ -178,18 +178,18 @@ static sv_status read_ns(struct reader *x, const char *what, double *ticks)
     if (!sv_span_decimal(sv_span_of(x->word), &ns))
         return sv_fail(x->b->a->ctx, SV_BAD_INPUT, "%s '%.100s' is not a number of nanoseconds",
                        what, x->word);
-    *ticks = ns * SV_TICKS_A_NS;
+    *ticks = ns * SV_TICKS_PER_NS;
     return SV_OK;
 }
 
-static sv_status read_path(struct reader *x, sv__pair *p)
+static sv_status read_path(struct reader *x, sv__drb_pair *p)
 {
     sv_adapt *a = x->b->a;
     sv_sim_way way = {0};
     double waited = 0;
     uint32_t path;
     SV_TRY(read_ns(x, "the wait of a path", &waited));
-    for (unsigned i = 0; i < SV_SIM_MOST_VIAS; i++) {
+    for (unsigned i = 0; i < SV_SIM_MAX_VIAS; i++) {
         sv_node s;
         SV_TRY(want_word(x, "a via of a path"));
         if (strcmp(x->word, "-") == 0)
@@ -218,13 +218,13 @@ static sv_status read_flow(struct reader *x)
     SV_TRY(read_terminal(x, "the destination of a flow", &to));
     if (from == to)
         return sv_fail(x->b->a->ctx, SV_BAD_INPUT, "a flow goes from a terminal to itself");
-    if (x->flows.count < x->b->shelf.most_flows)
+    if (x->flows.count < x->b->shelf.max_flows)
         x->flows.at[x->flows.count++] = sv__flow(from, to);
     return SV_OK;
 }
 
 /* What stands behind the two terminals. */
-static sv_status read_rest(struct reader *x, sv__pair *p, double *latency)
+static sv_status read_rest(struct reader *x, sv__drb_pair *p, double *latency)
 {
     const sv_adapt *a = x->b->a;
     for (bool more;;) {
@@ -249,7 +249,7 @@ static sv_status read_rest(struct reader *x, sv__pair *p, double *latency)
     }
 }
 
-static sv_status add_solution(struct reader *x, sv__pair *p, double latency)
+static sv_status add_solution(struct reader *x, sv__drb_pair *p, double latency)
 {
     sv_adapt *a = x->b->a;
     if (x->flows.count == 0 || x->told == 0 || latency <= 0)
@@ -273,7 +273,7 @@ static sv_status add_solution(struct reader *x, sv__pair *p, double latency)
         a->report.patterns++;
         a->report.seeded++;
     }
-    sv__solution_fill(s, &x->flows, &x->meta, latency, x->b->shelf.most_paths);
+    sv__solution_fill(s, &x->flows, &x->meta, latency, x->b->shelf.max_paths);
     if (s->flows.router != SV_NONE)
         a->routers[s->flows.router].patterns++;
     return SV_OK;
@@ -333,8 +333,8 @@ sv_status sv__balance_load(sv_adapt *a, const sv_source *source)
     sv__balance *b = a->state;
     struct reader x = {.b = b, .index = sv_index_new(a->ctx, a->f)};
     sv_lines lines = {.ctx = a->ctx};
-    x.flows.at = SV_ARENA_NEW(&a->arena, uint32_t, b->shelf.most_flows);
-    x.meta.at = SV_ARENA_NEW(&a->arena, sv__open, a->set.paths);
+    x.flows.at = SV_ARENA_NEW(&a->arena, uint32_t, b->shelf.max_flows);
+    x.meta.at = SV_ARENA_NEW(&a->arena, sv__open_path, a->set.paths);
     sv_status status = x.index == NULL || x.flows.at == NULL || x.meta.at == NULL
                            ? SV_NO_MEMORY
                            : sv_lines_init(&lines, a->ctx, source);

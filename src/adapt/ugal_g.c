@@ -10,8 +10,7 @@
 
 /* Bytes that wait on the way from a switch to a destination; the last channel, to a terminal, is
  * the same for all ways and does not count. *s: the switch where it ends. */
-static uint64_t waits(const sv_adapt *a, const sv_sim_stage *stage, uint32_t *s,
-                      uint32_t destination)
+static uint64_t waits(const sv_adapt *a, const sv_sim_run *stage, uint32_t *s, uint32_t destination)
 {
     uint64_t bytes = 0;
     uint32_t target = a->r->node[destination].i;
@@ -26,7 +25,7 @@ static uint64_t waits(const sv_adapt *a, const sv_sim_stage *stage, uint32_t *s,
     return bytes;
 }
 
-static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status choose(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     sv_adapt *a = user;
@@ -55,7 +54,7 @@ static sv_status make(sv_adapt *a)
 static const sv_adapt_key *const keys[] = {SV__KEY(VIA_FAR), SV__KEY(BIAS_SUM), SV__KEY(BY_PACKET),
                                            SV__KEY(ADAPTIVE), NULL};
 
-const sv__kind sv__policy_ugal_g = {
+const sv__policy_kind sv__policy_ugal_g = {
     .about = {.name = "ugal-g",
               .summary = "by way of a random switch if all channels there wait less",
               .source = "Kim et al., ISCA 2008",

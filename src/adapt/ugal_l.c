@@ -12,14 +12,14 @@
  */
 #include "adapt/vias.h"
 
-static double waits(const sv_adapt *a, const sv_sim_stage *stage, uint32_t s, uint32_t first,
+static double waits(const sv_adapt *a, const sv_sim_run *stage, uint32_t s, uint32_t first,
                     uint32_t channels)
 {
     sv_channel c = sv__ways_next(a, s, first);
     return (double)sv_sim_backlog(stage, c) * channels;
 }
 
-static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status choose(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     sv_adapt *a = user;
@@ -45,7 +45,7 @@ static sv_status make(sv_adapt *a)
 static const sv_adapt_key *const keys[] = {SV__KEY(VIA_FAR), SV__KEY(BIAS), SV__KEY(BY_PACKET),
                                            SV__KEY(ADAPTIVE), NULL};
 
-const sv__kind sv__policy_ugal_l = {
+const sv__policy_kind sv__policy_ugal_l = {
     .about = {.name = "ugal-l",
               .summary = "by way of a random switch if the first channel there waits less",
               .source = "Singh 2005; on dragonflies Kim et al., ISCA 2008",

@@ -6,7 +6,7 @@
  */
 #include "adapt/vias.h"
 
-static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status choose(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     sv_adapt *a = user;
@@ -27,7 +27,7 @@ static sv_status make(sv_adapt *a)
 static const sv_adapt_key *const keys[] = {SV__KEY(VIA), SV__KEY(BY_PACKET), SV__KEY(ADAPTIVE),
                                            NULL};
 
-const sv__kind sv__policy_valiant = {
+const sv__policy_kind sv__policy_valiant = {
     .about = {.name = "valiant",
               .summary = "by way of a random switch, always",
               .source = "Valiant 1982; on dragonflies as Kim et al., ISCA 2008",

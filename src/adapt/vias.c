@@ -10,8 +10,8 @@
  * so that no detour is in the way of packets that take the only cable between the two; inside a
  * group they go by another switch of the group.
  *
- * A via counts if tables lead there and on, and have lanes all the way: where some table discards
- * some service level, lanes are followed, too.
+ * A via counts if tables lead there and on, and have VLs all the way: where some table discards
+ * some service level, VLs are followed, too.
  *
  * Cost: that of finding groups; then O(1) a draw, and O(length) to see that it leads on.
  */
@@ -28,7 +28,7 @@ struct sv__vias {
     uint32_t *group;    /* [switches], or NULL */
     uint32_t *first;    /* [groups + 1]: of at */
     uint32_t *switches; /* [terminals]: of each, or SV_NONE */
-    bool discards;      /* some lane table discards some SL */
+    bool discards;      /* some VL table discards some SL */
 };
 
 /* A stretch of the list. */
@@ -116,9 +116,9 @@ sv_status sv__vias_new(sv_adapt *a)
     }
     for (uint32_t t = 0; t < a->f->num_terminals; t++)
         v->switches[t] = sv_switch_of(a->f, (sv_node){n + t}).i;
-    for (uint32_t t = 0; t < a->r->num_lane_tables; t++)
+    for (uint32_t t = 0; t < a->r->num_vl_tables; t++)
         for (unsigned sl = 0; sl < a->r->num_sls; sl++)
-            v->discards |= a->r->lane_tables[t].of_sl[sl] == SV_NO_LANE;
+            v->discards |= a->r->vl_tables[t].of_sl[sl] == SV_NO_VL;
     a->state = v;
     return SV_OK;
 }
@@ -164,16 +164,16 @@ uint32_t sv__vias_at(const sv__vias *v, uint32_t s, uint32_t d, uint32_t i)
     return v->at[i];
 }
 
-/* Whether packets from a node to a destination, which tables lead to, have lanes all the way. */
-static bool has_lanes(const sv_adapt *a, sv_node at, uint32_t destination)
+/* Whether packets from a node to a destination, which tables lead to, have VLs all the way. */
+static bool has_vls(const sv_adapt *a, sv_node at, uint32_t destination)
 {
     const sv_fabric *f = a->f;
     unsigned sl = sv_route_sl(a->r, at, destination), in = 0;
     while (at.i != a->r->node[destination].i) {
         sv_channel c = sv_is_switch(f, at) ? sv__ways_next(a, at.i, destination)
                                            : f->hops[f->first[at.i]].channel;
-        const sv_lanes *lanes = sv_route_lanes(a->r, f, at, in, f->port[c.i]);
-        if (sl >= SV_MOST_SLS || lanes->of_sl[sl] == SV_NO_LANE)
+        const sv_sl2vl *vls = sv_route_sl2vl(a->r, f, at, in, f->port[c.i]);
+        if (sl >= SV_MAX_SLS || vls->of_sl[sl] == SV_NO_VL)
             return false;
         at = f->head[c.i];
         in = f->port[f->reverse[c.i].i];
@@ -195,8 +195,8 @@ sv__detour sv__vias_draw(sv_adapt *a, const sv__vias *v, uint32_t from, uint32_t
         if (there == SV_NONE /*~via_nowhere*/ || on == SV_NONE)
             continue;
         if (v->discards &&
-            (!has_lanes(a, (sv_node){/*~lanes_to*/ a->f->num_switches + from}, a->r->first[via]) ||
-             /*~lanes_on*/ !has_lanes(a, (sv_node){via}, destination)))
+            (!has_vls(a, (sv_node){/*~vls_to*/ a->f->num_switches + from}, a->r->first[via]) ||
+             /*~vls_on*/ !has_vls(a, (sv_node){via}, destination)))
             continue;
         detour.via = a->r->first[via];
         detour.channels = there + on;

@@ -31,11 +31,11 @@ static sv_status put(sv__balance *b, sv__alarm alarm)
 
 /* ---- messages of a pair ---- */
 
-static sv_status push(sv_ctx *ctx, sv__outstanding *o, sv__sent sent)
+static sv_status push(sv_ctx *ctx, sv__outstanding *o, sv__drb_sent sent)
 {
     if (o->count == o->room) {
         uint32_t room = o->room == 0 ? 8 : 2 * o->room;
-        sv__sent *at = sv_alloc(ctx, room, sizeof *at);
+        sv__drb_sent *at = sv_alloc(ctx, room, sizeof *at);
         if (at == NULL)
             return SV_NO_MEMORY;
         for (uint32_t i = 0; i < o->count; i++)
@@ -50,7 +50,7 @@ static sv_status push(sv_ctx *ctx, sv__outstanding *o, sv__sent sent)
 }
 
 /* Puts a pair into the heap, earlier than it is in it. */
-static sv_status arm(sv__balance *b, sv_sim_stage *stage, uint32_t pair, uint64_t time)
+static sv_status arm(sv__balance *b, sv_sim_run *stage, uint32_t pair, uint64_t time)
 {
     sv__outstanding *o = &b->pairs.at[pair]->sent;
     SV_TRY(put(b, (sv__alarm){time, pair}));
@@ -61,19 +61,19 @@ static sv_status arm(sv__balance *b, sv_sim_stage *stage, uint32_t pair, uint64_
     return SV_OK;
 }
 
-sv_status sv__watchdog_sent(sv__balance *b, sv_sim_stage *stage, uint32_t pair, uint64_t now,
+sv_status sv__watchdog_sent(sv__balance *b, sv_sim_run *stage, uint32_t pair, uint64_t now,
                             uint64_t span)
 {
     sv__outstanding *o = &b->pairs.at[pair]->sent;
     if (o->count == 0)
         o->serial = b->pairs.at[pair]->serial;
-    SV_TRY(push(b->a->ctx, o, (sv__sent){.since = now, .span = span}));
+    SV_TRY(push(b->a->ctx, o, (sv__drb_sent){.since = now, .span = span}));
     bool sooner =
         /*~alarm_all*/ o->count == 1 && now + span < o->alarm; /* than one that was acknowledged */
     return o->armed && !sooner ? SV_OK : arm(b, stage, pair, now + span);
 }
 
-sv_status sv__watchdog_heard(sv__balance *b, sv_sim_stage *stage, uint32_t pair, uint64_t now,
+sv_status sv__watchdog_heard(sv__balance *b, sv_sim_run *stage, uint32_t pair, uint64_t now,
                              uint32_t serial)
 {
     sv__outstanding *o = &b->pairs.at[pair]->sent;
@@ -97,14 +97,14 @@ sv_status sv__watchdog_heard(sv__balance *b, sv_sim_stage *stage, uint32_t pair,
 static sv_status look(sv__balance *b, const sv__alarm *alarm, uint64_t now)
 {
     uint32_t pair = alarm->pair;
-    sv__pair *p = b->pairs.at[pair];
+    sv__drb_pair *p = b->pairs.at[pair];
     sv__outstanding *o = &p->sent;
     if (!o->armed || o->alarm != alarm->time)
         return SV_OK; /* it was looked at earlier, or will be later */
     o->armed = false;
     if (o->count == 0)
         return SV_OK;
-    sv__sent *oldest = &o->at[o->first];
+    sv__drb_sent *oldest = &o->at[o->first];
     if (oldest->since + oldest->span <= now) {
         b->a->report.watchdogs++;
         SV_TRY(sv__decide_late(b, p, now));
@@ -116,7 +116,7 @@ static sv_status look(sv__balance *b, const sv__alarm *alarm, uint64_t now)
     return put(b, (sv__alarm){o->alarm, pair});
 }
 
-sv_status sv__watchdog_timer(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+sv_status sv__watchdog_timer(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     (void)stage;
     sv__balance *b = ((sv_adapt *)user)->state;

@@ -15,12 +15,12 @@
  * sorted, until there are enough.
  *
  * Invariants: distances between switches are kept a row for each destination, and lists of switches
- * near one for each switch, made when first asked for. When they take more than MOST_KEPT bytes all
+ * near one for each switch, made when first asked for. When they take more than MAX_KEPT bytes all
  * are forgotten; where rows could take more than half of that, there are none, and tables are
  * followed instead.
  *
  * Cost: O(a b) for a and b switches near the two ends, and O(length) for each of the classes that
- * are opened. Memory: MOST_KEPT bytes, channels, and the largest class.
+ * are opened. Memory: MAX_KEPT bytes, channels, and the largest class.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@
 #include "adapt/adapt.h"
 #include "base/array.h"
 
-enum { MOST_KEPT = 64 << 20, FAR = UINT16_MAX }; /* bytes; no distance */
+enum { MAX_KEPT = 64 << 20, FAR = UINT16_MAX }; /* bytes; no distance */
 
 struct near {
     uint32_t at, distance;
@@ -41,7 +41,7 @@ struct near_list {
 };
 
 struct candidate {
-    uint32_t via[SV_SIM_MOST_VIAS];
+    uint32_t via[SV_SIM_MAX_VIAS];
     uint32_t shared;
     uint64_t draw;
     uint8_t vias;
@@ -52,7 +52,7 @@ struct sv__ways {
     sv_arena kept;
     uint16_t **rows;            /* [switches]: from each switch to this one; NULL: not yet */
     struct near_list *out, *in; /* [switches]: near as seen from it; that it is near to */
-    size_t most_kept;           /* bytes */
+    size_t max_kept;            /* bytes */
     bool has_rows;
     uint32_t *last;   /* [switches]: channels to the present destination, of those in use */
     uint64_t *on_way; /* [channels]: stamp of the path 0 it is on */
@@ -106,15 +106,15 @@ sv_status sv__ways_new(sv_adapt *a)
     if (w->rows == NULL || w->out == NULL || w->in == NULL || w->last == NULL || w->been == NULL ||
         w->on_way == NULL)
         return SV_NO_MEMORY;
-    sv__ways_keep(a, MOST_KEPT);
+    sv__ways_keep(a, MAX_KEPT);
     return init_ports(a, w);
 }
 
-void sv__ways_keep(sv_adapt *a, size_t most)
+void sv__ways_keep(sv_adapt *a, size_t max)
 {
     size_t n = a->f->num_switches;
-    a->ways->most_kept = most;
-    a->ways->has_rows = n * n * sizeof(uint16_t) <= most / 2;
+    a->ways->max_kept = max;
+    a->ways->has_rows = n * n * sizeof(uint16_t) <= max / 2;
 }
 
 void sv__ways_free(sv_adapt *a)
@@ -134,7 +134,7 @@ static void forget(sv_adapt *a)
 {
     sv__ways *w = a->ways;
     size_t n = a->f->num_switches;
-    if (w->kept.taken <= w->most_kept)
+    if (w->kept.taken <= w->max_kept)
         return;
     sv_arena_release(&w->kept);
     sv_arena_init(&w->kept, a->ctx);
@@ -155,11 +155,11 @@ sv_channel sv__ways_next(const sv_adapt *a, uint32_t s, uint32_t destination)
 }
 
 /* Channels to a node, SV_NONE if that takes more than most. */
-static uint32_t follow(const sv_adapt *a, uint32_t s, uint32_t destination, uint32_t most)
+static uint32_t follow(const sv_adapt *a, uint32_t s, uint32_t destination, uint32_t max)
 {
     uint32_t target = a->r->node[destination].i, steps = 0;
     for (; s != target; steps++) {
-        if (s >= a->f->num_switches || steps == most)
+        if (s >= a->f->num_switches || steps == max)
             return SV_NONE;
         sv_channel c = sv__ways_next(a, s, destination);
         if (c.i == SV_NONE)
@@ -191,11 +191,11 @@ static sv_status make_row(sv_adapt *a, uint32_t to)
     return SV_OK;
 }
 
-static sv_status distance(sv_adapt *a, uint32_t from, uint32_t to, uint32_t most, uint32_t *steps)
+static sv_status distance(sv_adapt *a, uint32_t from, uint32_t to, uint32_t max, uint32_t *steps)
 {
     sv__ways *w = a->ways;
     if (!w->has_rows) {
-        *steps = follow(a, from, a->r->first[to], most);
+        *steps = follow(a, from, a->r->first[to], max);
         return SV_OK;
     }
     if (w->rows[to] == NULL)
@@ -243,17 +243,17 @@ struct walk {
     bool once; /* no switch twice */
 };
 
-/* The lane of a packet on a channel; false if tables have none. */
-static bool has_lane(const sv_adapt *a, sv_node at, unsigned in, sv_channel c, unsigned sl)
+/* The VL of a packet on a channel; false if tables have none. */
+static bool has_vl(const sv_adapt *a, sv_node at, unsigned in, sv_channel c, unsigned sl)
 {
-    return sl < SV_MOST_SLS &&
-           sv_route_lanes(a->r, a->f, at, in, a->f->port[c.i])->of_sl[sl] != SV_NO_LANE;
+    return sl < SV_MAX_SLS &&
+           sv_route_sl2vl(a->r, a->f, at, in, a->f->port[c.i])->of_sl[sl] != SV_NO_VL;
 }
 
 static sv_status step(sv_adapt *a, sv_node *at, unsigned *in, sv_channel c, unsigned sl, bool *good)
 {
     sv__ways *w = a->ways;
-    if (!has_lane(a, *at, *in, c, sl))
+    if (!has_vl(a, *at, *in, c, sl))
         return SV_OK;
     *good = true;
     *at = a->f->head[c.i];
@@ -268,7 +268,7 @@ static sv_status segment(sv_adapt *a, const struct walk *x, sv_node *at, unsigne
     sv__ways *w = a->ways;
     sv_node target = a->r->node[destination];
     unsigned sl = sv_route_sl(a->r, *at, destination);
-    size_t most = w->channels.length + a->f->num_switches + 2;
+    size_t max = w->channels.length + a->f->num_switches + 2;
     *good = true;
     while (*good && at->i != target.i) {
         sv_channel c = SV_NO_CHANNEL;
@@ -277,7 +277,7 @@ static sv_status segment(sv_adapt *a, const struct walk *x, sv_node *at, unsigne
         else if (w->channels.length == 0 && sv_degree(a->f, *at) > 0)
             c = a->f->hops[a->f->first[at->i]].channel;
         *good = false;
-        if (c.i == SV_NONE || w->channels.length >= most)
+        if (c.i == SV_NONE || w->channels.length >= max)
             return SV_OK;
         SV_TRY(step(a, at, in, c, sl, good));
         if (!*good || !sv_is_switch(a->f, *at))
@@ -316,7 +316,7 @@ static sv_status fail_way(const sv_adapt *a, uint32_t from, uint32_t destination
 }
 
 sv_status sv__ways_channels(sv_adapt *a, uint32_t from, uint32_t destination, const sv_sim_way *way,
-                            sv_channel *channels, uint32_t most, uint32_t *count)
+                            sv_channel *channels, uint32_t max, uint32_t *count)
 {
     sv__ways *w = a->ways;
     struct walk x = {from, destination, way, false};
@@ -325,7 +325,7 @@ sv_status sv__ways_channels(sv_adapt *a, uint32_t from, uint32_t destination, co
     if (!good)
         return fail_way(a, from, destination);
     *count = (uint32_t)w->channels.length;
-    memcpy(channels, w->channels.at, (*count < most ? *count : most) * sizeof *channels);
+    memcpy(channels, w->channels.at, (*count < max ? *count : max) * sizeof *channels);
     return SV_OK;
 }
 
@@ -341,9 +341,9 @@ struct search {
     /* What is done with each candidate: counted, or listed if it is of one class. */
     bool list;
     uint32_t length, distance;
-    unsigned most_vias;
-    sv__path *paths;
-    uint32_t most, count;
+    unsigned max_vias;
+    sv__adapt_path *paths;
+    uint32_t max, count;
 };
 
 /* Steps of splitmix64. */
@@ -439,7 +439,7 @@ static sv_status enumerate(struct search *x)
 {
     const sv__ways *w = x->a->ways;
     SV_TRY(enumerate_one(x));
-    for (uint32_t j = 0; j < x->in->length && x->most_vias > 1; j++) {
+    for (uint32_t j = 0; j < x->in->length && x->max_vias > 1; j++) {
         struct near v2 = x->in->at[j];
         bool could = v2.at != x->s && w->last[v2.at] != SV_NONE &&
                      w->last[v2.at] + 2 <= (x->list ? x->length : x->limit) &&
@@ -459,7 +459,7 @@ static int compare(const void *a, const void *b)
         return x->vias < y->vias /*~vias_more*/ ? -1 : 1;
     if (x->draw != y->draw)
         return x->draw < y->draw /*~draw_reverse*/ ? -1 : 1;
-    for (int i = 0; i < SV_SIM_MOST_VIAS; i++)
+    for (int i = 0; i < SV_SIM_MAX_VIAS; i++)
         if (x->via[i] != y->via[i])
             return x->via[i] < y->via[i] ? -1 : 1;
     return 0;
@@ -504,7 +504,7 @@ static sv_status take(struct search *x, sv_sim_way way, uint32_t shared)
     memcpy(w->taken.at + w->taken.length, w->channels.at,
            w->channels.length * sizeof *w->channels.at);
     w->taken.length += w->channels.length;
-    x->paths[x->count++] = (sv__path){way, (uint16_t)w->channels.length, (uint16_t)shared};
+    x->paths[x->count++] = (sv__adapt_path){way, (uint16_t)w->channels.length, (uint16_t)shared};
     return SV_OK;
 }
 
@@ -529,7 +529,7 @@ static sv_status open_class(struct search *x)
     }
     if (good_ones > 1)
         qsort(w->found.at, good_ones, sizeof *w->found.at, compare);
-    for (size_t i = 0; i < good_ones && x->count < x->most; i++) {
+    for (size_t i = 0; i < good_ones && x->count < x->max; i++) {
         sv_sim_way way = way_of(&w->found.at[i]);
         bool good;
         SV_TRY(walk(a, &(struct walk){x->from, x->destination, &way, true}, &good));
@@ -555,15 +555,15 @@ static sv_status search(struct search *x)
     SV_TRY(sv_array_reserve(a->ctx, &w->counts, (size_t)(x->limit + 1) * classes));
     memset(w->counts.at, 0, (size_t)(x->limit + 1) * classes * sizeof *w->counts.at);
     SV_TRY(enumerate(x));
-    for (x->length = 0; x->length <= x->limit && x->count < x->most; x->length++)
-        for (x->distance = 1; x->distance < classes && x->count < x->most; x->distance++)
+    for (x->length = 0; x->length <= x->limit && x->count < x->max; x->length++)
+        for (x->distance = 1; x->distance < classes && x->count < x->max; x->distance++)
             if (w->counts.at[(size_t)x->length * classes + x->distance] > 0)
                 SV_TRY(open_class(x));
     return SV_OK;
 }
 
-sv_status sv__ways_find(sv_adapt *a, uint32_t from, uint32_t destination, unsigned most,
-                        sv__path *paths, uint32_t *count)
+sv_status sv__ways_find(sv_adapt *a, uint32_t from, uint32_t destination, unsigned max,
+                        sv__adapt_path *paths, uint32_t *count)
 {
     sv__ways *w = a->ways;
     sv_sim_way own = {0};
@@ -577,9 +577,9 @@ sv_status sv__ways_find(sv_adapt *a, uint32_t from, uint32_t destination, unsign
                        .destination = destination,
                        .path0 = w->stamp,
                        .limit = (uint32_t)w->channels.length + /*~stretch_less*/ a->set.stretch,
-                       .most_vias = a->policy.segments - 1,
+                       .max_vias = a->policy.segments - 1,
                        .paths = paths,
-                       .most = most};
+                       .max = max};
     for (size_t i = 0; i < w->channels.length; i++)
         if (sv_joins_switches(a->f, w->channels.at[i])) {
             w->on_way[w->channels.at[i].i] = x.path0;
@@ -589,7 +589,7 @@ sv_status sv__ways_find(sv_adapt *a, uint32_t from, uint32_t destination, unsign
     SV_TRY(take(&x, own, /*~own_shared*/ between));
     x.s = a->f->head[w->channels.at[0].i].i;
     x.d = a->f->tail[w->channels.at[w->channels.length - 1].i].i;
-    if (most > 1 && between > 0 && x.s != x.d && x.most_vias > 0)
+    if (max > 1 && between > 0 && x.s != x.d && x.max_vias > 0)
         SV_TRY(search(&x));
     *count = x.count;
     return SV_OK;

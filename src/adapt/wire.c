@@ -44,7 +44,7 @@ static uint16_t get16(const uint8_t *at)
 
 uint32_t sv__wire_latency(uint64_t ticks)
 {
-    uint64_t ns = ticks /*~wire_ticks*/ / SV_TICKS_A_NS;
+    uint64_t ns = ticks /*~wire_ticks*/ / SV_TICKS_PER_NS;
     return ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
 }
 
@@ -88,7 +88,7 @@ size_t sv__wire_get_header(const uint8_t *bytes, size_t length, sv__header *head
 
 size_t sv__wire_put_predictive(const sv__predictive *p, uint8_t *bytes, size_t room)
 {
-    if (p->count > SV__WIRE_MOST_FLOWS || room < sv__wire_predictive_bytes(p->count))
+    if (p->count > SV__WIRE_MAX_FLOWS || room < sv__wire_predictive_bytes(p->count))
         return 0;
     put16(bytes, p->type);
     put16(bytes + 2, SV__WIRE_FLOW * p->count + 1u);
@@ -106,7 +106,7 @@ size_t sv__wire_get_predictive(const uint8_t *bytes, size_t length, sv__predicti
     uint32_t type = get16(bytes), option = get16(bytes + 2);
     uint32_t count = option / SV__WIRE_FLOW;
     if (type > SV__SEARCH_TREND || option != SV__WIRE_FLOW * count + 1 ||
-        count > SV__WIRE_MOST_FLOWS || length < sv__wire_predictive_bytes(count))
+        count > SV__WIRE_MAX_FLOWS || length < sv__wire_predictive_bytes(count))
         return 0;
     p->type = (sv__search)type;
     p->router = /*~wire_router*/ get16(bytes + 4);

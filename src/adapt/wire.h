@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 enum {
-    SV__WIRE_HEADER = 32,     /* of data, and all of an acknowledgement */
-    SV__WIRE_PREDICTIVE = 8,  /* of the predictive header … */
-    SV__WIRE_FLOW = 4,        /* … and of each flow in it */
-    SV__WIRE_MOST_FLOWS = 64, /* that a predictive header has at most */
-    SV__WIRE_MOST_TERMINALS = 65536,
-    SV__WIRE_MOST_SWITCHES = 65535 /* router ids begin with 1 */
+    SV__WIRE_HEADER = 32,    /* of data, and all of an acknowledgement */
+    SV__WIRE_PREDICTIVE = 8, /* of the predictive header … */
+    SV__WIRE_FLOW = 4,       /* … and of each flow in it */
+    SV__WIRE_MAX_FLOWS = 64, /* that a predictive header has at most */
+    SV__WIRE_MAX_TERMINALS = 65536,
+    SV__WIRE_MAX_SWITCHES = 65535 /* router ids begin with 1 */
 };
 
 #define SV__WIRE_NO_VIA UINT32_MAX
@@ -44,7 +44,7 @@ typedef struct sv__predictive {
     sv__search type;
     uint16_t router; /* 1 + switch; 0: destinations tell */
     uint16_t count;
-    uint32_t flows[SV__WIRE_MOST_FLOWS];
+    uint32_t flows[SV__WIRE_MAX_FLOWS];
 } sv__predictive;
 
 static inline uint32_t sv__flow(uint32_t from, uint32_t to)

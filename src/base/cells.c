@@ -5,18 +5,18 @@
  * longer than for a table, as long as the table is small enough for a cache. Larger ones would be
  * empty, for the most part.
  *
- * Cost: O(1), expected for more than MOST_CELLS pairs. Memory: 4 bytes for each pair there can be,
+ * Cost: O(1), expected for more than MAX_CELLS pairs. Memory: 4 bytes for each pair there can be,
  * at most 4 MiB; beyond that, linear in the pairs that there are.
  */
 #include "base/cells.h"
 
-enum { MOST_CELLS = 1 << 20 };
+enum { MAX_CELLS = 1 << 20 };
 
 sv_status sv_cells_init(sv_cells *cells, sv_ctx *ctx, uint64_t rows, uint64_t columns)
 {
     *cells = (sv_cells){.rows = rows, .columns = columns};
     sv_map_init(&cells->map, ctx);
-    if (columns != 0 && rows > MOST_CELLS / columns)
+    if (columns != 0 && rows > MAX_CELLS / columns)
         return SV_OK;
     cells->table = sv_alloc(ctx, (size_t)(rows * columns), sizeof *cells->table);
     if (cells->table == NULL)

@@ -442,13 +442,13 @@ static sv_status take_places(sv_file *const *files, struct before *before, unsig
 
 sv_status sv_files_commit(sv_file *const *files, unsigned count)
 {
-    enum { MOST = 4 };
-    sv_file *there[MOST];
-    struct before before[MOST];
+    enum { MAX = 4 };
+    sv_file *there[MAX];
+    struct before before[MAX];
     unsigned n = 0;
     sv_status status = SV_OK;
     for (unsigned i = 0; i < count; i++)
-        if (files[i] != NULL && n < MOST)
+        if (files[i] != NULL && n < MAX)
             there[n++] = files[i];
     for (unsigned i = 0; status == SV_OK && i < n; i++)
         status = prepare(there[i]);

@@ -469,7 +469,7 @@ static sv_status name_files(sv_fileset_writer *w)
 /* Step 3. */
 static sv_status write_journal(sv_fileset_writer *w, uint64_t generation)
 {
-    char text[SV__JOURNAL_MOST], temporary[24];
+    char text[SV__JOURNAL_MAX], temporary[24];
     struct stat old;
     int length = snprintf(text, sizeof text, "selvage-next 1\ngeneration %016llx\n",
                           (unsigned long long)generation);
@@ -541,7 +541,7 @@ static bool undo(const sv_fileset_writer *w, const int *did, unsigned count)
 /* Steps 4 and 5. */
 static sv_status exchange_all(const sv_fileset_writer *w)
 {
-    int did[SV_FILESET_MOST];
+    int did[SV_FILESET_MAX];
     for (unsigned i = 0; i < w->count; i++) {
         did[i] = exchange(w, i);
         if (did[i] >= 0)

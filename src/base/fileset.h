@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 
-enum { SV_FILESET_MOST = 16 };
+enum { SV_FILESET_MAX = 16 };
 
 /* ---- reading ---- */
 
@@ -26,9 +26,9 @@ typedef struct sv_fileset_part {
 typedef struct sv_fileset {
     sv_ctx *ctx;
     unsigned count;
-    sv_file file[SV_FILESET_MOST]; /* of each part; descriptor -1: it is not there */
-    uint64_t stamp[SV_FILESET_MOST];
-    struct stat opened[SV_FILESET_MOST]; /* what they were then */
+    sv_file file[SV_FILESET_MAX]; /* of each part; descriptor -1: it is not there */
+    uint64_t stamp[SV_FILESET_MAX];
+    struct stat opened[SV_FILESET_MAX]; /* what they were then */
 } sv_fileset;
 
 /*
@@ -74,7 +74,7 @@ typedef struct sv_fileset_writer {
     const sv_fileset_member *members;
     unsigned count;
     uint64_t digest;
-    sv_fileset_new file[SV_FILESET_MOST];
+    sv_fileset_new file[SV_FILESET_MAX];
 } sv_fileset_writer;
 
 /*

@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_LINKS = 40 };
+enum { MAX_LINKS = 40 };
 
 struct walk {
     sv_ctx *ctx;
@@ -100,7 +100,7 @@ static sv_status follow(struct walk *w, const char *part)
     if (length < 0)
         return cannot(w, strerror(errno));
     target[length] = 0;
-    if (++w->links > MOST_LINKS)
+    if (++w->links > MAX_LINKS)
         return cannot(w, strerror(ELOOP));
     size_t rest = strlen(w->rest);
     if ((size_t)length + rest >= sizeof w->rest)

@@ -15,7 +15,7 @@
 enum {
     SV__STAMP_DIGITS = 16,
     SV__NO_STAMP = 0, /* the generation of a file that has none */
-    SV__JOURNAL_MOST = 4096
+    SV__JOURNAL_MAX = 4096
 };
 
 /* The generation that a file says it is of: its first line is a stamp, or ends with one. */
@@ -24,7 +24,7 @@ uint64_t sv__stamp_of(int descriptor);
 typedef struct sv__journal {
     bool there;
     uint64_t generation;
-    char text[SV__JOURNAL_MOST];
+    char text[SV__JOURNAL_MAX];
 } sv__journal;
 
 sv_status sv__journal_read(sv__journal *j, sv_ctx *ctx, const sv_folder *folder,

@@ -21,7 +21,7 @@ static unsigned char lower(char c)
     return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned min(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -37,10 +37,10 @@ static unsigned distance(sv_span a, sv_span b)
         now[0] = i;
         for (unsigned k = 1; k <= b.length; k++) {
             bool same = lower(a.at[i - 1]) == lower(b.at[k - 1]);
-            now[k] = least(last[k - 1] + !same, least(last[k], now[k - 1]) + 1);
+            now[k] = min(last[k - 1] + !same, min(last[k], now[k - 1]) + 1);
             if (i > 1 && k > 1 && lower(a.at[i - 1]) == lower(b.at[k - 2]) &&
                 lower(a.at[i - 2]) == lower(b.at[k - 1]))
-                now[k] = least(now[k], before[k - 2] + 1);
+                now[k] = min(now[k], before[k - 2] + 1);
         }
         unsigned *free = before;
         before = last;
@@ -65,7 +65,7 @@ static sv_span next_name(sv_scan *scan)
 
 const char *sv_near_hint(sv_near *near, sv_span name, const char *known)
 {
-    unsigned third = (unsigned)(name.length / 3), most = third > 1 ? third : 1;
+    unsigned third = (unsigned)(name.length / 3), max = third > 1 ? third : 1;
     sv_span best = {NULL, 0};
     near->hint[0] = 0;
     sv_scan scan = sv_scan_of(sv_span_of(known));
@@ -76,11 +76,11 @@ const char *sv_near_hint(sv_near *near, sv_span name, const char *known)
         unsigned found = distance(name, other);
         bool begins = name.length > 1 && name.length < other.length &&
                       memcmp(name.at, other.at, name.length) == 0;
-        found = begins ? least(found, most) : found;
-        if (found > most || (found == most && best.at != NULL) || found >= other.length)
+        found = begins ? min(found, max) : found;
+        if (found > max || (found == max && best.at != NULL) || found >= other.length)
             continue;
         best = other;
-        most = found;
+        max = found;
     }
     if (best.at != NULL)
         snprintf(near->hint, sizeof near->hint, ": did you mean '%.*s'?", SV_SPAN(best));

@@ -10,7 +10,7 @@
  * when it finds no piece left, and waits for those who are inside. Who wakes up too late finds it
  * closed, so nobody waits for a thread that has nothing to do.
  *
- * Invariants: every started thread is joined before sv_pool_use returns; if a thread cannot be
+ * Invariants: every started thread is joined before sv_threads_use returns; if a thread cannot be
  * started the others do its share; a loop's numbers change only while nobody is inside.
  * Cost: starting and joining threads, some tens of microseconds; a loop, two turns of a lock and
  * some microseconds to wake others.
@@ -22,7 +22,7 @@
 #include <string.h>
 
 struct worker {
-    struct sv_pool *pool;
+    struct sv_threads *pool;
     sv_ctx ctx;
     unsigned number;
     pthread_t thread;
@@ -30,7 +30,7 @@ struct worker {
     sv_status status;
 };
 
-struct sv_pool {
+struct sv_threads {
     sv_ctx *ctx;
     struct worker *workers;
     unsigned started;
@@ -51,7 +51,7 @@ struct sv_pool {
 /* Does one piece; false when there is none left or the work is to stop. */
 static bool step(struct worker *worker)
 {
-    sv_pool *pool = worker->pool;
+    sv_threads *pool = worker->pool;
     if (atomic_load(&pool->stop))
         return false;
     uint64_t piece = atomic_fetch_add(&pool->next, 1);
@@ -71,7 +71,7 @@ static bool step(struct worker *worker)
 static void *run(void *arg)
 {
     struct worker *worker = arg;
-    sv_pool *pool = worker->pool;
+    sv_threads *pool = worker->pool;
     uint64_t seen = 0;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
@@ -92,7 +92,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void worker_init(struct worker *worker, sv_pool *pool, unsigned number)
+static void worker_init(struct worker *worker, sv_threads *pool, unsigned number)
 {
     *worker = (struct worker){.pool = pool, .number = number};
     worker->ctx.host = pool->ctx->host;
@@ -103,7 +103,7 @@ static void worker_init(struct worker *worker, sv_pool *pool, unsigned number)
 }
 
 /* Lets threads in. */
-static void open_loop(sv_pool *pool, uint64_t pieces, sv_piece_fn *fn, void *arg)
+static void open_loop(sv_threads *pool, uint64_t pieces, sv_piece_fn *fn, void *arg)
 {
     pthread_mutex_lock(&pool->lock);
     pool->pieces = pieces;
@@ -120,7 +120,7 @@ static void open_loop(sv_pool *pool, uint64_t pieces, sv_piece_fn *fn, void *arg
 }
 
 /* Waits until all have left. */
-static void close_loop(sv_pool *pool)
+static void close_loop(sv_threads *pool)
 {
     pthread_mutex_lock(&pool->lock);
     pool->open = false;
@@ -130,7 +130,7 @@ static void close_loop(sv_pool *pool)
 }
 
 /* The failure with the lowest piece, unless the loop has failed already; workers forget theirs. */
-static sv_status gather(sv_pool *pool, sv_status status)
+static sv_status gather(sv_threads *pool, sv_status status)
 {
     const struct worker *first = NULL;
     for (unsigned i = 0; i < pool->started; i++)
@@ -146,12 +146,13 @@ static sv_status gather(sv_pool *pool, sv_status status)
     return status;
 }
 
-unsigned sv_pool_threads(const sv_pool *pool)
+unsigned sv_threads_count(const sv_threads *pool)
 {
     return pool->started;
 }
 
-sv_status sv_pool_run(sv_pool *pool, const char *what, uint64_t pieces, sv_piece_fn *fn, void *arg)
+sv_status sv_threads_run(sv_threads *pool, const char *what, uint64_t pieces, sv_piece_fn *fn,
+                         void *arg)
 {
     sv_status status = SV_OK;
     open_loop(pool, pieces, fn, arg);
@@ -164,7 +165,7 @@ sv_status sv_pool_run(sv_pool *pool, const char *what, uint64_t pieces, sv_piece
     return gather(pool, status);
 }
 
-static void end(sv_pool *pool)
+static void end(sv_threads *pool)
 {
     pthread_mutex_lock(&pool->lock);
     pool->ending = true;
@@ -177,9 +178,9 @@ static void end(sv_pool *pool)
     pthread_mutex_destroy(&pool->lock);
 }
 
-sv_status sv_pool_use(sv_ctx *ctx, unsigned threads, sv_pool_fn *fn, void *arg)
+sv_status sv_threads_use(sv_ctx *ctx, unsigned threads, sv_threads_fn *fn, void *arg)
 {
-    sv_pool pool = {.ctx = ctx, .started = 1};
+    sv_threads pool = {.ctx = ctx, .started = 1};
     pool.workers = sv_alloc(ctx, threads, sizeof *pool.workers);
     if (pool.workers == NULL)
         return SV_NO_MEMORY;
@@ -204,14 +205,14 @@ struct loop {
     void *arg;
 };
 
-static sv_status run_loop(sv_pool *pool, void *arg)
+static sv_status run_loop(sv_threads *pool, void *arg)
 {
     const struct loop *loop = arg;
-    return sv_pool_run(pool, loop->what, loop->pieces, loop->fn, loop->arg);
+    return sv_threads_run(pool, loop->what, loop->pieces, loop->fn, loop->arg);
 }
 
 sv_status sv_parallel(sv_ctx *ctx, const char *what, uint64_t pieces, sv_piece_fn *fn, void *arg)
 {
     struct loop loop = {what, pieces, fn, arg};
-    return sv_pool_use(ctx, sv_ctx_threads(ctx, pieces), run_loop, &loop);
+    return sv_threads_use(ctx, sv_ctx_threads(ctx, pieces), run_loop, &loop);
 }

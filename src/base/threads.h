@@ -22,18 +22,19 @@ typedef sv_status sv_piece_fn(sv_ctx *ctx, unsigned worker, uint64_t piece, void
 sv_status sv_parallel(sv_ctx *ctx, const char *what, uint64_t pieces, sv_piece_fn *fn, void *arg);
 
 /* Threads that wait for work, for computations that have many small loops one after the other. */
-typedef struct sv_pool sv_pool;
+typedef struct sv_threads sv_threads;
 
 /* What is done while the threads are there. */
-typedef sv_status sv_pool_fn(sv_pool *pool, void *arg);
+typedef sv_status sv_threads_fn(sv_threads *pool, void *arg);
 
 /* Starts threads (this one counts), calls fn, ends them, and returns what fn did. */
-sv_status sv_pool_use(sv_ctx *ctx, unsigned threads, sv_pool_fn *fn, void *arg);
+sv_status sv_threads_use(sv_ctx *ctx, unsigned threads, sv_threads_fn *fn, void *arg);
 
 /* How many threads there are, this one counted. */
-unsigned sv_pool_threads(const sv_pool *pool);
+unsigned sv_threads_count(const sv_threads *pool);
 
 /* As sv_parallel, on the threads that are there. what NULL: no progress is shown. */
-sv_status sv_pool_run(sv_pool *pool, const char *what, uint64_t pieces, sv_piece_fn *fn, void *arg);
+sv_status sv_threads_run(sv_threads *pool, const char *what, uint64_t pieces, sv_piece_fn *fn,
+                         void *arg);
 
 #endif

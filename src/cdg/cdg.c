@@ -1,7 +1,7 @@
 /*
  * cdg.c: dependency graphs that are kept acyclic, turn by turn.
  *
- * Each lane keeps an order of all channels in which every turn ascends (Pearce and Kelly's way, ACM
+ * Each VL keeps an order of all channels in which every turn ascends (Pearce and Kelly's way, ACM
  * JEA 2006). A turn that agrees with the order needs no search at all. One that does not is
  * searched between the two places only: what can be reached from its end, up to its beginning. If
  * the beginning is among that, the turn would close a cycle; if not, those found ahead are moved
@@ -12,11 +12,11 @@
  * switch a search looks at every cable once, however many turns lead there.
  *
  * Turns of a switch are bits of small matrices, by row and by column, so that a search reads a word
- * or two for each channel. For engines that ask "in which lanes?" all the time, the same is kept
+ * or two for each channel. For engines that ask "in which VLs?" all the time, the same is kept
  * as one mask a turn.
  *
- * Invariants: no two entries have the same place; place[in] < place[out] for every turn of a lane;
- * after, before and lanes say the same.
+ * Invariants: no two entries have the same place; place[in] < place[out] for every turn of a VL;
+ * after, before and VLs say the same.
  *
  * Cost: O(1) for turns along the order; for others, the channels between the two places that are
  * connected to them, and a 64th of all between.
@@ -49,13 +49,13 @@ sv_status sv_cdg_init(sv_cdg *cdg, sv_arena *arena, const sv_core *core)
         cdg->num_turns += degree * degree;
         cdg->num_words += degree * cdg->words[s];
     }
-    cdg->lanes = SV_ARENA_NEW(arena, sv_lane_mask, cdg->num_turns);
+    cdg->vls = SV_ARENA_NEW(arena, sv_vl_mask, cdg->num_turns);
     cdg->ahead = SV_ARENA_NEW(arena, uint32_t, count);
     cdg->behind = SV_ARENA_NEW(arena, uint32_t, count);
     cdg->places = SV_ARENA_NEW(arena, uint32_t, count);
     cdg->found = sv_bitset_new(arena, count);
     cdg->done = SV_ARENA_NEW(arena, uint64_t, sum);
-    return cdg->lanes == NULL || cdg->ahead == NULL || cdg->behind == NULL || cdg->places == NULL ||
+    return cdg->vls == NULL || cdg->ahead == NULL || cdg->behind == NULL || cdg->places == NULL ||
                    cdg->found == NULL || cdg->done == NULL
                ? SV_NO_MEMORY
                : SV_OK;
@@ -68,12 +68,12 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static sv_status set_order(sv_cdg *cdg, sv_cdg_lane *lane, const uint32_t *start)
+static sv_status set_order(sv_cdg *cdg, sv_cdg_vl *vl, const uint32_t *start)
 {
     uint32_t count = cdg->core->num_entries;
     if (start == NULL) {
         for (uint32_t e = 0; e < count; e++)
-            lane->place[e] = lane->at[e] = e;
+            vl->place[e] = vl->at[e] = e;
         return SV_OK;
     }
     uint64_t *keys = SV_ARENA_NEW(cdg->arena, uint64_t, count);
@@ -83,54 +83,54 @@ static sv_status set_order(sv_cdg *cdg, sv_cdg_lane *lane, const uint32_t *start
         keys[e] = (uint64_t)start[e] << 32 | e;
     qsort(keys, count, sizeof *keys, ascending);
     for (uint32_t i = 0; i < count; i++) {
-        lane->at[i] = (uint32_t)keys[i];
-        lane->place[lane->at[i]] = i;
+        vl->at[i] = (uint32_t)keys[i];
+        vl->place[vl->at[i]] = i;
     }
     return SV_OK;
 }
 
-static sv_status add_lane(sv_cdg *cdg, const uint32_t *start, bool ordered)
+static sv_status add_vl(sv_cdg *cdg, const uint32_t *start, bool ordered)
 {
     uint32_t count = cdg->core->num_entries;
-    if (cdg->num_lanes == SV_CDG_MOST_LANES)
+    if (cdg->num_vls == SV_CDG_MAX_VLS)
         return SV_INFEASIBLE;
-    sv_cdg_lane *lane = &cdg->lane[cdg->num_lanes];
-    if (lane->after != NULL) { /* it was there before */
-        memset(lane->after, 0, cdg->num_words * sizeof *lane->after);
-        memset(lane->before, 0, cdg->num_words * sizeof *lane->before);
+    sv_cdg_vl *vl = &cdg->vl[cdg->num_vls];
+    if (vl->after != NULL) { /* it was there before */
+        memset(vl->after, 0, cdg->num_words * sizeof *vl->after);
+        memset(vl->before, 0, cdg->num_words * sizeof *vl->before);
     } else {
-        lane->after = SV_ARENA_NEW(cdg->arena, uint64_t, cdg->num_words);
-        lane->before = SV_ARENA_NEW(cdg->arena, uint64_t, cdg->num_words);
+        vl->after = SV_ARENA_NEW(cdg->arena, uint64_t, cdg->num_words);
+        vl->before = SV_ARENA_NEW(cdg->arena, uint64_t, cdg->num_words);
     }
     if (!ordered)
-        lane->place = lane->at = NULL;
-    else if (lane->place == NULL) {
-        lane->place = SV_ARENA_NEW(cdg->arena, uint32_t, count);
-        lane->at = SV_ARENA_NEW(cdg->arena, uint32_t, count);
+        vl->place = vl->at = NULL;
+    else if (vl->place == NULL) {
+        vl->place = SV_ARENA_NEW(cdg->arena, uint32_t, count);
+        vl->at = SV_ARENA_NEW(cdg->arena, uint32_t, count);
     }
-    if (lane->after == NULL || lane->before == NULL ||
-        (ordered && (lane->place == NULL || lane->at == NULL)))
+    if (vl->after == NULL || vl->before == NULL ||
+        (ordered && (vl->place == NULL || vl->at == NULL)))
         return SV_NO_MEMORY;
     if (ordered)
-        SV_TRY(set_order(cdg, lane, start));
-    cdg->num_lanes++;
+        SV_TRY(set_order(cdg, vl, start));
+    cdg->num_vls++;
     return SV_OK;
 }
 
 void sv_cdg_clear(sv_cdg *cdg)
 {
-    cdg->num_lanes = 0;
-    memset(cdg->lanes, 0, cdg->num_turns * sizeof *cdg->lanes);
+    cdg->num_vls = 0;
+    memset(cdg->vls, 0, cdg->num_turns * sizeof *cdg->vls);
 }
 
-sv_status sv_cdg_add_lane(sv_cdg *cdg, const uint32_t *start)
+sv_status sv_cdg_add_vl(sv_cdg *cdg, const uint32_t *start)
 {
-    return add_lane(cdg, start, true);
+    return add_vl(cdg, start, true);
 }
 
-sv_status sv_cdg_add_plain_lane(sv_cdg *cdg)
+sv_status sv_cdg_add_plain_vl(sv_cdg *cdg)
 {
-    return add_lane(cdg, NULL, false);
+    return add_vl(cdg, NULL, false);
 }
 
 /* The row of a cable's matrix: after (its inward entry) or before (its outward one). */
@@ -158,12 +158,12 @@ static void clear_done(sv_cdg *cdg, const uint32_t *list, uint32_t count, bool i
 }
 
 /* Lists the entries at places that were found, in order, and forgets them. */
-static uint32_t list_found(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t first, uint32_t last)
+static uint32_t list_found(sv_cdg *cdg, const sv_cdg_vl *vl, uint32_t first, uint32_t last)
 {
     uint32_t count = 0;
     for (uint32_t word = first >> 6; word <= last >> 6; word++)
         for (; cdg->found[word] != 0; cdg->found[word] &= cdg->found[word] - 1)
-            cdg->ahead[count++] = lane->at[word * 64 + (uint32_t)__builtin_ctzll(cdg->found[word])];
+            cdg->ahead[count++] = vl->at[word * 64 + (uint32_t)__builtin_ctzll(cdg->found[word])];
     return count;
 }
 
@@ -179,21 +179,21 @@ static bool too_long(sv_cdg *cdg, uint32_t count)
  * returns how many. SV_NONE if what is at last is among it, or the search is given up. Depth first:
  * if it is, it is found soon.
  */
-static uint32_t look_ahead(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t from, uint32_t last)
+static uint32_t look_ahead(sv_cdg *cdg, const sv_cdg_vl *vl, uint32_t from, uint32_t last)
 {
     const sv_core *core = cdg->core;
     uint32_t *stack = cdg->places, depth = 0, count = 0;
     bool cycle = false;
-    sv_bit_set(cdg->found, lane->place[from]);
+    sv_bit_set(cdg->found, vl->place[from]);
     stack[depth++] = cdg->ahead[count++] = from;
     while (depth > 0 && !cycle && !too_long(cdg, count)) {
         uint32_t e = stack[--depth], s = core->to[e];
-        const uint64_t *row = row_of(cdg, lane->after, s, e);
+        const uint64_t *row = row_of(cdg, vl->after, s, e);
         for (uint32_t w = 0; w < cdg->words[s]; w++)
             for (uint64_t bits = fresh(&cdg->done[cdg->sums[s] + w], row[w]); bits != 0;
                  bits &= bits - 1) {
                 uint32_t cable = w * 64 + (uint32_t)__builtin_ctzll(bits);
-                uint32_t next = core->back[core->first[s] + cable], place = lane->place[next];
+                uint32_t next = core->back[core->first[s] + cable], place = vl->place[next];
                 cycle = cycle || place == last;
                 if (place < last) { /* a cable is fresh once, so an entry comes once */
                     sv_bit_set(cdg->found, place);
@@ -203,9 +203,9 @@ static uint32_t look_ahead(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t from, 
     }
     clear_done(cdg, cdg->ahead, count, true);
     if (!cycle && !cdg->gave_up)
-        return list_found(cdg, lane, lane->place[from], last);
+        return list_found(cdg, vl, vl->place[from], last);
     while (count > 0)
-        sv_bit_clear(cdg->found, lane->place[cdg->ahead[--count]]);
+        sv_bit_clear(cdg->found, vl->place[cdg->ahead[--count]]);
     return SV_NONE;
 }
 
@@ -213,17 +213,17 @@ static uint32_t look_ahead(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t from, 
  * Everything that leads to an entry at places from first on, the last first; listed in behind.
  * SV_NONE if the search is given up.
  */
-static uint32_t look_behind(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t to, uint32_t first)
+static uint32_t look_behind(sv_cdg *cdg, const sv_cdg_vl *vl, uint32_t to, uint32_t first)
 {
     const sv_core *core = cdg->core;
     uint64_t *found = cdg->found;
     uint32_t count = 0;
-    sv_bit_set(found, lane->place[to]);
-    for (uint32_t word = (lane->place[to] >> 6) + 1; word-- > first >> 6;)
+    sv_bit_set(found, vl->place[to]);
+    for (uint32_t word = (vl->place[to] >> 6) + 1; word-- > first >> 6;)
         while (found[word] != 0) {
             uint32_t bit = 63 - (uint32_t)__builtin_clzll(found[word]);
-            uint32_t e = lane->at[word * 64 + bit], s = core->entries[e].from;
-            const uint64_t *row = row_of(cdg, lane->before, s, core->back[e]);
+            uint32_t e = vl->at[word * 64 + bit], s = core->entries[e].from;
+            const uint64_t *row = row_of(cdg, vl->before, s, core->back[e]);
             found[word] &= ~((uint64_t)1 << bit);
             cdg->behind[count++] = e;
             if (too_long(cdg, count))
@@ -232,16 +232,16 @@ static uint32_t look_behind(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t to, u
                 for (uint64_t bits = fresh(&cdg->done[cdg->sums[s] + w], row[w]); bits != 0;
                      bits &= bits - 1) {
                     uint32_t previous = core->first[s] + w * 64 + (uint32_t)__builtin_ctzll(bits);
-                    if (lane->place[previous] > first)
-                        sv_bit_set(found, lane->place[previous]);
+                    if (vl->place[previous] > first)
+                        sv_bit_set(found, vl->place[previous]);
                 }
         }
     clear_done(cdg, cdg->behind, count, false);
     return cdg->gave_up ? SV_NONE : count;
 }
 
-/* Whether one entry can be reached from another, in a lane without an order. */
-static bool reaches(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t from, uint32_t to)
+/* Whether one entry can be reached from another, in a VL without an order. */
+static bool reaches(sv_cdg *cdg, const sv_cdg_vl *vl, uint32_t from, uint32_t to)
 {
     const sv_core *core = cdg->core;
     uint32_t *stack = cdg->ahead, *seen = cdg->behind, depth = 0, count = 0;
@@ -250,7 +250,7 @@ static bool reaches(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t from, uint32_
     stack[depth++] = seen[count++] = from;
     while (depth > 0 && !found) {
         uint32_t e = stack[--depth], s = core->to[e];
-        const uint64_t *row = row_of(cdg, lane->after, s, e);
+        const uint64_t *row = row_of(cdg, vl->after, s, e);
         for (uint32_t w = 0; w < cdg->words[s]; w++)
             for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1) {
                 uint32_t cable = w * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -268,45 +268,45 @@ static bool reaches(sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t from, uint32_
 }
 
 /* Those behind move before those ahead, within the places they all hold. */
-static void reorder(sv_cdg *cdg, sv_cdg_lane *lane, uint32_t ahead, uint32_t behind)
+static void reorder(sv_cdg *cdg, sv_cdg_vl *vl, uint32_t ahead, uint32_t behind)
 {
     uint32_t i = 0, j = behind, count = 0;
     while (i < ahead || j > 0)
         cdg->places[count++] =
-            j == 0 || (i < ahead && lane->place[cdg->ahead[i]] < lane->place[cdg->behind[j - 1]])
-                ? lane->place[cdg->ahead[i++]]
-                : lane->place[cdg->behind[--j]];
+            j == 0 || (i < ahead && vl->place[cdg->ahead[i]] < vl->place[cdg->behind[j - 1]])
+                ? vl->place[cdg->ahead[i++]]
+                : vl->place[cdg->behind[--j]];
     for (uint32_t k = 0; k < count; k++) {
         uint32_t e = k < behind ? cdg->behind[behind - 1 - k] : cdg->ahead[k - behind];
-        lane->place[e] = cdg->places[k];
-        lane->at[cdg->places[k]] = e;
+        vl->place[e] = cdg->places[k];
+        vl->at[cdg->places[k]] = e;
     }
 }
 
 static void put(sv_cdg *cdg, unsigned number, uint32_t in, uint32_t out)
 {
     const sv_core *core = cdg->core;
-    sv_cdg_lane *lane = &cdg->lane[number];
+    sv_cdg_vl *vl = &cdg->vl[number];
     uint32_t s = core->entries[out].from, outward = core->back[out];
-    cdg->lanes[sv_cdg_turn(cdg, in, out)] |= (sv_lane_mask)1 << number;
-    sv_bit_set(row_of(cdg, lane->after, s, in), outward - core->first[s]);
-    sv_bit_set(row_of(cdg, lane->before, s, outward), in - core->first[s]);
+    cdg->vls[sv_cdg_turn(cdg, in, out)] |= (sv_vl_mask)1 << number;
+    sv_bit_set(row_of(cdg, vl->after, s, in), outward - core->first[s]);
+    sv_bit_set(row_of(cdg, vl->before, s, outward), in - core->first[s]);
 }
 
 bool sv_cdg_add(sv_cdg *cdg, unsigned number, uint32_t in, uint32_t out)
 {
-    sv_cdg_lane *lane = &cdg->lane[number];
+    sv_cdg_vl *vl = &cdg->vl[number];
     cdg->gave_up = false;
-    if (cdg->lanes[sv_cdg_turn(cdg, in, out)] >> number & 1)
+    if (cdg->vls[sv_cdg_turn(cdg, in, out)] >> number & 1)
         return true;
-    if (lane->place == NULL) {
-        if (reaches(cdg, lane, out, in))
+    if (vl->place == NULL) {
+        if (reaches(cdg, vl, out, in))
             return false;
-    } else if (lane->place[in] >= lane->place[out]) {
-        uint32_t ahead = look_ahead(cdg, lane, out, lane->place[in]), behind;
-        if (ahead == SV_NONE || (behind = look_behind(cdg, lane, in, lane->place[out])) == SV_NONE)
+    } else if (vl->place[in] >= vl->place[out]) {
+        uint32_t ahead = look_ahead(cdg, vl, out, vl->place[in]), behind;
+        if (ahead == SV_NONE || (behind = look_behind(cdg, vl, in, vl->place[out])) == SV_NONE)
             return false;
-        reorder(cdg, lane, ahead, behind);
+        reorder(cdg, vl, ahead, behind);
     }
     put(cdg, number, in, out);
     return true;
@@ -320,18 +320,18 @@ void sv_cdg_join(sv_cdg *cdg, unsigned number, uint32_t in, uint32_t out)
 void sv_cdg_remove(sv_cdg *cdg, unsigned number, uint32_t in, uint32_t out)
 {
     const sv_core *core = cdg->core;
-    sv_cdg_lane *lane = &cdg->lane[number];
+    sv_cdg_vl *vl = &cdg->vl[number];
     uint32_t s = core->entries[out].from, outward = core->back[out];
-    cdg->lanes[sv_cdg_turn(cdg, in, out)] &= ~((sv_lane_mask)1 << number);
-    sv_bit_clear(row_of(cdg, lane->after, s, in), outward - core->first[s]);
-    sv_bit_clear(row_of(cdg, lane->before, s, outward), in - core->first[s]);
+    cdg->vls[sv_cdg_turn(cdg, in, out)] &= ~((sv_vl_mask)1 << number);
+    sv_bit_clear(row_of(cdg, vl->after, s, in), outward - core->first[s]);
+    sv_bit_clear(row_of(cdg, vl->before, s, outward), in - core->first[s]);
 }
 
 /* How many turns lead to an entry. */
-static uint32_t count_before(const sv_cdg *cdg, const sv_cdg_lane *lane, uint32_t e)
+static uint32_t count_before(const sv_cdg *cdg, const sv_cdg_vl *vl, uint32_t e)
 {
     uint32_t s = cdg->core->entries[e].from, count = 0;
-    const uint64_t *row = row_of(cdg, lane->before, s, cdg->core->back[e]);
+    const uint64_t *row = row_of(cdg, vl->before, s, cdg->core->back[e]);
     for (uint32_t w = 0; w < cdg->words[s]; w++)
         count += (uint32_t)__builtin_popcountll(row[w]);
     return count;
@@ -340,12 +340,12 @@ static uint32_t count_before(const sv_cdg *cdg, const sv_cdg_lane *lane, uint32_
 void sv_cdg_sort(sv_cdg *cdg, unsigned number, const uint32_t *key, uint32_t keys, uint32_t *first)
 {
     const sv_core *core = cdg->core;
-    sv_cdg_lane *lane = &cdg->lane[number];
+    sv_cdg_vl *vl = &cdg->vl[number];
     uint32_t *waits = cdg->ahead, *next = cdg->behind, low = 0; /* lists by key of what may come */
     for (uint32_t k = 0; k < keys; k++)
         first[k] = SV_NONE;
     for (uint32_t e = core->num_entries; e-- > 0;)
-        if ((waits[e] = count_before(cdg, lane, e)) == 0) {
+        if ((waits[e] = count_before(cdg, vl, e)) == 0) {
             next[e] = first[key[e]];
             first[key[e]] = e;
         }
@@ -353,10 +353,10 @@ void sv_cdg_sort(sv_cdg *cdg, unsigned number, const uint32_t *key, uint32_t key
         while (first[low] == SV_NONE)
             low++;
         uint32_t e = first[low], s = core->to[e];
-        const uint64_t *row = row_of(cdg, lane->after, s, e);
+        const uint64_t *row = row_of(cdg, vl->after, s, e);
         first[low] = next[e];
-        lane->place[e] = place;
-        lane->at[place] = e;
+        vl->place[e] = place;
+        vl->at[place] = e;
         for (uint32_t w = 0; w < cdg->words[s]; w++)
             for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1) {
                 uint32_t cable = w * 64 + (uint32_t)__builtin_ctzll(bits);

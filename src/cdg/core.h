@@ -34,7 +34,7 @@ typedef struct sv_core {
 sv_status sv_core_init(sv_core *core, sv_arena *arena, const sv_fabric *fabric);
 
 /*
- * The same with every cable several times side by side, one for each lane that packets may change
+ * The same with every cable several times side by side, one for each VL that packets may change
  * between: cable j of a switch becomes its cables j × times … Time and memory: linear.
  */
 sv_status sv_core_widen(const sv_core *core, sv_arena *arena, unsigned times, sv_core *wide);

@@ -9,7 +9,7 @@
  *
  * Cost: datagrams, over the window; see the single files.
  */
-#include <selvage/discover.h>
+#include <selvage/experimental/discover.h>
 
 #include "base/ctx.h"
 
@@ -32,15 +32,15 @@ static sv_status complete(sv_ctx *ctx, const sv_discover_options *given, sv_disc
     o->timeout_ms = o->timeout_ms == 0 ? TIMEOUT_MS : o->timeout_ms;
     o->tries = o->tries == 0 ? TRIES : o->tries;
     o->window = o->window == 0 ? WINDOW : o->window;
-    if (o->window > SV__MOST_WINDOW)
-        return sv_refuse(ctx, "a window of %u (at most %d)", o->window, SV__MOST_WINDOW);
+    if (o->window > SV__MAX_WINDOW)
+        return sv_refuse(ctx, "a window of %u (at most %d)", o->window, SV__MAX_WINDOW);
     if (o->timeout_ms > 3600000)
         return sv_refuse(ctx, "a timeout of %u ms (at most an hour)", o->timeout_ms);
     return SV_OK;
 }
 
 /* Terminals without a LID take no part; switches without one mean that nothing is set up yet. */
-static sv_status leave_out(sv__net *net)
+static sv_status leave_out(sv__discover_net *net)
 {
     sv_fabric *f = net->fabric, *left = NULL;
     uint32_t without = 0, example = 0;
@@ -71,25 +71,25 @@ static sv_status leave_out(sv__net *net)
 }
 
 /* The LMC that all terminals have at least. */
-static void find_lmc(sv__net *net)
+static void find_lmc(sv__discover_net *net)
 {
     const sv_fabric *f = net->fabric;
-    unsigned most = 0;
+    unsigned max = 0;
     net->lmc = 7;
     for (uint32_t t = 0; t < f->num_terminals; t++) {
         if (!sv_node_alive(f, (sv_node){f->num_switches + t}))
             continue;
         net->lmc = f->terminals[t].lmc < net->lmc ? f->terminals[t].lmc : net->lmc;
-        most = f->terminals[t].lmc > most ? f->terminals[t].lmc : most;
+        max = f->terminals[t].lmc > max ? f->terminals[t].lmc : max;
     }
     if (f->live_terminals == 0)
         net->lmc = 0;
-    else if (most > net->lmc)
+    else if (max > net->lmc)
         sv_warn(net->ctx, "terminals have an LMC of %u to %u: only 2^%u LIDs of each are looked at",
-                net->lmc, most, net->lmc);
+                net->lmc, max, net->lmc);
 }
 
-static sv_status make_routes(sv__net *net, sv_routes **routes)
+static sv_status make_routes(sv__discover_net *net, sv_routes **routes)
 {
     const sv_fabric *f = net->fabric;
     find_lmc(net);
@@ -113,7 +113,7 @@ static double seconds_since(sv_ctx *ctx, uint64_t *since_ns)
 }
 
 /* Everything behind the fabric itself. */
-static sv_status read_all(sv__net *net, sv__port *port, const sv_discover_options *o,
+static sv_status read_all(sv__discover_net *net, sv__port *port, const sv_discover_options *o,
                           sv_routes **routes, sv_discovery *found)
 {
     uint64_t since_ns = sv_now_ns(net->ctx);
@@ -123,7 +123,7 @@ static sv_status read_all(sv__net *net, sv__port *port, const sv_discover_option
     port->sm_lid = net->sm_lid;
     port->sm_sl = net->sm_sl;
     SV_TRY(sv__port_open(port));
-    sv__wire wire = sv__port_wire(port);
+    sv__discover_wire wire = sv__port_wire(port);
     sv__window window = {.ctx = net->ctx,
                          .wire = &wire,
                          .size = o->window,
@@ -144,7 +144,7 @@ sv_status sv_fabric_discover(sv_ctx *ctx, const sv_discover_options *options, sv
 {
     sv_discover_options o;
     sv_discovery seen = {.device = ""};
-    sv__net net = {.ctx = ctx};
+    sv__discover_net net = {.ctx = ctx};
     sv__port port;
     sv_routes *r = NULL;
     uint64_t since_ns = sv_now_ns(ctx);

@@ -64,7 +64,7 @@ static void begin(uint8_t *mad, unsigned class, unsigned class_version, sv__attr
 
 bool sv__way_extend(sv__way *way, unsigned port)
 {
-    if (way->hops >= SV__MOST_HOPS)
+    if (way->hops >= SV__MAX_HOPS)
         return false;
     way->ports[++way->hops] = (uint8_t)port;
     return true;
@@ -118,14 +118,14 @@ bool sv__mad_has_no_records(const uint8_t *mad)
     return mad[AT_CLASS] == SV__CLASS_SA && sv__mad_status(mad) == STATUS_NO_RECORDS;
 }
 
-sv_lanes sv__mad_lanes(const uint8_t *mad)
+sv_sl2vl sv__mad_vls(const uint8_t *mad)
 {
-    sv_lanes lanes = {{0}};
+    sv_sl2vl vls = {{0}};
     for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++) {
-        unsigned pair = mad[SV__MAD_DATA + sl / 2], lane = sl % 2 == 0 ? pair >> 4 : pair & 15;
-        lanes.of_sl[sl] = lane == 15 ? SV_NO_LANE : (uint8_t)lane;
+        unsigned pair = mad[SV__MAD_DATA + sl / 2], vl = sl % 2 == 0 ? pair >> 4 : pair & 15;
+        vls.of_sl[sl] = vl == 15 ? SV_NO_VL : (uint8_t)vl;
     }
-    return lanes;
+    return vls;
 }
 
 uint16_t sv__mad_group_ports(const uint8_t *mad, unsigned i)

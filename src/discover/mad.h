@@ -10,7 +10,7 @@
 enum {
     SV__MAD_BYTES = 256,
     SV__MAD_DATA = 64,  /* where the data of a subnet management datagram begins */
-    SV__MOST_HOPS = 63, /* of a directed route */
+    SV__MAX_HOPS = 63,  /* of a directed route */
     SV__MFT_BLOCK = 32, /* multicast LIDs of one datagram */
     SV__MFT_PORTS = 16, /* and ports */
     SV__FIRST_MLID = 0xc000,
@@ -31,7 +31,7 @@ enum { SV__CLASS_DIRECTED = 0x81, SV__CLASS_SA = 0x03 };
 /* A directed route: out ports from the own one on; it works whatever the tables say. */
 typedef struct sv__way {
     uint8_t hops;
-    uint8_t ports[SV__MOST_HOPS + 1]; /* [1 … hops] */
+    uint8_t ports[SV__MAX_HOPS + 1]; /* [1 … hops] */
 } sv__way;
 
 /* The way that goes on through one more port; false if it would be too long. */
@@ -58,8 +58,8 @@ bool sv__mad_is_busy(const uint8_t *mad);
 /* Whether the subnet manager says that there is no such path. */
 bool sv__mad_has_no_records(const uint8_t *mad);
 
-/* Of answers: 16 SLs to lanes; whether port of block is set for the i-th multicast LID; the SL. */
-sv_lanes sv__mad_lanes(const uint8_t *mad);
+/* Of answers: 16 SLs to VLs; whether port of block is set for the i-th multicast LID; the SL. */
+sv_sl2vl sv__mad_vls(const uint8_t *mad);
 uint16_t sv__mad_group_ports(const uint8_t *mad, unsigned i);
 unsigned sv__mad_path_sl(const uint8_t *mad);
 

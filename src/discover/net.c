@@ -28,7 +28,7 @@ enum { HAS_EXTENDED_SPEEDS = 1 << 14, HAS_GROUPS_TOP = 1 << 30, PORT_ACTIVE = 4 
 enum { VENDORS_FDR10 = 1 };
 
 struct scan {
-    sv__net *net;
+    sv__discover_net *net;
     ibnd_fabric_t *found;
     ibnd_node_t **nodes; /* [count]: by kind and GUID */
     size_t count;
@@ -120,9 +120,9 @@ static sv_status add_device(struct scan *s, const ibnd_node_t *n)
         return SV_NO_MEMORY;
     if (d.system_guid == 0)
         d.system_guid = d.guid;
-    if (n->numports < 1 || n->numports > SV__MOST_PORTS)
+    if (n->numports < 1 || n->numports > SV__MAX_PORTS)
         return sv__draft_fail(&s->draft, 0, "node \"%s\" has %d ports: 1 to %d can be numbered",
-                              d.name, n->numports, SV__MOST_PORTS);
+                              d.name, n->numports, SV__MAX_PORTS);
     if (d.kind == SV__SWITCH) {
         d.lid = unicast(n->smalid);
         d.lmc = n->smalmc;
@@ -149,11 +149,11 @@ static uint8_t speed_of(const uint8_t *info, const uint8_t *capable, const uint8
     return speed < sizeof plain ? plain[speed] : 0;
 }
 
-/* Data lanes from their code. */
-static uint8_t lanes_of(unsigned code)
+/* Data VLs from their code. */
+static uint8_t vls_of(unsigned code)
 {
-    static const uint8_t lanes[] = {0, 1, 2, 4, 8, 15};
-    return code < sizeof lanes ? lanes[code] : 0;
+    static const uint8_t vls[] = {0, 1, 2, 4, 8, 15};
+    return code < sizeof vls ? vls[code] : 0;
 }
 
 static sv_link link_of(const ibnd_port_t *p)
@@ -165,7 +165,7 @@ static sv_link link_of(const ibnd_port_t *p)
                      .width = sv_width_of_code(field(p->info, IB_PORT_LINK_WIDTH_ACTIVE_F)),
                      .speed =
                          speed_of(p->info, is_switch ? n->ports[0]->info : p->info, p->ext_info),
-                     .vls = lanes_of(field(p->info, IB_PORT_VL_CAP_F))};
+                     .vls = vls_of(field(p->info, IB_PORT_VL_CAP_F))};
 }
 
 static sv_status add_end(struct scan *s, uint32_t device, const ibnd_port_t *p)
@@ -219,14 +219,14 @@ static sv__way way_of(const ibnd_node_t *n)
 {
     sv__way way = {0};
     int hops = n->path_portid.drpath.cnt;
-    way.hops = (uint8_t)(hops < 0 ? 0 : hops > SV__MOST_HOPS ? SV__MOST_HOPS : hops);
+    way.hops = (uint8_t)(hops < 0 ? 0 : hops > SV__MAX_HOPS ? SV__MAX_HOPS : hops);
     memcpy(way.ports + 1, n->path_portid.drpath.p + 1, way.hops);
     return way;
 }
 
 static void note_switch(const struct scan *s, uint32_t i)
 {
-    sv__net *net = s->net;
+    sv__discover_net *net = s->net;
     const sv_fabric *f = net->fabric;
     const ibnd_node_t *n = node_of(s, f->switches[i].guid);
     unsigned top = field(n->switchinfo, IB_SW_LINEAR_FDB_TOP_F);
@@ -241,13 +241,13 @@ static void note_switch(const struct scan *s, uint32_t i)
         net->groups_top[i] = last >= SV__FIRST_MLID ? last - SV__FIRST_MLID + 1 : 0;
     SV_FOR_HOPS (f, (sv_node){i}, hop) {
         const ibnd_port_t *p = n->ports[f->port[hop->channel.i]];
-        net->lanes[hop->channel.i] = p == NULL ? 0 : lanes_of(field(p->info, IB_PORT_OPER_VLS_F));
+        net->vls[hop->channel.i] = p == NULL ? 0 : vls_of(field(p->info, IB_PORT_OPER_VLS_F));
     }
 }
 
 static void note_terminal(const struct scan *s, uint32_t t)
 {
-    sv__net *net = s->net;
+    sv__discover_net *net = s->net;
     const sv_fabric *f = net->fabric;
     sv_node v = {f->num_switches + t};
     const sv_terminal_info *about = &f->terminals[t];
@@ -257,7 +257,7 @@ static void note_terminal(const struct scan *s, uint32_t t)
     target->way = way_of(n);
     SV_FOR_HOPS (f, v, hop) {
         const ibnd_port_t *p = n->ports[about->port];
-        net->lanes[hop->channel.i] = p == NULL ? 0 : lanes_of(field(p->info, IB_PORT_OPER_VLS_F));
+        net->vls[hop->channel.i] = p == NULL ? 0 : vls_of(field(p->info, IB_PORT_OPER_VLS_F));
         if (own || !sv_is_switch(f, hop->to))
             continue;
         sv__way way = net->targets[hop->to.i].way;
@@ -268,15 +268,15 @@ static void note_terminal(const struct scan *s, uint32_t t)
 
 static sv_status note_nodes(const struct scan *s)
 {
-    sv__net *net = s->net;
+    sv__discover_net *net = s->net;
     const sv_fabric *f = net->fabric;
     net->targets = SV_ARENA_NEW(&net->arena, sv__target, sv_num_nodes(f));
     net->lft_top = SV_ARENA_NEW(&net->arena, uint16_t, f->num_switches);
     net->groups_top = SV_ARENA_NEW(&net->arena, uint32_t, f->num_switches);
     net->groups_told = SV_ARENA_NEW(&net->arena, bool, f->num_switches);
-    net->lanes = SV_ARENA_NEW(&net->arena, uint8_t, f->num_channels);
+    net->vls = SV_ARENA_NEW(&net->arena, uint8_t, f->num_channels);
     if (net->targets == NULL || net->lft_top == NULL || net->groups_top == NULL ||
-        net->groups_told == NULL || net->lanes == NULL)
+        net->groups_told == NULL || net->vls == NULL)
         return SV_NO_MEMORY;
     for (uint32_t i = 0; i < f->num_switches; i++)
         note_switch(s, i);
@@ -290,7 +290,8 @@ static sv_status note_nodes(const struct scan *s)
     return SV_OK;
 }
 
-sv_status sv__net_discover(sv__net *net, const sv__port *port, const sv_discover_options *o)
+sv_status sv__net_discover(sv__discover_net *net, const sv__port *port,
+                           const sv_discover_options *o)
 {
     struct scan s = {.net = net};
     struct ibnd_config config = {.max_smps = o->window,

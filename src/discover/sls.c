@@ -21,7 +21,7 @@
 enum { NO_PATH = SV_NO_SL - 1 };
 
 struct asking {
-    sv__net *net;
+    sv__discover_net *net;
     sv_routes *routes;
     sv_discovery *found;
     uint64_t failed, no_path;
@@ -72,7 +72,8 @@ static uint64_t count_pairs(const sv_fabric *f, const sv_routes *r)
     return sources == 0 ? 0 : destinations * (sources - 1);
 }
 
-sv_status sv__read_sls(sv__net *net, sv__window *window, sv_routes *routes, sv_discovery *found)
+sv_status sv__read_sls(sv__discover_net *net, sv__window *window, sv_routes *routes,
+                       sv_discovery *found)
 {
     struct asking a = {.net = net, .routes = routes, .found = found};
     uint64_t nodes = sv_num_nodes(net->fabric);

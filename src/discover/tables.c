@@ -1,5 +1,5 @@
 /*
- * tables.c: what is programmed into switches and adapters: forwarding tables, lanes, multicast.
+ * tables.c: what is programmed into switches and adapters: forwarding tables, VLs, multicast.
  *
  * Idea: everything is asked of all nodes in turn (the first block of every switch, then the second
  * of every switch, and so on): so the questions that are on the wire together go to different
@@ -9,11 +9,11 @@
  * - Forwarding tables: blocks of 64 LIDs up to the switch's LinearFDBTop, above which there are no
  *   entries, or the highest LID that anybody has.
  * - SL to VL: every pair of an in port (0: the switch itself) and an out port with a cable; one for
- *   a terminal. A port with one lane in operation has no choice, and is not asked.
+ *   a terminal. A port with one VL in operation has no choice, and is not asked.
  * - Multicast: blocks of 32 MLIDs × 16 ports up to the switch's MulticastFDBTop. Older switches do
  *   not tell that: they are asked until 256 MLIDs in a row were nobody's.
  *
- * A node that leaves a question unanswered is asked no more. Lanes of pairs of ports without cables
+ * A node that leaves a question unanswered is asked no more. VLs of pairs of ports without cables
  * are nobody's: they are taken to be like those of the first pair, so that most switches need one
  * table.
  *
@@ -27,18 +27,18 @@
 #include "discover/net.h"
 #include "formats/tables.h"
 
-enum { EMPTY_ROUNDS = 8, NAMED_AT_MOST = 10 };
+enum { EMPTY_ROUNDS = 8, NAMED_AT_MAX = 10 };
 
 struct reading {
-    sv__net *net;
+    sv__discover_net *net;
     const sv_fabric *fabric;
     sv_routes *routes;
     sv_discovery *found;
     uint32_t *by_lid;    /* [SV_LID_MAX + 1]: destination, or SV_NONE */
-    uint32_t last_table; /* of lanes: they are mostly alike */
+    uint32_t last_table; /* of VLs: they are mostly alike */
     uint64_t bad_ports;
-    uint32_t round;     /* of multicast: which 32 MLIDs */
-    bool lanes_missing; /* of a switch */
+    uint32_t round;   /* of multicast: which 32 MLIDs */
+    bool vls_missing; /* of a switch */
     bool round_used;
 };
 
@@ -49,7 +49,7 @@ static void note_silence(struct reading *r, sv_node v)
     if (r->net->targets[v.i].silent)
         return;
     r->net->targets[v.i].silent = true;
-    if (r->found->silent++ < NAMED_AT_MOST)
+    if (r->found->silent++ < NAMED_AT_MAX)
         sv_warn(r->net->ctx, "%s \"%s\" (0x%016llx) does not answer: its tables are not known",
                 sv_is_switch(r->fabric, v) ? "switch" : "adapter", sv_node_name(r->fabric, v),
                 (unsigned long long)sv_node_guid(r->fabric, v));
@@ -158,7 +158,7 @@ static sv_status read_lfts(struct reading *r, sv__window *window)
     return SV_OK;
 }
 
-/* ---- lanes ---- */
+/* ---- VLs ---- */
 
 /* The ports of a switch that packets come in or go out at: for the in ports, 0 stands before. */
 static uint32_t cabled(const struct reading *r, uint32_t s)
@@ -173,7 +173,7 @@ static unsigned cabled_port(const struct reading *r, uint32_t s, uint64_t i)
 
 /* Question i is pair i / nodes of a node: which in and out port that is; false: it has no more. */
 static bool pair_of(const struct reading *r, uint64_t i, sv_node *v, unsigned *in, unsigned *out,
-                    unsigned *lanes)
+                    unsigned *vls)
 {
     uint64_t pair = i / sv_num_nodes(r->fabric);
     v->i = (uint32_t)(i % sv_num_nodes(r->fabric));
@@ -187,45 +187,44 @@ static bool pair_of(const struct reading *r, uint64_t i, sv_node *v, unsigned *i
         *out = cabled_port(r, v->i, to);
         *in = from == 0 ? 0 : cabled_port(r, v->i, from - 1);
     }
-    *lanes =
-        r->net->lanes[r->fabric->hops[r->fabric->first[v->i] + (is_switch ? to : 0)].channel.i];
+    *vls = r->net->vls[r->fabric->hops[r->fabric->first[v->i] + (is_switch ? to : 0)].channel.i];
     return true;
 }
 
-static bool ask_lanes(void *user, uint64_t i, uint8_t *mad)
+static bool ask_vls(void *user, uint64_t i, uint8_t *mad)
 {
     const struct reading *r = user;
     sv_node v;
-    unsigned in, out, lanes;
-    if (!pair_of(r, i, &v, &in, &out, &lanes) || lanes == 1 || r->net->targets[v.i].silent)
+    unsigned in, out, vls;
+    if (!pair_of(r, i, &v, &in, &out, &vls) || vls == 1 || r->net->targets[v.i].silent)
         return false;
     sv__mad_ask_node(mad, &r->net->targets[v.i].way, SV__SL2VL_TABLE, in << 8 | out);
     return true;
 }
 
-static sv_status take_lanes(void *user, uint64_t i, const uint8_t *mad)
+static sv_status take_vls(void *user, uint64_t i, const uint8_t *mad)
 {
     struct reading *r = user;
     sv_routes *t = r->routes;
     sv_node v;
-    unsigned in, out, lanes;
-    if (!pair_of(r, i, &v, &in, &out, &lanes))
+    unsigned in, out, vls;
+    if (!pair_of(r, i, &v, &in, &out, &vls))
         return SV_OK;
     if (!is_good(r, v, mad)) {
-        r->lanes_missing |= sv_is_switch(r->fabric, v);
+        r->vls_missing |= sv_is_switch(r->fabric, v);
         return SV_OK;
     }
     r->found->sl2vl_tables++;
-    sv_lanes told = sv__mad_lanes(mad);
+    sv_sl2vl told = sv__mad_vls(mad);
     uint32_t table = r->last_table;
-    if (memcmp(&t->lane_tables[table], &told, sizeof told) != 0)
-        table = sv_routes_lane_table(r->net->ctx, t, &told);
+    if (memcmp(&t->vl_tables[table], &told, sizeof told) != 0)
+        table = sv_routes_sl2vl_table(r->net->ctx, t, &told);
     if (table == SV_NONE)
         return SV_NO_MEMORY;
     r->last_table = table;
     if (sv_is_switch(r->fabric, v))
-        return sv_routes_set_lanes(r->net->ctx, r->fabric, t, v, in, out, table);
-    t->lanes_of[v.i] = (uint16_t)table;
+        return sv_routes_set_sl2vl(r->net->ctx, r->fabric, t, v, in, out, table);
+    t->vls_of[v.i] = (uint16_t)table;
     return SV_OK;
 }
 
@@ -234,7 +233,7 @@ static void fill_unused(const struct reading *r, uint32_t s)
 {
     const sv_fabric *f = r->fabric;
     size_t ports = f->switches[s].ports + 1u;
-    uint16_t *held = r->routes->lanes_by_ports[s];
+    uint16_t *held = r->routes->sl2vl_by_port[s];
     uint64_t used[4] = {1};
     if (held == NULL)
         return;
@@ -247,23 +246,23 @@ static void fill_unused(const struct reading *r, uint32_t s)
                 held[in * ports + out] = usual;
 }
 
-static sv_status read_lanes(struct reading *r, sv__window *window)
+static sv_status read_vls(struct reading *r, sv__window *window)
 {
     const sv_fabric *f = r->fabric;
-    uint64_t most = 1;
+    uint64_t max = 1;
     for (uint32_t s = 0; s < f->num_switches; s++) {
         uint64_t ports = cabled(r, s);
-        most = ports * (ports + 1) > most ? ports * (ports + 1) : most;
+        max = ports * (ports + 1) > max ? ports * (ports + 1) : max;
     }
-    SV_TRY(run(r, window, "tables of lanes", most * sv_num_nodes(f), ask_lanes, take_lanes));
+    SV_TRY(run(r, window, "tables of VLs", max * sv_num_nodes(f), ask_vls, take_vls));
     for (uint32_t s = 0; s < f->num_switches; s++) {
-        r->lanes_missing |= r->net->targets[s].silent;
+        r->vls_missing |= r->net->targets[s].silent;
         fill_unused(r, s);
     }
-    sv__simplify_lanes(f, r->routes);
-    r->routes->lanes_known = !r->lanes_missing;
-    if (r->lanes_missing)
-        sv_warn(r->net->ctx, "lanes are not known of all switches, and so not written");
+    sv__simplify_vls(f, r->routes);
+    r->routes->sl2vl_known = !r->vls_missing;
+    if (r->vls_missing)
+        sv_warn(r->net->ctx, "VLs are not known of all switches, and so not written");
     return SV_OK;
 }
 
@@ -325,10 +324,10 @@ static sv_status read_groups(struct reading *r, sv__window *window)
 {
     const sv_fabric *f = r->fabric;
     uint32_t told = 0, room = 0, empty = 0;
-    unsigned most = 0;
+    unsigned max = 0;
     for (uint32_t s = 0; s < f->num_switches; s++) {
         uint32_t top = r->net->groups_top[s];
-        most = positions(r, s) > most ? positions(r, s) : most;
+        max = positions(r, s) > max ? positions(r, s) : max;
         room = top > room ? top : room;
         told = r->net->groups_told[s] && top > told ? top : told;
     }
@@ -336,7 +335,7 @@ static sv_status read_groups(struct reading *r, sv__window *window)
         if (empty >= EMPTY_ROUNDS && r->round * SV__MFT_BLOCK >= told)
             break;
         r->round_used = false;
-        SV_TRY(run(r, window, "multicast tables", (uint64_t)most * f->num_switches, ask_groups,
+        SV_TRY(run(r, window, "multicast tables", (uint64_t)max * f->num_switches, ask_groups,
                    take_groups));
         empty = r->round_used ? 0 : empty + 1;
     }
@@ -345,13 +344,14 @@ static sv_status read_groups(struct reading *r, sv__window *window)
     return SV_OK;
 }
 
-sv_status sv__read_tables(sv__net *net, sv__window *window, sv_routes *routes, sv_discovery *found)
+sv_status sv__read_tables(sv__discover_net *net, sv__window *window, sv_routes *routes,
+                          sv_discovery *found)
 {
     struct reading r = {.net = net, .fabric = net->fabric, .routes = routes, .found = found};
     SV_TRY(read_lfts(&r, window));
-    SV_TRY(read_lanes(&r, window));
+    SV_TRY(read_vls(&r, window));
     SV_TRY(read_groups(&r, window));
-    if (found->silent > NAMED_AT_MOST)
+    if (found->silent > NAMED_AT_MAX)
         sv_warn(net->ctx, "%u nodes in all do not answer", found->silent);
     return SV_OK;
 }

@@ -17,7 +17,7 @@
 
 #include "discover/net.h"
 
-enum { PHYSICAL_LINK_UP = 5, QUERY_PAIR = 1, QUIET_MS = 20, MOST_DRAINED = 4096 };
+enum { PHYSICAL_LINK_UP = 5, QUERY_PAIR = 1, QUIET_MS = 20, MAX_DRAINED = 4096 };
 
 /* Well-known numbers of the queue pair that all general services share. */
 static const unsigned services_qkey = 0x80010000;
@@ -152,7 +152,7 @@ static void drain(sv__port *port)
 {
     sv__answer answer;
     bool got = port->flying > 0;
-    for (int i = 0; got && i < MOST_DRAINED; i++)
+    for (int i = 0; got && i < MAX_DRAINED; i++)
         if (receive_datagram(port, QUIET_MS * UINT64_C(1000000), &answer, &got) != SV_OK)
             return;
 }
@@ -171,7 +171,7 @@ void sv__port_close(sv__port *port)
     *port = (sv__port){.ctx = port->ctx, .descriptor = -1, .directed = -1, .sa = -1};
 }
 
-sv__wire sv__port_wire(sv__port *port)
+sv__discover_wire sv__port_wire(sv__port *port)
 {
-    return (sv__wire){.user = port, .send = send_datagram, .receive = receive_datagram};
+    return (sv__discover_wire){.user = port, .send = send_datagram, .receive = receive_datagram};
 }

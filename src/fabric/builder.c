@@ -13,7 +13,9 @@
 
 #include "base/array.h"
 #include "base/map.h"
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 
 struct cable {
     uint32_t node[2]; /* terminals have TERMINAL set until finishing */
@@ -22,11 +24,11 @@ struct cable {
 };
 
 #define TERMINAL UINT32_C(0x80000000)
-enum { MOST_CABLES = 1 << 29 };
+enum { MAX_CABLES = 1 << 29 };
 
 struct sv_builder {
     sv_ctx *ctx;
-    sv__store *store;
+    sv_pool *store;
     sv_status status; /* of the first failing call */
     SV_ARRAY(sv_switch_info) switches;
     SV_ARRAY(sv_adapter_info) adapters;
@@ -42,7 +44,7 @@ sv_builder *sv_builder_new(sv_ctx *ctx)
     if (builder == NULL)
         return NULL;
     builder->ctx = ctx;
-    builder->store = sv__store_new(ctx, NULL);
+    builder->store = sv__pool_new(ctx, NULL);
     if (builder->store == NULL) {
         sv_release(ctx, builder);
         return NULL;
@@ -62,7 +64,7 @@ void sv_builder_free(sv_builder *builder)
     sv_array_release(ctx, &builder->cables);
     sv_array_release(ctx, &builder->links);
     sv_map_release(&builder->link_index);
-    sv__store_drop(builder->store);
+    sv__pool_drop(builder->store);
     sv_release(ctx, builder);
 }
 
@@ -71,7 +73,7 @@ static const char *keep_name(sv_builder *builder, const char *name)
     if (name == NULL)
         name = "";
     size_t length = strlen(name);
-    char *copy = SV_STORE_NEW(builder->store, builder->ctx, char, length + 1);
+    char *copy = SV_POOL_NEW(builder->store, builder->ctx, char, length + 1);
     if (copy != NULL)
         memcpy(copy, name, length);
     return copy;
@@ -172,8 +174,8 @@ sv_status sv_builder_add_cable(sv_builder *builder, sv_end a, sv_end b, const sv
         status = cable_end(builder, b, &cable.node[1]);
     if (status == SV_OK)
         status = link_number(builder, link, &cable.link);
-    if (status == SV_OK && builder->cables.length >= MOST_CABLES)
-        status = sv_fail(builder->ctx, SV_UNSUPPORTED, "more than %d cables", MOST_CABLES);
+    if (status == SV_OK && builder->cables.length >= MAX_CABLES)
+        status = sv_fail(builder->ctx, SV_UNSUPPORTED, "more than %d cables", MAX_CABLES);
     if (status == SV_OK)
         status = sv_array_push(builder->ctx, &builder->cables, cable);
     return status == SV_OK ? SV_OK : latch(builder, status);
@@ -259,14 +261,14 @@ struct graph {
 
 static sv_status graph_alloc(sv_builder *builder, struct graph *graph, uint32_t channels)
 {
-    sv__store *store = builder->store;
+    sv_pool *store = builder->store;
     sv_ctx *ctx = builder->ctx;
-    graph->hops = SV_STORE_NEW(store, ctx, sv_hop, channels);
-    graph->tail = SV_STORE_NEW(store, ctx, sv_node, channels);
-    graph->head = SV_STORE_NEW(store, ctx, sv_node, channels);
-    graph->reverse = SV_STORE_NEW(store, ctx, sv_channel, channels);
-    graph->port = SV_STORE_NEW(store, ctx, uint16_t, channels);
-    graph->link = SV_STORE_NEW(store, ctx, uint16_t, channels);
+    graph->hops = SV_POOL_NEW(store, ctx, sv_hop, channels);
+    graph->tail = SV_POOL_NEW(store, ctx, sv_node, channels);
+    graph->head = SV_POOL_NEW(store, ctx, sv_node, channels);
+    graph->reverse = SV_POOL_NEW(store, ctx, sv_channel, channels);
+    graph->port = SV_POOL_NEW(store, ctx, uint16_t, channels);
+    graph->link = SV_POOL_NEW(store, ctx, uint16_t, channels);
     bool all = graph->hops != NULL && graph->tail != NULL && graph->head != NULL &&
                graph->reverse != NULL && graph->port != NULL && graph->link != NULL;
     return all ? SV_OK : SV_NO_MEMORY;
@@ -298,7 +300,7 @@ static sv_status graph_fill(sv_builder *builder, const struct graph *graph, cons
 /* Moves a builder array into the store. */
 static void *keep(sv_builder *builder, const void *at, size_t length, size_t size)
 {
-    void *kept = sv__store_alloc(builder->store, builder->ctx, length, size);
+    void *kept = sv__pool_alloc(builder->store, builder->ctx, length, size);
     if (kept != NULL && length > 0)
         memcpy(kept, at, length * size);
     return kept;
@@ -309,7 +311,7 @@ static sv_status fill(sv_builder *builder, sv_arena *scratch, sv_fabric *f)
     sv_ctx *ctx = builder->ctx;
     uint32_t channels = 2 * (uint32_t)builder->cables.length, *sorted;
     size_t nodes = builder->switches.length + builder->terminals.length;
-    uint32_t *first = SV_STORE_NEW(builder->store, ctx, uint32_t, nodes + 1);
+    uint32_t *first = SV_POOL_NEW(builder->store, ctx, uint32_t, nodes + 1);
     uint32_t *place = SV_ARENA_NEW(scratch, uint32_t, channels);
     struct graph graph;
     if (first == NULL || place == NULL)
@@ -357,7 +359,7 @@ sv_status sv_builder_finish(sv_builder *builder, sv_fabric **fabric)
     sv_arena_init(&scratch, builder->ctx);
     sv_fabric *f = NULL;
     if (status == SV_OK) {
-        f = SV_STORE_NEW(builder->store, builder->ctx, sv_fabric, 1);
+        f = SV_POOL_NEW(builder->store, builder->ctx, sv_fabric, 1);
         status = f == NULL ? SV_NO_MEMORY : fill(builder, &scratch, f);
     }
     sv_arena_release(&scratch);

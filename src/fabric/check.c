@@ -7,7 +7,9 @@
  *
  * Cost: linear in nodes, channels and ports.
  */
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 
 struct checker {
     sv_ctx *ctx;

@@ -63,7 +63,7 @@ struct likeness {
 
 /* Goes over all leaves that share neighbours with a switch: counts (or forgets) how many. */
 static uint32_t share_neighbours(const sv_fabric *f, sv_node s, const uint32_t *level,
-                                 const struct likeness *like, bool forget, uint32_t *most)
+                                 const struct likeness *like, bool forget, uint32_t *max)
 {
     uint32_t neighbours = 0;
     SV_FOR_HOPS (f, s, hop) {
@@ -81,7 +81,7 @@ static uint32_t share_neighbours(const sv_fabric *f, sv_node s, const uint32_t *
                 like->seen_from[leaf] = SV_NONE;
             } else if (like->seen_from[leaf] != via) {
                 like->seen_from[leaf] = via;
-                *most = ++like->count[leaf] > *most ? like->count[leaf] : *most;
+                *max = ++like->count[leaf] > *max ? like->count[leaf] : *max;
             }
         }
     }
@@ -92,9 +92,9 @@ static uint32_t share_neighbours(const sv_fabric *f, sv_node s, const uint32_t *
 static bool looks_like_leaf(const sv_fabric *f, sv_node s, const uint32_t *level,
                             const struct likeness *like)
 {
-    uint32_t most = 0, neighbours = share_neighbours(f, s, level, like, false, &most);
-    share_neighbours(f, s, level, like, true, &most);
-    return 2 * most > neighbours;
+    uint32_t max = 0, neighbours = share_neighbours(f, s, level, like, false, &max);
+    share_neighbours(f, s, level, like, true, &max);
+    return 2 * max > neighbours;
 }
 
 uint32_t *sv_switch_levels(sv_arena *arena, const sv_fabric *f, uint32_t *highest)

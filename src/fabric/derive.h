@@ -41,7 +41,7 @@ bool sv_levels_above(sv_arena *arena, const sv_fabric *fabric, uint32_t *level, 
 uint32_t sv_flood(const sv_fabric *fabric, sv_node from, bool switches_only, uint64_t *seen,
                   uint32_t *stack);
 
-/* The lanes of a cable that InfiniBand's LinkWidthActive stands for; 0 if nothing. */
+/* The VLs of a cable that InfiniBand's LinkWidthActive stands for; 0 if nothing. */
 static inline uint8_t sv_width_of_code(unsigned code)
 {
     switch (code) {

@@ -14,7 +14,9 @@
 
 #include "base/array.h"
 #include "fabric/derive.h"
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 
 struct differ {
     sv_ctx *ctx;
@@ -233,13 +235,13 @@ static sv_status diff_all(struct differ *d, sv_arena *scratch)
 /* Puts the collected changes into an object of their own. */
 static sv_status hand_over(struct differ *d, sv_diff **diff)
 {
-    sv__store *store = sv__store_new(d->ctx, NULL);
+    sv_pool *store = sv__pool_new(d->ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
-    sv_diff *result = SV_STORE_NEW(store, d->ctx, sv_diff, 1);
-    sv_change *changes = SV_STORE_NEW(store, d->ctx, sv_change, d->changes.length);
+    sv_diff *result = SV_POOL_NEW(store, d->ctx, sv_diff, 1);
+    sv_change *changes = SV_POOL_NEW(store, d->ctx, sv_change, d->changes.length);
     if (result == NULL || changes == NULL) {
-        sv__store_drop(store);
+        sv__pool_drop(store);
         return SV_NO_MEMORY;
     }
     if (d->changes.length > 0)
@@ -270,5 +272,5 @@ sv_status sv_fabric_diff(sv_ctx *ctx, const sv_fabric *old_fabric, const sv_fabr
 void sv_diff_free(sv_diff *diff)
 {
     if (diff != NULL)
-        sv__store_drop(diff->store);
+        sv__pool_drop(diff->store);
 }

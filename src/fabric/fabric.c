@@ -3,7 +3,9 @@
  *
  * Cost: O(1), but for sv_channel_at, which searches a node's ports.
  */
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 
 sv_channel sv_channel_at(const sv_fabric *f, sv_node v, unsigned port)
 {
@@ -55,7 +57,7 @@ const char *sv_role_name(sv_role role)
 
 uint32_t sv_link_mbit(const sv_link *link)
 {
-    /* Of one lane, after 8b/10b (SDR to QDR) or 64b/66b coding. */
+    /* Of one VL, after 8b/10b (SDR to QDR) or 64b/66b coding. */
     static const uint32_t mbit[SV_SPEED_COUNT] = {0,     2000,  4000,  8000,   10000,
                                                   13636, 25000, 50000, 100000, 200000};
     return link->speed < SV_SPEED_COUNT ? mbit[link->speed] * link->width : 0;
@@ -64,5 +66,5 @@ uint32_t sv_link_mbit(const sv_link *link)
 void sv_fabric_free(sv_fabric *fabric)
 {
     if (fabric != NULL)
-        sv__store_drop(fabric->store);
+        sv__pool_drop(fabric->store);
 }

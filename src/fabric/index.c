@@ -14,7 +14,9 @@
 
 #include "base/map.h"
 #include "fabric/derive.h"
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 
 #define AMBIGUOUS (SV_ABSENT - 1)
 

@@ -11,19 +11,21 @@
  */
 #include <string.h>
 
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 
 sv_mask *sv_mask_new(sv_ctx *ctx, const sv_fabric *fabric)
 {
-    sv__store *store = sv__store_new(ctx, NULL);
+    sv_pool *store = sv__pool_new(ctx, NULL);
     if (store == NULL)
         return NULL;
-    sv_mask *mask = SV_STORE_NEW(store, ctx, sv_mask, 1);
+    sv_mask *mask = SV_POOL_NEW(store, ctx, sv_mask, 1);
     uint64_t *nodes = sv_bitset_new(&store->arena, sv_num_nodes(fabric));
     uint64_t *channels = sv_bitset_new(&store->arena, fabric->num_channels);
     if (mask == NULL || nodes == NULL || channels == NULL) {
         sv_fail(ctx, SV_NO_MEMORY, "out of memory");
-        sv__store_drop(store);
+        sv__pool_drop(store);
         return NULL;
     }
     *mask = (sv_mask){nodes, channels, sv_num_nodes(fabric), fabric->num_channels, store};
@@ -33,7 +35,7 @@ sv_mask *sv_mask_new(sv_ctx *ctx, const sv_fabric *fabric)
 void sv_mask_free(sv_mask *mask)
 {
     if (mask != NULL)
-        sv__store_drop(mask->store);
+        sv__pool_drop(mask->store);
 }
 
 void sv_mask_node(sv_mask *mask, sv_node v)
@@ -48,7 +50,7 @@ void sv_mask_cable(sv_mask *mask, const sv_fabric *fabric, sv_channel c)
 }
 
 /* The union of two sets, the second of which may be NULL. */
-static uint64_t *joined(sv__store *store, size_t bits, const uint64_t *a, const uint64_t *b)
+static uint64_t *joined(sv_pool *store, size_t bits, const uint64_t *a, const uint64_t *b)
 {
     uint64_t *set = sv_bitset_new(&store->arena, bits);
     if (set != NULL)
@@ -93,19 +95,19 @@ static void list_hops(const sv_fabric *f, const uint64_t *channels, uint32_t *fi
 }
 
 static sv_status mask_into(sv_ctx *ctx, const sv_fabric *fabric, const sv_mask *mask,
-                           sv__store *store, sv_fabric **result)
+                           sv_pool *store, sv_fabric **result)
 {
     uint32_t nodes = sv_num_nodes(fabric);
     uint64_t *dead_nodes = joined(store, nodes, mask->nodes, fabric->dead_nodes);
     uint64_t *dead_channels =
         joined(store, fabric->num_channels, mask->channels, fabric->dead_channels);
-    sv_fabric *f = SV_STORE_NEW(store, ctx, sv_fabric, 1);
+    sv_fabric *f = SV_POOL_NEW(store, ctx, sv_fabric, 1);
     if (dead_nodes == NULL || dead_channels == NULL || f == NULL)
         return sv_fail(ctx, SV_NO_MEMORY, "out of memory");
     spread(fabric, dead_nodes, dead_channels);
     uint32_t live = count_live(dead_channels, 0, fabric->num_channels);
-    uint32_t *first = SV_STORE_NEW(store, ctx, uint32_t, (size_t)nodes + 1);
-    sv_hop *hops = SV_STORE_NEW(store, ctx, sv_hop, live);
+    uint32_t *first = SV_POOL_NEW(store, ctx, uint32_t, (size_t)nodes + 1);
+    sv_hop *hops = SV_POOL_NEW(store, ctx, sv_hop, live);
     if (first == NULL || hops == NULL)
         return SV_NO_MEMORY;
     list_hops(fabric, dead_channels, first, hops);
@@ -127,25 +129,25 @@ sv_status sv_fabric_mask(sv_ctx *ctx, const sv_fabric *fabric, const sv_mask *ma
 {
     if (mask->num_nodes != sv_num_nodes(fabric) || mask->num_channels != fabric->num_channels)
         return sv_fail(ctx, SV_BAD_INPUT, "a mask made for another fabric");
-    sv__store *store = sv__store_new(ctx, fabric->store);
+    sv_pool *store = sv__pool_new(ctx, fabric->store);
     if (store == NULL)
         return SV_NO_MEMORY;
     sv_status status = mask_into(ctx, fabric, mask, store, result);
     if (status != SV_OK)
-        sv__store_drop(store);
+        sv__pool_drop(store);
     return status;
 }
 
 sv_status sv_fabric_with_roles(sv_ctx *ctx, const sv_fabric *fabric, const sv_role *roles,
                                sv_fabric **result)
 {
-    sv__store *store = sv__store_new(ctx, fabric->store);
+    sv_pool *store = sv__pool_new(ctx, fabric->store);
     if (store == NULL)
         return SV_NO_MEMORY;
-    sv_fabric *f = SV_STORE_NEW(store, ctx, sv_fabric, 1);
-    sv_terminal_info *terminals = SV_STORE_NEW(store, ctx, sv_terminal_info, fabric->num_terminals);
+    sv_fabric *f = SV_POOL_NEW(store, ctx, sv_fabric, 1);
+    sv_terminal_info *terminals = SV_POOL_NEW(store, ctx, sv_terminal_info, fabric->num_terminals);
     if (f == NULL || terminals == NULL) {
-        sv__store_drop(store);
+        sv__pool_drop(store);
         return SV_NO_MEMORY;
     }
     *f = *fabric;

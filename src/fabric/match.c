@@ -16,7 +16,9 @@
 
 #include "base/map.h"
 #include "fabric/derive.h"
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 
 enum kind { SWITCHES, ADAPTERS };
 
@@ -247,17 +249,17 @@ static sv_status match_all(struct matcher *m, sv_arena *scratch, const sv_fabric
 sv_status sv_match_new(sv_ctx *ctx, const sv_fabric *old_fabric, const sv_fabric *new_fabric,
                        sv_match_by by, sv_match **result)
 {
-    sv__store *store = sv__store_new(ctx, NULL);
+    sv_pool *store = sv__pool_new(ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
     sv_status status = SV_NO_MEMORY;
-    sv_match *match = SV_STORE_NEW(store, ctx, sv_match, 1);
+    sv_match *match = SV_POOL_NEW(store, ctx, sv_match, 1);
     if (match != NULL) {
         match->store = store;
-        match->switches = SV_STORE_NEW(store, ctx, uint32_t, old_fabric->num_switches);
-        match->adapters = SV_STORE_NEW(store, ctx, uint32_t, old_fabric->num_adapters);
-        match->terminals = SV_STORE_NEW(store, ctx, uint32_t, old_fabric->num_terminals);
-        match->channels = SV_STORE_NEW(store, ctx, uint32_t, old_fabric->num_channels);
+        match->switches = SV_POOL_NEW(store, ctx, uint32_t, old_fabric->num_switches);
+        match->adapters = SV_POOL_NEW(store, ctx, uint32_t, old_fabric->num_adapters);
+        match->terminals = SV_POOL_NEW(store, ctx, uint32_t, old_fabric->num_terminals);
+        match->channels = SV_POOL_NEW(store, ctx, uint32_t, old_fabric->num_channels);
         if (match->switches != NULL && match->adapters != NULL && match->terminals != NULL &&
             match->channels != NULL) {
             struct matcher m = {.ctx = ctx, .by = by};
@@ -270,12 +272,12 @@ sv_status sv_match_new(sv_ctx *ctx, const sv_fabric *old_fabric, const sv_fabric
     if (status == SV_OK)
         *result = match;
     else
-        sv__store_drop(store);
+        sv__pool_drop(store);
     return status;
 }
 
 void sv_match_free(sv_match *match)
 {
     if (match != NULL)
-        sv__store_drop(match->store);
+        sv__pool_drop(match->store);
 }

@@ -9,7 +9,9 @@
 #include <stdio.h>
 
 #include "base/map.h"
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 
 struct watcher {
     sv_ctx *ctx;

@@ -12,7 +12,7 @@
  * Source: thesis 4.2 (fail in place: only critical failures are repaired), 4.1 (Weibull).
  */
 #include <math.h>
-#include <selvage/failures.h>
+#include <selvage/faults.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -190,8 +190,8 @@ sv_status sv_faults_age(sv_ctx *ctx, const sv_fabric *fabric, const sv_failure_m
                         double years, uint64_t seed, sv_mask *mask, sv_fault_report *report)
 {
     struct ageing a = {.ctx = ctx, .f = fabric};
-    if (!(years >= 0 && years <= SV__MOST_YEARS))
-        return sv_refuse(ctx, "years are from 0 to %g, not %g", SV__MOST_YEARS, years);
+    if (!(years >= 0 && years <= SV__MAX_YEARS))
+        return sv_refuse(ctx, "years are from 0 to %g, not %g", SV__MAX_YEARS, years);
     if (!sv__failure_model_good(model))
         return sv_fail(ctx, SV_BAD_INPUT, "a number of the failure model is out of its bounds");
     sv_arena_init(&a.arena, ctx);

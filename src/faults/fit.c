@@ -20,16 +20,16 @@
  * interval. Cost: O(failures) a step, some hundred steps.
  */
 #include <math.h>
-#include <selvage/failures.h>
+#include <selvage/faults.h>
 
 #include "base/arena.h"
 #include "faults/model.h"
-#include "faults/times.h"
+#include "text/times.h"
 
 /* Standard deviations on both sides of the middle that hold 95 %. */
 #define NORMAL_95 1.959963984540054
 
-enum { LEAST_SAMPLE = 3, STEPS = 200 };
+enum { MIN_SAMPLE = 3, STEPS = 200 };
 
 struct fitting {
     sv_ctx *ctx;
@@ -86,12 +86,12 @@ static sv_estimate estimate_rate(uint64_t failures, double part_years)
 static sv_estimate estimate_shape(const double *times, uint64_t count, double end, bool last_ends)
 {
     double sum = 0;
-    if (count < LEAST_SAMPLE)
+    if (count < MIN_SAMPLE)
         return (sv_estimate){0};
     for (uint64_t i = 0; i < count; i++)
         sum += log(end / times[i]);
     double n = (double)count, shape = n / sum;
-    if (!(shape >= SV__LEAST_SHAPE && shape <= SV__MOST_SHAPE))
+    if (!(shape >= SV__MIN_SHAPE && shape <= SV__MAX_SHAPE))
         return (sv_estimate){0};
     uint64_t m = count - last_ends;
     return (sv_estimate){true, shape, shape * gamma_quantile(m, 0.025) / n,
@@ -114,7 +114,7 @@ static void power_sums(const double *logs, uint64_t count, double k, double sums
 static sv_estimate weibull_shape(const double *logs, uint64_t count, bool censored)
 {
     uint64_t ended = count - censored;
-    double mean = 0, sums[3], low = SV__LEAST_SHAPE, high = SV__MOST_SHAPE, r = (double)ended;
+    double mean = 0, sums[3], low = SV__MIN_SHAPE, high = SV__MAX_SHAPE, r = (double)ended;
     for (uint64_t i = 0; i < ended; i++)
         mean += logs[i] / r;
     power_sums(logs, count, high, sums);
@@ -143,22 +143,22 @@ static sv_estimate weibull_shape(const double *logs, uint64_t count, bool censor
 static sv_estimate estimate_between(struct fitting *x, uint64_t count, double end)
 {
     static const double second = 1.0 / 3600;
-    double most = second;
+    double max = second;
     uint64_t used = 0;
-    if (count < LEAST_SAMPLE + 1)
+    if (count < MIN_SAMPLE + 1)
         return (sv_estimate){0};
     for (uint64_t i = 1; i < count; i++) {
         double space = fmax(x->times[i] - x->times[i - 1], second);
         x->logs[used++] = space;
-        most = fmax(most, space);
+        max = fmax(max, space);
     }
     bool censored = end - x->times[count - 1] > second;
     if (censored) {
         x->logs[used++] = end - x->times[count - 1];
-        most = fmax(most, x->logs[used - 1]);
+        max = fmax(max, x->logs[used - 1]);
     }
     for (uint64_t i = 0; i < used; i++)
-        x->logs[i] = log(x->logs[i] / most); /* so that no power overflows */
+        x->logs[i] = log(x->logs[i] / max); /* so that no power overflows */
     return weibull_shape(x->logs, used, censored);
 }
 
@@ -222,7 +222,7 @@ static sv_status make_model(struct fitting *x)
     fit->model.over = fit->years;
     for (unsigned k = 0; k < SV_FAILURE_PARTS; k++) {
         fit->model.of[k] = (sv_failure_rate){-expm1(-fit->of[k].annual.value), shape};
-        if (fit->model.of[k].annual > SV__MOST_ANNUAL)
+        if (fit->model.of[k].annual > SV__MAX_ANNUAL)
             return sv_fail(x->ctx, SV_INFEASIBLE,
                            "%llu failures of %llu %ss in %.3g years: more than a model can hold",
                            (unsigned long long)fit->of[k].failures,
@@ -252,10 +252,10 @@ static sv_status observe(struct fitting *x)
     x->last_ends = !request->has_end && !(request->span_hours > 0);
     if (!(fit->years > 0))
         return sv_fail(x->ctx, SV_BAD_INPUT, "the observation ends before it begins");
-    if (fit->years < SV__LEAST_OVER || fit->years > SV__MOST_YEARS)
+    if (fit->years < SV__MIN_OVER || fit->years > SV__MAX_YEARS)
         return sv_fail(x->ctx, SV_BAD_INPUT,
                        "an observation of %.3g years: from %g to %g can be fitted", fit->years,
-                       SV__LEAST_OVER, SV__MOST_YEARS);
+                       SV__MIN_OVER, SV__MAX_YEARS);
     return SV_OK;
 }
 

@@ -320,15 +320,15 @@ sv_status sv_faults_cut_off(sv_ctx *ctx, const sv_fabric *fabric, uint32_t *term
     sv_arena arena;
     sv_arena_init(&arena, ctx);
     uint64_t *seen = sv_bitset_new(&arena, sv_num_nodes(fabric));
-    uint32_t *stack = SV_ARENA_NEW(&arena, uint32_t, sv_num_nodes(fabric)), most = 0;
+    uint32_t *stack = SV_ARENA_NEW(&arena, uint32_t, sv_num_nodes(fabric)), max = 0;
     sv_status status = seen == NULL || stack == NULL ? SV_NO_MEMORY : SV_OK;
     for (uint32_t v = fabric->num_switches; status == SV_OK && v < sv_num_nodes(fabric); v++)
         if (sv_node_alive(fabric, (sv_node){v}) && !sv_bit(seen, v)) {
             uint32_t size = sv_flood(fabric, (sv_node){v}, false, seen, stack);
-            most = size > most ? size : most;
+            max = size > max ? size : max;
         }
     if (status == SV_OK)
-        *terminals = fabric->live_terminals - most;
+        *terminals = fabric->live_terminals - max;
     sv_arena_release(&arena);
     return status;
 }

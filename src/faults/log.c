@@ -9,14 +9,14 @@
  * Invariants: times ascend; all are dates, or all are numbers.
  * Cost: linear, and sorting.
  */
-#include <selvage/failures.h>
+#include <selvage/faults.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/file.h"
-#include "fabric/store.h"
-#include "faults/times.h"
+#include "base/pool.h"
+#include "text/times.h"
 
 /* A line: a failure, and what sorting needs to know of it. */
 struct entry {
@@ -166,13 +166,13 @@ static sv_status make_log(struct reader *r, sv_failure_log **log)
 {
     size_t length = r->entries.length;
     struct entry *entries = r->entries.at;
-    sv__store *store = sv__store_new(r->ctx, NULL);
+    sv_pool *store = sv__pool_new(r->ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
-    sv_failure_log *made = SV_STORE_NEW(store, r->ctx, sv_failure_log, 1);
-    sv_failure *at = SV_STORE_NEW(store, r->ctx, sv_failure, length + 1);
+    sv_failure_log *made = SV_POOL_NEW(store, r->ctx, sv_failure_log, 1);
+    sv_failure *at = SV_POOL_NEW(store, r->ctx, sv_failure, length + 1);
     if (made == NULL || at == NULL) {
-        sv__store_drop(store);
+        sv__pool_drop(store);
         return SV_NO_MEMORY;
     }
     if (length > 0) {
@@ -211,7 +211,7 @@ sv_status sv_failure_log_load(sv_ctx *ctx, const char *path, sv_failure_log **lo
 void sv_failure_log_free(sv_failure_log *log)
 {
     if (log != NULL)
-        sv__store_drop(log->store);
+        sv__pool_drop(log->store);
 }
 
 /* ---- moments besides ---- */

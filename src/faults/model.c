@@ -10,13 +10,13 @@
  * Cost: O(length).
  */
 #include <math.h>
-#include <selvage/failures.h>
+#include <selvage/faults.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "faults/model.h"
-#include "faults/times.h"
+#include "text/times.h"
 
 const char *sv_failure_kind_name(sv_failure_kind kind)
 {
@@ -113,15 +113,15 @@ static sv_status set(sv_ctx *ctx, struct draft *draft, unsigned key, sv_span tex
     bool number = sv__scan_plain(&scan, &value);
     if (key < SHAPE) {
         if (!number || !sv_scan_char(&scan, '%') || !sv_scan_done(&scan) ||
-            value > 100 * SV__MOST_ANNUAL)
+            value > 100 * SV__MAX_ANNUAL)
             return sv_refuse(ctx, "%s is a share a year from 0%% to %g%%, not '%.*s'", keys[key],
-                             100 * SV__MOST_ANNUAL, SV_SPAN(text));
+                             100 * SV__MAX_ANNUAL, SV_SPAN(text));
     } else {
-        double least = key == OVER ? SV__LEAST_OVER : SV__LEAST_SHAPE;
-        double most = key == OVER ? SV__MOST_YEARS : SV__MOST_SHAPE;
-        if (!number || !sv_scan_done(&scan) || value < least || value > most)
-            return sv_refuse(ctx, "%s is a number from %g to %g, not '%.*s'", keys[key], least,
-                             most, SV_SPAN(text));
+        double min = key == OVER ? SV__MIN_OVER : SV__MIN_SHAPE;
+        double max = key == OVER ? SV__MAX_YEARS : SV__MAX_SHAPE;
+        if (!number || !sv_scan_done(&scan) || value < min || value > max)
+            return sv_refuse(ctx, "%s is a number from %g to %g, not '%.*s'", keys[key], min, max,
+                             SV_SPAN(text));
     }
     put(&draft->model, key, value);
     return SV_OK;
@@ -254,11 +254,11 @@ void sv_failure_model_text(const sv_failure_model *model, char *text)
 
 bool sv__failure_model_good(const sv_failure_model *model)
 {
-    bool good = model->over >= SV__LEAST_OVER && model->over <= SV__MOST_YEARS;
+    bool good = model->over >= SV__MIN_OVER && model->over <= SV__MAX_YEARS;
     for (int k = 0; k < SV_FAILURE_PARTS; k++)
         good = good && model->of[k].annual >= 0 &&
-               model->of[k].annual <= SV__MOST_ANNUAL + 1e-9 && /* rounding */
-               model->of[k].shape >= SV__LEAST_SHAPE && model->of[k].shape <= SV__MOST_SHAPE;
+               model->of[k].annual <= SV__MAX_ANNUAL + 1e-9 && /* rounding */
+               model->of[k].shape >= SV__MIN_SHAPE && model->of[k].shape <= SV__MAX_SHAPE;
     return good;
 }
 

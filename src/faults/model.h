@@ -4,14 +4,14 @@
 #ifndef SV_FAULTS_MODEL_H
 #define SV_FAULTS_MODEL_H
 
-#include <selvage/failures.h>
+#include <selvage/faults.h>
 
 /* Bounds of a model's numbers. */
-#define SV__MOST_ANNUAL 0.999
-#define SV__LEAST_SHAPE 0.01
-#define SV__MOST_SHAPE  100.0
-#define SV__LEAST_OVER  0.001
-#define SV__MOST_YEARS  1000.0
+#define SV__MAX_ANNUAL 0.999
+#define SV__MIN_SHAPE  0.01
+#define SV__MAX_SHAPE  100.0
+#define SV__MIN_OVER   0.001
+#define SV__MAX_YEARS  1000.0
 
 /* Whether all numbers are within their bounds. */
 bool sv__failure_model_good(const sv_failure_model *model);

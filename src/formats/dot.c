@@ -12,7 +12,7 @@
 #include "fabric/derive.h"
 #include "formats/formats.h"
 
-enum { MOST_DRAWN_TERMINALS = 64 };
+enum { MAX_DRAWN_TERMINALS = 64 };
 
 /* GraphViz wants UTF-8 and its quotes escaped; what is neither is shown as '?'. */
 static void write_quoted(sv_text *out, const char *text)
@@ -110,7 +110,7 @@ sv_status sv__write_dot(sv_text *out, const sv_fabric *f)
         sv_arena_release(&arena);
         return SV_NO_MEMORY;
     }
-    bool hosts = f->live_terminals <= MOST_DRAWN_TERMINALS;
+    bool hosts = f->live_terminals <= MAX_DRAWN_TERMINALS;
     sv_text_print(out, "// %u switches, %u terminals; draw with: %s -Tsvg\n", f->live_switches,
                   f->live_terminals, highest > 0 ? "dot" : "neato");
     sv_text_print(out, "graph fabric {\n  node [shape=box fontsize=10]\n  overlap=false\n"

@@ -85,10 +85,10 @@ uint32_t sv__draft_find(const sv__draft *draft, sv_span id)
 sv_status sv__draft_add_end(sv__draft *draft, const sv__draft_end *end)
 {
     const sv__draft_device *device = &draft->devices.at[end->device];
-    uint16_t most = device->ports == 0 ? SV__MOST_PORTS : device->ports;
-    if (end->port < 1 || end->port > most)
+    uint16_t max = device->ports == 0 ? SV__MAX_PORTS : device->ports;
+    if (end->port < 1 || end->port > max)
         return sv__draft_fail(draft, end->line, "port %u of \"%.*s\", which has ports 1 to %u",
-                              end->port, SV_SPAN(device->id), most);
+                              end->port, SV_SPAN(device->id), max);
     sv__draft_end kept = *end;
     kept.remote.at = sv__draft_text(draft, end->remote);
     if (kept.remote.at == NULL)
@@ -152,10 +152,10 @@ static sv_status resolve(struct build *b, uint32_t e)
     if (b->remote[e] == SV_ABSENT)
         return sv__draft_fail(draft, end->line, "unknown node \"%.*s\"", SV_SPAN(end->remote));
     const sv__draft_device *other = &draft->devices.at[b->remote[e]];
-    uint16_t most = other->ports == 0 ? SV__MOST_PORTS : other->ports;
-    if (end->remote_port < 1 || end->remote_port > most)
+    uint16_t max = other->ports == 0 ? SV__MAX_PORTS : other->ports;
+    if (end->remote_port < 1 || end->remote_port > max)
         return sv__draft_fail(draft, end->line, "port %u of \"%.*s\", which has ports 1 to %u",
-                              end->remote_port, SV_SPAN(end->remote), most);
+                              end->remote_port, SV_SPAN(end->remote), max);
     uint64_t key = (uint64_t)b->remote[e] << 16 | end->remote_port;
     b->partner[e] = sv_map_get(&draft->ports, key);
     if (b->partner[e] == e)

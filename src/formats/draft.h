@@ -18,7 +18,7 @@
 typedef enum sv__draft_kind { SV__SWITCH, SV__HOST, SV__ROUTER } sv__draft_kind;
 
 /* InfiniBand numbers ports with eight bits, and 255 means something else. */
-enum { SV__MOST_PORTS = 254 };
+enum { SV__MAX_PORTS = 254 };
 
 typedef struct sv__draft_device {
     sv_span id; /* what ports call it */

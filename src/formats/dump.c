@@ -3,14 +3,14 @@
  *
  *     opensm-subnet.lst   the fabric (subnet.lst)
  *     opensm-lfts.dump    forwarding tables (opensm.fdbs, osm.fdbs)
- *     opensm-sl2vl.dump   lanes
+ *     opensm-sl2vl.dump   VLs
  *     opensm.psl          service levels of paths
  *     opensm.mcfdbs       multicast tables (osm.mcfdbs)
  *     opensm-qos.conf     VL arbitration
  *     selvage.orders      why they cannot deadlock, for repairs (nobody else reads it)
  *
- * Only the first two must be there. What a missing file would have told is not known: no lanes
- * means lanes unknown, no psl means SLs unknown (sv_verify says what follows). We write all of
+ * Only the first two must be there. What a missing file would have told is not known: no VLs
+ * means VLs unknown, no psl means SLs unknown (sv_verify says what follows). We write all of
  * them, and LFTs in both formats, as one set (base/fileset.h): whoever reads the directory gets the
  * old tables or the new ones, never a mixture, and one that was made by hand is refused.
  *
@@ -88,13 +88,13 @@ sv_status sv__fits_lids(sv_ctx *ctx, const sv_fabric *f, const sv_routes *r)
     for (uint32_t d = 0; d < r->num_destinations; d++)
         if (r->lid[d] == 0 && sv_node_alive(f, r->node[d]))
             return sv_fail(ctx, SV_INFEASIBLE, "\"%s\" has no LID", sv_node_name(f, r->node[d]));
-    for (uint32_t t = 0; t < r->num_lane_tables; t++)
+    for (uint32_t t = 0; t < r->num_vl_tables; t++)
         for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
-            if (r->lane_tables[t].of_sl[sl] >= SV_HARDWARE_LANES &&
-                r->lane_tables[t].of_sl[sl] != SV_NO_LANE)
+            if (r->vl_tables[t].of_sl[sl] >= SV_HARDWARE_VLS &&
+                r->vl_tables[t].of_sl[sl] != SV_NO_VL)
                 return sv_fail(ctx, SV_INFEASIBLE,
-                               "lane %u is in use, but InfiniBand has %d: write a .svr file",
-                               r->lane_tables[t].of_sl[sl], SV_HARDWARE_LANES);
+                               "VL %u is in use, but InfiniBand has %d: write a .svr file",
+                               r->vl_tables[t].of_sl[sl], SV_HARDWARE_VLS);
     if (r->num_sls > SV_HARDWARE_SLS)
         return sv_fail(ctx, SV_INFEASIBLE,
                        "%u service levels, but InfiniBand has %d: write a .svr file", r->num_sls,
@@ -154,7 +154,7 @@ static sv_status read_parts(sv__tables *t, const sv_fileset *set, const char *di
         return sv_fail(t->ctx, SV_BAD_INPUT,
                        "%s: no forwarding tables (opensm-lfts.dump or opensm.fdbs)", directory);
     SV_TRY(read_part(t, &set->file[PART_LFTS], sv__read_lfts));
-    t->routes->lanes_known = false;
+    t->routes->sl2vl_known = false;
     t->routes->sl_form = SV_SL_UNKNOWN;
     for (int i = PART_LFTS + 1; i < NUM_PARTS; i++)
         if (set->file[i].descriptor >= 0 && readers[i] != NULL)
@@ -281,7 +281,7 @@ static sv_status write_subnet(sv_text *out, const sv_fabric *f, const sv_routes 
 /* What is not known is not written: a file would claim that it is. */
 static bool is_known(const sv_routes *r, sv__tables_write_fn *write)
 {
-    return !(write == sv__write_sl2vl && !r->lanes_known) &&
+    return !(write == sv__write_sl2vl && !r->sl2vl_known) &&
            !(write == sv__write_psl && r->sl_form == SV_SL_UNKNOWN) &&
            !(write == sv__write_orders && r->orders == NULL);
 }

@@ -216,12 +216,12 @@ static const char *name_of(const sv_fabric *f, uint32_t number)
 static sv_status check_node(sv_ctx *ctx, const sv_fabric *f, unsigned ports, uint64_t guid,
                             sv_map *guids, uint32_t number)
 {
-    enum { MOST = 254 };
+    enum { MAX = 254 };
     const char *name = name_of(f, number);
     uint32_t held = number;
-    if (ports > MOST)
+    if (ports > MAX)
         return sv_fail(ctx, SV_INFEASIBLE, "'%s' has %u ports: InfiniBand numbers at most %d", name,
-                       ports, MOST);
+                       ports, MAX);
     if (strpbrk(name, "\n\r") != NULL)
         return sv_fail(ctx, SV_INFEASIBLE, "the name '%s' has a line break in it", name);
     if (guid != 0)

@@ -17,7 +17,7 @@
 #include "fabric/derive.h"
 #include "formats/formats.h"
 
-enum { MOST_TRIED = 2048 };
+enum { MAX_TRIED = 2048 };
 
 static void write_guid(sv_text *out, uint64_t guid)
 {
@@ -48,8 +48,8 @@ static sv_status write_centre(sv_text *out, const sv_fabric *f, sv_arena *arena)
 {
     uint32_t *distance = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
     uint32_t *queue = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
-    uint32_t best = SV_NONE, least = SV_NONE, most = 0, reached;
-    uint32_t step = f->num_switches / MOST_TRIED + 1;
+    uint32_t best = SV_NONE, min = SV_NONE, max = 0, reached;
+    uint32_t step = f->num_switches / MAX_TRIED + 1;
     if (distance == NULL || queue == NULL)
         return SV_NO_MEMORY;
     for (uint32_t s = 0; s < f->num_switches; s += step) {
@@ -58,9 +58,9 @@ static sv_status write_centre(sv_text *out, const sv_fabric *f, sv_arena *arena)
         SV_TRY(sv_progress(out->ctx, "centre", s, f->num_switches));
         uint32_t farthest = eccentricity(f, s, distance, queue, &reached);
         /* In a fabric that fell apart, the middle of the largest piece. */
-        if (reached > most || (reached == most && farthest < least)) {
-            most = reached;
-            least = farthest;
+        if (reached > max || (reached == max && farthest < min)) {
+            max = reached;
+            min = farthest;
             best = s;
         }
     }

@@ -143,9 +143,9 @@ static sv_status read_node(struct reader *r, sv_scan *scan, sv__draft_kind kind)
         bool digits = !sv_scan_done(scan) && *scan->at >= '0' && *scan->at <= '9';
         return sv_lines_fail(r->lines, "the number of ports is %s", digits ? "absurd" : "missing");
     }
-    if (ports < 1 || ports > SV__MOST_PORTS)
+    if (ports < 1 || ports > SV__MAX_PORTS)
         return sv_lines_fail(r->lines, "%llu ports: a node has 1 to %d", (unsigned long long)ports,
-                             SV__MOST_PORTS);
+                             SV__MAX_PORTS);
     sv_scan_blanks(scan);
     if (!sv_scan_char(scan, '"') || !sv_scan_until(scan, '"', &d.id))
         return sv_lines_fail(r->lines, "the node's id in quotes is missing");
@@ -163,7 +163,7 @@ static sv_status read_node(struct reader *r, sv_scan *scan, sv__draft_kind kind)
 /* " s=4 w=2 v=4", which ibnetdiscover -f adds: enabled speeds and widths, and the VLCap code. */
 static void scan_full(sv_scan *scan, sv_link *link)
 {
-    static const uint8_t lanes[] = {0, 1, 2, 4, 8, 15};
+    static const uint8_t vls[] = {0, 1, 2, 4, 8, 15};
     sv_scan inside = *scan;
     uint64_t speeds, widths, vlcap;
     sv_scan_blanks(&inside);
@@ -175,7 +175,7 @@ static void scan_full(sv_scan *scan, sv_link *link)
     sv_scan_blanks(&inside);
     if (!sv_scan_text(&inside, "v=") || !sv_scan_number(&inside, 255, &vlcap))
         return;
-    link->vls = vlcap < sizeof lanes ? lanes[vlcap] : 0;
+    link->vls = vlcap < sizeof vls ? vls[vlcap] : 0;
     *scan = inside;
 }
 

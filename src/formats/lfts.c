@@ -392,20 +392,20 @@ static void count_hops(const sv_fabric *f, const sv_routes *r, const sv_portmap 
 }
 
 /* Fewest hops from every switch, for comparison. */
-static void search(const sv_fabric *f, sv_node to, uint32_t *least, uint32_t *queue)
+static void search(const sv_fabric *f, sv_node to, uint32_t *min, uint32_t *queue)
 {
     uint32_t head = 0, tail = 0;
     sv_node home = sv_is_switch(f, to) ? to : sv_switch_of(f, to);
-    memset(least, 0xff, f->num_switches * sizeof *least);
+    memset(min, 0xff, f->num_switches * sizeof *min);
     if (home.i == SV_NONE)
         return;
-    least[home.i] = sv_is_switch(f, to) ? 0 : 1;
+    min[home.i] = sv_is_switch(f, to) ? 0 : 1;
     queue[tail++] = home.i;
     while (head < tail) {
         sv_node s = {queue[head++]};
         SV_FOR_HOPS (f, s, hop)
-            if (sv_is_switch(f, hop->to) && least[hop->to.i] == SV_NONE) {
-                least[hop->to.i] = least[s.i] + 1;
+            if (sv_is_switch(f, hop->to) && min[hop->to.i] == SV_NONE) {
+                min[hop->to.i] = min[s.i] + 1;
                 queue[tail++] = hop->to.i;
             }
     }
@@ -417,10 +417,10 @@ static sv_status tell_hops(sv_arena *arena, const sv_fabric *f, const sv_routes 
 {
     size_t n = f->num_switches;
     uint32_t *hops = SV_ARENA_NEW(arena, uint32_t, n), *path = SV_ARENA_NEW(arena, uint32_t, n);
-    uint32_t *least = SV_ARENA_NEW(arena, uint32_t, n), searched = SV_NONE;
+    uint32_t *min = SV_ARENA_NEW(arena, uint32_t, n), searched = SV_NONE;
     sv_portmap ports;
     *table = SV_ARENA_NEW(arena, uint16_t, n * r->num_destinations);
-    if (hops == NULL || path == NULL || least == NULL || *table == NULL)
+    if (hops == NULL || path == NULL || min == NULL || *table == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv_portmap_init(&ports, arena, f));
     for (uint32_t d = 0; d < r->num_destinations; d++) {
@@ -428,11 +428,11 @@ static sv_status tell_hops(sv_arena *arena, const sv_fabric *f, const sv_routes 
             continue;
         count_hops(f, r, &ports, d, hops, path);
         if (searched != r->node[d].i)
-            search(f, r->node[d], least, path);
+            search(f, r->node[d], min, path);
         searched = r->node[d].i;
         for (uint32_t s = 0; s < n; s++) {
             uint32_t h = hops[s] == SV_NONE || hops[s] > 255 ? 255 : hops[s];
-            (*table)[n * d + s] = (uint16_t)(h | (hops[s] == least[s] ? 0x8000u : 0));
+            (*table)[n * d + s] = (uint16_t)(h | (hops[s] == min[s] ? 0x8000u : 0));
         }
     }
     return SV_OK;

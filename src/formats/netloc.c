@@ -122,10 +122,10 @@ static sv_status read_edge(struct reader *r, const char *number, const json_t *e
     uint64_t port, remote_port, lid, line = line_of(&r->lines[1], number);
     if (from == NULL || to == NULL)
         return sv__draft_fail(&r->draft, line, "edge %s lacks a node", number);
-    if (!number_of(edge, "src_port_id", SV__MOST_PORTS, &port) ||
-        !number_of(edge, "dest_port_id", SV__MOST_PORTS, &remote_port))
+    if (!number_of(edge, "src_port_id", SV__MAX_PORTS, &port) ||
+        !number_of(edge, "dest_port_id", SV__MAX_PORTS, &remote_port))
         return sv__draft_fail(&r->draft, line, "edge %s lacks a port in 1 to %d", number,
-                              SV__MOST_PORTS);
+                              SV__MAX_PORTS);
     uint32_t device = sv__draft_find(&r->draft, sv_span_of(from));
     if (device == SV_ABSENT)
         return sv__draft_fail(&r->draft, line, "edge %s leaves unknown node %s", number, from);

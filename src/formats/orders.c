@@ -4,7 +4,7 @@
  *     selvage-orders 1
  *     lanes 2
  *     # comments
- *     0x<guid> <port> <number of lane 0> <number of lane 1>
+ *     0x<guid> <port> <number of VL 0> <number of VL 1>
  *
  * A line a port of a switch that leads to another, or did once. A number may be '-': none. Numbers
  * are believed by nobody: sv_repair holds all paths against them.
@@ -15,7 +15,7 @@
 
 /* ---- reading ---- */
 
-static sv_status read_head(sv_lines *lines, uint64_t *lanes)
+static sv_status read_head(sv_lines *lines, uint64_t *vls)
 {
     sv_span line;
     bool more = true;
@@ -26,9 +26,9 @@ static sv_status read_head(sv_lines *lines, uint64_t *lanes)
         return sv_lines_fail(lines, "not orders: they begin with \"selvage-orders 1\"");
     SV_TRY(sv_lines_next(lines, &line, &more));
     sv_scan scan = sv_scan_of(line);
-    if (!more || !sv_scan_text(&scan, "lanes ") || !sv_scan_number(&scan, SV_MOST_LANES, lanes) ||
-        *lanes == 0 || !sv_scan_done(&scan))
-        return sv_lines_fail(lines, "expected \"lanes N\", N from 1 to %d", SV_MOST_LANES);
+    if (!more || !sv_scan_text(&scan, "lanes ") || !sv_scan_number(&scan, SV_MAX_VLS, vls) ||
+        *vls == 0 || !sv_scan_done(&scan))
+        return sv_lines_fail(lines, "expected \"lanes N\", N from 1 to %d", SV_MAX_VLS);
     return SV_OK;
 }
 
@@ -38,18 +38,18 @@ static sv_status read_line(sv__tables *t, sv_lines *lines, sv_scan *scan, uint32
     uint64_t guid, port;
     bool good = sv_scan_text(scan, "0x") && sv_scan_hex(scan, &guid);
     sv_scan_blanks(scan);
-    if (!good || !sv_scan_number(scan, SV_MOST_PORTS, &port) || port == 0)
-        return sv_lines_fail(lines, "expected 0x<guid> <port> and %u numbers", r->order_lanes);
-    uint32_t s = sv_map_get(&t->switches, guid), unused[SV_MOST_LANES];
+    if (!good || !sv_scan_number(scan, SV_MAX_PORTS, &port) || port == 0)
+        return sv_lines_fail(lines, "expected 0x<guid> <port> and %u numbers", r->order_vls);
+    uint32_t s = sv_map_get(&t->switches, guid), unused[SV_MAX_VLS];
     bool known = s != SV_ABSENT && port <= t->fabric->switches[s].ports;
-    uint32_t *to = known ? numbers + (r->order_first[s] + port) * r->order_lanes : unused;
+    uint32_t *to = known ? numbers + (r->order_first[s] + port) * r->order_vls : unused;
     if (!known)
         sv__stranger(t, "0x%016llx port %llu", (unsigned long long)guid, (unsigned long long)port);
-    for (unsigned l = 0; l < r->order_lanes; l++) {
+    for (unsigned l = 0; l < r->order_vls; l++) {
         uint64_t number = SV_NONE;
         sv_scan_blanks(scan);
         if (!sv_scan_char(scan, '-') && !sv_scan_number(scan, SV_NONE - 1, &number))
-            return sv_lines_fail(lines, "expected %u numbers (or '-')", r->order_lanes);
+            return sv_lines_fail(lines, "expected %u numbers (or '-')", r->order_vls);
         to[l] = (uint32_t)number;
     }
     sv_scan_blanks(scan);
@@ -60,10 +60,10 @@ static sv_status read_line(sv__tables *t, sv_lines *lines, sv_scan *scan, uint32
 
 sv_status sv__read_orders(sv__tables *t, sv_lines *lines)
 {
-    uint64_t lanes;
+    uint64_t vls;
     uint32_t *numbers;
-    SV_TRY(read_head(lines, &lanes));
-    SV_TRY(sv_routes_set_orders(t->ctx, t->fabric, t->routes, (unsigned)lanes, &numbers));
+    SV_TRY(read_head(lines, &vls));
+    SV_TRY(sv_routes_set_orders(t->ctx, t->fabric, t->routes, (unsigned)vls, &numbers));
     for (;;) {
         sv_span line;
         bool more;
@@ -84,12 +84,12 @@ static void write_port(sv_text *out, const sv_fabric *f, const sv_routes *r, uin
 {
     const uint32_t *numbers = sv_route_order(r, (sv_node){s}, port);
     bool any = false;
-    for (unsigned l = 0; l < r->order_lanes; l++)
+    for (unsigned l = 0; l < r->order_vls; l++)
         any |= numbers[l] != SV_NONE;
     if (!any)
         return;
     sv_text_print(out, "0x%016llx %u", (unsigned long long)f->switches[s].guid, port);
-    for (unsigned l = 0; l < r->order_lanes; l++)
+    for (unsigned l = 0; l < r->order_vls; l++)
         if (numbers[l] == SV_NONE)
             sv_text_print(out, " -");
         else
@@ -99,7 +99,7 @@ static void write_port(sv_text *out, const sv_fabric *f, const sv_routes *r, uin
 
 sv_status sv__write_orders(sv_text *out, const sv_fabric *f, const sv_routes *r)
 {
-    sv_text_print(out, "selvage-orders 1\nlanes %u\n", r->order_lanes);
+    sv_text_print(out, "selvage-orders 1\nlanes %u\n", r->order_vls);
     for (uint32_t s = 0; s < f->num_switches && out->status == SV_OK; s++)
         for (unsigned port = 1; port <= f->switches[s].ports && sv__is_told(f, (sv_node){s});
              port++)

@@ -20,11 +20,11 @@ static sv_status read_table(sv_lines *lines, sv_scan *scan, sv_vlarb_table *tabl
 {
     *table = (sv_vlarb_table){0};
     for (;;) {
-        uint64_t lane, weight;
-        if (table->length == 64 || !sv_scan_number(scan, 14, &lane) || !sv_scan_char(scan, ':') ||
+        uint64_t vl, weight;
+        if (table->length == 64 || !sv_scan_number(scan, 14, &vl) || !sv_scan_char(scan, ':') ||
             !sv_scan_number(scan, 255, &weight))
             return sv_lines_fail(lines, "expected up to 64 of LANE:WEIGHT, with commas");
-        table->lane[table->length] = (uint8_t)lane;
+        table->vl[table->length] = (uint8_t)vl;
         table->weight[table->length++] = (uint8_t)weight;
         if (!sv_scan_char(scan, ',')) {
             sv_scan_blanks(scan);
@@ -79,7 +79,7 @@ static void write_table(sv_text *out, const char *who, const char *which,
 {
     sv_text_print(out, "qos_%s_vlarb_%s ", who, which);
     for (unsigned i = 0; i < table->length; i++)
-        sv_text_print(out, "%s%u:%u", i > 0 ? "," : "", table->lane[i], table->weight[i]);
+        sv_text_print(out, "%s%u:%u", i > 0 ? "," : "", table->vl[i], table->weight[i]);
     sv_text_print(out, "\n");
 }
 

@@ -1,5 +1,5 @@
 /*
- * sl2vl.c: which lane each service level takes: OpenSM's opensm-sl2vl.dump.
+ * sl2vl.c: which VL each service level takes: OpenSM's opensm-sl2vl.dump.
  *
  *     Switch 0x02005e1a00000001, base LID 2, "sw0-0"
  *     #in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15
@@ -7,8 +7,8 @@
  *     0   1   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7
  *
  * and so on for every in port (0: the switch itself) and out port; an adapter's port ("Channel
- * Adapter", port GUID) has the one row "0 0". Lane 15 is the management lane: data is discarded.
- * What a file does not tell goes to lane 0.
+ * Adapter", port GUID) has the one row "0 0". VL 15 is the management VL: data is discarded.
+ * What a file does not tell goes to VL 0.
  *
  * Cost: linear in the text.
  */
@@ -42,15 +42,15 @@ static sv_status begin_node(struct reader *r, sv_scan scan, bool is_switch)
     return SV_OK;
 }
 
-static sv_status read_lanes(struct reader *r, sv_scan *scan, sv_lanes *lanes)
+static sv_status read_vls(struct reader *r, sv_scan *scan, sv_sl2vl *vls)
 {
-    memset(lanes, 0, sizeof *lanes);
+    memset(vls, 0, sizeof *vls);
     for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++) {
-        uint64_t lane;
+        uint64_t vl;
         sv_scan_blanks(scan);
-        if (!sv_scan_number(scan, 15, &lane))
-            return sv_lines_fail(r->lines, "expected 16 lanes of 0 to 15, found %u", sl);
-        lanes->of_sl[sl] = lane == 15 ? SV_NO_LANE : (uint8_t)lane;
+        if (!sv_scan_number(scan, 15, &vl))
+            return sv_lines_fail(r->lines, "expected 16 VLs of 0 to 15, found %u", sl);
+        vls->of_sl[sl] = vl == 15 ? SV_NO_VL : (uint8_t)vl;
     }
     sv_scan_blanks(scan);
     if (!sv_scan_done(scan))
@@ -58,32 +58,32 @@ static sv_status read_lanes(struct reader *r, sv_scan *scan, sv_lanes *lanes)
     return SV_OK;
 }
 
-static sv_status set_lanes(struct reader *r, unsigned in, unsigned out, const sv_lanes *lanes)
+static sv_status set_vls(struct reader *r, unsigned in, unsigned out, const sv_sl2vl *vls)
 {
     sv_routes *routes = r->t->routes;
     const sv_fabric *f = r->t->fabric;
     uint32_t table = r->last_table;
-    if (memcmp(&routes->lane_tables[table], lanes, sizeof *lanes) != 0)
-        table = sv_routes_lane_table(r->t->ctx, routes, lanes);
+    if (memcmp(&routes->vl_tables[table], vls, sizeof *vls) != 0)
+        table = sv_routes_sl2vl_table(r->t->ctx, routes, vls);
     if (table == SV_NONE)
         return SV_NO_MEMORY;
     r->last_table = table;
     if (r->node >= f->num_switches) {
-        routes->lanes_of[r->node] = (uint16_t)table;
+        routes->vls_of[r->node] = (uint16_t)table;
         return SV_OK;
     }
     unsigned ports = f->switches[r->node].ports;
     if (in > ports || out > ports)
         return sv_lines_fail(r->lines, "port %u of switch \"%s\", which has %u",
                              in > ports ? in : out, f->switches[r->node].name, ports);
-    return sv_routes_set_lanes(r->t->ctx, f, routes, (sv_node){r->node}, in, out, table);
+    return sv_routes_set_sl2vl(r->t->ctx, f, routes, (sv_node){r->node}, in, out, table);
 }
 
 static sv_status read_line(struct reader *r, sv_span line)
 {
     sv_scan scan = sv_scan_of(line);
     uint64_t in, out;
-    sv_lanes lanes;
+    sv_sl2vl vls;
     sv_scan_blanks(&scan);
     if (sv_scan_done(&scan) || *scan.at == '#')
         return SV_OK;
@@ -92,7 +92,7 @@ static sv_status read_line(struct reader *r, sv_span line)
     if (sv_scan_text(&scan, "Channel Adapter 0x") || sv_scan_text(&scan, "Router 0x"))
         return begin_node(r, scan, false);
     if (!sv_scan_number(&scan, 255, &in))
-        return sv_lines_fail(r->lines, "neither a node nor a row of lanes: '%.*s'", SV_SPAN(line));
+        return sv_lines_fail(r->lines, "neither a node nor a row of VLs: '%.*s'", SV_SPAN(line));
     sv_scan_blanks(&scan);
     if (!r->inside || !sv_scan_number(&scan, 255, &out))
         return sv_lines_fail(r->lines,
@@ -100,23 +100,23 @@ static sv_status read_line(struct reader *r, sv_span line)
     sv_scan_blanks(&scan);
     if (!sv_scan_char(&scan, ':'))
         return sv_lines_fail(r->lines, "expected ':' after the ports");
-    SV_TRY(read_lanes(r, &scan, &lanes));
-    return r->node == SV_ABSENT ? SV_OK : set_lanes(r, (unsigned)in, (unsigned)out, &lanes);
+    SV_TRY(read_vls(r, &scan, &vls));
+    return r->node == SV_ABSENT ? SV_OK : set_vls(r, (unsigned)in, (unsigned)out, &vls);
 }
 
 /* Port 0 is no way out. */
-void sv__simplify_lanes(const sv_fabric *f, sv_routes *r)
+void sv__simplify_vls(const sv_fabric *f, sv_routes *r)
 {
     for (uint32_t s = 0; s < r->num_switches; s++) {
         size_t ports = f->switches[s].ports + 1u;
-        const uint16_t *by_ports = r->lanes_by_ports[s];
+        const uint16_t *by_ports = r->sl2vl_by_port[s];
         bool alike = by_ports != NULL && ports > 1;
         for (size_t i = 0; alike && i < ports * ports; i++)
             alike = i % ports == 0 || by_ports[i] == by_ports[1];
         if (alike) {
-            r->lanes_of[s] = by_ports[1];
-            r->lanes_by_ports[s] = NULL;
-            sv_bit_clear(r->own_lanes, s);
+            r->vls_of[s] = by_ports[1];
+            r->sl2vl_by_port[s] = NULL;
+            sv_bit_clear(r->own_vls, s);
         }
     }
 }
@@ -133,9 +133,9 @@ sv_status sv__read_sl2vl(sv__tables *t, sv_lines *lines)
         SV_TRY(read_line(&r, line));
     }
     if (!r.inside)
-        return sv_lines_fail(lines, "no table of lanes in the file");
-    sv__simplify_lanes(t->fabric, t->routes);
-    t->routes->lanes_known = true;
+        return sv_lines_fail(lines, "no table of VLs in the file");
+    sv__simplify_vls(t->fabric, t->routes);
+    t->routes->sl2vl_known = true;
     return SV_OK;
 }
 
@@ -143,13 +143,13 @@ sv_status sv__read_sl2vl(sv__tables *t, sv_lines *lines)
 
 static const char rule[] = "#--------------------------------------------------------\n";
 
-static void write_row(sv_text *out, unsigned in, unsigned to, const sv_lanes *lanes)
+static void write_row(sv_text *out, unsigned in, unsigned to, const sv_sl2vl *vls)
 {
     char line[128];
     size_t used = (size_t)snprintf(line, sizeof line, "%-3u %-3u : ", in, to);
     for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++) {
-        unsigned lane = lanes->of_sl[sl] == SV_NO_LANE ? 15 : lanes->of_sl[sl];
-        used += (size_t)snprintf(line + used, sizeof line - used, "%-2u ", lane);
+        unsigned vl = vls->of_sl[sl] == SV_NO_VL ? 15 : vls->of_sl[sl];
+        used += (size_t)snprintf(line + used, sizeof line - used, "%-2u ", vl);
     }
     line[used++] = '\n';
     sv_text_add(out, line, used);
@@ -172,7 +172,7 @@ sv_status sv__write_sl2vl(sv_text *out, const sv_fabric *f, const sv_routes *r)
         write_head(out, "Switch", f->switches[s].guid, r->lid[r->first[s]], f->switches[s].name);
         for (unsigned to = 1; to <= f->switches[s].ports; to++)
             for (unsigned in = 0; in <= f->switches[s].ports; in++)
-                write_row(out, in, to, sv_route_lanes(r, f, v, in, to));
+                write_row(out, in, to, sv_route_sl2vl(r, f, v, in, to));
         sv_text_print(out, "%s\n", rule);
     }
     for (uint32_t t = 0; t < f->num_terminals; t++) {
@@ -182,7 +182,7 @@ sv_status sv__write_sl2vl(sv_text *out, const sv_fabric *f, const sv_routes *r)
         bool router = f->adapters[f->terminals[t].adapter].kind == SV_ADAPTER_ROUTER;
         write_head(out, router ? "Router" : "Channel Adapter", f->terminals[t].guid,
                    r->lid[r->first[v.i]], sv_node_name(f, v));
-        write_row(out, 0, 0, sv_route_lanes(r, f, v, 0, 0));
+        write_row(out, 0, 0, sv_route_sl2vl(r, f, v, 0, 0));
         sv_text_print(out, "%s\n", rule);
     }
     return out->status;

@@ -22,7 +22,7 @@
 #include "base/map.h"
 #include "fabric/derive.h"
 #include "formats/formats.h"
-#include "formats/hostlist.h"
+#include "text/hostlist.h"
 
 /* ---- names that Slurm accepts ---- */
 
@@ -114,19 +114,19 @@ static sv_status place_hosts(struct tree *tree)
     qsort(tree->places, tree->num_places, sizeof *tree->places, by_host);
     size_t kept = 0, elsewhere = 0;
     for (size_t i = 0; i < tree->num_places;) {
-        size_t end = i, most = 0;
+        size_t end = i, max = 0;
         uint32_t leaf = tree->places[i].leaf;
         for (size_t run = i;
              end < tree->num_places && strcmp(tree->places[end].host, tree->places[i].host) == 0;
              end++) {
             if (tree->places[end].leaf != tree->places[run].leaf)
                 run = end;
-            if (end - run + 1 > most) {
-                most = end - run + 1;
+            if (end - run + 1 > max) {
+                max = end - run + 1;
                 leaf = tree->places[end].leaf;
             }
         }
-        elsewhere += most < end - i;
+        elsewhere += max < end - i;
         tree->places[kept++] = (struct place){tree->places[i].host, leaf};
         i = end;
     }

@@ -91,9 +91,9 @@ static sv_status read_port(struct reader *r, sv_scan *scan, struct port *p)
     if (!good || !sv_scan_char(scan, '}'))
         return sv_lines_fail(r->lines, "not a port as in opensm-subnet.lst, from '%.*s'",
                              SV_SPAN(sv_scan_rest(scan)));
-    if (ports < 1 || ports > SV__MOST_PORTS)
+    if (ports < 1 || ports > SV__MAX_PORTS)
         return sv_lines_fail(r->lines, "%llu ports: a node has 1 to %d", (unsigned long long)ports,
-                             SV__MOST_PORTS);
+                             SV__MAX_PORTS);
     if (p->lid > 65535 || p->port > 255)
         return sv_lines_fail(r->lines, "LID %llx or port %llx is out of range",
                              (unsigned long long)p->lid, (unsigned long long)p->port);

@@ -24,9 +24,9 @@
 const char sv__svr_magic[8] = "selvage";
 
 const char sv__svr_names[NUM_SECTIONS][5] = {"FABR", "SWCH", "TERM", "ABOU", "LIDS", "PORT", "SLS_",
-                                             "LANE", "LNOF", "LNBP", "VLAR", "MCAS", "ORDR"};
+                                             "VL",   "LNOF", "LNBP", "VLAR", "MCAS", "ORDR"};
 
-enum { MOST_SECTIONS = 64 };
+enum { MAX_SECTIONS = 64 };
 
 /* FNV's step on 64-bit words; the last one is filled up with zeroes. */
 static uint64_t sum_of(const uint8_t *bytes, uint64_t size)
@@ -109,7 +109,7 @@ static sv_status find_sections(struct reader *r)
                        (unsigned long long)sv__get(r->bytes + 8, 4), SV__SVR_VERSION);
     count = sv__get(r->bytes + 12, 4);
     head_size = sv__svr_head_length(count);
-    if (count > MOST_SECTIONS || sv__get(r->bytes + 16, 8) != r->size || head_size > r->size)
+    if (count > MAX_SECTIONS || sv__get(r->bytes + 16, 8) != r->size || head_size > r->size)
         return bad(r, "its length is not what it says: is it cut off?");
     uint64_t head_sum = sv__get(r->bytes + 32, 8), body_sum = sv__get(r->bytes + 24, 8);
     sv__svr_seal(r->bytes, r->size);
@@ -178,58 +178,58 @@ static sv_status check_lengths(struct reader *r, const uint32_t *about)
     } wanted[] = {{LIDS, 2 * r->destinations},
                   {PORTS, r->destinations * r->switches},
                   {SLS, sls},
-                  {LANES_OF, 2 * nodes},
+                  {VLS_OF, 2 * nodes},
                   {VLARB, SV_VLARB_COUNT * (1 + 2 * 129)},
                   {GROUPS, about[A_NUM_GROUPS] * (4 + 32 * (uint64_t)r->switches)}};
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         if (r->section[wanted[i].what].length != wanted[i].length)
             return sv_fail(r->ctx, SV_BAD_INPUT, "%s: section %s has the wrong length", r->path,
                            sv__svr_names[wanted[i].what]);
-    uint64_t tables = r->section[LANES].length / sizeof(sv_lanes);
-    if (tables == 0 || tables > UINT16_MAX || r->section[LANES].length % sizeof(sv_lanes) != 0)
+    uint64_t tables = r->section[VLS].length / sizeof(sv_sl2vl);
+    if (tables == 0 || tables > UINT16_MAX || r->section[VLS].length % sizeof(sv_sl2vl) != 0)
         return bad(r, "section LANE has the wrong length");
     return SV_OK;
 }
 
-static sv_status read_lanes(struct reader *r)
+static sv_status read_vls(struct reader *r)
 {
-    uint32_t tables = (uint32_t)(r->section[LANES].length / sizeof(sv_lanes));
+    uint32_t tables = (uint32_t)(r->section[VLS].length / sizeof(sv_sl2vl));
     for (uint32_t i = 0; i < tables; i++) {
-        sv_lanes lanes;
-        memcpy(&lanes, r->section[LANES].at + i * sizeof lanes, sizeof lanes);
-        for (int sl = 0; sl < SV_MOST_SLS; sl++)
-            if ((lanes.of_sl[sl] >= SV_MOST_LANES && lanes.of_sl[sl] != SV_NO_LANE) ||
-                (sl >= r->r->num_sls && lanes.of_sl[sl] != 0))
-                return bad(r, "a lane is out of range");
-        uint32_t number = sv_routes_lane_table(r->ctx, r->r, &lanes);
+        sv_sl2vl vls;
+        memcpy(&vls, r->section[VLS].at + i * sizeof vls, sizeof vls);
+        for (int sl = 0; sl < SV_MAX_SLS; sl++)
+            if ((vls.of_sl[sl] >= SV_MAX_VLS && vls.of_sl[sl] != SV_NO_VL) ||
+                (sl >= r->r->num_sls && vls.of_sl[sl] != 0))
+                return bad(r, "a VL is out of range");
+        uint32_t number = sv_routes_sl2vl_table(r->ctx, r->r, &vls);
         if (number == SV_NONE)
             return SV_NO_MEMORY;
         if (number != i)
-            return bad(r, "tables of lanes are not in order");
+            return bad(r, "tables of VLs are not in order");
     }
     for (uint32_t i = 0; i < r->switches + r->terminals; i++) {
-        uint64_t table = sv__get(r->section[LANES_OF].at + 2 * (size_t)i, 2);
+        uint64_t table = sv__get(r->section[VLS_OF].at + 2 * (size_t)i, 2);
         if (table >= tables)
-            return bad(r, "a table of lanes is out of range");
-        r->r->lanes_of[r->nodes[i]] = (uint16_t)table;
+            return bad(r, "a table of VLs is out of range");
+        r->r->vls_of[r->nodes[i]] = (uint16_t)table;
     }
     const uint8_t *at = r->section[BY_PORTS].at, *end = at + r->section[BY_PORTS].length;
     while (end - at >= 8) {
         uint64_t place = sv__get(at, 4), ports = sv__get(at + 4, 4);
         if (place >= r->switches || ports != r->f->switches[r->nodes[place]].ports + 1u ||
             (uint64_t)(end - at) < 8 + 2 * ports * ports)
-            return bad(r, "lanes by ports do not fit the fabric");
+            return bad(r, "VLs by ports do not fit the fabric");
         for (uint64_t k = 0; k < ports * ports; k++) {
             uint64_t table = sv__get(at + 8 + 2 * k, 2);
             if (table >= tables)
-                return bad(r, "a table of lanes is out of range");
-            SV_TRY(sv_routes_set_lanes(r->ctx, r->f, r->r, (sv_node){r->nodes[place]},
+                return bad(r, "a table of VLs is out of range");
+            SV_TRY(sv_routes_set_sl2vl(r->ctx, r->f, r->r, (sv_node){r->nodes[place]},
                                        (unsigned)(k / ports), (unsigned)(k % ports),
                                        (uint32_t)table));
         }
         at += 8 + 2 * ports * ports;
     }
-    return at == end ? SV_OK : bad(r, "lanes by ports are cut off");
+    return at == end ? SV_OK : bad(r, "VLs by ports are cut off");
 }
 
 /* One destination: its LID, its row, its SLs. i: its place in the file. */
@@ -273,7 +273,7 @@ static sv_status read_vlarb(struct reader *r, unsigned given)
             tables[k]->length = *at++;
             if (tables[k]->length > 64)
                 return bad(r, "VL arbitration with more than 64 entries");
-            memcpy(tables[k]->lane, at, 64);
+            memcpy(tables[k]->vl, at, 64);
             memcpy(tables[k]->weight, at + 64, 64);
             at += 128;
         }
@@ -300,20 +300,20 @@ static sv_status read_groups(struct reader *r, uint32_t count)
 static sv_status read_orders(struct reader *r)
 {
     const struct section_at *from = &r->section[ORDERS];
-    uint64_t ports = 0, lanes = from->length < 8 ? 0 : sv__get(from->at, 4);
+    uint64_t ports = 0, vls = from->length < 8 ? 0 : sv__get(from->at, 4);
     uint32_t *numbers;
     if (from->length == 0)
         return SV_OK;
     for (uint32_t s = 0; s < r->switches; s++)
         ports += r->f->switches[s].ports + 1u;
-    if (lanes == 0 || lanes > SV_MOST_LANES || from->length != 8 + 4 * ports * lanes)
+    if (vls == 0 || vls > SV_MAX_VLS || from->length != 8 + 4 * ports * vls)
         return bad(r, "section ORDR has the wrong length");
-    SV_TRY(sv_routes_set_orders(r->ctx, r->f, r->r, (unsigned)lanes, &numbers));
+    SV_TRY(sv_routes_set_orders(r->ctx, r->f, r->r, (unsigned)vls, &numbers));
     const uint8_t *at = from->at + 8;
     for (uint32_t i = 0; i < r->switches; i++) {
         uint32_t s = r->nodes[i];
-        uint32_t *to = numbers + r->r->order_first[s] * lanes;
-        for (uint64_t k = 0; k < (r->f->switches[s].ports + 1u) * lanes; k++, at += 4)
+        uint32_t *to = numbers + r->r->order_first[s] * vls;
+        for (uint64_t k = 0; k < (r->f->switches[s].ports + 1u) * vls; k++, at += 4)
             to[k] = (uint32_t)sv__get(at, 4);
     }
     return SV_OK;
@@ -327,7 +327,7 @@ static sv_status read_tables(struct reader *r, sv__tables *t)
     for (int i = 0; i <= A_SPARE; i++)
         about[i] = (uint32_t)sv__get(r->section[ABOUT].at + 4 * (size_t)i, 4);
     if (about[A_LMC] > 7 || about[A_SL_FORM] > SV_SL_BY_NODE ||
-        about[A_NUM_SLS] < SV_HARDWARE_SLS || about[A_NUM_SLS] > SV_MOST_SLS ||
+        about[A_NUM_SLS] < SV_HARDWARE_SLS || about[A_NUM_SLS] > SV_MAX_SLS ||
         about[A_SL] >= about[A_NUM_SLS])
         return bad(r, "section ABOU has a number out of range");
     SV_TRY(match_nodes(r, t));
@@ -336,8 +336,8 @@ static sv_status read_tables(struct reader *r, sv__tables *t)
     SV_TRY(sv_routes_set_sl_form(r->ctx, r->r, (sv_sl_form)about[A_SL_FORM]));
     r->r->sl = (uint8_t)about[A_SL];
     r->r->num_sls = (uint8_t)about[A_NUM_SLS];
-    r->r->lanes_known = about[A_LANES_KNOWN] != 0;
-    SV_TRY(read_lanes(r));
+    r->r->sl2vl_known = about[A_VLS_KNOWN] != 0;
+    SV_TRY(read_vls(r));
     uint64_t place = 0;
     for (uint32_t i = 0; i < r->switches + r->terminals; i++)
         for (uint32_t d = r->r->first[r->nodes[i]]; d < r->r->first[r->nodes[i] + 1]; d++)

@@ -27,19 +27,19 @@ enum section {
     LIDS,     /* LIDS: 16 bits a destination */
     PORTS,    /* PORT: a byte a (destination, switch) */
     SLS,      /* SLS_: bytes, as the form says */
-    LANES,    /* LANE: 64 bytes a table */
-    LANES_OF, /* LNOF: 16 bits a node */
+    VLS,      /* LANE: 64 bytes a table */
+    VLS_OF,   /* LNOF: 16 bits a node */
     BY_PORTS, /* LNBP: for some switches: place, ports + 1, then 16 bits a pair of ports */
     VLARB,    /* VLAR */
     GROUPS,   /* MCAS: MLID, SL, then 32 bytes a switch */
-    ORDERS,   /* ORDR: lanes, zero, then 32 bits a (switch, port from 0 on, lane) */
+    ORDERS,   /* ORDR: VLs, zero, then 32 bits a (switch, port from 0 on, VL) */
     NUM_SECTIONS
 };
 
 extern const char sv__svr_names[NUM_SECTIONS][5];
 
 /* ABOUT's numbers. */
-enum { A_LMC, A_SL_FORM, A_SL, A_NUM_SLS, A_LANES_KNOWN, A_NUM_GROUPS, A_VLARB_GIVEN, A_SPARE };
+enum { A_LMC, A_SL_FORM, A_SL, A_NUM_SLS, A_VLS_KNOWN, A_NUM_GROUPS, A_VLARB_GIVEN, A_SPARE };
 
 static inline void sv__put(uint8_t *at, uint64_t value, int bytes)
 {

@@ -64,7 +64,7 @@ static sv_status write_about(struct writer *w)
     for (int i = 0; i < SV_VLARB_COUNT; i++)
         given |= (unsigned)r->vlarb[i].given << i;
     const uint64_t about[] = {r->lmc,         r->sl_form,    r->sl, r->num_sls,
-                              r->lanes_known, r->num_groups, given, 0};
+                              r->sl2vl_known, r->num_groups, given, 0};
     for (int i = 0; i <= A_SPARE; i++)
         SV_TRY(emit_number(w, about[i], 4));
     return SV_OK;
@@ -106,12 +106,12 @@ static sv_status write_by_ports(struct writer *w)
     for (uint32_t i = 0; i < w->switches; i++) {
         uint32_t s = w->nodes[i];
         size_t ports = w->f->switches[s].ports + 1u;
-        if (w->r->lanes_by_ports[s] == NULL)
+        if (w->r->sl2vl_by_port[s] == NULL)
             continue;
         SV_TRY(emit_number(w, i, 4));
         SV_TRY(emit_number(w, ports, 4));
         for (size_t k = 0; k < ports * ports; k++)
-            SV_TRY(emit_number(w, w->r->lanes_by_ports[s][k], 2));
+            SV_TRY(emit_number(w, w->r->sl2vl_by_port[s][k], 2));
     }
     return SV_OK;
 }
@@ -124,7 +124,7 @@ static sv_status write_vlarb(struct writer *w)
         SV_TRY(emit_number(w, v->high_limit, 1));
         for (int k = 0; k < 2; k++) {
             SV_TRY(emit_number(w, tables[k]->length, 1));
-            SV_TRY(emit(w, tables[k]->lane, 64));
+            SV_TRY(emit(w, tables[k]->vl, 64));
             SV_TRY(emit(w, tables[k]->weight, 64));
         }
     }
@@ -148,12 +148,12 @@ static sv_status write_orders(struct writer *w)
     const sv_routes *r = w->r;
     if (r->orders == NULL)
         return SV_OK;
-    SV_TRY(emit_number(w, r->order_lanes, 4));
+    SV_TRY(emit_number(w, r->order_vls, 4));
     SV_TRY(emit_number(w, 0, 4));
     for (uint32_t i = 0; i < w->switches; i++) {
         uint32_t s = w->nodes[i];
         const uint32_t *numbers = sv_route_order(r, (sv_node){s}, 0);
-        for (uint32_t k = 0; k < (w->f->switches[s].ports + 1u) * r->order_lanes; k++)
+        for (uint32_t k = 0; k < (w->f->switches[s].ports + 1u) * r->order_vls; k++)
             SV_TRY(emit_number(w, numbers[k], 4));
     }
     return SV_OK;
@@ -174,11 +174,11 @@ static sv_status write_section(struct writer *w, enum section what)
     case PORTS:
     case SLS:
         return write_by_destination(w, what);
-    case LANES:
-        return emit(w, w->r->lane_tables, w->r->num_lane_tables * sizeof(sv_lanes));
-    case LANES_OF:
+    case VLS:
+        return emit(w, w->r->vl_tables, w->r->num_vl_tables * sizeof(sv_sl2vl));
+    case VLS_OF:
         for (uint32_t i = 0; i < w->switches + w->terminals; i++)
-            SV_TRY(emit_number(w, w->r->lanes_of[w->nodes[i]], 2));
+            SV_TRY(emit_number(w, w->r->vls_of[w->nodes[i]], 2));
         return SV_OK;
     case BY_PORTS:
         return write_by_ports(w);

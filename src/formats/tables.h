@@ -57,8 +57,8 @@ static inline bool sv__is_told(const sv_fabric *f, sv_node v)
  */
 sv_status sv__names_are_own(sv_ctx *ctx, const sv_fabric *fabric);
 
-/* A switch whose pairs of ports all agree needs one table of lanes only. */
-void sv__simplify_lanes(const sv_fabric *fabric, sv_routes *routes);
+/* A switch whose pairs of ports all agree needs one table of VLs only. */
+void sv__simplify_vls(const sv_fabric *fabric, sv_routes *routes);
 
 /* Whether a file of that name in a directory of tables is of the set. */
 bool sv__dump_has(const char *name);
@@ -66,7 +66,7 @@ bool sv__dump_has(const char *name);
 /* A digest of what sv_dump_read would read from a directory, other files apart. */
 sv_status sv__dump_digest(sv_ctx *ctx, const char *directory, uint64_t *digest);
 
-/* INFEASIBLE unless tables fit into formats that speak of LIDs, and of 16 SLs and 15 lanes. */
+/* INFEASIBLE unless tables fit into formats that speak of LIDs, and of 16 SLs and 15 VLs. */
 sv_status sv__fits_lids(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes);
 
 #endif

@@ -14,10 +14,12 @@
 
 #include "base/digest.h"
 #include "base/file.h"
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 
 /* So many nodes that are not there are named; the rest is only counted. */
-enum { MOST_WARNINGS = 5 };
+enum { MAX_WARNINGS = 5 };
 
 /* A node of a job, by its name, in the fabric or not. */
 struct mark {
@@ -87,7 +89,7 @@ static sv_status add_line(struct reader *r, const char *node, const char *word)
     if (link == SV_NONE) {
         uint64_t bit = spread(mark) >> 56;
         r->missing[bit / 64] |= UINT64_C(1) << bit % 64;
-        if (r->unknown++ < MOST_WARNINGS)
+        if (r->unknown++ < MAX_WARNINGS)
             sv_warn(r->mapper.ctx, "%s:%llu: node '%.200s' is not in the fabric",
                     r->lines.source->name, (unsigned long long)r->lines.number,
                     r->mapper.ctx->host.privileged ? "…" : node);
@@ -121,9 +123,9 @@ static sv_status read_lines(struct reader *r)
         status = r->unknown == 1 ? sv_lines_fail(&r->lines, "the only node is not in the fabric")
                                  : sv_lines_fail(&r->lines, "none of the %u nodes is in the fabric",
                                                  r->unknown);
-    if (status == SV_OK && r->unknown > MOST_WARNINGS)
+    if (status == SV_OK && r->unknown > MAX_WARNINGS)
         sv_warn(ctx, "%s: %u more node%s not in the fabric", r->lines.source->name,
-                r->unknown - MOST_WARNINGS, r->unknown == MOST_WARNINGS + 1 ? " is" : "s are");
+                r->unknown - MAX_WARNINGS, r->unknown == MAX_WARNINGS + 1 ? " is" : "s are");
     return status;
 }
 
@@ -192,5 +194,5 @@ sv_status sv_jobmap_load(sv_ctx *ctx, const sv_fabric *fabric, const char *path,
 void sv_jobmap_free(sv_jobmap *map)
 {
     if (map != NULL)
-        sv__store_drop(map->store);
+        sv__pool_drop(map->store);
 }

@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 #include "jobmap/jobmap.h"
 
 /* ---- names ---- */
@@ -144,7 +146,7 @@ static sv_status keep_job(sv__mapper *m, sv_jobmap *map, sv_job *list, uint64_t 
                           const sv_node *nodes, size_t count, const char *called)
 {
     size_t bytes = strlen(called) + 1;
-    char *name = SV_STORE_NEW(map->store, m->ctx, char, bytes);
+    char *name = SV_POOL_NEW(map->store, m->ctx, char, bytes);
     if (name == NULL)
         return SV_NO_MEMORY;
     memcpy(name, called, bytes);
@@ -159,8 +161,8 @@ static sv_status keep_job(sv__mapper *m, sv_jobmap *map, sv_job *list, uint64_t 
 static sv_status fill(sv__mapper *m, unsigned switches, sv_jobmap *map, sv__homes *homes)
 {
     size_t jobs = m->names.length, length = m->pairs.length, used = 0;
-    sv_job *list = SV_STORE_NEW(map->store, m->ctx, sv_job, jobs + 1);
-    sv_node *nodes = SV_STORE_NEW(map->store, m->ctx, sv_node, length + 1);
+    sv_job *list = SV_POOL_NEW(map->store, m->ctx, sv_job, jobs + 1);
+    sv_node *nodes = SV_POOL_NEW(map->store, m->ctx, sv_node, length + 1);
     uint64_t *busy = sv_bitset_new(&m->arena, sv_num_nodes(m->f));
     if (list == NULL || nodes == NULL || busy == NULL)
         return SV_NO_MEMORY;
@@ -186,17 +188,17 @@ static sv_status fill(sv__mapper *m, unsigned switches, sv_jobmap *map, sv__home
 sv_status sv__mapper_finish(sv__mapper *m, unsigned switches, sv_jobmap **result, sv__homes *homes)
 {
     sv__homes found = {0};
-    sv__store *store = sv__store_new(m->ctx, NULL);
+    sv_pool *store = sv__pool_new(m->ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
-    sv_jobmap *map = SV_STORE_NEW(store, m->ctx, sv_jobmap, 1);
+    sv_jobmap *map = SV_POOL_NEW(store, m->ctx, sv_jobmap, 1);
     sv_status status = map == NULL ? SV_NO_MEMORY : SV_OK;
     if (status == SV_OK) {
         map->store = store;
         status = fill(m, switches, map, &found);
     }
     if (status != SV_OK) {
-        sv__store_drop(store);
+        sv__pool_drop(store);
         return status;
     }
     if (homes != NULL)

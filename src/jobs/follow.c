@@ -12,7 +12,7 @@
 #include "jobs/follow.h"
 
 #include <errno.h>
-#include <selvage/select.h>
+#include <selvage/auto.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,10 +68,10 @@ sv_status sv_follow_predict(sv_ctx *ctx, const sv_fabric *fabric, const char *en
 double sv_follow_wait(double every, uint32_t failures)
 {
     double wait = every;
-    for (uint32_t i = 0; i < failures && wait < SV_FOLLOW_MOST_WAIT; i++)
+    for (uint32_t i = 0; i < failures && wait < SV_FOLLOW_MAX_WAIT; i++)
         wait *= 2;
-    double most = every > SV_FOLLOW_MOST_WAIT ? every : SV_FOLLOW_MOST_WAIT;
-    return wait < most ? wait : most;
+    double max = every > SV_FOLLOW_MAX_WAIT ? every : SV_FOLLOW_MAX_WAIT;
+    return wait < max ? wait : max;
 }
 
 double sv_follow_floor_left(double floor, double since)

@@ -5,12 +5,12 @@
 #ifndef SV_JOBS_FOLLOW_H
 #define SV_JOBS_FOLLOW_H
 
-#include <selvage/jobs.h>
+#include <selvage/experimental/jobs.h>
 #include <selvage/metrics.h>
 #include <selvage/routing.h>
 
 /* So long at most is waited for a batch system that does not answer. */
-#define SV_FOLLOW_MOST_WAIT 3600.0
+#define SV_FOLLOW_MAX_WAIT 3600.0
 
 /* What tables do for jobs: the busiest channel of all, and of a job on average. */
 typedef struct sv_follow_weight {

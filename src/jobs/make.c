@@ -17,11 +17,13 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "fabric/store.h"
-#include "formats/hostlist.h"
-#include "jobs/dates.h"
+#include <selvage/fabric.h>
 
-enum { DAY = 86400, MOST_DAYS = 3660, TRIES = 10 };
+#include "base/pool.h"
+#include "text/hostlist.h"
+#include "text/times.h"
+
+enum { DAY = 86400, MAX_DAYS = 3660, TRIES = 10 };
 
 sv_history_plan sv_history_defaults(void)
 {
@@ -44,9 +46,9 @@ static sv_status check_plan(sv_ctx *ctx, const sv_history_plan *plan)
 {
     const struct {
         const char *name;
-        double value, least, most;
-    } bounds[] = {{"days", plan->days, 1, MOST_DAYS},
-                  {"days of warm-up", plan->warm_up, 0, MOST_DAYS},
+        double value, min, max;
+    } bounds[] = {{"days", plan->days, 1, MAX_DAYS},
+                  {"days of warm-up", plan->warm_up, 0, MAX_DAYS},
                   {"load", plan->load, 0.001, 1},
                   {"share of jobs with one node", plan->single, 0, 1},
                   {"share of powers of two", plan->powers, 0, 1},
@@ -55,9 +57,9 @@ static sv_status check_plan(sv_ctx *ctx, const sv_history_plan *plan)
                   {"spread of run times", plan->run_spread, 0, 5},
                   {"share on several switches", plan->several, -1, 1}};
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++)
-        if (!(bounds[i].value >= bounds[i].least && bounds[i].value <= bounds[i].most))
+        if (!(bounds[i].value >= bounds[i].min && bounds[i].value <= bounds[i].max))
             return sv_refuse(ctx, "%s: %g is not in %g…%g", bounds[i].name, bounds[i].value,
-                             bounds[i].least, bounds[i].most);
+                             bounds[i].min, bounds[i].max);
     int64_t warm_up = (int64_t)plan->warm_up * DAY;
     if (plan->begin < warm_up || plan->begin > INT64_C(1) << 37)
         return sv_refuse(ctx, "the warm-up begins before 1970, or too late");
@@ -103,7 +105,7 @@ static void count_told(sv_history *h, const sv__hosts *hosts, sv_made_job *jobs,
         int64_t to = job->end < h->end ? job->end : h->end;
         h->told++;
         h->several += job->switches > 1;
-        h->most_hosts = job->num_hosts > h->most_hosts ? job->num_hosts : h->most_hosts;
+        h->max_hosts = job->num_hosts > h->max_hosts ? job->num_hosts : h->max_hosts;
         busy += (double)(to - from) * job->num_hosts;
         nodes += job->num_hosts;
         switches += job->switches;
@@ -125,11 +127,11 @@ struct making {
     sv_history_plan plan;
 };
 
-static sv_status make_in(const struct making *m, sv__store *store, sv_arena *scratch, sv_history *h)
+static sv_status make_in(const struct making *m, sv_pool *store, sv_arena *scratch, sv_history *h)
 {
     const sv_history_plan *plan = &m->plan;
     sv__wish *wishes;
-    const char **names = SV_STORE_NEW(store, m->ctx, const char *, m->hosts->count);
+    const char **names = SV_POOL_NEW(store, m->ctx, const char *, m->hosts->count);
     uint32_t *seen = SV_ARENA_NEW(scratch, uint32_t, m->fabric->num_switches);
     if (names == NULL || seen == NULL)
         return SV_NO_MEMORY;
@@ -146,7 +148,7 @@ static sv_status make_in(const struct making *m, sv__store *store, sv_arena *scr
                       .single = plan->single,
                       .store = store};
     SV_TRY(sv__draw_jobs(m->ctx, plan, h->num_hosts, scratch, &wishes, &h->count));
-    sv_made_job *jobs = SV_STORE_NEW(store, m->ctx, sv_made_job, (size_t)h->count + 1);
+    sv_made_job *jobs = SV_POOL_NEW(store, m->ctx, sv_made_job, (size_t)h->count + 1);
     if (jobs == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv__run_queue(m->ctx, wishes, h->count, h->num_hosts, h->end, plan->best_fit,
@@ -160,17 +162,17 @@ static sv_status make_in(const struct making *m, sv__store *store, sv_arena *scr
 static sv_status make_once(const struct making *m, sv_history **history)
 {
     sv_arena scratch;
-    sv__store *store = sv__store_new(m->ctx, NULL);
+    sv_pool *store = sv__pool_new(m->ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
-    sv_history *h = SV_STORE_NEW(store, m->ctx, sv_history, 1);
+    sv_history *h = SV_POOL_NEW(store, m->ctx, sv_history, 1);
     sv_arena_init(&scratch, m->ctx);
     sv_status status = h == NULL ? SV_NO_MEMORY : make_in(m, store, &scratch, h);
     sv_arena_release(&scratch);
     if (status == SV_OK)
         *history = h;
     else
-        sv__store_drop(store);
+        sv__pool_drop(store);
     return status;
 }
 
@@ -228,7 +230,7 @@ sv_status sv_history_make(sv_ctx *ctx, const sv_fabric *fabric, const sv_history
 void sv_history_free(sv_history *history)
 {
     if (history != NULL)
-        sv__store_drop(history->store);
+        sv__pool_drop(history->store);
 }
 
 /* ---- writing ---- */

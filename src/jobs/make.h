@@ -4,7 +4,7 @@
 #ifndef SV_JOBS_MAKE_H
 #define SV_JOBS_MAKE_H
 
-#include <selvage/replay.h>
+#include <selvage/experimental/replay.h>
 
 #include "base/arena.h"
 

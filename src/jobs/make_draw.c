@@ -25,7 +25,7 @@
 #include "base/rng.h"
 #include "jobs/make.h"
 
-enum { HOUR = 3600, DAY = 24 * HOUR, SHORTEST = 60, MOST_JOBS = 5000000 };
+enum { HOUR = 3600, DAY = 24 * HOUR, SHORTEST = 60, MAX_JOBS = 5000000 };
 
 /* Limits that people like, in minutes. */
 static const int64_t liked[] = {15,   30,   60,   120,  240,  480,  720,
@@ -34,7 +34,7 @@ enum { NUM_LIKED = sizeof liked / sizeof liked[0] };
 
 static const double weekend = 0.45;    /* of a weekday's rate */
 static const double swing = 0.7;       /* of the rate, about its mean */
-static const double most_asked = 20;   /* times the run time */
+static const double max_asked = 20;    /* times the run time */
 static const double too_little = 0.05; /* share of jobs */
 
 /* Above 0, below 1. */
@@ -62,7 +62,7 @@ static void draw_times(sv_rng *rng, const sv_history_plan *plan, sv__wish *wish)
     /* A normal number, after Box and Muller. */
     double length = sqrt(-2 * log(uniform(rng))), angle = 6.283185307179586 * uniform(rng);
     double run = plan->run_hours * HOUR * exp(plan->run_spread * length * cos(angle));
-    double share = 1 / most_asked + uniform(rng) * (1 - 1 / most_asked);
+    double share = 1 / max_asked + uniform(rng) * (1 - 1 / max_asked);
     bool rash = uniform(rng) < too_little;
     double longest = 60.0 * (double)liked[NUM_LIKED - 1];
     run = run < SHORTEST ? SHORTEST : run > longest ? longest : run;
@@ -135,10 +135,10 @@ sv_status sv__draw_jobs(sv_ctx *ctx, const sv_history_plan *plan, uint32_t hosts
         sv__wish wish = {.nodes = draw_nodes(&rng, plan)};
         draw_times(&rng, plan, &wish);
         work += (double)wish.nodes * (double)wish.run;
-        status = drawn.length < MOST_JOBS
+        status = drawn.length < MAX_JOBS
                      ? sv_array_push(ctx, &drawn, wish)
                      : sv_fail(ctx, SV_INFEASIBLE, "more than %d jobs: fewer days, or longer jobs",
-                               MOST_JOBS);
+                               MAX_JOBS);
         if (status == SV_OK && drawn.length % 4096 == 0)
             status = sv_progress(ctx, "drawing jobs", drawn.length, 0);
     }

@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/store.h"
-#include "formats/hostlist.h"
-#include "jobs/hostlist.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 #include "jobs/make.h"
+#include "text/hostlist.h"
 
 /* A port of a host. name comes first, so that sv_hostname_order can look at it. */
 struct port {

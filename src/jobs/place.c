@@ -9,15 +9,14 @@
  * Cost: linear in fabric and allocations, expected, and sorting.
  * Source: thesis 5.2.2.1.
  */
-#include <selvage/jobs.h>
+#include <selvage/experimental/jobs.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bitset.h"
 #include "base/file.h"
-#include "faults/times.h"
 #include "jobmap/jobmap.h"
-#include "jobs/dates.h"
+#include "text/times.h"
 
 /* ---- moments ---- */
 
@@ -33,7 +32,7 @@ sv_status sv_allocations_moment(sv_ctx *ctx, const sv_allocations *allocations, 
         *at = (int64_t)seconds;
         return SV_OK;
     }
-    bool good = relative ? sv__jobs_length(sv_scan_rest(&scan), &exact)
+    bool good = relative ? sv__span_length(sv_scan_rest(&scan), &exact)
                          : sv__scan_moment(&scan, &moment) && sv_scan_done(&scan) && moment.dated;
     if (!good)
         return sv_refuse(

@@ -7,12 +7,13 @@
  *
  * Cost: linear, and sorting.
  */
-#include <selvage/jobs.h>
+#include <selvage/experimental/jobs.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "jobmap/jobmap.h"
 #include "jobs/sheet.h"
+#include "text/hostlist.h"
 
 static const struct {
     const char *name;
@@ -133,4 +134,10 @@ sv_status sv_allocations_load(sv_ctx *ctx, const char *path, sv_jobs_format form
     sv_status status = sv_allocations_read(ctx, &file.source, format, result);
     sv_file_close(&file);
     return status;
+}
+
+sv_status sv_hostlist_expand(sv_ctx *ctx, const char *text, size_t length, sv_host_fn *take,
+                             void *user)
+{
+    return sv__hostlist_expand(ctx, text, length, take, user);
 }

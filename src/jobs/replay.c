@@ -17,8 +17,8 @@
 #include <selvage/verify.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "base/threads.h"
-#include "fabric/store.h"
 
 const char *sv_replay_metric_name(sv_replay_metric metric)
 {
@@ -30,10 +30,10 @@ const char *sv_replay_metric_name(sv_replay_metric metric)
 struct play {
     const sv_fabric *fabric;
     const sv_replay_plan *plan;
-    sv__scenes scenes;
-    sv_routes *fixed[SV_MOST_REPLAY_ENGINES]; /* of engines that follow no jobs */
-    sv_replay_tables *of_scene;               /* [scenes][engines]: what routing each did */
-    double *values;                           /* as in sv_replay */
+    sv__replay_samples scenes;
+    sv_routes *fixed[SV_MAX_REPLAY_ENGINES]; /* of engines that follow no jobs */
+    sv_replay_tables *of_scene;              /* [scenes][engines]: what routing each did */
+    double *values;                          /* as in sv_replay */
 };
 
 /* ---- routing ---- */
@@ -123,9 +123,9 @@ static sv_status play_scene(sv_ctx *ctx, unsigned worker, uint64_t piece, void *
 
 static sv_status check_engines(sv_ctx *ctx, const sv_replay_plan *plan)
 {
-    if (plan->num_engines < 1 || plan->num_engines > SV_MOST_REPLAY_ENGINES)
+    if (plan->num_engines < 1 || plan->num_engines > SV_MAX_REPLAY_ENGINES)
         return sv_refuse(ctx, "%u engines: 1 to %d can take part", plan->num_engines,
-                         SV_MOST_REPLAY_ENGINES);
+                         SV_MAX_REPLAY_ENGINES);
     for (uint32_t k = 0; k < plan->num_engines; k++) {
         const sv_replay_engine *e = &plan->engines[k];
         const sv_jobmap none = {0};
@@ -136,22 +136,22 @@ static sv_status check_engines(sv_ctx *ctx, const sv_replay_plan *plan)
     return SV_OK;
 }
 
-static const char *copy(sv_ctx *ctx, sv__store *store, const char *text)
+static const char *copy(sv_ctx *ctx, sv_pool *store, const char *text)
 {
     size_t length = strlen(text);
-    char *kept = SV_STORE_NEW(store, ctx, char, length + 1);
+    char *kept = SV_POOL_NEW(store, ctx, char, length + 1);
     if (kept != NULL)
         memcpy(kept, text, length);
     return kept;
 }
 
 /* Copies of what the replay keeps of the plan, and of the samples. */
-static sv_status keep(sv_ctx *ctx, const struct play *p, sv_replay *r, sv__store *store)
+static sv_status keep(sv_ctx *ctx, const struct play *p, sv_replay *r, sv_pool *store)
 {
-    const sv__scenes *s = &p->scenes;
-    sv_replay_engine *engines = SV_STORE_NEW(store, ctx, sv_replay_engine, p->plan->num_engines);
-    sv_replay_sample *samples = SV_STORE_NEW(store, ctx, sv_replay_sample, s->num_samples);
-    sv_replay_scene *scenes = SV_STORE_NEW(store, ctx, sv_replay_scene, s->num_scenes);
+    const sv__replay_samples *s = &p->scenes;
+    sv_replay_engine *engines = SV_POOL_NEW(store, ctx, sv_replay_engine, p->plan->num_engines);
+    sv_replay_sample *samples = SV_POOL_NEW(store, ctx, sv_replay_sample, s->num_samples);
+    sv_replay_scene *scenes = SV_POOL_NEW(store, ctx, sv_replay_scene, s->num_scenes);
     if (engines == NULL || samples == NULL || scenes == NULL)
         return SV_NO_MEMORY;
     for (uint32_t e = 0; e < p->plan->num_engines; e++) {
@@ -215,12 +215,12 @@ static sv_status route_fixed(sv_ctx *ctx, struct play *p, sv_replay_tables *tabl
     return some ? SV_OK : sv_fail(ctx, SV_INFEASIBLE, "no engine has tables for this fabric");
 }
 
-static sv_status run(sv_ctx *ctx, struct play *p, sv_arena *arena, sv__store *store, sv_replay *r)
+static sv_status run(sv_ctx *ctx, struct play *p, sv_arena *arena, sv_pool *store, sv_replay *r)
 {
     uint32_t engines = p->plan->num_engines;
     size_t cells = (size_t)p->scenes.num_scenes * engines;
-    sv_replay_tables *tables = SV_STORE_NEW(store, ctx, sv_replay_tables, engines);
-    p->values = SV_STORE_NEW(store, ctx, double, cells *SV_REPLAY_METRICS);
+    sv_replay_tables *tables = SV_POOL_NEW(store, ctx, sv_replay_tables, engines);
+    p->values = SV_POOL_NEW(store, ctx, double, cells *SV_REPLAY_METRICS);
     p->of_scene = SV_ARENA_NEW(arena, sv_replay_tables, cells);
     if (tables == NULL || p->values == NULL || p->of_scene == NULL)
         return SV_NO_MEMORY;
@@ -239,11 +239,11 @@ sv_status sv_replay_run(sv_ctx *ctx, const sv_fabric *fabric, const sv_allocatio
     struct play p = {.fabric = fabric, .plan = plan};
     sv_arena arena;
     SV_TRY(check_engines(ctx, plan));
-    sv__store *store = sv__store_new(ctx, NULL);
+    sv_pool *store = sv__pool_new(ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
     sv_arena_init(&arena, ctx);
-    sv_replay *r = SV_STORE_NEW(store, ctx, sv_replay, 1);
+    sv_replay *r = SV_POOL_NEW(store, ctx, sv_replay, 1);
     sv_status status =
         r == NULL ? SV_NO_MEMORY : sv__find_scenes(ctx, fabric, history, plan, &arena, &p.scenes);
     if (status == SV_OK)
@@ -255,12 +255,12 @@ sv_status sv_replay_run(sv_ctx *ctx, const sv_fabric *fabric, const sv_allocatio
     if (status == SV_OK)
         *replay = r;
     else
-        sv__store_drop(store);
+        sv__pool_drop(store);
     return status;
 }
 
 void sv_replay_free(sv_replay *replay)
 {
     if (replay != NULL)
-        sv__store_drop(replay->store);
+        sv__pool_drop(replay->store);
 }

@@ -4,13 +4,13 @@
 #ifndef SV_JOBS_REPLAY_H
 #define SV_JOBS_REPLAY_H
 
+#include <selvage/experimental/replay.h>
 #include <selvage/metrics.h>
-#include <selvage/replay.h>
 
 #include "base/arena.h"
 
 /* Samples, and the scenes they fall into. */
-typedef struct sv__scenes {
+typedef struct sv__replay_samples {
     sv_replay_sample *samples;
     uint32_t num_samples;
     sv_replay_scene *scenes;
@@ -18,12 +18,12 @@ typedef struct sv__scenes {
     uint32_t num_scenes;
     uint32_t idle, unknown_hosts;
     uint32_t unknown[SV_PLACED_NAMED]; /* the first of them */
-} sv__scenes;
+} sv__replay_samples;
 
 /* All but the maps is in the arena. After a failure, too, the maps are to be freed. */
 sv_status sv__find_scenes(sv_ctx *ctx, const sv_fabric *fabric, const sv_allocations *history,
-                          const sv_replay_plan *plan, sv_arena *arena, sv__scenes *found);
-void sv__free_scenes(sv__scenes *scenes);
+                          const sv_replay_plan *plan, sv_arena *arena, sv__replay_samples *found);
+void sv__free_scenes(sv__replay_samples *scenes);
 
 static inline const double *sv__values(const sv_replay *r, uint32_t scene, uint32_t engine)
 {

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { MOST_SAMPLES = 10000000 };
+enum { MAX_SAMPLES = 10000000 };
 
 /* The span of samples: the plan's, or the history's. */
 static sv_status find_span(sv_ctx *ctx, const sv_allocations *history, const sv_replay_plan *plan,
@@ -32,7 +32,7 @@ static sv_status find_span(sv_ctx *ctx, const sv_allocations *history, const sv_
     if (until <= from)
         return sv_refuse(ctx, "the time to replay is empty");
     uint64_t count = ((uint64_t)until - (uint64_t)from - 1) / (uint64_t)plan->every + 1;
-    if (count > MOST_SAMPLES)
+    if (count > MAX_SAMPLES)
         return sv_refuse(ctx, "%llu samples are too many", (unsigned long long)count);
     *begin = from;
     *samples = (uint32_t)count;
@@ -57,7 +57,7 @@ static void mark_changes(const sv_allocations *history, int64_t begin, int64_t e
 }
 
 /* Takes a map over as a new scene, or frees it: it is the last one's. */
-static sv_status add_map(sv_ctx *ctx, sv__scenes *s, uint32_t sample, sv_jobmap *map)
+static sv_status add_map(sv_ctx *ctx, sv__replay_samples *s, uint32_t sample, sv_jobmap *map)
 {
     bool same = false;
     sv_status status =
@@ -73,12 +73,12 @@ static sv_status add_map(sv_ctx *ctx, sv__scenes *s, uint32_t sample, sv_jobmap 
 }
 
 sv_status sv__find_scenes(sv_ctx *ctx, const sv_fabric *fabric, const sv_allocations *history,
-                          const sv_replay_plan *plan, sv_arena *arena, sv__scenes *found)
+                          const sv_replay_plan *plan, sv_arena *arena, sv__replay_samples *found)
 {
     int64_t begin = 0;
     sv_placed placed = {0};
     bool strange = false, known = false; /* some jobs have no host in the fabric; some have */
-    *found = (sv__scenes){0};
+    *found = (sv__replay_samples){0};
     SV_TRY(find_span(ctx, history, plan, &begin, &found->num_samples));
     bool *changed = SV_ARENA_NEW(arena, bool, found->num_samples);
     found->samples = SV_ARENA_NEW(arena, sv_replay_sample, found->num_samples);
@@ -112,7 +112,7 @@ sv_status sv__find_scenes(sv_ctx *ctx, const sv_fabric *fabric, const sv_allocat
     return SV_OK;
 }
 
-void sv__free_scenes(sv__scenes *scenes)
+void sv__free_scenes(sv__replay_samples *scenes)
 {
     for (uint32_t i = 0; i < scenes->num_scenes; i++)
         sv_jobmap_free(scenes->maps[i]);

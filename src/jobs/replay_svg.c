@@ -26,9 +26,9 @@ static const char *const dashes[2][COLOURS] = {
     {"8 2 2 2", "2 2", "", "8 2 2 2", "6 2", "2 2", "6 2", "2 2"}};
 
 /* The legend: so many characters of a label, which then fits into a row. */
-enum { ROW = 18, MARK = 32, LETTER = 8, BETWEEN = 22, MOST_LETTERS = 96 };
-_Static_assert((int)SV_MOST_REPLAY_ENGINES <= 2 * COLOURS, "no two engines look alike");
-_Static_assert(MARK + LETTER * MOST_LETTERS <= INNER, "a label fits into a row");
+enum { ROW = 18, MARK = 32, LETTER = 8, BETWEEN = 22, MAX_LETTERS = 96 };
+_Static_assert((int)SV_MAX_REPLAY_ENGINES <= 2 * COLOURS, "no two engines look alike");
+_Static_assert(MARK + LETTER * MAX_LETTERS <= INNER, "a label fits into a row");
 
 static const char *const titles[SV_REPLAY_METRICS] = {
     "most routes inside jobs on a link", "most routes of a job on a link, mean over jobs",
@@ -63,20 +63,20 @@ static double nice(double span, double count)
 static struct plot fit(const sv_replay *r, int metric, int top)
 {
     struct plot plot = {.y = top + metric * (HEIGHT + GAP)};
-    double least = INFINITY, most = -INFINITY;
+    double min = INFINITY, max = -INFINITY;
     for (uint32_t s = 0; s < r->num_scenes; s++)
         for (uint32_t e = 0; e < r->num_engines; e++) {
             double value = sv__values(r, s, e)[metric];
-            least = value < least ? value : least;
-            most = value > most ? value : most;
+            min = value < min ? value : min;
+            max = value > max ? value : max;
         }
-    if (!(least <= most))
-        least = most = 0;
+    if (!(min <= max))
+        min = max = 0;
     if (metric != SV_REPLAY_DARK) /* shares that never come near nothing may start higher */
-        least = 0;
-    plot.step = nice(most - least, 4);
-    plot.low = floor(least / plot.step) * plot.step;
-    plot.high = ceil(most / plot.step) * plot.step;
+        min = 0;
+    plot.step = nice(max - min, 4);
+    plot.low = floor(min / plot.step) * plot.step;
+    plot.high = ceil(max / plot.step) * plot.step;
     if (plot.high <= plot.low)
         plot.high = plot.low + plot.step;
     return plot;
@@ -166,7 +166,7 @@ static int draw_legend(sv_text *out, const sv_replay *r)
     int row = 0;
     for (uint32_t e = 0; e < r->num_engines; e++) {
         size_t letters = strlen(r->engines[e].label);
-        double width = MARK + LETTER * (double)(letters < MOST_LETTERS ? letters : MOST_LETTERS);
+        double width = MARK + LETTER * (double)(letters < MAX_LETTERS ? letters : MAX_LETTERS);
         if (x > LEFT && x + width > LEFT + INNER) {
             x = LEFT;
             row++;
@@ -177,7 +177,7 @@ static int draw_legend(sv_text *out, const sv_replay *r)
             if (dash_of(e)[0] != 0)
                 sv_text_print(out, " stroke-dasharray=\"%s\"", dash_of(e));
             sv_text_print(out, "/><text x=\"%.1f\" y=\"%d\">", x + MARK, 40 + row * ROW);
-            sv__svg_text(out, r->engines[e].label, MOST_LETTERS);
+            sv__svg_text(out, r->engines[e].label, MAX_LETTERS);
             sv_text_print(out, "</text>\n");
         }
         x += width + BETWEEN;

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/csv.h"
-#include "jobs/dates.h"
 #include "jobs/replay.h"
+#include "text/times.h"
 
 enum { DAY = 86400 };
 

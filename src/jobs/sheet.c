@@ -16,10 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 
 /* Limits on what a file may ask for; the largest machines stay far below. */
-enum { MOST_HOSTS = 4000000, MOST_MEMBERS = 500000000, LONGEST_LINE = 4 << 20 };
+enum { MAX_HOSTS = 4000000, MAX_MEMBERS = 500000000, LONGEST_LINE = 4 << 20 };
 
 /* So many hosts between two looks at whether to go on. */
 enum { LOOK_UP = 65536 };
@@ -93,14 +95,14 @@ sv_status sv__sheet_host(sv__sheet *s, sv_span host)
         if (name == NULL)
             return SV_NO_MEMORY;
         number = (uint32_t)s->host_names.length;
-        if (number == MOST_HOSTS)
-            return sv__sheet_fail(s, "more than %d hosts", MOST_HOSTS);
+        if (number == MAX_HOSTS)
+            return sv__sheet_fail(s, "more than %d hosts", MAX_HOSTS);
         SV_TRY(sv_array_push(s->ctx, &s->host_names, name));
         SV_TRY(sv_array_push(s->ctx, &s->host_lines, line > UINT32_MAX ? 0 : (uint32_t)line));
         SV_TRY(sv_names_add(&s->hosts, (sv_span){name, host.length}, number, NULL));
     }
-    if (s->members.length == MOST_MEMBERS)
-        return sv__sheet_fail(s, "more than %d hosts of all jobs", MOST_MEMBERS);
+    if (s->members.length == MAX_MEMBERS)
+        return sv__sheet_fail(s, "more than %d hosts of all jobs", MAX_MEMBERS);
     if (s->members.length % LOOK_UP == LOOK_UP - 1) /* a line may stand for a million */
         SV_TRY(sv_progress(s->ctx, "jobs", s->lines.number, 0));
     s->entries.at[s->entries.length - 1].count++;
@@ -179,14 +181,13 @@ static sv__entry unite(const sv__sheet *s, const sv__entry *entries, size_t coun
 }
 
 /* Copies of names, in one piece. */
-static const char **copy_names(sv__sheet *s, sv__store *store, const char *const *names,
-                               size_t count)
+static const char **copy_names(sv__sheet *s, sv_pool *store, const char *const *names, size_t count)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
         bytes += strlen(names[i]) + 1;
-    const char **list = SV_STORE_NEW(store, s->ctx, const char *, count + 1);
-    char *text = SV_STORE_NEW(store, s->ctx, char, bytes + 1);
+    const char **list = SV_POOL_NEW(store, s->ctx, const char *, count + 1);
+    char *text = SV_POOL_NEW(store, s->ctx, char, bytes + 1);
     if (list == NULL || text == NULL)
         return NULL;
     for (size_t i = 0; i < count; i++) {
@@ -202,8 +203,8 @@ static const char **copy_names(sv__sheet *s, sv__store *store, const char *const
 static sv_status fill_list(sv__sheet *s, sv_allocations *a, const char *const *jobs)
 {
     size_t entries = s->entries.length, count = 0;
-    sv_allocation *list = SV_STORE_NEW(a->store, s->ctx, sv_allocation, entries + 1);
-    uint32_t *hosts = SV_STORE_NEW(a->store, s->ctx, uint32_t, s->members.length + 1);
+    sv_allocation *list = SV_POOL_NEW(a->store, s->ctx, sv_allocation, entries + 1);
+    uint32_t *hosts = SV_POOL_NEW(a->store, s->ctx, uint32_t, s->members.length + 1);
     if (list == NULL || hosts == NULL)
         return SV_NO_MEMORY;
     sv__entry *at = s->entries.at;
@@ -249,7 +250,7 @@ static sv_status fill(sv__sheet *s, sv_allocations *a)
     if (jobs == NULL)
         return SV_NO_MEMORY;
     const char **hosts = copy_names(s, a->store, s->host_names.at, s->host_names.length);
-    uint32_t *lines = SV_STORE_NEW(a->store, s->ctx, uint32_t, s->host_lines.length + 1);
+    uint32_t *lines = SV_POOL_NEW(a->store, s->ctx, uint32_t, s->host_lines.length + 1);
     if (hosts == NULL || lines == NULL)
         return SV_NO_MEMORY;
     if (s->host_lines.length > 0)
@@ -284,10 +285,10 @@ static sv_status check_left_out(const sv__sheet *s)
 sv_status sv__sheet_finish(sv__sheet *s, sv_allocations **result)
 {
     SV_TRY(check_left_out(s));
-    sv__store *store = sv__store_new(s->ctx, NULL);
+    sv_pool *store = sv__pool_new(s->ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
-    sv_allocations *a = SV_STORE_NEW(store, s->ctx, sv_allocations, 1);
+    sv_allocations *a = SV_POOL_NEW(store, s->ctx, sv_allocations, 1);
     sv_status status = a == NULL ? SV_NO_MEMORY : SV_OK;
     if (status == SV_OK) {
         a->store = store;
@@ -296,12 +297,12 @@ sv_status sv__sheet_finish(sv__sheet *s, sv_allocations **result)
     if (status == SV_OK)
         *result = a;
     else
-        sv__store_drop(store);
+        sv__pool_drop(store);
     return status;
 }
 
 void sv_allocations_free(sv_allocations *allocations)
 {
     if (allocations != NULL)
-        sv__store_drop(allocations->store);
+        sv__pool_drop(allocations->store);
 }

@@ -4,7 +4,7 @@
 #ifndef SV_JOBS_SHEET_H
 #define SV_JOBS_SHEET_H
 
-#include <selvage/jobs.h>
+#include <selvage/experimental/jobs.h>
 
 #include "base/array.h"
 #include "base/map.h"

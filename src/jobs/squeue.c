@@ -27,7 +27,7 @@ static const char cut_off[] = ": it looks cut off; squeue -o \"%i|%T|%N\" cuts n
 enum { JOB, STATE, NODES, REASON, COUNT, COLUMNS };
 
 /* Room for pieces: two more than there are. */
-enum { MOST_PIECES = 126, ROOM = 128, SHORTEST_TITLE = 5 };
+enum { MAX_PIECES = 126, ROOM = 128, SHORTEST_TITLE = 5 };
 
 struct reader {
     sv__sheet *s;
@@ -39,20 +39,20 @@ struct reader {
 
 /* ---- columns ---- */
 
-/* Takes a line apart; of more than MOST_PIECES pieces all but the first MOST_PIECES are one. */
+/* Takes a line apart; of more than MAX_PIECES pieces all but the first MAX_PIECES are one. */
 static int split(sv_span line, char separator, sv_span *pieces)
 {
     sv_scan scan = sv_scan_of(line);
     int count = 0;
     if (separator == ' ') {
-        for (sv_scan_blanks(&scan); count < MOST_PIECES && sv_scan_word(&scan, &pieces[count]);
+        for (sv_scan_blanks(&scan); count < MAX_PIECES && sv_scan_word(&scan, &pieces[count]);
              sv_scan_blanks(&scan))
             count++;
         if (!sv_scan_done(&scan))
             pieces[count++] = sv_scan_rest(&scan);
         return count;
     }
-    while (count < MOST_PIECES && sv_scan_until(&scan, separator, &pieces[count]))
+    while (count < MAX_PIECES && sv_scan_until(&scan, separator, &pieces[count]))
         count++;
     pieces[count++] = sv_scan_rest(&scan);
     for (int i = 0; i < count; i++) { /* columns with a width have blanks around what they say */
@@ -258,7 +258,7 @@ static bool find_fields(const struct reader *r, sv_span line, sv_span *pieces, i
                         sv_span *fields)
 {
     bool fewer = count == r->titles - 1, last = r->column[NODES] == r->titles - 1;
-    if (count > MOST_PIECES || count < r->titles - 1)
+    if (count > MAX_PIECES || count < r->titles - 1)
         return false;
     bool found = fewer && last && without_nodes(r, line, pieces, count, fields);
     if (!found && (!fewer || r->first == r->last))

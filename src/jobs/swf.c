@@ -17,9 +17,9 @@
 
 #include "jobs/sheet.h"
 
-enum { FIELDS = 18, MOST_DIGITS = 20, NUMBER = 0, SUBMIT = 1, WAIT = 2, RUN = 3 };
+enum { FIELDS = 18, MAX_DIGITS = 20, NUMBER = 0, SUBMIT = 1, WAIT = 2, RUN = 3 };
 
-#define MOST_SECONDS INT64_C(100000000000) /* three thousand years */
+#define MAX_SECONDS INT64_C(100000000000) /* three thousand years */
 
 struct reader {
     sv__sheet *s;
@@ -82,7 +82,7 @@ static sv_status read_comment(struct reader *r, sv_scan *scan)
     sv_scan_blanks(scan);
     sv_scan_char(scan, ':');
     sv_scan_blanks(scan);
-    if (!sv_scan_word(scan, &word) || !to_number(word, &value) || value > MOST_SECONDS)
+    if (!sv_scan_word(scan, &word) || !to_number(word, &value) || value > MAX_SECONDS)
         return sv_lines_fail(&r->s->lines, "UnixStartTime is not a number of seconds");
     r->start = value < 0 ? 0 : value;
     return SV_OK;
@@ -99,7 +99,7 @@ static sv_status read_list(struct reader *r, sv_span list)
         while (scan.at < scan.end && *scan.at >= '0' && *scan.at <= '9')
             scan.at++;
         id.length = (size_t)(scan.at - id.at);
-        good = id.length > 0 && id.length <= MOST_DIGITS;
+        good = id.length > 0 && id.length <= MAX_DIGITS;
         if (!good)
             break;
         /* one for each processor: mostly the same again */
@@ -121,7 +121,7 @@ static sv_status add_job(struct reader *r, sv_span number, const int64_t *values
         r->s->left_out++;
         return SV_OK;
     }
-    if (submit > MOST_SECONDS || wait > MOST_SECONDS || run > MOST_SECONDS)
+    if (submit > MAX_SECONDS || wait > MAX_SECONDS || run > MAX_SECONDS)
         return sv_lines_fail(&r->s->lines, "a time beyond all calendars");
     int64_t begin = submit + wait + (submit < r->start ? r->start : 0);
     SV_TRY(sv__sheet_begin(r->s, number, begin, begin + run));

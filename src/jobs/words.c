@@ -13,8 +13,8 @@
  */
 #include <string.h>
 
-#include "faults/times.h"
 #include "jobs/sheet.h"
+#include "text/times.h"
 
 /* Shorter ones could be names of something else. */
 enum { SHORTEST_CUT = 5 };
@@ -96,10 +96,10 @@ sv_span sv__slurm_job(sv_span word)
 
 bool sv__slurm_time(sv_span word, int64_t *seconds)
 {
-    enum { MOST = INT32_MAX };
+    enum { MAX = INT32_MAX };
     uint64_t number;
     sv__moment moment;
-    if (sv_span_number(word, (uint64_t)MOST * 100, &number)) {
+    if (sv_span_number(word, (uint64_t)MAX * 100, &number)) {
         *seconds = (int64_t)number;
         return true;
     }

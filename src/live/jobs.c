@@ -32,7 +32,7 @@
 /* All of a file. BAD_INPUT: it is no job map of this world. */
 static sv_status read_text(sv_live *live, sv__text *text)
 {
-    enum { PIECE = 65536, MOST = 256 << 20 };
+    enum { PIECE = 65536, MAX = 256 << 20 };
     sv_file file;
     SV_TRY(sv_file_open(&file, live->ctx, live->options.jobs_path));
     sv_status status = SV_OK;
@@ -46,7 +46,7 @@ static sv_status read_text(sv_live *live, sv__text *text)
                              "cannot read '%s': %s", live->options.jobs_path, strerror(errno));
         else
             text->length += (size_t)got;
-        if (status == SV_OK && text->length > MOST)
+        if (status == SV_OK && text->length > MAX)
             status = sv_fail(live->ctx, SV_BAD_INPUT, "'%s' is too large for a job map",
                              live->options.jobs_path);
     }

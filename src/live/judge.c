@@ -17,14 +17,14 @@
 #include "fabric/derive.h"
 #include "live/live.h"
 
-void sv__live_candidate_release(sv__candidate *c)
+void sv__live_candidate_release(sv__live_candidate *c)
 {
     for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
         sv_mtree_free(c->trees[sl]);
     sv_verification_free(c->found);
     sv_routes_free(c->whole);
     sv_routes_free(c->routes);
-    *c = (sv__candidate){0};
+    *c = (sv__live_candidate){0};
 }
 
 /* ---- trees ---- */
@@ -33,7 +33,7 @@ void sv__live_candidate_release(sv__candidate *c)
  * The tree of an SL. Tables that nobody uses yet may have the names of SLs exchanged for it; those
  * that are in use, more or less, may not, nor those whose last SL is for high addresses.
  */
-static sv_status plant(sv_live *live, const sv_fabric *f, sv__candidate *c, unsigned sl)
+static sv_status plant(sv_live *live, const sv_fabric *f, sv__live_candidate *c, unsigned sl)
 {
     const sv_mtree *others[SV_HARDWARE_SLS];
     size_t count = 0;
@@ -43,9 +43,9 @@ static sv_status plant(sv_live *live, const sv_fabric *f, sv__candidate *c, unsi
     for (unsigned i = 0; i < SV_HARDWARE_SLS; i++)
         if (c->trees[i] != NULL)
             others[count++] = c->trees[i];
-    if (c->own_lane > 0 && count == 0)
-        return sv_mtree_own_lane(live->ctx, f, c->routes, live->options.traffic, sl, c->own_lane,
-                                 others, count, &c->trees[sl], &swapped);
+    if (c->own_vl > 0 && count == 0)
+        return sv_mtree_own_vl(live->ctx, f, c->routes, live->options.traffic, sl, c->own_vl,
+                               others, count, &c->trees[sl], &swapped);
     if (in_use)
         return sv_mtree_new(live->ctx, f, c->routes, live->options.traffic, sl, others, count,
                             &c->trees[sl]);
@@ -54,7 +54,7 @@ static sv_status plant(sv_live *live, const sv_fabric *f, sv__candidate *c, unsi
 }
 
 /* The tables with all trees as groups. */
-static sv_status with_groups(sv_live *live, const sv_fabric *f, sv__candidate *c)
+static sv_status with_groups(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
     sv_routes_free(c->whole);
     c->whole = NULL;
@@ -65,7 +65,7 @@ static sv_status with_groups(sv_live *live, const sv_fabric *f, sv__candidate *c
     return SV_OK;
 }
 
-static sv_status plant_all(sv_live *live, const sv_fabric *f, sv__candidate *c)
+static sv_status plant_all(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
     for (unsigned sl = 0; sl < SV_HARDWARE_SLS && !live->options.no_multicast; sl++)
         if (live->group_sls >> sl & 1 && c->trees[sl] == NULL)
@@ -77,7 +77,7 @@ static sv_status plant_all(sv_live *live, const sv_fabric *f, sv__candidate *c)
  * Repaired tables keep the trees that are in the switches, as far as these still join everybody:
  * then no multicast table changes.
  */
-static sv_status keep_trees(sv_live *live, const sv_fabric *f, sv__candidate *c, bool *kept)
+static sv_status keep_trees(sv_live *live, const sv_fabric *f, sv__live_candidate *c, bool *kept)
 {
     sv_match *match = NULL;
     *kept = false;
@@ -96,7 +96,7 @@ static sv_status keep_trees(sv_live *live, const sv_fabric *f, sv__candidate *c,
     return status;
 }
 
-static void fell_trees(sv__candidate *c)
+static void fell_trees(sv__live_candidate *c)
 {
     for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++) {
         sv_mtree_free(c->trees[sl]);
@@ -145,7 +145,7 @@ static uint64_t beyond(uint64_t lost, uint64_t split)
     return lost > split ? lost - split : 0;
 }
 
-static sv_status count_lost(sv_live *live, const sv_fabric *f, sv__candidate *c)
+static sv_status count_lost(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
     uint64_t split[SV_PAIRS_COUNT];
     const uint64_t *lost = c->found->unreachable;
@@ -164,18 +164,18 @@ static sv_status count_lost(sv_live *live, const sv_fabric *f, sv__candidate *c)
 /* The witness: who waits for whom, in one line. */
 static void print_cycle(sv_text *out, const sv_fabric *f, const sv_verification *v)
 {
-    enum { MOST = 8 };
-    for (size_t i = 0; i < v->cycle_length && i < MOST; i++)
+    enum { MAX = 8 };
+    for (size_t i = 0; i < v->cycle_length && i < MAX; i++)
         sv_text_print(out, "%s\"%s\" port %u VL%u", i == 0 ? ": " : " -> ",
                       sv_node_name(f, f->tail[v->cycle[i].channel.i]),
-                      f->port[v->cycle[i].channel.i], v->cycle[i].lane);
-    if (v->cycle_length > MOST)
-        sv_text_print(out, " -> %zu more", v->cycle_length - MOST);
+                      f->port[v->cycle[i].channel.i], v->cycle[i].vl);
+    if (v->cycle_length > MAX)
+        sv_text_print(out, " -> %zu more", v->cycle_length - MAX);
     if (v->cycle_length > 0)
         sv_text_print(out, " -> where it began");
 }
 
-static void explain(sv_live *live, const sv_fabric *f, const sv__candidate *c, char *text,
+static void explain(sv_live *live, const sv_fabric *f, const sv__live_candidate *c, char *text,
                     size_t size)
 {
     const sv_verification *v = c->found;
@@ -193,7 +193,7 @@ static void explain(sv_live *live, const sv_fabric *f, const sv__candidate *c, c
         sv_text_print(&out, " can deadlock");
         print_cycle(&out, f, v);
     } else if (!c->safe)
-        sv_text_print(&out, " cannot be proven: SLs or lanes are not known");
+        sv_text_print(&out, " cannot be proven: SLs or VLs are not known");
     else
         sv_text_print(&out, " leave %llu pairs of terminals and %llu with switches without a path",
                       (unsigned long long)c->lost, (unsigned long long)c->lost_others);
@@ -202,40 +202,40 @@ static void explain(sv_live *live, const sv_fabric *f, const sv__candidate *c, c
     sv_text_release(&out);
 }
 
-/* Whether some SL goes to a lane that a port does not have: hardware would fold it onto another. */
-static bool folds(const sv_lanes *lanes, unsigned vls)
+/* Whether some SL goes to a VL that a port does not have: hardware would fold it onto another. */
+static bool folds(const sv_sl2vl *map, unsigned vls)
 {
     for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
-        if (lanes->of_sl[sl] != SV_NO_LANE && lanes->of_sl[sl] >= vls)
+        if (map->of_sl[sl] != SV_NO_VL && map->of_sl[sl] >= vls)
             return true;
     return false;
 }
 
-/* Every lane that tables lead to must be there, on every cable between switches. */
-static sv_status check_lanes(sv_live *live, const sv_fabric *f, const sv__candidate *c)
+/* Every VL that tables lead to must be there, on every cable between switches. */
+static sv_status check_vls(sv_live *live, const sv_fabric *f, const sv__live_candidate *c)
 {
     for (uint32_t s = 0; s < f->num_switches; s++)
         SV_FOR_HOPS (f, ((sv_node){s}), hop) {
             unsigned vls = sv_link_of(f, hop->channel)->vls, out = f->port[hop->channel.i];
-            unsigned most = c->routes->lanes_by_ports[s] != NULL ? f->switches[s].ports : 0;
+            unsigned max = c->routes->sl2vl_by_port[s] != NULL ? f->switches[s].ports : 0;
             if (!sv_is_switch(f, hop->to) || vls == 0)
                 continue;
-            for (unsigned in = 0; in <= most; in++)
-                if (folds(sv_route_lanes(c->routes, f, (sv_node){s}, in, out), vls))
+            for (unsigned in = 0; in <= max; in++)
+                if (folds(sv_route_sl2vl(c->routes, f, (sv_node){s}, in, out), vls))
                     return sv_fail(live->ctx, SV_INFEASIBLE,
-                                   "tables of %s use more lanes than the %u of \"%s\" port %u",
+                                   "tables of %s use more VLs than the %u of \"%s\" port %u",
                                    c->engine, vls, f->switches[s].name, out);
         }
     return SV_OK;
 }
 
-static sv_status verify(sv_live *live, const sv_fabric *f, sv__candidate *c)
+static sv_status verify(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
     sv_traffic traffic = live->options.traffic;
     sv_verification_free(c->found);
     c->found = NULL;
     SV_TRY(sv_routes_check(live->ctx, f, c->routes));
-    SV_TRY(check_lanes(live, f, c));
+    SV_TRY(check_vls(live, f, c));
     SV_TRY(sv_verify(live->ctx, f, c->whole, NULL, &c->found));
     c->safe = c->found->loops == 0 && c->found->deadlock_free[traffic] == SV_VERDICT_YES &&
               c->found->together[traffic] == SV_VERDICT_YES &&
@@ -244,20 +244,20 @@ static sv_status verify(sv_live *live, const sv_fabric *f, sv__candidate *c)
 }
 
 /* Tables without orders get those that the proof came by: a repair will need them. */
-sv_status sv__live_keep_orders(sv_live *live, const sv_fabric *f, sv__candidate *c)
+sv_status sv__live_keep_orders(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
     uint32_t *numbers;
     sv_routes *r = c->routes;
     if (r->orders != NULL || c->found->order == NULL)
         return SV_OK;
-    SV_TRY(sv_routes_set_orders(live->ctx, f, r, c->found->order_lanes, &numbers));
+    SV_TRY(sv_routes_set_orders(live->ctx, f, r, c->found->order_vls, &numbers));
     memcpy(numbers, c->found->order,
-           (size_t)r->order_first[f->num_switches] * r->order_lanes * sizeof *numbers);
+           (size_t)r->order_first[f->num_switches] * r->order_vls * sizeof *numbers);
     return SV_OK;
 }
 
 /* Plants and verifies; what was planted is not what is wrong if unicast alone can deadlock. */
-static sv_status plant_and_verify(sv_live *live, const sv_fabric *fabric, sv__candidate *c)
+static sv_status plant_and_verify(sv_live *live, const sv_fabric *fabric, sv__live_candidate *c)
 {
     sv_status planted = plant_all(live, fabric, c);
     if (planted != SV_OK && planted != SV_INFEASIBLE)
@@ -276,7 +276,7 @@ static sv_status plant_and_verify(sv_live *live, const sv_fabric *fabric, sv__ca
     return verify(live, fabric, c);
 }
 
-sv_status sv__live_judge(sv_live *live, const sv_fabric *fabric, sv__candidate *c, char *text,
+sv_status sv__live_judge(sv_live *live, const sv_fabric *fabric, sv__live_candidate *c, char *text,
                          size_t size)
 {
     bool kept = false;
@@ -294,7 +294,7 @@ sv_status sv__live_judge(sv_live *live, const sv_fabric *fabric, sv__candidate *
     return sv_routes_load(live->ctx, fabric, c->routes, NULL, &c->load);
 }
 
-sv_status sv__live_verify_again(sv_live *live, const sv_fabric *fabric, sv__candidate *c)
+sv_status sv__live_verify_again(sv_live *live, const sv_fabric *fabric, sv__live_candidate *c)
 {
     SV_TRY(with_groups(live, fabric, c));
     SV_TRY(verify(live, fabric, c));
@@ -304,9 +304,9 @@ sv_status sv__live_verify_again(sv_live *live, const sv_fabric *fabric, sv__cand
 sv_status sv__live_add_tree(sv_live *live, unsigned sl)
 {
     const sv_fabric *f = live->now.fabric;
-    sv__candidate *used = &live->used, trial = {.routes = live->now.routes,
-                                                .how = SV_LIVE_REPAIRED,
-                                                .engine = live->report.engine};
+    sv__live_candidate *used = &live->used, trial = {.routes = live->now.routes,
+                                                     .how = SV_LIVE_REPAIRED,
+                                                     .engine = live->report.engine};
     char text[512] = "";
     memcpy(trial.trees, used->trees, sizeof trial.trees);
     sv_status status = plant(live, f, &trial, sl);

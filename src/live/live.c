@@ -10,9 +10,9 @@
  *     kept         those of the state file, if the fabric is as it was before a restart
  *     repaired     those of now, mended
  *     routed       by the engine, anew
- *     spared       the same with one lane less, which multicast packets get
- *     fell back    by weave, with a lane that has room for multicast
- *     simplest     by updn: one lane, which always leaves room for multicast
+ *     spared       the same with one VL less, which multicast packets get
+ *     fell back    by weave, with a VL that has room for multicast
+ *     simplest     by updn: one VL, which always leaves room for multicast
  *     reinstalled  those of now, without what is gone
  *
  * With a job map, tables of other jobs than those that run are none of the first four (jobs.c).
@@ -253,7 +253,7 @@ static const struct way ways[] = {
 enum { NUM_WAYS = sizeof ways / sizeof ways[0] };
 
 /* Whether the second tables are better than the first. */
-static bool is_better(const sv__candidate *best, const sv__candidate *c)
+static bool is_better(const sv__live_candidate *best, const sv__live_candidate *c)
 {
     if (!c->safe)
         return false;
@@ -262,10 +262,10 @@ static bool is_better(const sv__candidate *best, const sv__candidate *c)
 }
 
 sv_status sv__live_go(sv_live *live, const sv_fabric *f, sv__live_way *make, sv_live_how how,
-                      sv__candidate *best, sv_live_report *report)
+                      sv__live_candidate *best, sv_live_report *report)
 {
     char text[400] = "";
-    sv__candidate c = {.how = how, .jobs = sv__live_told(live)};
+    sv__live_candidate c = {.how = how, .jobs = sv__live_told(live)};
     uint64_t begun = sv_now_ns(live->ctx);
     sv_status status = make(live, f, &c);
     uint64_t made = sv_now_ns(live->ctx);
@@ -288,7 +288,7 @@ sv_status sv__live_go(sv_live *live, const sv_fabric *f, sv__live_way *make, sv_
     return status == SV_CANCELLED ? status : SV_OK;
 }
 
-static sv_status find(sv_live *live, const sv_fabric *f, unsigned flags, sv__candidate *best,
+static sv_status find(sv_live *live, const sv_fabric *f, unsigned flags, sv__live_candidate *best,
                       sv_live_report *report)
 {
     for (int i = 0; i < NUM_WAYS; i++) {
@@ -305,7 +305,7 @@ static sv_status find(sv_live *live, const sv_fabric *f, unsigned flags, sv__can
 
 /* ---- what comes of it ---- */
 
-static void describe(const sv__candidate *c, sv_live_report *report)
+static void describe(const sv__live_candidate *c, sv_live_report *report)
 {
     const sv_verification *v = c->found;
     report->how = c->how;
@@ -316,7 +316,7 @@ static void describe(const sv__candidate *c, sv_live_report *report)
     report->lost = c->lost;
     report->lost_others = c->lost_others;
     report->split = v->unreachable[SV_PAIRS_TERMINAL_TERMINAL] - c->lost;
-    report->lanes = v->vls_used;
+    report->vls = v->vls_used;
     report->dependencies = v->dependencies;
     report->efi = c->load.max;
     report->hops = c->load.hops_avg;
@@ -328,7 +328,7 @@ static void describe(const sv__candidate *c, sv_live_report *report)
  * Which tables to go back to, one day: the last ones that were routed, not repaired, for the fabric
  * with most cables. Those that are not kept are freed.
  */
-static void keep_home(sv_live *live, const sv_fabric *f, const sv__candidate *c)
+static void keep_home(sv_live *live, const sv_fabric *f, const sv__live_candidate *c)
 {
     bool mended = c->how == SV_LIVE_REPAIRED || c->how == SV_LIVE_REINSTALLED;
     if (live->home.routes == NULL && !live->mended) {
@@ -343,7 +343,7 @@ static void keep_home(sv_live *live, const sv_fabric *f, const sv__candidate *c)
 }
 
 /* What was found takes the place of what was there. */
-static void adopt(sv_live *live, sv_fabric *f, sv__candidate *c, const sv__stages *stages)
+static void adopt(sv_live *live, sv_fabric *f, sv__live_candidate *c, const sv__stages *stages)
 {
     sv__live_stages_release(&live->stages);
     live->stages = *stages;
@@ -392,16 +392,16 @@ static sv_status check_size(sv_live *live, const sv_fabric *f)
  * Tables of a repair share rows, and so memory, with those before, and these with theirs. Every now
  * and then they are copied whole, so that the oldest can go. A copy is proven as anything else is.
  */
-static sv_status unshare(sv_live *live, sv_fabric *f, sv__candidate *c)
+static sv_status unshare(sv_live *live, sv_fabric *f, sv__live_candidate *c)
 {
-    enum { MOST = 16 };
+    enum { MAX = 16 };
     const sv__set set = {f, c->routes};
     sv_routes *copy = NULL;
     if (c->how != SV_LIVE_REPAIRED && c->how != SV_LIVE_REINSTALLED) {
         live->shared = 0;
         return SV_OK;
     }
-    if (++live->shared < MOST)
+    if (++live->shared < MAX)
         return SV_OK;
     SV_TRY(sv__live_carry(live->ctx, &set, f, &copy));
     sv_routes_free(c->routes);
@@ -414,7 +414,7 @@ static sv_status unshare(sv_live *live, sv_fabric *f, sv__candidate *c)
 static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, bool *stay,
                         sv_live_report *report)
 {
-    sv__candidate best = {0};
+    sv__live_candidate best = {0};
     sv__stages stages = {0};
     uint64_t begun;
     bool unknown = false;
@@ -424,8 +424,8 @@ static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, bool *stay,
     SV_TRY(sv__live_compare(live, f, report, &unknown));
     if (unknown)
         flags |= SV_LIVE_UNKNOWN;
-    if (live->now.routes != NULL && sv__live_lanes_offered(f) > live->offered)
-        flags |= SV_LIVE_ANEW; /* there are more lanes than before */
+    if (live->now.routes != NULL && sv__live_vls_offered(f) > live->offered)
+        flags |= SV_LIVE_ANEW; /* there are more VLs than before */
     sv_status status = find(live, f, flags, &best, report);
     begun = sv_now_ns(live->ctx);
     if (status == SV_OK)
@@ -456,7 +456,7 @@ static sv_status change(sv_live *live, sv_fabric *f, unsigned flags, bool *stay,
     describe(&best, report);
     snprintf(report->note, sizeof report->note, "%s", live->report.note);
     adopt(live, f, &best, &stages);
-    live->offered = sv__live_lanes_offered(f);
+    live->offered = sv__live_vls_offered(f);
     live->report = *report;
     sv__live_save(live);
     return SV_OK;

@@ -122,7 +122,7 @@ static sv_passage weigh(const sv_transition *t)
 }
 
 /* What going from the tables before to a candidate does, unless a repair has told already. */
-sv_status sv__live_passage(sv_live *live, const sv_fabric *f, unsigned flags, sv__candidate *c)
+sv_status sv__live_passage(sv_live *live, const sv_fabric *f, unsigned flags, sv__live_candidate *c)
 {
     sv__set held = live->now;
     const sv__set *before = live->now.routes != NULL ? &held : &live->kept;

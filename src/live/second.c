@@ -18,7 +18,7 @@
 #include "live/live.h"
 
 /* Whether tables have become so much worse by repairs that all should be routed anew. */
-static bool has_drifted(const sv_live *live, const sv__candidate *c)
+static bool has_drifted(const sv_live *live, const sv__live_candidate *c)
 {
     unsigned percent = live->options.drift_percent;
     return c->how == SV_LIVE_REPAIRED && percent > 0 && live->routed_efi > 0 &&
@@ -49,7 +49,7 @@ static void excuse(sv_live *live)
     live->excused = live->jobs_key.digest;
 }
 
-void sv__live_shun(sv_live *live, const sv_fabric *f, unsigned flags, const sv__candidate *c,
+void sv__live_shun(sv_live *live, const sv_fabric *f, unsigned flags, const sv__live_candidate *c,
                    bool *stay, sv_live_report *report)
 {
     bool mere = has_other_jobs(live, flags) && live->report.whole &&
@@ -63,10 +63,10 @@ void sv__live_shun(sv_live *live, const sv_fabric *f, unsigned flags, const sv__
 }
 
 /* How it is to go to a candidate; after a restart, from the tables of the state file. */
-static sv_status foresee(sv_live *live, const sv_fabric *f, unsigned flags, const sv__candidate *c,
-                         sv_passage *passage)
+static sv_status foresee(sv_live *live, const sv_fabric *f, unsigned flags,
+                         const sv__live_candidate *c, sv_passage *passage)
 {
-    sv__candidate guess = *c;
+    sv__live_candidate guess = *c;
     if (live->now.routes == NULL)
         flags &= ~(unsigned)SV_LIVE_UNKNOWN;
     sv_status status = sv__live_passage(live, f, flags, &guess);
@@ -76,7 +76,7 @@ static sv_status foresee(sv_live *live, const sv_fabric *f, unsigned flags, cons
 
 /* Tables that need no risk: those before, as they are or mended. */
 static sv_status find_other(sv_live *live, const sv_fabric *f, unsigned flags, bool drifted,
-                            sv__candidate *other, sv_passage *passage, sv_live_report *report)
+                            sv__live_candidate *other, sv_passage *passage, sv_live_report *report)
 {
     if (drifted) {
         SV_TRY(sv__live_go(live, f, sv__live_routed, SV_LIVE_ROUTED, other, report));
@@ -106,12 +106,12 @@ static const char *note_of(bool jobs, bool drifted, bool taken)
 }
 
 sv_status sv__live_reconsider(sv_live *live, const sv_fabric *f, unsigned flags,
-                              sv__candidate *best, sv_live_report *report)
+                              sv__live_candidate *best, sv_live_report *report)
 {
     bool careful = live->options.careful, drifted = has_drifted(live, best);
     bool jobs = has_other_jobs(live, flags);
     sv_passage passage = best->passage;
-    sv__candidate other = {0};
+    sv__live_candidate other = {0};
     if (careful && jobs)
         SV_TRY(foresee(live, f, flags, best, &passage));
     bool back = best->how == SV_LIVE_RETURNED && live->now.routes != NULL;
@@ -126,7 +126,7 @@ sv_status sv__live_reconsider(sv_live *live, const sv_fabric *f, unsigned flags,
                 (drifted ? other.load.max < best->load.max && (!careful || is_safe(passage))
                          : is_safe(passage));
     if (take) {
-        sv__candidate spare = *best;
+        sv__live_candidate spare = *best;
         *best = other;
         other = spare;
     } else if (risky && jobs) {

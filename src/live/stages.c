@@ -87,24 +87,24 @@ static bool is_newcomer(const sv_fabric *f, const sv_routes *r, uint32_t v)
     return true;
 }
 
-static bool same_lanes_at(const sv_fabric *f, const sv_routes *a, const sv_routes *b, uint32_t v)
+static bool same_vls_at(const sv_fabric *f, const sv_routes *a, const sv_routes *b, uint32_t v)
 {
     bool by_ports =
-        v < f->num_switches && (a->lanes_by_ports[v] != NULL || b->lanes_by_ports[v] != NULL);
+        v < f->num_switches && (a->sl2vl_by_port[v] != NULL || b->sl2vl_by_port[v] != NULL);
     unsigned ports = by_ports ? f->switches[v].ports : 0;
     for (unsigned in = 0; in <= ports; in++)
         for (unsigned out = 0; out <= ports; out++)
-            if (memcmp(sv_route_lanes(a, f, (sv_node){v}, in, out)->of_sl,
-                       sv_route_lanes(b, f, (sv_node){v}, in, out)->of_sl, SV_HARDWARE_SLS) != 0)
+            if (memcmp(sv_route_sl2vl(a, f, (sv_node){v}, in, out)->of_sl,
+                       sv_route_sl2vl(b, f, (sv_node){v}, in, out)->of_sl, SV_HARDWARE_SLS) != 0)
                 return false;
     return true;
 }
 
 /* Newcomers do not count: nothing of theirs is on the way. */
-static bool same_lanes(const sv_fabric *f, const sv_routes *held, const sv_routes *next)
+static bool same_vls(const sv_fabric *f, const sv_routes *held, const sv_routes *next)
 {
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
-        if (!same_lanes_at(f, held, next, v) && !is_newcomer(f, held, v))
+        if (!same_vls_at(f, held, next, v) && !is_newcomer(f, held, v))
             return false;
     return true;
 }
@@ -116,7 +116,7 @@ static bool same_base(const sv_fabric *f, const sv_routes *a, const sv_routes *b
         if (!is_high(a, d) &&
             (memcmp(a->ports[d], b->ports[d], a->num_switches) != 0 || !same_sls(a, b, d)))
             return false;
-    return same_lanes(f, a, b);
+    return same_vls(f, a, b);
 }
 
 /* Gives one destination the entries and SLs of other tables. */
@@ -139,17 +139,17 @@ static sv_status take_row(sv_ctx *ctx, const sv_routes *from, uint32_t d, sv_rou
 }
 
 /*
- * Old tables with new high entries, and with all there is for newcomers' addresses. If lanes are to
+ * Old tables with new high entries, and with all there is for newcomers' addresses. If VLs are to
  * change, all of it waits.
  */
 static sv_status mend_high(sv_ctx *ctx, const sv_fabric *f, const sv_routes *next, sv_routes *held)
 {
     memcpy(held->lid, next->lid, next->num_destinations * sizeof *held->lid);
-    if (!same_lanes(f, held, next))
+    if (!same_vls(f, held, next))
         return SV_OK;
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
-        if (!same_lanes_at(f, held, next, v)) /* a newcomer */
-            SV_TRY(sv__routes_take_lanes(ctx, f, held, (sv_node){v}, next));
+        if (!same_vls_at(f, held, next, v)) /* a newcomer */
+            SV_TRY(sv__routes_take_vls(ctx, f, held, (sv_node){v}, next));
     for (uint32_t d = 0; d < next->num_destinations; d++)
         if (is_high(next, d) || (held->sl_form == next->sl_form && is_new(f, held, d)))
             SV_TRY(take_row(ctx, next, d, held));
@@ -330,8 +330,8 @@ static sv__set find_held(const sv_live *live, const sv_fabric *f, unsigned flags
                      .routes = live->stages.held != NULL ? live->stages.held : live->now.routes};
 }
 
-sv_status sv__live_aim(sv_live *live, const sv_fabric *f, unsigned flags, const sv__candidate *c,
-                       sv__stages *stages)
+sv_status sv__live_aim(sv_live *live, const sv_fabric *f, unsigned flags,
+                       const sv__live_candidate *c, sv__stages *stages)
 {
     if (live->options.update != SV_LIVE_FIVE)
         return SV_OK;

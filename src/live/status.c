@@ -71,7 +71,7 @@ static void print_json(sv_text *out, const sv_live_status *s)
     sv_json_number(&j, "pairs", r->pairs);
     sv_json_number(&j, "lost_pairs", r->lost);
     sv_json_number(&j, "split_pairs", r->split);
-    sv_json_number(&j, "vls_used", r->lanes);
+    sv_json_number(&j, "vls_used", r->vls);
     sv_json_number(&j, "dependencies", r->dependencies);
     sv_json_number(&j, "efi_max", r->efi);
     sv_json_number(&j, "jobs", r->jobs);
@@ -180,7 +180,7 @@ static void print_prometheus(sv_text *out, const sv_live_status *s)
            (double)r->lost);
     metric(out, "split_pairs", "gauge", "Pairs of terminals in different parts of the fabric.",
            (double)r->split);
-    metric(out, "lanes", "gauge", "Virtual lanes in use.", r->lanes);
+    metric(out, "vls", "gauge", "Virtual lanes in use.", r->vls);
     metric(out, "efi_max", "gauge", "Routes over the busiest channel.", (double)r->efi);
     metric(out, "jobs", "gauge", "Jobs in the job map that tables are for.", r->jobs);
     metric(out, "jobs_terminals", "gauge", "Terminals that run such a job.", r->jobs_terminals);

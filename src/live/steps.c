@@ -22,11 +22,11 @@
 #include "live/live.h"
 
 enum {
-    MOST_STEPS = 24,     /* a step is a sweep */
-    MOST_WORK = 1 << 23, /* switches × destinations */
+    MAX_STEPS = 24,     /* a step is a sweep */
+    MAX_WORK = 1 << 23, /* switches × destinations */
 };
 
-static bool is_wanted(const sv_live *live, unsigned flags, const sv__candidate *c)
+static bool is_wanted(const sv_live *live, unsigned flags, const sv__live_candidate *c)
 {
     bool harmless = c->passage == SV_PASSAGE_NONE || c->passage == SV_PASSAGE_ANY_ORDER ||
                     c->passage == SV_PASSAGE_UNJUDGED;
@@ -35,7 +35,7 @@ static bool is_wanted(const sv_live *live, unsigned flags, const sv__candidate *
 }
 
 /* Whether it is these tables that are wanted, and not others that are nearly as good. */
-static bool is_exact(unsigned flags, const sv__candidate *c)
+static bool is_exact(unsigned flags, const sv__live_candidate *c)
 {
     return flags & SV_LIVE_ANEW || c->how == SV_LIVE_PINNED || c->how == SV_LIVE_RETURNED;
 }
@@ -58,16 +58,16 @@ static sv_status stop_clock(sv_live *live, sv_status status)
 
 /* A plan; NULL: there is none. Of statuses only those count that have nothing to do with it. */
 static sv_status plan(sv_live *live, const sv_fabric *f, const sv_routes *held,
-                      const sv__candidate *c, sv_update **made)
+                      const sv__live_candidate *c, sv_update **made)
 {
     const sv_update_request request = {
-        .traffic = live->options.traffic, .most_steps = MOST_STEPS, .partial = true};
+        .traffic = live->options.traffic, .max_steps = MAX_STEPS, .partial = true};
     sv_update *u = NULL;
     start_clock(live);
     sv_status status = stop_clock(live, sv_update_plan(live->ctx, f, held, c->whole, &request, &u));
     if (status == SV_NO_MEMORY || status == SV_CANCELLED || status == SV_IO)
         return status;
-    if (status == SV_OK && (u->steps == 0 || u->steps > MOST_STEPS || u->must_pairs > 0)) {
+    if (status == SV_OK && (u->steps == 0 || u->steps > MAX_STEPS || u->must_pairs > 0)) {
         sv_update_free(u);
         u = NULL;
     }
@@ -78,7 +78,7 @@ static sv_status plan(sv_live *live, const sv_fabric *f, const sv_routes *held,
 /* Whether tables that a partial plan comes to will do, with the trees of the whole ones, and all of
  * its steps; the candidate has them. */
 static sv_status judge_part(sv_live *live, const sv_fabric *f, const sv_routes *held,
-                            const sv_update *u, sv__candidate *c, bool *fine)
+                            const sv_update *u, sv__live_candidate *c, bool *fine)
 {
     uint32_t bad = SV_NONE;
     sv_status status = sv__live_verify_again(live, f, c);
@@ -98,7 +98,7 @@ static sv_status judge_part(sv_live *live, const sv_fabric *f, const sv_routes *
 
 /* The candidate becomes as much of itself as can be reached without harm, if it can. */
 static sv_status take_part(sv_live *live, const sv_fabric *f, const sv_routes *held,
-                           const sv_update *u, sv__candidate *c, bool *taken)
+                           const sv_update *u, sv__live_candidate *c, bool *taken)
 {
     sv_routes *whole = c->routes, *part = NULL;
     SV_TRY(sv_update_tables(live->ctx, f, held, whole, u, u->steps, false, &part));
@@ -119,8 +119,8 @@ static sv_status take_part(sv_live *live, const sv_fabric *f, const sv_routes *h
     return status == SV_OK ? sv__live_verify_again(live, f, c) : status;
 }
 
-sv_status sv__live_find_steps(sv_live *live, const sv_fabric *f, unsigned flags, sv__candidate *c,
-                              sv__stages *stages)
+sv_status sv__live_find_steps(sv_live *live, const sv_fabric *f, unsigned flags,
+                              sv__live_candidate *c, sv__stages *stages)
 {
     const sv__set from = {.fabric = live->now.fabric,
                           .routes =
@@ -128,7 +128,7 @@ sv_status sv__live_find_steps(sv_live *live, const sv_fabric *f, unsigned flags,
     sv__stages made = {0};
     bool taken = true;
     if (!is_wanted(live, flags, c) ||
-        (uint64_t)f->num_switches * c->routes->num_destinations > MOST_WORK)
+        (uint64_t)f->num_switches * c->routes->num_destinations > MAX_WORK)
         return SV_OK;
     SV_TRY(sv__live_carry(live->ctx, &from, f, &made.held));
     made.broken = sv__live_has_lost(f, made.held, c->routes, true);

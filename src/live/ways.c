@@ -5,8 +5,8 @@
  *
  * Cost: as the engine or the repair; the rest is linear in the tables.
  */
+#include <selvage/auto.h>
 #include <selvage/formats.h>
-#include <selvage/select.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,8 +35,8 @@ static bool same_terminals(const sv_fabric *a, const sv_fabric *b)
     return true;
 }
 
-/* Files do not tell lanes; whether tables fit is judged all the same. */
-static bool same_lanes(const sv_link *a, const sv_link *b)
+/* Files do not tell VLs; whether tables fit is judged all the same. */
+static bool same_vls(const sv_link *a, const sv_link *b)
 {
     return a->vls == b->vls || a->vls == 0 || b->vls == 0;
 }
@@ -53,7 +53,7 @@ bool sv__live_same(const sv_fabric *a, const sv_fabric *b)
         if (a->tail[c].i != b->tail[c].i || a->head[c].i != b->head[c].i ||
             a->port[c] != b->port[c] || a->reverse[c].i != b->reverse[c].i ||
             sv_channel_alive(a, channel) != sv_channel_alive(b, channel) ||
-            !same_lanes(sv_link_of(a, channel), sv_link_of(b, channel)))
+            !same_vls(sv_link_of(a, channel), sv_link_of(b, channel)))
             return false;
     }
     return true;
@@ -96,7 +96,7 @@ static sv_status make_request(sv_live *live, const sv_fabric *f, sv_route_reques
 {
     *request = live->options.route;
     *roots = NULL;
-    request->vls = sv__live_engine_lanes(live, f);
+    request->vls = sv__live_engine_vls(live, f);
     request->lmc = sv__live_engine_lmc(live);
     request->jobs = sv__live_jobs(live);
     if (live->options.roots_path == NULL)
@@ -141,7 +141,7 @@ static sv_status copy(sv_live *live, const sv__set *from, const sv_fabric *f, sv
     return sv_routes_clone(live->ctx, from->routes, result);
 }
 
-sv_status sv__live_pinned(sv_live *live, const sv_fabric *f, sv__candidate *c)
+sv_status sv__live_pinned(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
     c->engine = "pin";
     if (live->pin.routes == NULL)
@@ -152,7 +152,7 @@ sv_status sv__live_pinned(sv_live *live, const sv_fabric *f, sv__candidate *c)
     return copy(live, &live->pin, f, &c->routes);
 }
 
-sv_status sv__live_returned(sv_live *live, const sv_fabric *f, sv__candidate *c)
+sv_status sv__live_returned(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
     c->engine = live->options.engine;
     if (live->home.routes == NULL || !sv__live_same(live->home.fabric, f) ||
@@ -166,7 +166,7 @@ sv_status sv__live_returned(sv_live *live, const sv_fabric *f, sv__candidate *c)
     return SV_OK;
 }
 
-sv_status sv__live_kept(sv_live *live, const sv_fabric *f, sv__candidate *c)
+sv_status sv__live_kept(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
     c->engine = "kept"; /* whose they are is not in the file */
     if (live->kept.routes == NULL || live->kept.routes->lmc != live->options.route.lmc ||
@@ -176,7 +176,7 @@ sv_status sv__live_kept(sv_live *live, const sv_fabric *f, sv__candidate *c)
     return sv_routes_clone(live->ctx, live->kept.routes, &c->routes);
 }
 
-sv_status sv__live_reinstalled(sv_live *live, const sv_fabric *f, sv__candidate *c)
+sv_status sv__live_reinstalled(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
     c->engine = live->report.engine;
     if (live->now.routes == NULL)
@@ -205,7 +205,7 @@ static sv_passage passage_of(const sv_repair_report *report)
 
 /* Carries out a repair; tables that the engine made anew after all are told apart. */
 static sv_status repair(sv_live *live, const sv__set *from, bool proven, const sv_fabric *f,
-                        const sv_route_request *request, sv__candidate *c)
+                        const sv_route_request *request, sv__live_candidate *c)
 {
     /* Whatever auto has chosen, a repair that fails wants an engine that takes any fabric. */
     bool chosen = strcmp(live->options.engine, "auto") == 0;
@@ -239,7 +239,7 @@ static uint64_t repair_budget(const sv_live *live)
     return own == 0 || (given > 0 && given < own) ? given : own;
 }
 
-sv_status sv__live_repaired(sv_live *live, const sv_fabric *f, sv__candidate *c)
+sv_status sv__live_repaired(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
     const sv__set *from = live->now.routes != NULL ? &live->now : &live->kept;
     bool proven = from == &live->now && live->report.whole && live->report.split == 0;
@@ -285,7 +285,7 @@ sv_status sv__live_route(sv_live *live, const sv_fabric *f, const char *engine,
 }
 
 static sv_status run_engine(sv_live *live, const sv_fabric *f, const char *engine,
-                            const sv_route_request *request, sv__candidate *c)
+                            const sv_route_request *request, sv__live_candidate *c)
 {
     sv_route_report report;
     c->engine = engine;
@@ -296,8 +296,8 @@ static sv_status run_engine(sv_live *live, const sv_fabric *f, const char *engin
     return SV_OK;
 }
 
-/* The engine, with a number of lanes (0: what there is). */
-static sv_status run_asked(sv_live *live, const sv_fabric *f, unsigned vls, sv__candidate *c)
+/* The engine, with a number of VLs (0: what there is). */
+static sv_status run_asked(sv_live *live, const sv_fabric *f, unsigned vls, sv__live_candidate *c)
 {
     sv_route_request request;
     sv_node *roots = NULL;
@@ -312,39 +312,39 @@ static sv_status run_asked(sv_live *live, const sv_fabric *f, unsigned vls, sv__
     return stop_clock(live, status, live->options.engine);
 }
 
-sv_status sv__live_routed(sv_live *live, const sv_fabric *f, sv__candidate *c)
+sv_status sv__live_routed(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
     return run_asked(live, f, 0, c);
 }
 
-unsigned sv__live_lanes_offered(const sv_fabric *f)
+unsigned sv__live_vls_offered(const sv_fabric *f)
 {
-    unsigned least = 0;
+    unsigned min = 0;
     for (uint32_t c = 0; c < f->num_channels; c++) {
         unsigned vls = sv_link_of(f, (sv_channel){c})->vls;
-        if (sv_joins_switches(f, (sv_channel){c}) && vls > 0 && (least == 0 || vls < least))
-            least = vls;
+        if (sv_joins_switches(f, (sv_channel){c}) && vls > 0 && (min == 0 || vls < min))
+            min = vls;
     }
-    return least;
+    return min;
 }
 
 /* weave has a better answer to a lack of room: see below. */
-sv_status sv__live_spared(sv_live *live, const sv_fabric *f, sv__candidate *c)
+sv_status sv__live_spared(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
-    unsigned lanes = sv__live_engine_lanes(live, f);
-    lanes = lanes > 0 ? lanes : sv__live_lanes_offered(f);
-    if (!live->no_room || lanes < 2 || strcmp(live->options.engine, "weave") == 0)
+    unsigned vls = sv__live_engine_vls(live, f);
+    vls = vls > 0 ? vls : sv__live_vls_offered(f);
+    if (!live->no_room || vls < 2 || strcmp(live->options.engine, "weave") == 0)
         return SV_OK;
-    c->own_lane = lanes - 1;
-    return run_asked(live, f, lanes - 1, c);
+    c->own_vl = vls - 1;
+    return run_asked(live, f, vls - 1, c);
 }
 
 /* An engine that takes every fabric, told nothing but what tables have to keep to (and jobs). */
 static sv_status fall_back(sv_live *live, const sv_fabric *f, const char *engine,
-                           const sv_jobmap *jobs, const char *option, sv__candidate *c)
+                           const sv_jobmap *jobs, const char *option, sv__live_candidate *c)
 {
     const sv_route_request *asked = &live->options.route;
-    const sv_route_request request = {.vls = sv__live_engine_lanes(live, f),
+    const sv_route_request request = {.vls = sv__live_engine_vls(live, f),
                                       .lmc = sv__live_engine_lmc(live),
                                       .sl_offset = asked->sl_offset,
                                       .sl_mode = asked->sl_mode,
@@ -356,7 +356,7 @@ static sv_status fall_back(sv_live *live, const sv_fabric *f, const char *engine
 }
 
 /* weave, with room for multicast; which is what was asked for if it was weave, and had the time. */
-sv_status sv__live_fell_back(sv_live *live, const sv_fabric *f, sv__candidate *c)
+sv_status sv__live_fell_back(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
     if (strcmp(live->options.engine, "weave") == 0 && !live->overran)
         c->how = SV_LIVE_ROUTED;
@@ -364,7 +364,7 @@ sv_status sv__live_fell_back(sv_live *live, const sv_fabric *f, sv__candidate *c
                      live->options.no_multicast ? NULL : "multicast=yes", c);
 }
 
-sv_status sv__live_simplest(sv_live *live, const sv_fabric *f, sv__candidate *c)
+sv_status sv__live_simplest(sv_live *live, const sv_fabric *f, sv__live_candidate *c)
 {
     return fall_back(live, f, "updn", NULL, NULL, c);
 }

@@ -47,7 +47,7 @@ struct best {
 
 static sv_status to_metis(sv_metis_graph *m, sv_arena *arena, const sv__halves *h)
 {
-    const sv__graph *graph = h->graph;
+    const sv__metrics_graph *graph = h->graph;
     uint32_t edges = graph->first[graph->n];
     m->n = (idx_t)graph->n;
     m->first = SV_ARENA_NEW(arena, idx_t, (size_t)graph->n + 1);
@@ -107,13 +107,13 @@ sv_status sv__halves_search(sv_ctx *ctx, sv_arena *arena, const sv__halves *h, u
         SV_TRY(sv_metis_split(ctx, &m, &how));
         consider(&best, h, m.part);
     }
-    sv__cut least = {UINT64_MAX, UINT64_MAX};
+    sv__cut min = {UINT64_MAX, UINT64_MAX};
     for (int i = 0; i < best.count; i++) {
         SV_TRY(sv_progress(ctx, "bisection", (uint64_t)runs + (uint64_t)i, (uint64_t)runs + KEPT));
         SV_TRY(sv__halves_refine(h, arena, best.side[i]));
         sv__cut cut = sv__halves_judge(h, best.side[i]);
-        if (sv__cut_better(cut, least)) {
-            least = cut;
+        if (sv__cut_better(cut, min)) {
+            min = cut;
             memcpy(side, best.side[i], h->graph->n);
         }
     }
@@ -122,7 +122,7 @@ sv_status sv__halves_search(sv_ctx *ctx, sv_arena *arena, const sv__halves *h, u
 }
 
 /* Cables and their capacity between the two sides, and the terminals on each. */
-static sv_status measure(const sv__graph *graph, const sv_fabric *f, const uint8_t *part,
+static sv_status measure(const sv__metrics_graph *graph, const sv_fabric *f, const uint8_t *part,
                          sv_arena *arena, sv_bisection *b)
 {
     uint8_t *side = SV_ARENA_NEW(arena, uint8_t, f->num_switches);
@@ -158,7 +158,7 @@ static sv_status measure(const sv__graph *graph, const sv_fabric *f, const uint8
 static sv_status bisect(sv_ctx *ctx, sv_arena *arena, const sv_fabric *fabric, uint32_t seed,
                         sv_bisection *bisection)
 {
-    sv__graph graph;
+    sv__metrics_graph graph;
     sv__halves h;
     bool found;
     SV_TRY(sv__graph_make(&graph, arena, fabric));

@@ -60,7 +60,7 @@ struct scratch {
 };
 
 struct survey {
-    sv__graph graph;
+    sv__metrics_graph graph;
     uint64_t *terminals, *addresses; /* [n] of a switch */
     uint32_t *component, *members;   /* [n] */
     struct component *components;
@@ -87,10 +87,10 @@ static void consider(struct best *best, const struct component *c, const struct 
                      sv_bound_kind kind)
 {
     uint64_t out = set->terminals * (c->addresses - set->addresses);
-    uint64_t in = (c->terminals - set->terminals) * set->addresses, most = out > in ? out : in;
+    uint64_t in = (c->terminals - set->terminals) * set->addresses, max = out > in ? out : in;
     if (set->channels == 0)
         return;
-    uint64_t efi = (most + set->channels - 1) / set->channels;
+    uint64_t efi = (max + set->channels - 1) / set->channels;
     keep_better(best, &(struct best){efi, set->terminals, set->channels, kind});
 }
 
@@ -113,7 +113,7 @@ static void put_in(struct set *set, const struct survey *s, uint32_t v)
 /* ---- balls and clusters ---- */
 
 /* Vertices by distance from one; returns how many it reaches. */
-static uint32_t search(const sv__graph *g, const struct scratch *scratch, uint32_t from)
+static uint32_t search(const sv__metrics_graph *g, const struct scratch *scratch, uint32_t from)
 {
     uint32_t head = 0, tail = 0;
     memset(scratch->level, 0xff, g->n * sizeof *scratch->level);
@@ -135,7 +135,7 @@ struct near {
     uint64_t down, kept, dropped, up;
 };
 
-static struct near look(const sv__graph *g, const struct scratch *scratch, uint32_t v)
+static struct near look(const sv__metrics_graph *g, const struct scratch *scratch, uint32_t v)
 {
     struct near near = {0};
     for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
@@ -159,7 +159,7 @@ static struct near look(const sv__graph *g, const struct scratch *scratch, uint3
 static void add_level(const struct survey *s, const struct scratch *scratch, uint32_t begin,
                       uint32_t end, struct set *set, struct best *best)
 {
-    const sv__graph *g = &s->graph;
+    const sv__metrics_graph *g = &s->graph;
     const struct component *c = &s->components[s->component[scratch->queue[0]]];
     struct set cluster = *set;
     uint32_t dropped = 0;
@@ -252,7 +252,7 @@ static sv_status search_all(sv_ctx *ctx, sv_arena *arena, struct survey *s)
 static void flood(const struct survey *s, const uint32_t *level, uint32_t highest, uint32_t from,
                   bool *seen, uint32_t *stack, struct set *set)
 {
-    const sv__graph *g = &s->graph;
+    const sv__metrics_graph *g = &s->graph;
     uint32_t depth = 0;
     seen[from] = true;
     stack[depth++] = from;
@@ -294,7 +294,7 @@ static sv_status try_subtrees(sv_arena *arena, struct survey *s, const sv_fabric
 /* Judges a set of vertices, of one component or several. */
 static sv_status try_sides(sv_arena *arena, struct survey *s, const uint8_t *side)
 {
-    const sv__graph *g = &s->graph;
+    const sv__metrics_graph *g = &s->graph;
     struct set *sets = SV_ARENA_NEW(arena, struct set, s->num_components);
     if (sets == NULL)
         return SV_NO_MEMORY;
@@ -326,7 +326,7 @@ static sv_status try_halves(sv_ctx *ctx, sv_arena *arena, struct survey *s, cons
 /* All sets of a small component; its last vertex is never inside: those sets are complements. */
 static void try_all(struct survey *s, const struct component *c)
 {
-    const sv__graph *g = &s->graph;
+    const sv__metrics_graph *g = &s->graph;
     const uint32_t *members = s->members + c->first;
     uint32_t inside = 0, number[SV__FEW][SV__FEW] = {{0}}, total[SV__FEW] = {0};
     struct set set = {0};
@@ -377,7 +377,7 @@ static sv_status count_terminals(sv_arena *arena, struct survey *s, const sv_fab
 
 static sv_status find_components(sv_arena *arena, struct survey *s)
 {
-    const sv__graph *g = &s->graph;
+    const sv__metrics_graph *g = &s->graph;
     uint32_t tail = 0;
     s->component = SV_ARENA_NEW(arena, uint32_t, g->n);
     s->members = SV_ARENA_NEW(arena, uint32_t, g->n);

@@ -6,7 +6,7 @@
  * before. Pairs at distance d are counted when their bit is first set.
  *
  * Where it may be too much (a million switches in a row would take days), a batch of switches from
- * all over the fabric tells what one costs. If all would cost more than MOST_WORK, only some
+ * all over the fabric tells what one costs. If all would cost more than MAX_WORK, only some
  * switches are searched from, spread evenly: then means are those of the sample, and the diameter
  * is what was seen.
  *
@@ -54,9 +54,9 @@ sv_status sv_fabric_components(sv_ctx *ctx, const sv_fabric *fabric, sv_componen
 
 /* ---- distances ---- */
 
-/* Steps over a channel: some minutes of a core, and some seconds. */
-#define MOST_WORK   UINT64_C(50000000000)
-#define SAMPLE_WORK UINT64_C(1000000000)
+/* Steps over a channel: about 40 seconds of a core, and about two. */
+#define MAX_WORK    UINT64_C(5000000000)
+#define SAMPLE_WORK UINT64_C(250000000)
 
 /* So many of them between two looks at whether to go on. */
 enum { LOOK_UP = 1 << 22 };
@@ -245,7 +245,7 @@ static sv_status search_some(sv_ctx *ctx, sv_arena *arena, struct survey *survey
 static sv_status plan(sv_ctx *ctx, sv_arena *arena, const struct survey *survey, uint64_t *pieces)
 {
     /* A channel is stepped over once for each switch, at most. */
-    if (*pieces < 3 || survey->f->live_channels <= MOST_WORK / survey->num_sources)
+    if (*pieces < 3 || survey->f->live_channels <= MAX_WORK / survey->num_sources)
         return SV_OK;
     struct survey probe = {.ctx = survey->ctx,
                            .f = survey->f,
@@ -256,7 +256,7 @@ static sv_status plan(sv_ctx *ctx, sv_arena *arena, const struct survey *survey,
     struct batch tried = {0};
     probe.batches = &tried;
     SV_TRY(search_some(ctx, arena, &probe, 1));
-    if (tried.work > MOST_WORK / *pieces)
+    if (tried.work > MAX_WORK / *pieces)
         *pieces = SAMPLE_WORK / tried.work + 1;
     return SV_OK;
 }

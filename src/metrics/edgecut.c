@@ -165,7 +165,7 @@ static sv_status contract(struct cut *cut, sv_arena *arena)
     return SV_OK;
 }
 
-static sv_status smallest_cut(sv_ctx *ctx, sv_arena *arena, const sv__graph *graph,
+static sv_status smallest_cut(sv_ctx *ctx, sv_arena *arena, const sv__metrics_graph *graph,
                               uint64_t *result)
 {
     uint32_t edges = graph->first[graph->n], n = graph->n;
@@ -204,7 +204,7 @@ sv_status sv_fabric_edge_connectivity(sv_ctx *ctx, const sv_fabric *fabric, uint
 {
     sv_arena arena;
     sv_arena_init(&arena, ctx);
-    sv__graph graph;
+    sv__metrics_graph graph;
     uint64_t best = 0;
     sv_status status = sv__graph_make(&graph, &arena, fabric);
     if (status == SV_OK && sv__graph_is_connected(&graph, &arena, &status) && graph.n > 1)

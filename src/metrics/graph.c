@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-sv_status sv__graph_make(sv__graph *graph, sv_arena *arena, const sv_fabric *f)
+sv_status sv__graph_make(sv__metrics_graph *graph, sv_arena *arena, const sv_fabric *f)
 {
-    *graph = (sv__graph){0};
+    *graph = (sv__metrics_graph){0};
     uint32_t *number = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
     uint32_t *seen_at = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
     graph->id = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
@@ -47,7 +47,7 @@ sv_status sv__graph_make(sv__graph *graph, sv_arena *arena, const sv_fabric *f)
     return SV_OK;
 }
 
-bool sv__graph_is_connected(const sv__graph *graph, sv_arena *arena, sv_status *status)
+bool sv__graph_is_connected(const sv__metrics_graph *graph, sv_arena *arena, sv_status *status)
 {
     uint32_t *stack = SV_ARENA_NEW(arena, uint32_t, graph->n), depth = 0, seen = 0;
     bool *visited = SV_ARENA_NEW(arena, bool, graph->n);

@@ -20,7 +20,7 @@
 
 #include "base/heap.h"
 
-sv_status sv__halves_make(sv__halves *h, sv_arena *arena, const sv__graph *graph,
+sv_status sv__halves_make(sv__halves *h, sv_arena *arena, const sv__metrics_graph *graph,
                           const sv_fabric *f)
 {
     *h = (sv__halves){.graph = graph, .weight = SV_ARENA_NEW(arena, uint32_t, graph->n)};
@@ -65,7 +65,7 @@ sv__cut sv__halves_judge(const sv__halves *h, const uint8_t *side)
 }
 
 /* What moving a vertex to the other side saves, in cables. */
-static int64_t saving(const sv__graph *g, const uint8_t *side, uint32_t v)
+static int64_t saving(const sv__metrics_graph *g, const uint8_t *side, uint32_t v)
 {
     int64_t saved = 0;
     for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++)
@@ -156,12 +156,12 @@ static uint32_t choose(struct pass *p)
 {
     uint64_t right = p->h->total - p->left;
     uint32_t best = SV_NONE;
-    int64_t most = INT64_MIN;
+    int64_t max = INT64_MIN;
     for (int which = LEFT; which < QUEUES; which++) {
         if ((which == LEFT && p->left < right) || (which == RIGHT && p->left > right))
             continue;
-        if (settle(p, which) && p->queues[which].at[0].saving > most) {
-            most = p->queues[which].at[0].saving;
+        if (settle(p, which) && p->queues[which].at[0].saving > max) {
+            max = p->queues[which].at[0].saving;
             best = p->queues[which].at[0].vertex;
         }
     }
@@ -170,7 +170,7 @@ static uint32_t choose(struct pass *p)
 
 static void move(struct pass *p, uint32_t v)
 {
-    const sv__graph *g = p->h->graph;
+    const sv__metrics_graph *g = p->h->graph;
     p->moved[v] = true;
     p->cut.cables = (uint64_t)((int64_t)p->cut.cables - p->saving[v]);
     p->left += p->side[v] == LEFT ? -(uint64_t)p->h->weight[v] : (uint64_t)p->h->weight[v];

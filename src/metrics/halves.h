@@ -8,7 +8,7 @@
 #include "metrics/graph.h"
 
 typedef struct sv__halves {
-    const sv__graph *graph;
+    const sv__metrics_graph *graph;
     uint32_t *weight; /* terminals of each vertex (1 each when there are none at all) */
     uint64_t total;
 } sv__halves;
@@ -21,7 +21,7 @@ typedef struct sv__cut {
 
 enum { SV__FEW = 16 }; /* vertices up to which all partitions are tried */
 
-sv_status sv__halves_make(sv__halves *halves, sv_arena *arena, const sv__graph *graph,
+sv_status sv__halves_make(sv__halves *halves, sv_arena *arena, const sv__metrics_graph *graph,
                           const sv_fabric *fabric);
 
 sv__cut sv__halves_judge(const sv__halves *halves, const uint8_t *side);

@@ -20,7 +20,7 @@
 #include "base/threads.h"
 #include "metrics/tree.h"
 
-enum { BATCH = 128, MOST_NUMBERS = 200 };
+enum { BATCH = 128, MAX_NUMBERS = 200 };
 
 typedef struct row {
     uint8_t at[BATCH]; /* [trial of the batch] */
@@ -83,7 +83,7 @@ static sv_status draw_one(sv_ctx *ctx, unsigned worker, uint64_t piece, void *ar
 /* ---- counting ---- */
 
 /* What takes the route from a switch: it, its channel, or what takes the rest. */
-static void least(row *into, const row *a, const row *b, const row *c)
+static void min(row *into, const row *a, const row *b, const row *c)
 {
     for (unsigned i = 0; i < BATCH; i++) {
         uint8_t x = a->at[i] < b->at[i] ? a->at[i] : b->at[i];
@@ -103,7 +103,7 @@ static void count_destination(const struct study *c, struct part *p, uint32_t ho
         if (t->hops[s] == 0)
             p->end[s] = c->gone[s];
         else
-            least(&p->end[s], &c->gone[s], &c->away[t->out[s]], &p->end[f->head[t->out[s]].i]);
+            min(&p->end[s], &c->gone[s], &c->away[t->out[s]], &p->end[f->head[t->out[s]].i]);
         p->pairs += c->first == 0 ? own : 0;
         p->hops += c->first == 0 ? (uint64_t)own * t->hops[s] : 0;
         for (uint32_t trial = 0; own > 0 && trial < c->trials; trial++)
@@ -234,8 +234,8 @@ static sv_status check_plan(sv_ctx *ctx, const sv_lost_plan *plan)
 {
     if (plan->trials == 0)
         return sv_refuse(ctx, "no trials");
-    if (plan->count > MOST_NUMBERS)
-        return sv_refuse(ctx, "%u numbers of failures are more than %d", plan->count, MOST_NUMBERS);
+    if (plan->count > MAX_NUMBERS)
+        return sv_refuse(ctx, "%u numbers of failures are more than %d", plan->count, MAX_NUMBERS);
     for (uint32_t i = 1; i < plan->count; i++)
         if (plan->failures[i] <= plan->failures[i - 1])
             return sv_refuse(ctx, "numbers of failures do not ascend: %u, %u",

@@ -78,7 +78,7 @@ static double share(const struct draw *d, struct part *p)
     double sum = 0;
     uint32_t at = 0;
     for (uint32_t i = 0; i < d->flows; i++) {
-        uint32_t most = 1;
+        uint32_t max = 1;
         if (at < p->end[i] && p->ways.at[at] == SV_NONE) {
             p->lost++;
             at = p->end[i];
@@ -86,10 +86,10 @@ static double share(const struct draw *d, struct part *p)
         }
         for (; at < p->end[i]; at++) {
             uint32_t crowd = p->crowd[p->ways.at[at]];
-            most = crowd > most ? crowd : most;
+            max = crowd > max ? crowd : max;
         }
-        sum += 1.0 / most;
-        p->worst = most > p->worst ? most : p->worst;
+        sum += 1.0 / max;
+        p->worst = max > p->worst ? max : p->worst;
     }
     for (size_t k = 0; k < p->ways.length; k++)
         if (p->ways.at[k] != SV_NONE)

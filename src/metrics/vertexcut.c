@@ -24,7 +24,7 @@
 enum { IN, OUT }; /* a vertex' two sides: side 2 v + IN, 2 v + OUT */
 
 struct flow {
-    const sv__graph *g;
+    const sv__metrics_graph *g;
     uint32_t *order, *rank; /* order[i] is the i-th vertex, rank its inverse */
     uint32_t *next, *prev;  /* of the unit path through a vertex, or SV_NONE */
     uint32_t *level;        /* [2 n] distance from the source in this phase */
@@ -40,7 +40,7 @@ struct flow {
 /* So many sides between two times. */
 enum { LOOK_UP = 1 << 18 };
 
-static sv_status flow_init(struct flow *flow, sv_arena *arena, const sv__graph *graph)
+static sv_status flow_init(struct flow *flow, sv_arena *arena, const sv__metrics_graph *graph)
 {
     size_t n = graph->n;
     *flow = (struct flow){.g = graph};
@@ -61,8 +61,8 @@ static sv_status flow_init(struct flow *flow, sv_arena *arena, const sv__graph *
 /* Maximum cardinality search: buckets of unplaced vertices by placed neighbours, as lists. */
 static sv_status make_order(struct flow *flow, sv_arena *arena)
 {
-    const sv__graph *g = flow->g;
-    uint32_t n = g->n, most = 0;
+    const sv__metrics_graph *g = flow->g;
+    uint32_t n = g->n, max = 0;
     uint32_t *bucket = SV_ARENA_NEW(arena, uint32_t, (size_t)n + 1);
     uint32_t *after = SV_ARENA_NEW(arena, uint32_t, n), *before = SV_ARENA_NEW(arena, uint32_t, n);
     uint32_t *count = SV_ARENA_NEW(arena, uint32_t, n);
@@ -78,10 +78,10 @@ static sv_status make_order(struct flow *flow, sv_arena *arena)
         flow->rank[v] = SV_NONE;
     }
     for (uint32_t i = 0; i < n; i++) {
-        while (bucket[most] == SV_NONE)
-            most--;
-        uint32_t v = bucket[most];
-        bucket[most] = after[v];
+        while (bucket[max] == SV_NONE)
+            max--;
+        uint32_t v = bucket[max];
+        bucket[max] = after[v];
         if (after[v] != SV_NONE)
             before[after[v]] = SV_NONE;
         flow->order[i] = v;
@@ -102,7 +102,7 @@ static sv_status make_order(struct flow *flow, sv_arena *arena)
             if (after[to] != SV_NONE)
                 before[after[to]] = to;
             bucket[count[to]] = to;
-            most = count[to] > most ? count[to] : most;
+            max = count[to] > max ? count[to] : max;
         }
     }
     return SV_OK;
@@ -241,7 +241,7 @@ static uint32_t max_flow(struct flow *flow, uint32_t wanted)
 
 /* ---- Even's algorithm ---- */
 
-static bool adjacent(const sv__graph *g, uint32_t a, uint32_t b)
+static bool adjacent(const sv__metrics_graph *g, uint32_t a, uint32_t b)
 {
     for (uint32_t k = g->first[a]; k < g->first[a + 1]; k++)
         if (g->peer[k] == b)
@@ -277,7 +277,7 @@ static sv_status check_first(sv_ctx *ctx, struct flow *flow, uint32_t *k)
 /* Every later vertex against all before it; lowers *k. */
 static sv_status check_rest(sv_ctx *ctx, struct flow *flow, uint32_t first, uint32_t *k)
 {
-    const sv__graph *g = flow->g;
+    const sv__metrics_graph *g = flow->g;
     for (uint32_t j = first; j < g->n; j++) {
         uint32_t v = flow->order[j], before = 0;
         for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++)
@@ -296,7 +296,7 @@ static sv_status check_rest(sv_ctx *ctx, struct flow *flow, uint32_t first, uint
     return SV_OK;
 }
 
-static sv_status vertex_connectivity(sv_ctx *ctx, sv_arena *arena, const sv__graph *graph,
+static sv_status vertex_connectivity(sv_ctx *ctx, sv_arena *arena, const sv__metrics_graph *graph,
                                      uint32_t *connectivity)
 {
     struct flow flow;
@@ -322,7 +322,7 @@ sv_status sv_fabric_vertex_connectivity(sv_ctx *ctx, const sv_fabric *fabric,
 {
     sv_arena arena;
     sv_arena_init(&arena, ctx);
-    sv__graph graph;
+    sv__metrics_graph graph;
     uint32_t k = 0;
     sv_status status = sv__graph_make(&graph, &arena, fabric);
     if (status == SV_OK && sv__graph_is_connected(&graph, &arena, &status) && graph.n > 1)

@@ -12,7 +12,9 @@
 
 #include "base/ctx.h"
 #include "fabric/derive.h"
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 #include "multicast/multicast.h"
 
 struct carry {
@@ -78,14 +80,14 @@ static sv_status run(struct carry *x)
 sv_status sv_mtree_carry(sv_ctx *ctx, const sv_mtree *tree, const sv_fabric *fabric,
                          const sv_match *match, sv_mtree **result)
 {
-    sv__store *store = sv__store_new(ctx, NULL);
+    sv_pool *store = sv__pool_new(ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
     size_t room = (size_t)fabric->num_switches + tree->num_order + 1;
     struct carry x = {.ctx = ctx, .old = tree, .to = fabric, .match = match};
-    x.made = SV_STORE_NEW(store, ctx, sv_mtree, 1);
-    uint32_t *up = SV_STORE_NEW(store, ctx, uint32_t, room);
-    uint32_t *order = SV_STORE_NEW(store, ctx, uint32_t, room);
+    x.made = SV_POOL_NEW(store, ctx, sv_mtree, 1);
+    uint32_t *up = SV_POOL_NEW(store, ctx, uint32_t, room);
+    uint32_t *order = SV_POOL_NEW(store, ctx, uint32_t, room);
     sv_status status = SV_NO_MEMORY;
     if (x.made != NULL && up != NULL && order != NULL) {
         memset(up, 0xff, room * sizeof *up);
@@ -100,6 +102,6 @@ sv_status sv_mtree_carry(sv_ctx *ctx, const sv_mtree *tree, const sv_fabric *fab
     if (status == SV_OK)
         *result = x.made;
     else
-        sv__store_drop(store);
+        sv__pool_drop(store);
     return status;
 }

@@ -45,15 +45,15 @@ static uint64_t row_of(const sv__mdeps *x, sv__muse in, uint64_t *length)
 {
     const sv_core *core = x->core;
     uint32_t s = core->to[in.entry];
-    *length = (uint64_t)(core->first[s + 1] - core->first[s]) * x->lanes;
-    return x->first[s] + ((in.entry - core->first[s]) * (uint64_t)x->lanes + in.lane) * *length;
+    *length = (uint64_t)(core->first[s + 1] - core->first[s]) * x->vls;
+    return x->first[s] + ((in.entry - core->first[s]) * (uint64_t)x->vls + in.vl) * *length;
 }
 
 static uint64_t bit_of(const sv__mdeps *x, sv__muse in, sv__muse out)
 {
     uint64_t length, row = row_of(x, in, &length);
     uint32_t cable = x->core->back[out.entry] - x->core->first[x->core->to[in.entry]];
-    return row + (uint64_t)cable * x->lanes + out.lane;
+    return row + (uint64_t)cable * x->vls + out.vl;
 }
 
 /* The first bit that is set from one on, or the end. */
@@ -77,7 +77,7 @@ static sv_status each_from(const sv__mdeps *x, sv__muse in, sv__mdeps_fn *fn, vo
     uint32_t first = core->first[core->to[in.entry]];
     while ((i = next_bit(x, i, row + length)) < row + length) {
         uint64_t at = i++ - row;
-        sv__muse out = {core->back[first + at / x->lanes], (uint32_t)(at % x->lanes)};
+        sv__muse out = {core->back[first + at / x->vls], (uint32_t)(at % x->vls)};
         SV_TRY(fn(arg, in, out));
     }
     return SV_OK;
@@ -93,8 +93,8 @@ static void set_bit(const sv__mdeps *x, uint64_t i)
 sv_status sv__mdeps_each(const sv__mdeps *x, sv__mdeps_fn *fn, void *arg)
 {
     for (uint32_t e = 0; e < x->core->num_entries; e++)
-        for (unsigned lane = 0; lane < x->lanes; lane++)
-            SV_TRY(each_from(x, (sv__muse){e, lane}, fn, arg));
+        for (unsigned vl = 0; vl < x->vls; vl++)
+            SV_TRY(each_from(x, (sv__muse){e, vl}, fn, arg));
     return SV_OK;
 }
 
@@ -109,13 +109,13 @@ static void follow(const struct walk *w, const uint8_t *row, uint64_t *passed, u
         const sv_place *place = sv_portmap_place(&w->ports, s, row[s]);
         if (place->channel == SV_NONE || place->end >> 8 >= w->f->num_switches)
             return; /* it has arrived, or is lost */
-        unsigned lane = sv_route_lanes(w->r, w->f, (sv_node){s}, in, row[s])->of_sl[sl];
-        if (lane == SV_NO_LANE)
+        unsigned vl = sv_route_sl2vl(w->r, w->f, (sv_node){s}, in, row[s])->of_sl[sl];
+        if (vl == SV_NO_VL)
             return;
-        sv__muse next = {w->entry_of[place->channel], lane};
+        sv__muse next = {w->entry_of[place->channel], vl};
         if (held.entry != SV_NONE && next.entry != SV_NONE)
             set_bit(w->deps, bit_of(w->deps, held, next));
-        uint64_t *seen = &passed[(size_t)s * w->width + (w->width > 1 ? lane : 0)];
+        uint64_t *seen = &passed[(size_t)s * w->width + (w->width > 1 ? vl : 0)];
         if (*seen >> sl & 1)
             return;
         *seen |= (uint64_t)1 << sl;
@@ -144,14 +144,14 @@ static void send(const struct walk *w, const uint8_t *row, uint64_t *passed, uin
 static void send_terminals(const struct walk *w, uint32_t d, uint32_t s, uint64_t *passed)
 {
     const sv_routes *r = w->r;
-    bool alike = r->sl_form != SV_SL_BY_NODE && r->lanes_by_ports[s] == NULL && !w->discarding;
+    bool alike = r->sl_form != SV_SL_BY_NODE && r->sl2vl_by_port[s] == NULL && !w->discarding;
     SV_FOR_HOPS (w->f, (sv_node){s}, hop) {
         if (sv_is_switch(w->f, hop->to) || hop->to.i == r->node[d].i)
             continue;
         uint64_t sls = sls_of(w, hop->to, d);
-        const sv_lanes *own = &r->lane_tables[r->lanes_of[hop->to.i]];
+        const sv_sl2vl *own = &r->vl_tables[r->vls_of[hop->to.i]];
         for (uint64_t left = sls; left != 0 && w->discarding; left &= left - 1)
-            if (own->of_sl[__builtin_ctzll(left)] == SV_NO_LANE)
+            if (own->of_sl[__builtin_ctzll(left)] == SV_NO_VL)
                 sls &= ~(left & -left);
         send(w, r->ports[d], passed, s, w->f->port[hop->channel.i], sls);
         if (alike)
@@ -190,8 +190,8 @@ static sv_status walk_piece(sv_ctx *ctx, unsigned worker, uint64_t piece, void *
 
 static bool alike(const sv_routes *r, unsigned a, unsigned b)
 {
-    for (uint32_t t = 0; t < r->num_lane_tables; t++)
-        if (r->lane_tables[t].of_sl[a] != r->lane_tables[t].of_sl[b])
+    for (uint32_t t = 0; t < r->num_vl_tables; t++)
+        if (r->vl_tables[t].of_sl[a] != r->vl_tables[t].of_sl[b])
             return false;
     return true;
 }
@@ -199,17 +199,17 @@ static bool alike(const sv_routes *r, unsigned a, unsigned b)
 /* Which SLs go the same ways, and how many VLs there are. */
 static void look_at_tables(sv__mdeps *x, const sv_routes *r)
 {
-    x->lanes = 1;
+    x->vls = 1;
     for (unsigned sl = 0; sl < r->num_sls; sl++) {
         unsigned first = 0;
         while (!alike(r, first, sl))
             first++;
         x->class_of[sl] = (uint8_t)first;
         x->classes |= (uint64_t)1 << first;
-        for (uint32_t t = 0; t < r->num_lane_tables; t++) {
-            unsigned lane = r->lane_tables[t].of_sl[sl];
-            if (lane != SV_NO_LANE && lane >= x->lanes)
-                x->lanes = lane + 1;
+        for (uint32_t t = 0; t < r->num_vl_tables; t++) {
+            unsigned vl = r->vl_tables[t].of_sl[sl];
+            if (vl != SV_NO_VL && vl >= x->vls)
+                x->vls = vl + 1;
         }
     }
 }
@@ -222,7 +222,7 @@ static sv_status make_bits(sv__mdeps *x, sv_arena *arena)
     if (x->first == NULL)
         return SV_NO_MEMORY;
     for (uint32_t s = 0; s < core->num_switches; s++) {
-        uint64_t row = (uint64_t)(core->first[s + 1] - core->first[s]) * x->lanes;
+        uint64_t row = (uint64_t)(core->first[s + 1] - core->first[s]) * x->vls;
         x->first[s] = count;
         count += row * row;
     }
@@ -235,11 +235,11 @@ static sv_status prepare(struct walk *w, sv_arena *arena, unsigned workers)
     const sv_fabric *f = w->f;
     const sv_routes *r = w->r;
     for (uint32_t s = 0; s < f->num_switches; s++)
-        w->by_ports |= r->lanes_by_ports[s] != NULL;
+        w->by_ports |= r->sl2vl_by_port[s] != NULL;
     for (uint32_t v = f->num_switches; v < sv_num_nodes(f); v++)
         for (unsigned sl = 0; sl < r->num_sls; sl++)
-            w->discarding |= r->lane_tables[r->lanes_of[v]].of_sl[sl] == SV_NO_LANE;
-    w->width = w->by_ports ? w->deps->lanes : 1;
+            w->discarding |= r->vl_tables[r->vls_of[v]].of_sl[sl] == SV_NO_VL;
+    w->width = w->by_ports ? w->deps->vls : 1;
     w->passed = SV_ARENA_NEW(arena, uint64_t *, workers);
     for (unsigned i = 0; w->passed != NULL && i < workers; i++)
         if ((w->passed[i] = SV_ARENA_NEW(arena, uint64_t, (size_t)f->num_switches * w->width)) ==
@@ -279,7 +279,7 @@ struct order {
 
 static uint32_t vertex(const sv__mdeps *x, sv__muse use)
 {
-    return use.entry * x->lanes + use.lane;
+    return use.entry * x->vls + use.vl;
 }
 
 static sv_status count_waiting(void *arg, sv__muse waits, sv__muse for_whom)
@@ -303,7 +303,7 @@ static sv_status release(void *arg, sv__muse waits, sv__muse for_whom)
 
 sv_status sv__mdeps_order(const sv__mdeps *x, sv_arena *arena, uint32_t *place, bool *cyclic)
 {
-    uint32_t vertices = x->core->num_entries * x->lanes;
+    uint32_t vertices = x->core->num_entries * x->vls;
     struct order o = {.deps = x,
                       .waiting = SV_ARENA_NEW(arena, uint32_t, vertices),
                       .queue = SV_ARENA_NEW(arena, uint32_t, vertices)};
@@ -316,7 +316,7 @@ sv_status sv__mdeps_order(const sv__mdeps *x, sv_arena *arena, uint32_t *place, 
     for (uint32_t i = 0; i < o.count; i++) {
         uint32_t v = o.queue[i];
         place[v] = i;
-        SV_TRY(each_from(x, (sv__muse){v / x->lanes, v % x->lanes}, release, &o));
+        SV_TRY(each_from(x, (sv__muse){v / x->vls, v % x->vls}, release, &o));
     }
     *cyclic = o.count < vertices;
     return SV_OK;

@@ -2,21 +2,21 @@
  * graph.c: the dependencies among which a tree is grown.
  *
  * depend.c tells what unicast packets of all SLs wait for: exactly, not what tables would allow.
- * For one SL only some lanes matter: those that multicast packets of it go to, and those that
- * packets change to and from these. With lanes that stay as they are that is one; with lanes by
+ * For one SL only some VLs matter: those that multicast packets of it go to, and those that
+ * packets change to and from these. With VLs that stay as they are that is one; with VLs by
  * turn (docs/decisions/0014) a pair. Each channel is there once for each of them, in a graph that
  * is kept free of cycles (cdg.h).
  *
- * On a channel out of a switch, packets of the tree have the lanes that the switch gives them by
+ * On a channel out of a switch, packets of the tree have the VLs that the switch gives them by
  * the port they came in at: from its terminals, its own port, and the tree's other channels. Not by
- * the lane they came on. So a cable that comes to the tree changes the lanes of its neighbours and
+ * the VL they came on. So a cable that comes to the tree changes the VLs of its neighbours and
  * what these wait for, but nothing farther away.
  *
- * Invariants: the graph has no cycle; for every two cables of the tree at a switch, and each lane
- * of the one inwards, there is a turn to the lane on which packets leave by the other.
+ * Invariants: the graph has no cycle; for every two cables of the tree at a switch, and each VL
+ * of the one inwards, there is a turn to the VL on which packets leave by the other.
  *
  * Cost: that of one walk over all destinations (depend.c), and 8 bytes for each two cables of a
- * switch times lanes squared. A cable costs the tree's cables at its two ends, times lanes.
+ * switch times VLs squared. A cable costs the tree's cables at its two ends, times VLs.
  */
 #include <string.h>
 
@@ -25,15 +25,15 @@
 
 /* ---- unicast ---- */
 
-static void join_lanes(sv__mcast *m, unsigned a, unsigned b)
+static void join_vls(sv__mcast *m, unsigned a, unsigned b)
 {
     m->joined[a] |= (uint64_t)1 << b;
     m->joined[b] |= (uint64_t)1 << a;
 }
 
-static sv_status note_lanes(void *arg, sv__muse waits, sv__muse for_whom)
+static sv_status note_vls(void *arg, sv__muse waits, sv__muse for_whom)
 {
-    join_lanes(arg, waits.lane, for_whom.lane);
+    join_vls(arg, waits.vl, for_whom.vl);
     return SV_OK;
 }
 
@@ -42,48 +42,48 @@ static sv_status walk(sv__mcast *m)
     bool cyclic;
     SV_TRY(sv__mdeps_init(&m->deps, m->arena, m->fabric, m->routes, m->traffic, &m->core,
                           m->entry_of));
-    m->place = SV_ARENA_NEW(m->arena, uint32_t, (size_t)m->core.num_entries * m->deps.lanes);
+    m->place = SV_ARENA_NEW(m->arena, uint32_t, (size_t)m->core.num_entries * m->deps.vls);
     if (m->place == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv__mdeps_order(&m->deps, m->arena, m->place, &cyclic));
     if (cyclic)
         return sv_fail(m->ctx, SV_INFEASIBLE,
                        "these tables can deadlock even without multicast packets");
-    return sv__mdeps_each(&m->deps, note_lanes, m);
+    return sv__mdeps_each(&m->deps, note_vls, m);
 }
 
-static unsigned lane_at(const sv__mcast *m, unsigned sl, uint32_t s, unsigned in, unsigned out)
+static unsigned vl_at(const sv__mcast *m, unsigned sl, uint32_t s, unsigned in, unsigned out)
 {
-    return sv_route_lanes(m->routes, m->fabric, (sv_node){s}, in, out)->of_sl[sl];
+    return sv_route_sl2vl(m->routes, m->fabric, (sv_node){s}, in, out)->of_sl[sl];
 }
 
-/* All lanes that switches send packets of an SL to. */
-static uint64_t lanes_of_sl(const sv__mcast *m, unsigned sl)
+/* All VLs that switches send packets of an SL to. */
+static uint64_t vls_of_sl(const sv__mcast *m, unsigned sl)
 {
     const sv_fabric *f = m->fabric;
     uint64_t all = 0;
     for (uint32_t s = 0; s < f->num_switches; s++) {
-        bool by_ports = m->routes->lanes_by_ports[s] != NULL;
-        unsigned lane = lane_at(m, sl, s, 0, 0);
-        all |= lane == SV_NO_LANE ? 0 : (uint64_t)1 << lane;
+        bool by_ports = m->routes->sl2vl_by_port[s] != NULL;
+        unsigned vl = vl_at(m, sl, s, 0, 0);
+        all |= vl == SV_NO_VL ? 0 : (uint64_t)1 << vl;
         SV_FOR_HOPS (f, (sv_node){s}, out) {
             if (!by_ports)
                 break;
-            lane = lane_at(m, sl, s, 0, f->port[out->channel.i]);
-            all |= lane == SV_NO_LANE ? 0 : (uint64_t)1 << lane;
+            vl = vl_at(m, sl, s, 0, f->port[out->channel.i]);
+            all |= vl == SV_NO_VL ? 0 : (uint64_t)1 << vl;
             SV_FOR_HOPS (f, (sv_node){s}, in) {
-                lane = lane_at(m, sl, s, f->port[in->channel.i], f->port[out->channel.i]);
-                all |= lane == SV_NO_LANE || in == out ? 0 : (uint64_t)1 << lane;
+                vl = vl_at(m, sl, s, f->port[in->channel.i], f->port[out->channel.i]);
+                all |= vl == SV_NO_VL || in == out ? 0 : (uint64_t)1 << vl;
             }
         }
     }
     return all;
 }
 
-/* Lanes of another tree's packets matter together or not at all. */
+/* VLs of another tree's packets matter together or not at all. */
 static void join_tree(sv__mcast *m, const sv_mtree *tree)
 {
-    uint64_t all = lanes_of_sl(m, tree->sl);
+    uint64_t all = vls_of_sl(m, tree->sl);
     for (uint64_t left = all; left != 0; left &= left - 1)
         m->joined[__builtin_ctzll(left)] |= all;
 }
@@ -120,37 +120,36 @@ sv_status sv__mcast_init(sv__mcast *m, sv_arena *arena, const sv_fabric *f, cons
     return SV_OK;
 }
 
-/* ---- lanes ---- */
+/* ---- VLs ---- */
 
-/* The lane on which packets leave by one entry that came by another. */
-static unsigned lane_of(const sv__mgraph *g, uint32_t in, uint32_t out)
+/* The VL on which packets leave by one entry that came by another. */
+static unsigned vl_of(const sv__mgraph *g, uint32_t in, uint32_t out)
 {
     const sv_core *core = &g->m->core;
-    return lane_at(g->m, g->sl, core->to[in], core->port[in], core->entries[out].port);
+    return vl_at(g->m, g->sl, core->to[in], core->port[in], core->entries[out].port);
 }
 
-/* On which lanes packets set out by an entry, from the terminals of its switch and from itself. */
+/* On which VLs packets set out by an entry, from the terminals of its switch and from itself. */
 static uint64_t starts_of(const sv__mcast *m, unsigned sl, uint32_t entry)
 {
     const sv_fabric *f = m->fabric;
     uint32_t s = m->core.entries[entry].from;
-    unsigned out = m->core.entries[entry].port, lane;
-    uint64_t lanes = 0;
+    unsigned out = m->core.entries[entry].port, vl;
+    uint64_t vls = 0;
     if (m->traffic != SV_TRAFFIC_TERMINALS) {
-        if ((lane = lane_at(m, sl, s, 0, out)) == SV_NO_LANE)
+        if ((vl = vl_at(m, sl, s, 0, out)) == SV_NO_VL)
             return SV__MBLOCKED;
-        lanes |= (uint64_t)1 << lane;
+        vls |= (uint64_t)1 << vl;
     }
     SV_FOR_HOPS (f, (sv_node){s}, hop) {
         unsigned port = f->port[hop->channel.i];
         if (sv_is_switch(f, hop->to))
             continue;
-        if ((lane = lane_at(m, sl, s, port, out)) == SV_NO_LANE ||
-            lane_at(m, sl, s, out, port) == SV_NO_LANE)
+        if ((vl = vl_at(m, sl, s, port, out)) == SV_NO_VL || vl_at(m, sl, s, out, port) == SV_NO_VL)
             return SV__MBLOCKED;
-        lanes |= (uint64_t)1 << lane;
+        vls |= (uint64_t)1 << vl;
     }
-    return lanes;
+    return vls;
 }
 
 static void find_starts(sv__mgraph *g, unsigned sl)
@@ -160,86 +159,85 @@ static void find_starts(sv__mgraph *g, unsigned sl)
         g->starts[e] = starts_of(g->m, sl, e);
 }
 
-/* The lanes that matter: those of the SL on any turn, and whatever packets change to or from. */
-static void find_lanes(sv__mgraph *g, unsigned sl)
+/* The VLs that matter: those of the SL on any turn, and whatever packets change to or from. */
+static void find_vls(sv__mgraph *g, unsigned sl)
 {
-    uint64_t all = lanes_of_sl(g->m, sl);
+    uint64_t all = vls_of_sl(g->m, sl);
     for (uint64_t seen = 0; seen != all;) {
-        unsigned lane = (unsigned)__builtin_ctzll(all & ~seen);
-        seen |= (uint64_t)1 << lane;
-        all |= g->m->joined[lane];
+        unsigned vl = (unsigned)__builtin_ctzll(all & ~seen);
+        seen |= (uint64_t)1 << vl;
+        all |= g->m->joined[vl];
     }
-    memset(g->number, SV_NO_LANE, sizeof g->number);
+    memset(g->number, SV_NO_VL, sizeof g->number);
     for (g->matter = all; all != 0; all &= all - 1)
-        g->number[__builtin_ctzll(all)] = (uint8_t)g->num_lanes++;
+        g->number[__builtin_ctzll(all)] = (uint8_t)g->num_vls++;
 }
 
-static uint32_t vertex(const sv__mgraph *g, uint32_t entry, unsigned lane)
+static uint32_t vertex(const sv__mgraph *g, uint32_t entry, unsigned vl)
 {
-    return entry * g->num_lanes + g->number[lane];
+    return entry * g->num_vls + g->number[vl];
 }
 
 /* ---- the tree at hand ---- */
 
-/* The number of a lane of an entry in the orders of the tables; SV_NONE: it has none. */
-static uint32_t order_of(const sv__mgraph *g, uint32_t entry, unsigned lane)
+/* The number of a VL of an entry in the orders of the tables; SV_NONE: it has none. */
+static uint32_t order_of(const sv__mgraph *g, uint32_t entry, unsigned vl)
 {
     const sv_routes *r = g->m->routes;
     const sv_fabric *f = g->m->fabric;
     uint32_t c = g->m->core.entries[entry].channel;
-    return lane >= r->order_lanes ? SV_NONE : sv_route_order(r, f->tail[c], f->port[c])[lane];
+    return vl >= r->order_vls ? SV_NONE : sv_route_order(r, f->tail[c], f->port[c])[vl];
 }
 
 /*
  * Repairs of unicast tables keep to the orders that these have. A tree that does so, too, goes with
  * whatever they come to.
  */
-static bool ascends(const sv__mgraph *g, uint32_t in, unsigned lane_in, uint32_t out,
-                    unsigned lane_out)
+static bool ascends(const sv__mgraph *g, uint32_t in, unsigned vl_in, uint32_t out, unsigned vl_out)
 {
-    uint32_t to = order_of(g, out, lane_out);
-    return to != SV_NONE && order_of(g, in, lane_in) < to;
+    uint32_t to = order_of(g, out, vl_out);
+    return to != SV_NONE && order_of(g, in, vl_in) < to;
 }
 
 /* A turn that the tree needs; *fits becomes false if it closes a cycle. */
-static sv_status add_turn(sv__mgraph *g, uint32_t in, unsigned lane_in, uint32_t out,
-                          unsigned lane_out, bool *fits)
+static sv_status add_turn(sv__mgraph *g, uint32_t in, unsigned vl_in, uint32_t out, unsigned vl_out,
+                          bool *fits)
 {
-    sv__mturn turn = {vertex(g, in, lane_in), vertex(g, out, lane_out)};
-    if (g->m->by_orders && !ascends(g, in, lane_in, out, lane_out))
+    sv__mturn turn = {vertex(g, in, vl_in), vertex(g, out, vl_out)};
+    if (g->m->by_orders && !ascends(g, in, vl_in, out, vl_out))
         *fits = false;
-    if (!*fits || g->cdg.lanes[sv_cdg_turn(&g->cdg, turn.in, turn.out)] != 0)
+    if (!*fits || g->cdg.vls[sv_cdg_turn(&g->cdg, turn.in, turn.out)] != 0)
         return SV_OK;
     *fits = sv_cdg_add(&g->cdg, 0, turn.in, turn.out);
     g->gave_up = g->cdg.gave_up;
     return *fits ? sv_array_push(g->m->ctx, &g->turns, turn) : SV_OK;
 }
 
-/* Packets of the tree are on a lane of an entry, and wait for all they may go on to. */
-static sv_status use(sv__mgraph *g, uint32_t entry, unsigned lane, bool *fits)
+/* Packets of the tree are on a VL of an entry, and wait for all they may go on to. */
+static sv_status use(sv__mgraph *g, uint32_t entry, unsigned vl, bool *fits)
 {
     const sv_core *core = &g->m->core;
     uint32_t s = core->to[entry];
-    if (!*fits || g->lanes[entry] >> lane & 1)
+    if (!*fits || g->vls[entry] >> vl & 1)
         return SV_OK;
-    SV_TRY(sv_array_push(g->m->ctx, &g->uses, (sv__muse){entry, lane}));
-    g->lanes[entry] |= (uint64_t)1 << lane;
+    SV_TRY(sv_array_push(g->m->ctx, &g->uses, (sv__muse){entry, vl}));
+    g->vls[entry] |= (uint64_t)1 << vl;
     for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++)
         if (g->taken[k] && k != entry)
-            SV_TRY(add_turn(g, entry, lane, core->back[k], lane_of(g, entry, core->back[k]), fits));
+            SV_TRY(add_turn(g, entry, vl, core->back[k], vl_of(g, entry, core->back[k]), fits));
     return SV_OK;
 }
 
 /* Packets that came by one entry leave by the other. */
 static sv_status join(sv__mgraph *g, uint32_t in, uint32_t out, bool *fits)
 {
-    unsigned lane = lane_of(g, in, out);
-    if (lane == SV_NO_LANE)
+    unsigned vl = vl_of(g, in, out);
+    if (vl == SV_NO_VL)
         *fits = false;
     else
-        SV_TRY(use(g, out, lane, fits));
-    for (uint64_t left = g->lanes[in]; left != 0 && *fits; left &= left - 1)
-        SV_TRY(add_turn(g, in, (unsigned)__builtin_ctzll(left), out, lane, fits));
+        SV_TRY(use(g, out, vl, fits));
+    for (uint64_t left = g->vls[in]; left != 0 && *fits; left &= left - 1)
+        SV_TRY(add_turn(g, in, (unsigned)__builtin_ctzll(left), out, vl, fits));
     return SV_OK;
 }
 
@@ -268,7 +266,7 @@ static void take_back(sv__mgraph *g, size_t turns, size_t uses)
     }
     while (g->uses.length > uses) {
         sv__muse last = g->uses.at[--g->uses.length];
-        g->lanes[last.entry] &= ~((uint64_t)1 << last.lane);
+        g->vls[last.entry] &= ~((uint64_t)1 << last.vl);
     }
 }
 
@@ -301,9 +299,9 @@ void sv__mgraph_back(sv__mgraph *g, size_t turns, size_t uses, const uint32_t *c
 static sv_status add_unicast(void *arg, sv__muse waits, sv__muse for_whom)
 {
     sv__mgraph *g = arg;
-    if (g->number[waits.lane] != SV_NO_LANE)
-        sv_cdg_add(&g->cdg, 0, vertex(g, waits.entry, waits.lane),
-                   vertex(g, for_whom.entry, for_whom.lane));
+    if (g->number[waits.vl] != SV_NO_VL)
+        sv_cdg_add(&g->cdg, 0, vertex(g, waits.entry, waits.vl),
+                   vertex(g, for_whom.entry, for_whom.vl));
     return SV_OK;
 }
 
@@ -312,7 +310,7 @@ static sv_status add_tree(sv__mgraph *g, const sv_mtree *tree)
 {
     const uint32_t *entry_of = g->m->entry_of;
     bool fits = true;
-    if ((lanes_of_sl(g->m, tree->sl) & g->matter) == 0)
+    if ((vls_of_sl(g->m, tree->sl) & g->matter) == 0)
         return SV_OK;
     find_starts(g, tree->sl);
     for (uint32_t s = 0; s < tree->num_switches && fits; s++)
@@ -331,21 +329,21 @@ static sv_status make(sv__mgraph *g, unsigned sl)
     const sv__mcast *m = g->m;
     uint32_t count = m->core.num_entries, *start;
     g->taken = SV_ARENA_NEW(&g->arena, bool, count);
-    g->lanes = SV_ARENA_NEW(&g->arena, uint64_t, count);
+    g->vls = SV_ARENA_NEW(&g->arena, uint64_t, count);
     g->starts = SV_ARENA_NEW(&g->arena, uint64_t, count);
-    if (g->taken == NULL || g->lanes == NULL || g->starts == NULL)
+    if (g->taken == NULL || g->vls == NULL || g->starts == NULL)
         return SV_NO_MEMORY;
-    find_lanes(g, sl);
-    SV_TRY(sv_core_widen(&m->core, &g->arena, g->num_lanes, &g->wide));
+    find_vls(g, sl);
+    SV_TRY(sv_core_widen(&m->core, &g->arena, g->num_vls, &g->wide));
     SV_TRY(sv_cdg_init(&g->cdg, &g->arena, &g->wide));
     if ((start = SV_ARENA_NEW(&g->arena, uint32_t, g->wide.num_entries)) == NULL)
         return SV_NO_MEMORY;
     for (uint32_t e = 0; e < count; e++)
         for (uint64_t left = g->matter; left != 0; left &= left - 1) {
-            unsigned lane = (unsigned)__builtin_ctzll(left);
-            start[vertex(g, e, lane)] = m->place[(size_t)e * m->deps.lanes + lane];
+            unsigned vl = (unsigned)__builtin_ctzll(left);
+            start[vertex(g, e, vl)] = m->place[(size_t)e * m->deps.vls + vl];
         }
-    SV_TRY(sv_cdg_add_lane(&g->cdg, start));
+    SV_TRY(sv_cdg_add_vl(&g->cdg, start));
     SV_TRY(sv__mdeps_each(&m->deps, add_unicast, g));
     for (size_t i = 0; i < m->num_others; i++)
         SV_TRY(add_tree(g, m->others[i]));

@@ -45,15 +45,15 @@ void sv__mgrower_spread(sv__mgrower *x, uint32_t from)
 static void sort_channels(sv__mgrower *x, uint32_t root)
 {
     const sv_core *core = x->core;
-    unsigned lanes = x->g->num_lanes;
+    unsigned vls = x->g->num_vls;
     sv__mgrower_spread(x, root);
-    uint32_t most = x->hops[x->queue[x->count - 1]];
+    uint32_t max = x->hops[x->queue[x->count - 1]];
     for (uint32_t i = 0; i < x->count; i++) {
         uint32_t s = x->piece[i], to = x->hops[s];
         for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++) {
             uint32_t from = x->hops[core->neighbour[k]];
-            for (unsigned l = 0; l < lanes; l++)
-                x->key[k * lanes + l] = to < from ? most - from : to == from ? most : most + to;
+            for (unsigned l = 0; l < vls; l++)
+                x->key[k * vls + l] = to < from ? max - from : to == from ? max : max + to;
         }
     }
     sv_cdg_sort(&x->g->cdg, 0, x->key, 2 * x->core->num_switches + 1, x->first);

@@ -17,7 +17,7 @@ typedef struct sv__mgrower {
     uint32_t *hops, *queue;
     uint64_t *by_far, *by_turns;
     uint32_t *late;  /* [entries]: cables that are worth a longer search */
-    uint32_t *key;   /* [channels × lanes]: where each ought to be in the order */
+    uint32_t *key;   /* [channels × VLs]: where each ought to be in the order */
     uint32_t *first; /* [2 × switches + 1] */
 } sv__mgrower;
 

@@ -23,7 +23,7 @@ struct mending {
     sv__mgrower *x;
     uint32_t *part;         /* [switches]: towards the one that stands for its part */
     uint32_t *order, *best; /* [count]: cables */
-    uint32_t count, most;   /* most: cables taken by the best order */
+    uint32_t count, max;    /* most: cables taken by the best order */
     uint32_t stale;
     sv_rng rng;
 };
@@ -77,9 +77,9 @@ static void move_one(struct mending *m)
 static void compare(struct mending *m)
 {
     size_t bytes = m->count * sizeof *m->order;
-    if (m->x->num_cables >= m->most) {
-        m->stale = m->x->num_cables > m->most ? 0 : m->stale;
-        m->most = m->x->num_cables;
+    if (m->x->num_cables >= m->max) {
+        m->stale = m->x->num_cables > m->max ? 0 : m->stale;
+        m->max = m->x->num_cables;
         memcpy(m->best, m->order, bytes);
     } else if (++m->stale > PATIENCE) {
         m->stale = 0;

@@ -5,7 +5,7 @@
 #ifndef SV_MULTICAST_MULTICAST_H
 #define SV_MULTICAST_MULTICAST_H
 
-#include <selvage/multicast.h>
+#include <selvage/experimental/multicast.h>
 
 #include "base/array.h"
 #include "cdg/cdg.h"
@@ -13,17 +13,17 @@
 
 /* A VL of a channel: of an entry of the core. */
 typedef struct sv__muse {
-    uint32_t entry, lane;
+    uint32_t entry, vl;
 } sv__muse;
 
 /* What unicast packets wait for (depend.c). */
 typedef struct sv__mdeps {
     const sv_core *core;
-    unsigned lanes;                /* highest VL of any SL2VL table, plus one */
-    uint64_t classes;              /* one SL of each class that all SL2VL tables treat alike */
-    uint8_t class_of[SV_MOST_SLS]; /* which SL stands for each */
-    uint64_t *first;               /* [switches]: its first bit */
-    _Atomic uint64_t *bits;        /* a bit for each (cable in, VL, cable out, VL) of a switch */
+    unsigned vls;                 /* highest VL of any SL2VL table, plus one */
+    uint64_t classes;             /* one SL of each class that all SL2VL tables treat alike */
+    uint8_t class_of[SV_MAX_SLS]; /* which SL stands for each */
+    uint64_t *first;              /* [switches]: its first bit */
+    _Atomic uint64_t *bits;       /* a bit for each (cable in, VL, cable out, VL) of a switch */
 } sv__mdeps;
 
 /*
@@ -51,8 +51,8 @@ typedef struct sv__mcast {
     const sv_mtree *const *others;
     size_t num_others;
     sv__mdeps deps;
-    uint32_t *place;                /* [entries × VLs]: an order for them */
-    uint64_t joined[SV_MOST_LANES]; /* lanes between which packets change, either way */
+    uint32_t *place;             /* [entries × VLs]: an order for them */
+    uint64_t joined[SV_MAX_VLS]; /* VLs between which packets change, either way */
     sv_core core;
     uint32_t *entry_of; /* [channels]: SV_NONE if it does not join switches */
     bool by_orders;     /* turns of a tree must ascend in the orders that tables have */
@@ -72,22 +72,22 @@ typedef struct sv__mturn {
 } sv__mturn;
 
 /*
- * The graph for one SL: a vertex for each channel and each lane that matters to it, the unicast
+ * The graph for one SL: a vertex for each channel and each VL that matters to it, the unicast
  * dependencies, those of other trees, and those of the tree at hand.
  */
 typedef struct sv__mgraph {
     const sv__mcast *m;
     sv_arena arena;
     unsigned sl;
-    uint64_t matter; /* lanes, one bit each */
-    unsigned num_lanes;
-    uint8_t number[SV_MOST_LANES]; /* of each lane among them, or SV_NO_LANE */
-    sv_core wide;                  /* every channel once for each of those lanes */
+    uint64_t matter; /* VLs, one bit each */
+    unsigned num_vls;
+    uint8_t number[SV_MAX_VLS]; /* of each VL among them, or SV_NO_VL */
+    sv_core wide;               /* every channel once for each of those VLs */
     sv_cdg cdg;
     bool gave_up; /* the cable that did not fit last: it was not found out, only given up (cdg.h) */
     /* The tree at hand. */
     bool *taken;      /* [entries] */
-    uint64_t *lanes;  /* [entries]: on which its packets are */
+    uint64_t *vls;    /* [entries]: on which its packets are */
     uint64_t *starts; /* [entries]: on which those are that set out at its switch; SV__MBLOCKED */
     SV_ARRAY(sv__mturn) turns; /* that it brought, for taking them back */
     SV_ARRAY(sv__muse) uses;

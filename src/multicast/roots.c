@@ -40,7 +40,7 @@ static void find_far(sv__mgrower *x)
 /* How many channels into a switch come before the same cable's channel out of it. */
 static uint32_t turns_back(const sv__mgraph *g, uint32_t s)
 {
-    const uint32_t *place = g->cdg.lane[0].place, *first = g->wide.first;
+    const uint32_t *place = g->cdg.vl[0].place, *first = g->wide.first;
     uint32_t late = 0;
     for (uint32_t k = first[s]; k < first[s + 1]; k++)
         late += place[k] > place[g->wide.back[k]];

@@ -9,21 +9,23 @@
  */
 #include <string.h>
 
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 #include "multicast/multicast.h"
 
 sv_status sv__mtree_make(const sv__mgraph *g, const sv__mplan *plan, sv_mtree **tree)
 {
     const sv_core *core = &g->m->core;
     sv_ctx *ctx = g->m->ctx;
-    sv__store *store = sv__store_new(ctx, NULL);
+    sv_pool *store = sv__pool_new(ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
-    sv_mtree *t = SV_STORE_NEW(store, ctx, sv_mtree, 1);
-    uint32_t *up = SV_STORE_NEW(store, ctx, uint32_t, (size_t)core->num_switches + 1);
-    uint32_t *order = SV_STORE_NEW(store, ctx, uint32_t, (size_t)plan->count + 1);
+    sv_mtree *t = SV_POOL_NEW(store, ctx, sv_mtree, 1);
+    uint32_t *up = SV_POOL_NEW(store, ctx, uint32_t, (size_t)core->num_switches + 1);
+    uint32_t *order = SV_POOL_NEW(store, ctx, uint32_t, (size_t)plan->count + 1);
     if (t == NULL || up == NULL || order == NULL) {
-        sv__store_drop(store);
+        sv__pool_drop(store);
         return SV_NO_MEMORY;
     }
     memset(up, 0xff, core->num_switches * sizeof *up);
@@ -49,8 +51,7 @@ static bool all_send(const sv__mcast *m, unsigned sl, sv_node *who)
     const sv_routes *r = m->routes;
     for (uint32_t v = r->num_switches; v < sv_num_nodes(m->fabric); v++) {
         *who = (sv_node){v};
-        if (sv_node_alive(m->fabric, *who) &&
-            r->lane_tables[r->lanes_of[v]].of_sl[sl] == SV_NO_LANE)
+        if (sv_node_alive(m->fabric, *who) && r->vl_tables[r->vls_of[v]].of_sl[sl] == SV_NO_VL)
             return false;
     }
     return true;
@@ -106,7 +107,7 @@ sv_status sv_mtree_new(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *ro
 void sv_mtree_free(sv_mtree *tree)
 {
     if (tree != NULL)
-        sv__store_drop(tree->store);
+        sv__pool_drop(tree->store);
 }
 
 /* ---- groups ---- */

@@ -20,9 +20,9 @@
 #include "picture/svg.h"
 
 enum {
-    MOST_TITLES = 20000, /* halves; with more of them a title each would be most of the file */
-    MOST_LABELS = 40,    /* switches with their names beside them */
-    LEAST_WIDTH = 640,
+    MAX_TITLES = 20000, /* halves; with more of them a title each would be most of the file */
+    MAX_LABELS = 40,    /* switches with their names beside them */
+    MIN_WIDTH = 640,
     HEADER = 66,
     LEGEND = 150,
     BARS = 70 /* height of the longest */
@@ -33,29 +33,29 @@ typedef struct panel {
     const sv_heat_panel *about;
     sv__scene scene;
     uint32_t counts[SV_HEAT_STEPS + 1]; /* channels of each colour */
-    uint64_t most;
+    uint64_t max;
     float width, height; /* of all, header and legend included */
 } panel;
 
 typedef struct drawing {
     panel panels[2];
     uint32_t count, steps, tallest; /* tallest: the longest bar of all panels */
-    uint64_t most;
+    uint64_t max;
     sv_text out;
 } drawing;
 
-uint32_t sv_heat_step(uint64_t load, uint64_t most, uint32_t *steps)
+uint32_t sv_heat_step(uint64_t load, uint64_t max, uint32_t *steps)
 {
-    uint32_t all = most < SV_HEAT_STEPS ? (uint32_t)most : SV_HEAT_STEPS;
+    uint32_t all = max < SV_HEAT_STEPS ? (uint32_t)max : SV_HEAT_STEPS;
     if (steps != NULL)
         *steps = all;
     if (load == 0 || all == 0)
         return 0;
-    if (load >= most)
+    if (load >= max)
         return all;
     /* the first k with load <= floor(k × most / all); in two parts, lest it overflow */
     uint32_t k = 1;
-    while (k < all && load > most / all * k + most % all * k / all)
+    while (k < all && load > max / all * k + max % all * k / all)
         k++;
     return k;
 }
@@ -63,7 +63,7 @@ uint32_t sv_heat_step(uint64_t load, uint64_t most, uint32_t *steps)
 /* The last load of a colour. */
 static uint64_t end_of(const drawing *d, uint32_t step)
 {
-    return d->most / d->steps * step + d->most % d->steps * step / d->steps;
+    return d->max / d->steps * step + d->max % d->steps * step / d->steps;
 }
 
 /* ---- colours ---- */
@@ -110,7 +110,7 @@ static void write_half(sv_text *out, const panel *p, const sv__half *half)
     sv_text_print(out, "%.1f %.1f\"", (double)half->at[2][0], (double)half->at[2][1]);
     if (half->line < p->scene.stroke)
         sv_text_print(out, " style=\"stroke-width:%.2f\"", (double)half->line);
-    if (p->scene.num_halves > MOST_TITLES) {
+    if (p->scene.num_halves > MAX_TITLES) {
         sv_text_print(out, "/>\n");
         return;
     }
@@ -136,7 +136,7 @@ static void write_cables(drawing *d, const panel *p)
                       (double)p->scene.stroke * wider);
         for (uint32_t i = 0; i < p->scene.num_halves; i++) {
             const sv__half *half = &p->scene.halves[i];
-            if (sv_heat_step(p->about->load[half->channel.i], d->most, NULL) == k)
+            if (sv_heat_step(p->about->load[half->channel.i], d->max, NULL) == k)
                 write_half(&d->out, p, half);
         }
         sv_text_print(&d->out, "</g>\n");
@@ -157,7 +157,7 @@ static void write_switches(drawing *d, const panel *p)
         sv_text_print(&d->out, ": %u terminals</title></circle>\n", s->net.terminals[i]);
     }
     sv_text_print(&d->out, "</g>\n");
-    if (s->net.num_switches > MOST_LABELS)
+    if (s->net.num_switches > MAX_LABELS)
         return;
     for (uint32_t i = 0; i < s->net.num_switches; i++) {
         bool above = s->layout.y[i] < s->height / 2;
@@ -186,7 +186,7 @@ static void write_header(drawing *d, const panel *p)
                   s->net.num_wires == 1 ? "" : "s");
     sv__svg_text(&d->out, s->layout.words, 0);
     sv_text_print(&d->out, "</text>\n<text x=\"20\" y=\"60\">most on a channel: %llu ",
-                  (unsigned long long)p->most);
+                  (unsigned long long)p->max);
     sv__svg_text(&d->out, unit, 40);
     sv_text_print(&d->out, "; dark fibre: %.2f %% (%u of %u channels)</text>\n",
                   channels > 0 ? 100 * p->counts[0] / channels : 0, p->counts[0], s->num_halves);
@@ -214,7 +214,7 @@ static void write_bar(drawing *d, const panel *p, uint32_t step, double x, doubl
                       "</text>\n",
                       middle, BARS - top - 2, count);
     }
-    bool crowded = d->most > 999999 && step % 2 != d->steps % 2;
+    bool crowded = d->max > 999999 && step % 2 != d->steps % 2;
     if (step == 0 || !crowded)
         sv_text_print(out,
                       "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">%llu"
@@ -224,7 +224,7 @@ static void write_bar(drawing *d, const panel *p, uint32_t step, double x, doubl
 
 static void write_legend(drawing *d, const panel *p)
 {
-    double width = (LEAST_WIDTH - 60.0) / (SV_HEAT_STEPS + 1.5);
+    double width = (MIN_WIDTH - 60.0) / (SV_HEAT_STEPS + 1.5);
     sv_text_print(&d->out, "<g class=\"histogram\" transform=\"translate(20 %.1f)\">\n",
                   (double)(p->height - LEGEND + 14));
     for (uint32_t k = 0; k <= d->steps; k++)
@@ -248,18 +248,18 @@ static sv_status prepare(sv_ctx *ctx, sv_arena *arena, const sv_heat *heat, draw
         SV_TRY(sv__scene_make(ctx, arena, p->about->fabric, &p->scene));
         for (uint32_t h = 0; h < p->scene.num_halves; h++) {
             uint64_t load = p->about->load[p->scene.halves[h].channel.i];
-            p->most = load > p->most ? load : p->most;
+            p->max = load > p->max ? load : p->max;
         }
-        d->most = p->most > d->most ? p->most : d->most;
-        p->width = p->scene.width > LEAST_WIDTH ? p->scene.width : LEAST_WIDTH;
+        d->max = p->max > d->max ? p->max : d->max;
+        p->width = p->scene.width > MIN_WIDTH ? p->scene.width : MIN_WIDTH;
         p->height = HEADER + p->scene.height + LEGEND;
     }
-    d->most = heat->most > d->most ? heat->most : d->most;
-    sv_heat_step(0, d->most, &d->steps);
+    d->max = heat->max > d->max ? heat->max : d->max;
+    sv_heat_step(0, d->max, &d->steps);
     for (uint32_t i = 0; i < d->count; i++) {
         panel *p = &d->panels[i];
         for (uint32_t h = 0; h < p->scene.num_halves; h++)
-            p->counts[sv_heat_step(p->about->load[p->scene.halves[h].channel.i], d->most, NULL)]++;
+            p->counts[sv_heat_step(p->about->load[p->scene.halves[h].channel.i], d->max, NULL)]++;
         for (uint32_t k = 0; k <= d->steps; k++)
             d->tallest = p->counts[k] > d->tallest ? p->counts[k] : d->tallest;
     }

@@ -15,10 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_NUMBERS = 6 };
+enum { MAX_NUMBERS = 6 };
 
 /* The numbers at the end of a name ("sw2-0-5": 2, 0, 5); 0 if letters stand between them. */
-static unsigned numbers_of(const char *name, uint32_t numbers[MOST_NUMBERS])
+static unsigned numbers_of(const char *name, uint32_t numbers[MAX_NUMBERS])
 {
     unsigned count = 0;
     for (const char *c = name; *c != 0;) {
@@ -29,7 +29,7 @@ static unsigned numbers_of(const char *name, uint32_t numbers[MOST_NUMBERS])
             c++;
             continue;
         }
-        if (count == MOST_NUMBERS)
+        if (count == MAX_NUMBERS)
             return 0;
         uint32_t value = 0;
         for (; *c >= '0' && *c <= '9'; c++)
@@ -57,9 +57,9 @@ static bool alike(const char *a, const char *b)
 }
 
 /* How many numbers the names of two ends of a cable differ in. */
-static unsigned steps_of(const sv__net *net, const sv__wire *wire)
+static unsigned steps_of(const sv__picture_net *net, const sv__picture_wire *wire)
 {
-    uint32_t a[MOST_NUMBERS], b[MOST_NUMBERS];
+    uint32_t a[MAX_NUMBERS], b[MAX_NUMBERS];
     unsigned dims = numbers_of(net->names[wire->a], a), differ = 0;
     numbers_of(net->names[wire->b], b);
     for (unsigned d = 0; d < dims; d++)
@@ -71,9 +71,9 @@ static unsigned steps_of(const sv__net *net, const sv__wire *wire)
  * Whether names have coordinates: all alike, two to six numbers each, the box that they span not
  * much emptier than full, and most cables along one of them. size: of the box.
  */
-static unsigned coordinates(const sv__net *net, uint32_t size[MOST_NUMBERS])
+static unsigned coordinates(const sv__picture_net *net, uint32_t size[MAX_NUMBERS])
 {
-    uint32_t numbers[MOST_NUMBERS], along = 0;
+    uint32_t numbers[MAX_NUMBERS], along = 0;
     unsigned dims = numbers_of(net->names[0], numbers);
     if (dims < 2)
         return 0;
@@ -93,9 +93,9 @@ static unsigned coordinates(const sv__net *net, uint32_t size[MOST_NUMBERS])
     return along >= net->num_wires - net->num_wires / 4 ? dims : 0;
 }
 
-static bool by_names(const sv__net *net, sv__layout *layout)
+static bool by_names(const sv__picture_net *net, sv__layout *layout)
 {
-    uint32_t numbers[MOST_NUMBERS], size[MOST_NUMBERS] = {0};
+    uint32_t numbers[MAX_NUMBERS], size[MAX_NUMBERS] = {0};
     unsigned dims = coordinates(net, size);
     if (dims == 0)
         return false;
@@ -116,10 +116,10 @@ static bool by_names(const sv__net *net, sv__layout *layout)
 }
 
 /* Where cables would lie on switches or on one another they swerve a little. */
-static void bend_long_rows(const sv__net *net, sv__layout *layout)
+static void bend_long_rows(const sv__picture_net *net, sv__layout *layout)
 {
     for (uint32_t w = 0; w < net->num_wires; w++) {
-        const sv__wire *wire = &net->wires[w];
+        const sv__picture_wire *wire = &net->wires[w];
         float dx = layout->x[wire->b] - layout->x[wire->a];
         float dy = layout->y[wire->b] - layout->y[wire->a];
         bool row = dx * dy == 0, far = dx * dx + dy * dy > 1.5f;
@@ -128,7 +128,8 @@ static void bend_long_rows(const sv__net *net, sv__layout *layout)
     }
 }
 
-sv_status sv__layout_find(sv_ctx *ctx, sv_arena *arena, const sv__net *net, sv__layout *layout)
+sv_status sv__layout_find(sv_ctx *ctx, sv_arena *arena, const sv__picture_net *net,
+                          sv__layout *layout)
 {
     layout->x = SV_ARENA_NEW(arena, float, net->num_switches);
     layout->y = SV_ARENA_NEW(arena, float, net->num_switches);

@@ -8,18 +8,18 @@
 
 #include "base/arena.h"
 
-typedef struct sv__wire {
+typedef struct sv__picture_wire {
     uint32_t a, b; /* switches */
     uint16_t port_a, port_b;
-} sv__wire;
+} sv__picture_wire;
 
 /* A fabric as the database has it: switches, how many terminals each has, cables between them. */
-typedef struct sv__net {
+typedef struct sv__picture_net {
     uint32_t num_switches, num_wires;
     const char **names;
     uint32_t *terminals;
-    sv__wire *wires;
-} sv__net;
+    sv__picture_wire *wires;
+} sv__picture_net;
 
 /*
  * How a cable runs: 0 straight; up to ± 64 it swerves so many 1/64 of its length, to the left of
@@ -41,13 +41,14 @@ typedef struct sv__layout {
  * only with NO_MEMORY or CANCELLED. Time: as that of recognising (structure/), else O(switches²)
  * with a bound.
  */
-sv_status sv__layout_find(sv_ctx *ctx, sv_arena *arena, const sv__net *net, sv__layout *layout);
+sv_status sv__layout_find(sv_ctx *ctx, sv_arena *arena, const sv__picture_net *net,
+                          sv__layout *layout);
 
 /* layout_distance.c: by distance alone. */
-sv_status sv__layout_by_distance(sv_arena *arena, const sv__net *net, sv__layout *layout);
+sv_status sv__layout_by_distance(sv_arena *arena, const sv__picture_net *net, sv__layout *layout);
 
 /* layout_shapes.c: from what was recognised. found is false if it is none of these. */
-sv_status sv__layout_by_shape(sv_ctx *ctx, sv_arena *arena, const sv__net *net, sv__layout *layout,
-                              bool *found);
+sv_status sv__layout_by_shape(sv_ctx *ctx, sv_arena *arena, const sv__picture_net *net,
+                              sv__layout *layout, bool *found);
 
 #endif

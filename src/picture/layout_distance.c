@@ -15,21 +15,21 @@
 
 #include "picture/layout.h"
 
-enum { MOST_PIVOTS = 48, MOST_ROUNDS = 150, STEPS_OF_POWER = 60 };
+enum { MAX_PIVOTS = 48, MAX_ROUNDS = 150, STEPS_OF_POWER = 60 };
 
 typedef struct web {
-    const sv__net *net;
+    const sv__picture_net *net;
     uint32_t *first, *near; /* neighbours, parallel cables several times */
     uint32_t *hops, *queue;
     double *centred; /* [pivots][switches] */
     uint32_t pivots;
 } web;
 
-static sv_status web_init(web *w, sv_arena *arena, const sv__net *net)
+static sv_status web_init(web *w, sv_arena *arena, const sv__picture_net *net)
 {
     uint32_t n = net->num_switches;
     w->net = net;
-    w->pivots = n < MOST_PIVOTS ? n : MOST_PIVOTS;
+    w->pivots = n < MAX_PIVOTS ? n : MAX_PIVOTS;
     w->first = SV_ARENA_NEW(arena, uint32_t, n + 2);
     w->near = SV_ARENA_NEW(arena, uint32_t, 2 * (size_t)net->num_wires + 1);
     w->hops = SV_ARENA_NEW(arena, uint32_t, n);
@@ -44,7 +44,7 @@ static sv_status web_init(web *w, sv_arena *arena, const sv__net *net)
     for (uint32_t s = 0; s < n; s++)
         w->first[s + 2] += w->first[s + 1];
     for (uint32_t i = 0; i < net->num_wires; i++) {
-        const sv__wire *wire = &net->wires[i];
+        const sv__picture_wire *wire = &net->wires[i];
         w->near[w->first[wire->a + 1]++] = wire->b;
         w->near[w->first[wire->b + 1]++] = wire->a;
     }
@@ -136,7 +136,7 @@ static bool straighten(double *v, const double *other, uint32_t count)
 static void project(const web *w, double *v, const double *other, float *out)
 {
     uint32_t n = w->net->num_switches;
-    double next[MOST_PIVOTS];
+    double next[MAX_PIVOTS];
     for (uint32_t p = 0; p < w->pivots; p++)
         v[p] = 1 + (double)((p * 7 + (other == NULL ? 0 : 3)) % 11);
     straighten(v, other, w->pivots);
@@ -211,16 +211,16 @@ static sv_status spread(const web *w, sv_arena *arena, sv__layout *l)
     if (fx == NULL || fy == NULL)
         return SV_NO_MEMORY;
     uint64_t rounds = 200000000 / ((uint64_t)n * n + 1);
-    rounds = rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
+    rounds = rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds;
     for (uint64_t round = 0; round < rounds; round++) {
-        float most = sqrtf((float)n) * 0.1f * (1 - (float)round / (float)rounds) + 0.01f;
+        float max = sqrtf((float)n) * 0.1f * (1 - (float)round / (float)rounds) + 0.01f;
         for (uint32_t s = 0; s < n; s++) {
             push(l->x, l->y, n, s, fx, fy);
             pull(w, l, s, fx, fy);
         }
         for (uint32_t s = 0; s < n; s++) {
             float length = sqrtf(fx[s] * fx[s] + fy[s] * fy[s]);
-            float step = length > most ? most / length : 1;
+            float step = length > max ? max / length : 1;
             l->x[s] += fx[s] * step;
             l->y[s] += fy[s] * step;
         }
@@ -228,10 +228,10 @@ static sv_status spread(const web *w, sv_arena *arena, sv__layout *l)
     return SV_OK;
 }
 
-sv_status sv__layout_by_distance(sv_arena *arena, const sv__net *net, sv__layout *layout)
+sv_status sv__layout_by_distance(sv_arena *arena, const sv__picture_net *net, sv__layout *layout)
 {
     web w = {0};
-    double first[MOST_PIVOTS], second[MOST_PIVOTS];
+    double first[MAX_PIVOTS], second[MAX_PIVOTS];
     SV_TRY(web_init(&w, arena, net));
     SV_TRY(take_pivots(&w, arena));
     SV_TRY(centre(&w, arena));

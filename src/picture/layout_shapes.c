@@ -38,7 +38,7 @@ static uint16_t free_port(const uint8_t *used)
     return 0;
 }
 
-static void add_switches(sv_builder *builder, const sv__net *net)
+static void add_switches(sv_builder *builder, const sv__picture_net *net)
 {
     for (uint32_t s = 0; s < net->num_switches; s++) {
         sv_switch_info about = {.name = net->names[s], .guid = (uint64_t)s + 1, .ports = 254};
@@ -58,7 +58,7 @@ static void add_terminal(sv_builder *builder, uint32_t s, uint16_t port)
                          (sv_end){.terminal = true, .index = end, .port = 1}, &link);
 }
 
-static sv_status build(sv_ctx *ctx, sv_arena *arena, const sv__net *net, sv_fabric **fabric)
+static sv_status build(sv_ctx *ctx, sv_arena *arena, const sv__picture_net *net, sv_fabric **fabric)
 {
     uint8_t(*used)[32] = sv_arena_alloc(arena, net->num_switches, sizeof *used);
     sv_builder *builder = used == NULL ? NULL : sv_builder_new(ctx);
@@ -67,7 +67,7 @@ static sv_status build(sv_ctx *ctx, sv_arena *arena, const sv__net *net, sv_fabr
         return SV_NO_MEMORY;
     add_switches(builder, net);
     for (uint32_t w = 0; w < net->num_wires; w++) {
-        const sv__wire *wire = &net->wires[w];
+        const sv__picture_wire *wire = &net->wires[w];
         sv_builder_add_cable(builder, (sv_end){.index = wire->a, .port = wire->port_a},
                              (sv_end){.index = wire->b, .port = wire->port_b}, &link);
         if (wire->port_a < 255 && wire->port_b < 255) {
@@ -138,8 +138,8 @@ static int8_t grid_bend(const sv_torus *t, uint32_t a, uint32_t b)
     return 0;
 }
 
-static sv_status as_grid(sv_ctx *ctx, sv_arena *arena, const sv_fabric *f, const sv__net *net,
-                         sv__layout *layout, bool *found)
+static sv_status as_grid(sv_ctx *ctx, sv_arena *arena, const sv_fabric *f,
+                         const sv__picture_net *net, sv__layout *layout, bool *found)
 {
     sv_bundles g;
     sv_tori tori;
@@ -163,7 +163,7 @@ static sv_status as_grid(sv_ctx *ctx, sv_arena *arena, const sv_fabric *f, const
         aside += box[0];
     }
     for (uint32_t w = 0; w < net->num_wires; w++) {
-        const sv__wire *wire = &net->wires[w];
+        const sv__picture_wire *wire = &net->wires[w];
         layout->bend[w] =
             grid_bend(&tori.pieces[tori.piece[wire->a]], tori.point[wire->a], tori.point[wire->b]);
     }
@@ -285,8 +285,8 @@ static sv_status as_groups(sv_arena *arena, const sv_fabric *f, const sv_core *c
     return SV_OK;
 }
 
-sv_status sv__layout_by_shape(sv_ctx *ctx, sv_arena *arena, const sv__net *net, sv__layout *layout,
-                              bool *found)
+sv_status sv__layout_by_shape(sv_ctx *ctx, sv_arena *arena, const sv__picture_net *net,
+                              sv__layout *layout, bool *found)
 {
     sv_fabric *f = NULL;
     sv_core core;

@@ -23,7 +23,7 @@ static sv_status scene_init(sv__scene *s, sv_arena *arena, uint32_t **place)
     s->node = SV_ARENA_NEW(arena, uint32_t, n);
     s->net.names = SV_ARENA_NEW(arena, const char *, n);
     s->net.terminals = SV_ARENA_NEW(arena, uint32_t, n);
-    s->net.wires = SV_ARENA_NEW(arena, sv__wire, f->num_channels / 2 + 1);
+    s->net.wires = SV_ARENA_NEW(arena, sv__picture_wire, f->num_channels / 2 + 1);
     s->halves = SV_ARENA_NEW(arena, sv__half, f->num_channels);
     *place = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
     if (s->node == NULL || s->net.names == NULL || s->net.terminals == NULL ||
@@ -51,7 +51,7 @@ static sv_status take_fabric(sv__scene *s, sv_arena *arena)
             if (!sv_is_cable(f, c) || !sv_joins_switches(f, c))
                 continue;
             s->net.wires[s->net.num_wires++] =
-                (sv__wire){i, place[hop->to.i], f->port[c.i], f->port[back.i]};
+                (sv__picture_wire){i, place[hop->to.i], f->port[c.i], f->port[back.i]};
             s->halves[s->num_halves++].channel = c;
             s->halves[s->num_halves++].channel = back;
         }
@@ -93,13 +93,13 @@ static sv_status nearest(const sv__scene *s, sv_arena *arena, float wide, float 
         spots[i] = (spot){s->layout.x[i], s->layout.y[i]};
     if (n > 1)
         qsort(spots, n, sizeof *spots, by_row);
-    float least = wide > high ? wide : high;
-    if (wide > 0 && high > 0 && sqrtf(wide * high / (float)n) < least)
-        least = sqrtf(wide * high / (float)n);
+    float min = wide > high ? wide : high;
+    if (wide > 0 && high > 0 && sqrtf(wide * high / (float)n) < min)
+        min = sqrtf(wide * high / (float)n);
     for (uint32_t i = 1; i < n; i++)
-        if (spots[i].y == spots[i - 1].y && spots[i].x - spots[i - 1].x < least)
-            least = spots[i].x - spots[i - 1].x;
-    *gap = least;
+        if (spots[i].y == spots[i - 1].y && spots[i].x - spots[i - 1].x < min)
+            min = spots[i].x - spots[i - 1].x;
+    *gap = min;
     return SV_OK;
 }
 
@@ -152,7 +152,7 @@ static void point(float at[2], float x, float y)
 /* Both halves of a cable, aside by some pixels to the left of low → high. */
 static void draw_wire(sv__scene *s, uint32_t w, float aside, float line)
 {
-    const sv__wire *wire = &s->net.wires[w];
+    const sv__picture_wire *wire = &s->net.wires[w];
     const sv__layout *l = &s->layout;
     bool turned = wire->a > wire->b;
     float ax = l->x[wire->a], ay = l->y[wire->a], bx = l->x[wire->b], by = l->y[wire->b];

@@ -16,10 +16,10 @@ typedef struct sv__half {
 
 typedef struct sv__scene {
     const sv_fabric *fabric;
-    sv__net net;       /* its live switches and the cables between them */
-    sv__layout layout; /* in pixels; bend as before */
-    uint32_t *node;    /* [switches of the net]: their numbers in the fabric */
-    sv__half *halves;  /* [num_halves]: two a cable, one after the other */
+    sv__picture_net net; /* its live switches and the cables between them */
+    sv__layout layout;   /* in pixels; bend as before */
+    uint32_t *node;      /* [switches of the net]: their numbers in the fabric */
+    sv__half *halves;    /* [num_halves]: two a cable, one after the other */
     uint32_t num_halves;
     float width, height;  /* of all of it */
     float radius, stroke; /* of switches, and of lines that have room */

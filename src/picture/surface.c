@@ -31,7 +31,7 @@ enum {
     NAMES = 96,  /* pixels for their names */
     LEGEND = 64,
     STEPS = 16,
-    MOST_TITLES = 5000
+    MAX_TITLES = 5000
 };
 
 /* A switch on the plane: 0 … 1 in both directions. */
@@ -47,7 +47,7 @@ struct drawing {
     uint32_t rows, columns; /* of a grid; 0: there is none */
     uint32_t *order;        /* switches over time: the highest first */
     uint32_t shown;
-    double most, most_cell, deep; /* deep: the plane's other side by its first */
+    double max, max_cell, deep; /* deep: the plane's other side by its first */
     bool timed;
     sv_text out;
 };
@@ -162,24 +162,24 @@ static double cell_of(const struct drawing *d, const sv_surface_panel *p, uint32
     return p->cells[(size_t)column * d->what->fabric->num_switches + d->scene.node[net]];
 }
 
-static uint32_t step_of(double value, double most)
+static uint32_t step_of(double value, double max)
 {
-    if (!(value > 0) || !(most > 0))
+    if (!(value > 0) || !(max > 0))
         return 0;
-    double step = ceil(value / most * STEPS);
+    double step = ceil(value / max * STEPS);
     return step < 1 ? 1 : step > STEPS ? STEPS : (uint32_t)step;
 }
 
 struct high {
-    double most;
+    double max;
     uint32_t net;
 };
 
 static int by_height(const void *a, const void *b)
 {
     const struct high *p = a, *q = b;
-    if (p->most < q->most || p->most > q->most)
-        return p->most > q->most ? -1 : 1;
+    if (p->max < q->max || p->max > q->max)
+        return p->max > q->max ? -1 : 1;
     return (p->net > q->net) - (p->net < q->net);
 }
 
@@ -196,18 +196,18 @@ static sv_status look(sv_arena *arena, struct drawing *d)
         for (uint32_t k = 0; k < d->what->count; k++) {
             const sv_surface_panel *p = &d->what->panels[k];
             double height = height_of(d, p, i);
-            high[i].most = height > high[i].most ? height : high[i].most;
+            high[i].max = height > high[i].max ? height : high[i].max;
             for (uint32_t c = 0; p->cells != NULL && c < p->columns; c++) {
                 double cell = cell_of(d, p, c, i);
-                if (isfinite(cell) && cell > d->most_cell)
-                    d->most_cell = cell;
+                if (isfinite(cell) && cell > d->max_cell)
+                    d->max_cell = cell;
             }
             d->timed = d->timed || (p->cells != NULL && p->columns > 0);
         }
-        d->most = high[i].most > d->most ? high[i].most : d->most;
+        d->max = high[i].max > d->max ? high[i].max : d->max;
     }
     qsort(high, count, sizeof *high, by_height);
-    for (d->shown = 0; d->shown < ROWS && d->shown < count && high[d->shown].most > 0; d->shown++)
+    for (d->shown = 0; d->shown < ROWS && d->shown < count && high[d->shown].max > 0; d->shown++)
         d->order[d->shown] = high[d->shown].net;
     return SV_OK;
 }
@@ -262,7 +262,7 @@ static void write_style(sv_text *out)
 
 static double rise(const struct drawing *d, double height)
 {
-    return d->most > 0 ? height / d->most * TALL : 0;
+    return d->max > 0 ? height / d->max * TALL : 0;
 }
 
 /* The ground, the axis and what its ends are called. */
@@ -276,7 +276,7 @@ static void write_floor(struct drawing *d)
     for (int i = 0; i <= 2; i++) {
         sv_text_print(&d->out, "<text class=\"small\" text-anchor=\"end\" x=\"%.1f\" y=\"%.1f\">",
                       left - 3, bottom - TALL * i / 2.0 + 3);
-        write_number(&d->out, d->most * i / 2, d->what->unit);
+        write_number(&d->out, d->max * i / 2, d->what->unit);
         sv_text_print(&d->out, "</text>\n");
     }
 }
@@ -303,14 +303,14 @@ static void write_quad(struct drawing *d, const sv_surface_panel *p, uint32_t ro
 {
     const uint32_t at[4] = {row * d->columns + column, row * d->columns + column + 1,
                             (row + 1) * d->columns + column + 1, (row + 1) * d->columns + column};
-    double sum = 0, most = 0; /* between mean and most, so that peaks are seen */
+    double sum = 0, max = 0; /* between mean and most, so that peaks are seen */
     for (int i = 0; i < 4; i++) {
         double height = height_of(d, p, d->points[at[i]].net);
         sum += height;
-        most = height > most ? height : most;
+        max = height > max ? height : max;
     }
     sv_text_print(&d->out, "<polygon class=\"s%u\" points=\"",
-                  step_of((sum / 4 + most) / 2, d->most));
+                  step_of((sum / 4 + max) / 2, d->max));
     for (int i = 0; i < 4; i++) {
         const struct point *q = &d->points[at[i]];
         sv_text_print(&d->out, "%s%.1f,%.1f", i > 0 ? " " : "", across(q->u, q->v),
@@ -324,11 +324,11 @@ static void write_point(struct drawing *d, const sv_surface_panel *p, const stru
     double height = height_of(d, p, q->net), x = across(q->u, q->v), y = down(q->u, q->v);
     if (d->rows == 0)
         sv_text_print(&d->out, "<path class=\"bar s%u\" d=\"M%.1f %.1fv%.1f\">",
-                      step_of(height, d->most), x, y, -1 - rise(d, height));
+                      step_of(height, d->max), x, y, -1 - rise(d, height));
     else
         sv_text_print(&d->out, "<circle class=\"point\" cx=\"%.1f\" cy=\"%.1f\" r=\"2\">", x,
                       y - rise(d, height));
-    if (d->scene.net.num_switches <= MOST_TITLES)
+    if (d->scene.net.num_switches <= MAX_TITLES)
         write_title(d, q->net, p->height[d->scene.node[q->net]]);
     sv_text_print(&d->out, d->rows == 0 ? "</path>\n" : "</circle>\n");
 }
@@ -376,7 +376,7 @@ static void write_row(struct drawing *d, const sv_surface_panel *p, uint32_t i, 
         many = alike(d, p, c, d->order[i]);
         sv_text_print(&d->out,
                       "<rect class=\"s%u\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\">",
-                      step_of(cell, d->most_cell), NAMES + c * each, i * ROW, many * each, ROW - 1);
+                      step_of(cell, d->max_cell), NAMES + c * each, i * ROW, many * each, ROW - 1);
         write_title(d, d->order[i], cell);
         sv_text_print(&d->out, "</rect>\n");
     }
@@ -405,11 +405,11 @@ static void write_time(struct drawing *d, const sv_surface_panel *p)
 
 static void write_peak(struct drawing *d, const sv_surface_panel *p)
 {
-    double most = 0;
+    double max = 0;
     uint32_t net = SV_NONE;
     for (uint32_t i = 0; i < d->scene.net.num_switches; i++)
-        if (height_of(d, p, i) > most) {
-            most = height_of(d, p, i);
+        if (height_of(d, p, i) > max) {
+            max = height_of(d, p, i);
             net = i;
         }
     sv_text_print(&d->out, "<text x=\"20\" y=\"34\">");
@@ -417,7 +417,7 @@ static void write_peak(struct drawing *d, const sv_surface_panel *p)
         sv_text_print(&d->out, "nothing waited");
     } else {
         sv_text_print(&d->out, "peak ");
-        write_number(&d->out, most, d->what->unit);
+        write_number(&d->out, max, d->what->unit);
         sv_text_print(&d->out, " at ");
         sv__svg_text(&d->out, d->scene.net.names[net], 24);
     }
@@ -451,10 +451,10 @@ static void write_legend(struct drawing *d, double y)
                       "<rect class=\"s%u\" x=\"%u\" y=\"0\" width=\"14\" height=\"12\"/>\n", k,
                       k * 14);
     sv_text_print(&d->out, "<text class=\"small\" x=\"0\" y=\"24\">surface: 0 … ");
-    write_number(&d->out, d->most, d->what->unit);
+    write_number(&d->out, d->max, d->what->unit);
     if (d->timed) {
         sv_text_print(&d->out, "; over time: 0 … ");
-        write_number(&d->out, d->most_cell, d->what->unit);
+        write_number(&d->out, d->max_cell, d->what->unit);
     }
     sv_text_print(&d->out, "</text>\n</g>\n");
 }

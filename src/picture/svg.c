@@ -30,13 +30,13 @@ static size_t count_characters(const char *text)
     return count;
 }
 
-void sv__svg_text(sv_text *out, const char *text, size_t most)
+void sv__svg_text(sv_text *out, const char *text, size_t max)
 {
     static const char marks[] = "&<>\"'";
     static const char *const escaped[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    bool cut = most > 0 && count_characters(text) > most;
+    bool cut = max > 0 && count_characters(text) > max;
     for (size_t i = 0; *text != 0; i++) {
-        if (cut && i + 1 == most) {
+        if (cut && i + 1 == max) {
             sv_text_print(out, "…");
             return;
         }

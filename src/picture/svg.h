@@ -11,7 +11,7 @@
  * no character of XML, becomes a question mark. most: characters; of a longer text the last one is
  * "…". 0: all of it. Time: linear.
  */
-void sv__svg_text(sv_text *out, const char *text, size_t most);
+void sv__svg_text(sv_text *out, const char *text, size_t max);
 
 /* The colour of step 1 … steps of heat, from the least to the most. Time: O(1). */
 void sv__svg_colour(uint32_t step, uint32_t steps, unsigned rgb[3]);

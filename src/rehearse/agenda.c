@@ -18,8 +18,8 @@ static bool before(const sv__due *a, const sv__due *b)
 void sv__trial_fail(sv__trial *x)
 {
     x->status = SV_NO_MEMORY;
-    if (!x->acting && x->stage != NULL)
-        sv_sim_call(x->stage, 0);
+    if (!x->acting && x->run != NULL)
+        sv_sim_call(x->run, 0);
 }
 
 static void add(sv__trial *x, sv__due due)
@@ -30,8 +30,8 @@ static void add(sv__trial *x, sv__due due)
         return;
     }
     sv_heap_rise(sv__due, &x->agenda, before);
-    if (!x->acting && x->stage != NULL)
-        sv_sim_call(x->stage, due.time);
+    if (!x->acting && x->run != NULL)
+        sv_sim_call(x->run, due.time);
 }
 
 void sv__trial_note(sv__trial *x, uint64_t time, sv__due_kind kind, uint32_t a, uint32_t b,
@@ -64,6 +64,6 @@ bool sv__trial_lost(sv__trial *x)
 
 uint64_t sv__trial_delay(sv__trial *x)
 {
-    uint64_t least = x->q->delay_least, most = x->q->delay_most;
-    return least + (most > least ? sv_rng_below(&x->rng, most - least + 1) : /*~delay_longer*/ 0);
+    uint64_t min = x->q->delay_min, max = x->q->delay_max;
+    return min + (max > min ? sv_rng_below(&x->rng, max - min + 1) : /*~delay_longer*/ 0);
 }

@@ -55,7 +55,7 @@ static void go_on(sv__trial *x)
     }
     if (b->answered < b->items.length)
         return;
-    uint64_t quiet = /*~copy_late*/ b->repeated ? b->last_sent + x->q->delay_most + 1 : x->now;
+    uint64_t quiet = /*~copy_late*/ b->repeated ? b->last_sent + x->q->delay_max + 1 : x->now;
     sv__trial_note(x, quiet > x->now ? quiet : x->now, SV__DUE_OVER, b->number, 0, 0);
 }
 
@@ -77,10 +77,10 @@ static sv_status deliver(sv__trial *x, uint32_t i)
     bool first = !item->there;
     item->there = true;
     if (item->kind == SV__SET_BLOCK) {
-        SV_TRY(sv_sim_set_block(x->stage, item->node, item->block, x->tables));
+        SV_TRY(sv_sim_set_block(x->run, item->node, item->block, x->tables));
         x->report->blocks += /*~blocks_each*/ first;
-    } else if (item->kind == SV__SET_LANES) {
-        SV_TRY(sv_sim_set_lanes(x->stage, item->node, x->after));
+    } else if (item->kind == SV__SET_VLS) {
+        SV_TRY(sv_sim_set_sl2vl(x->run, item->node, x->after));
     } else {
         sv__terminal *t = &x->terminals[item->node.i - x->f->num_switches];
         t->item = i;

@@ -22,12 +22,12 @@
 
 #include "rehearse/trial.h"
 
-enum { LATE_LEAST = 4096 };
+enum { LATE_MIN = 4096 };
 
 sv_status sv__packets_init(sv__trial *x)
 {
     x->free_parcel = SV_NONE;
-    x->late_most = LATE_LEAST;
+    x->late_max = LATE_MIN;
     for (unsigned i = 0; i < SV_REHEARSE_PHASES; i++)
         x->report->phase[i] = (sv_rehearsal_phase){.from = 1};
     x->report->phase[0] = (sv_rehearsal_phase){.from = x->q->begin / 2, .until = SV_NEVER};
@@ -78,11 +78,11 @@ void sv__phase_end(sv__trial *x, uint64_t time)
 
 static void arrive(sv__trial *x, uint32_t bytes, uint64_t time)
 {
-    if (x->late.length >= x->late_most) { /* at most half of them are looked at in vain */
+    if (x->late.length >= x->late_max) { /* at most half of them are looked at in vain */
         count_late(x, x->seen);
-        x->late_most = 2 * x->late.length > LATE_LEAST ? 2 * x->late.length : LATE_LEAST;
+        x->late_max = 2 * x->late.length > LATE_MIN ? 2 * x->late.length : LATE_MIN;
     }
-    if (sv_array_push(x->ctx, &x->late, (sv__late){time, bytes}) != SV_OK)
+    if (sv_array_push(x->ctx, &x->late, (sv__rehearse_late){time, bytes}) != SV_OK)
         sv__trial_fail(x);
 }
 
@@ -91,7 +91,7 @@ static void arrive(sv__trial *x, uint32_t bytes, uint64_t time)
 /* Frees a message that nobody will speak of any more. */
 static void let_go(sv__trial *x, uint32_t i)
 {
-    sv__parcel *parcel = &x->parcels.at[i];
+    sv__rehearse_message *parcel = &x->parcels.at[i];
     if (parcel->left > 0 || !parcel->closed)
         return;
     parcel->next = x->free_parcel;
@@ -105,7 +105,7 @@ static bool next_message(void *user, uint32_t terminal, sv_sim_message *message)
     if (x->status != SV_OK || x->resting || !source->next(source->user, terminal, message))
         return false;
     uint32_t mtu = x->q->model.mtu_bytes, i = x->free_parcel;
-    sv__parcel parcel = {.tag = message->tag, .bytes = message->bytes, .pair = SV_NONE};
+    sv__rehearse_message parcel = {.tag = message->tag, .bytes = message->bytes, .pair = SV_NONE};
     parcel.left = message->bytes > 0 ? message->bytes / mtu + (message->bytes % mtu > 0) : 1;
     if (i != SV_NONE) {
         x->free_parcel = x->parcels.at[i].next;
@@ -128,7 +128,7 @@ static void message_arrived(void *user, const sv_sim_arrival *arrival)
     sv_sim_arrival told = *arrival;
     if (x->status != SV_OK)
         return;
-    sv__parcel *parcel = &x->parcels.at[arrival->tag];
+    sv__rehearse_message *parcel = &x->parcels.at[arrival->tag];
     /*~tag_seen*/ told.tag = parcel->tag;
     parcel->closed = true;
     let_go(x, arrival->tag);
@@ -172,7 +172,7 @@ static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t ta
 {
     sv__trial *x = user;
     const sv_sim_watch *watch = x->q->watch;
-    sv__parcel *parcel = &x->parcels.at[tag];
+    sv__rehearse_message *parcel = &x->parcels.at[tag];
     uint32_t mtu = x->q->model.mtu_bytes, sent = parcel->packets++ * mtu;
     uint32_t left = parcel->bytes - sent;
     if (x->status != SV_OK)
@@ -195,7 +195,7 @@ static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t ta
 /* A packet went by an old entry, or by a new one. */
 static void meet(sv__trial *x, sv__track *track, unsigned kind)
 {
-    sv__pair *pair = &x->pairs.at[x->parcels.at[track->parcel].pair];
+    sv__rehearse_pair *pair = &x->pairs.at[x->parcels.at[track->parcel].pair];
     unsigned this = kind == SV__NEW, other = !this;
     if (track->kinds & kind)
         return;
@@ -210,35 +210,35 @@ static void meet(sv__trial *x, sv__track *track, unsigned kind)
 }
 
 /* Whether inconsistency of a pair counts: it has a path that works, and is not left to itself. */
-static bool takes_part(const sv__trial *x, const sv__pair *pair)
+static bool takes_part(const sv__trial *x, const sv__rehearse_pair *pair)
 {
     return /*~pathless_count*/ pair->joined &&
            (x->q->way != SV_REHEARSE_FIVE || x->terminals[pair->from].application != SV_NONE);
 }
 
-static void granted(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time)
+static void granted(void *user, uint32_t packet, sv_channel out, unsigned vl, uint64_t time)
 {
     sv__trial *x = user;
     const sv_sim_watch *watch = x->q->watch;
     if (x->status != SV_OK)
         return;
     sv__track *track = track_of(x, packet);
-    const sv__parcel *parcel = &x->parcels.at[track->parcel];
+    const sv__rehearse_message *parcel = &x->parcels.at[track->parcel];
     sv_node s = x->f->tail[out.i];
     unsigned old = sv_route_port(x->before, s, parcel->destination),
              new = sv_route_port(x->after, s, parcel->destination);
     if (old != new &&takes_part(x, &x->pairs.at[parcel->pair]))
         meet(x, track, x->f->port[out.i] == new ? SV__NEW : SV__OLD);
     if (watch != NULL && watch->granted != NULL)
-        watch->granted(watch->user, packet, out, lane, time);
+        watch->granted(watch->user, packet, out, vl, time);
 }
 
 /* A packet has arrived, or was dropped. */
 static void leave(sv__trial *x, uint32_t packet, uint64_t time)
 {
     sv__track *track = track_of(x, packet);
-    sv__parcel *parcel = &x->parcels.at[track->parcel];
-    sv__pair *pair = &x->pairs.at[parcel->pair];
+    sv__rehearse_message *parcel = &x->parcels.at[track->parcel];
+    sv__rehearse_pair *pair = &x->pairs.at[parcel->pair];
     for (unsigned k = 0; k < 2; k++)
         if (track->kinds & (k == 0 ? SV__OLD : SV__NEW)) {
             pair->alive[k]--;
@@ -257,11 +257,11 @@ static void leave(sv__trial *x, uint32_t packet, uint64_t time)
         sv__pairs_arrived(x, parcel->pair);
 }
 
-void sv__packets_settle(sv__trial *x, uint32_t step, uint64_t least)
+void sv__packets_settle(sv__trial *x, uint32_t step, uint64_t min)
 {
-    x->settle_before = sv_sim_next_packet(x->stage);
+    x->settle_before = sv_sim_next_packet(x->run);
     x->settle_left = /*~settle_none*/ x->under_way;
-    x->settle_at = x->latest > least ? x->latest : least;
+    x->settle_at = x->latest > min ? x->latest : min;
     if (x->settle_left == 0)
         sv__trial_note(x, x->settle_at + 1, SV__DUE_SETTLED, step, 0, 0);
 }
@@ -280,15 +280,15 @@ static void arrived(void *user, uint32_t packet, uint64_t time)
         watch->arrived(watch->user, packet, time);
 }
 
-static void stuck(void *user, uint32_t packet, sv_channel in, unsigned lane)
+static void stuck(void *user, uint32_t packet, sv_channel in, unsigned vl)
 {
     const sv__trial *x = user;
     const sv_sim_watch *watch = x->q->watch;
     if (watch != NULL && watch->stuck != NULL)
-        watch->stuck(watch->user, packet, in, lane);
+        watch->stuck(watch->user, packet, in, vl);
 }
 
-static void mishap(void *user, sv_sim_mishap what, const sv_sim_example *which)
+static void incident(void *user, sv_sim_incident what, const sv_sim_example *which)
 {
     sv__trial *x = user;
     const sv_sim_watch *watch = x->q->watch;
@@ -307,9 +307,12 @@ static void mishap(void *user, sv_sim_mishap what, const sv_sim_example *which)
         /*~dropped_ever*/ leave(x, which->packet, which->time);
         let_go(x, track.parcel);
     }
-    if (watch != NULL && watch->mishap != NULL)
-        watch->mishap(watch->user, what, which);
+    if (watch != NULL && watch->incident != NULL)
+        watch->incident(watch->user, what, which);
 }
 
-const sv_sim_watch sv__packets_watch = {
-    .injected = injected, .granted = granted, .arrived = arrived, .stuck = stuck, .mishap = mishap};
+const sv_sim_watch sv__packets_watch = {.injected = injected,
+                                        .granted = granted,
+                                        .arrived = arrived,
+                                        .stuck = stuck,
+                                        .incident = incident};

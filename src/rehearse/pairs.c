@@ -30,7 +30,7 @@ sv_status sv__pairs_init(sv__trial *x)
 }
 
 /* The steps in which the plan wants a pair to be silent. */
-static void look_up_span(const sv__trial *x, sv__pair *pair)
+static void look_up_span(const sv__trial *x, sv__rehearse_pair *pair)
 {
     uint32_t home = x->after->home[pair->from];
     uint64_t from = x->f->num_switches + pair->from;
@@ -42,7 +42,7 @@ static void look_up_span(const sv__trial *x, sv__pair *pair)
 }
 
 /* Whether the steps that its terminal has heard of mean silence. */
-static bool in_span(const sv__trial *x, const sv__pair *pair)
+static bool in_span(const sv__trial *x, const sv__rehearse_pair *pair)
 {
     uint32_t at = x->terminals[pair->from].at;
     return at > 0 && pair->from_step != SV_NONE && pair->from_step < at &&
@@ -50,7 +50,7 @@ static bool in_span(const sv__trial *x, const sv__pair *pair)
 }
 
 /* Whether tables join a pair. */
-static bool joins(const sv__trial *x, const sv_routes *r, const sv__pair *pair)
+static bool joins(const sv__trial *x, const sv_routes *r, const sv__rehearse_pair *pair)
 {
     sv_node from = {x->f->num_switches + pair->from}, at;
     uint32_t hops;
@@ -68,11 +68,11 @@ static uint32_t pair_of(sv__trial *x, uint32_t t, uint32_t destination)
         return SV_NONE;
     if (i < n)
         return i;
-    sv__pair pair = {.from = t,
-                     .destination = destination,
-                     .next = terminal->first,
-                     .wanting = SV_NEVER,
-                     .high = /*~left_base*/ terminal->high};
+    sv__rehearse_pair pair = {.from = t,
+                              .destination = destination,
+                              .next = terminal->first,
+                              .wanting = SV_NEVER,
+                              .high = /*~left_base*/ terminal->high};
     look_up_span(x, &pair);
     pair.joined = joins(x, x->before, &pair) && joins(x, x->after, &pair);
     if (in_span(x, &pair)) {
@@ -98,7 +98,7 @@ static bool sls_are_new(const sv__trial *x, uint32_t d)
     return plan->first_step[d] != SV_NONE && plan->first_step[d] < /*~sl_begin*/ x->begun;
 }
 
-static void ask_sl(const sv__trial *x, sv__pair *pair)
+static void ask_sl(const sv__trial *x, sv__rehearse_pair *pair)
 {
     sv_node from = {x->f->num_switches + pair->from};
     unsigned old = sv_route_sl(x->before, from, pair->destination),
@@ -111,14 +111,14 @@ static void ask_sl(const sv__trial *x, sv__pair *pair)
 }
 
 /* It may send: how long it had to wait. */
-static void count_wait(sv__trial *x, sv__pair *pair, uint64_t now)
+static void count_wait(sv__trial *x, sv__rehearse_pair *pair, uint64_t now)
 {
     if (pair->wanting == SV_NEVER)
         return;
     uint64_t waited = now - pair->wanting;
     pair->wanting = SV_NEVER;
     /*~held_uncounted*/ x->report->held_sum += waited;
-    x->report->held_most = waited > x->report->held_most ? waited : x->report->held_most;
+    x->report->held_max = waited > x->report->held_max ? waited : x->report->held_max;
 }
 
 bool sv__pairs_open(void *user, uint32_t t, uint64_t now, sv_sim_message *message, uint8_t *sl)
@@ -131,7 +131,7 @@ bool sv__pairs_open(void *user, uint32_t t, uint64_t now, sv_sim_message *messag
         sv__trial_fail(x);
         return false;
     }
-    sv__pair *pair = &x->pairs.at[i];
+    sv__rehearse_pair *pair = &x->pairs.at[i];
     if (pair->silent) {
         pair->wanting = pair->wanting == SV_NEVER ? now : pair->wanting;
         return false;
@@ -154,14 +154,14 @@ bool sv__pairs_open(void *user, uint32_t t, uint64_t now, sv_sim_message *messag
 
 static void note_drained(sv__trial *x, uint32_t i)
 {
-    const sv__pair *pair = &x->pairs.at[i];
+    const sv__rehearse_pair *pair = &x->pairs.at[i];
     uint64_t known = /*~ack_free*/ pair->sent ? pair->last + x->q->ack : 0;
     sv__trial_note(x, known > x->now ? known : x->now, SV__DUE_DRAINED, i, pair->turn, 0);
 }
 
 static void drain(sv__trial *x, uint32_t i)
 {
-    sv__pair *pair = &x->pairs.at[i];
+    sv__rehearse_pair *pair = &x->pairs.at[i];
     pair->silent = pair->draining = true;
     pair->told = x->now;
     pair->turn++;
@@ -173,7 +173,7 @@ static void drain(sv__trial *x, uint32_t i)
 
 void sv__pairs_arrived(sv__trial *x, uint32_t i)
 {
-    sv__pair *pair = &x->pairs.at[i];
+    sv__rehearse_pair *pair = &x->pairs.at[i];
     if (--pair->open == 0 && pair->draining)
         note_drained(x, i);
 }
@@ -183,7 +183,7 @@ void sv__pairs_step(sv__trial *x, uint32_t t, uint32_t step)
     sv__terminal *terminal = &x->terminals[t];
     terminal->at = step + 1 > terminal->at ? step + 1 : terminal->at;
     for (uint32_t i = terminal->first; i != SV_NONE; i = x->pairs.at[i].next) {
-        sv__pair *pair = &x->pairs.at[i];
+        sv__rehearse_pair *pair = &x->pairs.at[i];
         bool silent = in_span(x, pair);
         if (silent && !pair->silent) {
             drain(x, i);
@@ -192,7 +192,7 @@ void sv__pairs_step(sv__trial *x, uint32_t t, uint32_t step)
             /*~silent_sl*/ pair->asks = true;
         }
     }
-    sv_sim_wake(x->stage, t);
+    sv_sim_wake(x->run, t);
 }
 
 void sv__pairs_move(sv__trial *x, uint32_t t, bool high)
@@ -200,7 +200,7 @@ void sv__pairs_move(sv__trial *x, uint32_t t, bool high)
     sv__terminal *terminal = &x->terminals[t];
     terminal->high = high;
     for (uint32_t i = terminal->first; i != SV_NONE; i = x->pairs.at[i].next) {
-        sv__pair *pair = &x->pairs.at[i];
+        sv__rehearse_pair *pair = &x->pairs.at[i];
         if (pair->high != high && !pair->draining) {
             drain(x, i);
         } else if (pair->high == high && pair->draining) { /* it need not leave after all */
@@ -209,24 +209,24 @@ void sv__pairs_move(sv__trial *x, uint32_t t, bool high)
             terminal->draining--;
         }
     }
-    sv_sim_wake(x->stage, t);
+    sv_sim_wake(x->run, t);
 }
 
 sv_status sv__pairs_drained(sv__trial *x, uint32_t i, uint32_t turn)
 {
-    sv__pair *pair = &x->pairs.at[i];
+    sv__rehearse_pair *pair = &x->pairs.at[i];
     sv__terminal *terminal = &x->terminals[pair->from];
     if (!pair->draining || pair->turn != turn)
         return SV_OK;
     uint64_t took = pair->last > pair->told ? pair->last - pair->told : 0;
-    x->report->drain_most = took > x->report->drain_most ? took : x->report->drain_most;
+    x->report->drain_max = took > x->report->drain_max ? took : x->report->drain_max;
     pair->draining = false;
     terminal->draining--;
     if (x->q->way == SV_REHEARSE_FIVE) { /* a pair goes its own way */
         pair->high = terminal->high;
         /*~high_sl*/ pair->asks |= !pair->high;
         pair->silent = false;
-        sv_sim_wake(x->stage, pair->from);
+        sv_sim_wake(x->run, pair->from);
         if (terminal->draining == 0)
             sv__apps_rank_done(x, pair->from);
     } else if (terminal->draining == 0 && terminal->item != SV_NONE) {

@@ -13,7 +13,9 @@
  */
 #include <string.h>
 
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 #include "rehearse/trial.h"
 
 /* ---- acting ---- */
@@ -41,11 +43,11 @@ static sv_status handle(sv__trial *x, const sv__due *due)
     }
 }
 
-static sv_status act(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status act(void *user, sv_sim_run *run, uint64_t now, uint64_t *again)
 {
     sv__trial *x = user;
     sv__due due;
-    x->stage = stage;
+    x->run = run;
     x->now = now;
     x->acting = true;
     while (x->status == SV_OK && sv__trial_take(x, now, &due))
@@ -85,7 +87,7 @@ static sv_status check(sv__trial *x)
         return sv_fail(x->ctx, SV_BAD_INPUT, "tables that do not belong together");
     if (memcmp(a->lid, b->lid, b->num_destinations * sizeof *b->lid) != 0)
         return sv_fail(x->ctx, SV_BAD_INPUT, "tables of different LIDs");
-    if (q->way >= SV_REHEARSE_WAYS || q->delay_least > q->delay_most || q->retry == 0 ||
+    if (q->way >= SV_REHEARSE_WAYS || q->delay_min > q->delay_max || q->retry == 0 ||
         q->loss >= 1000)
         return sv_fail(x->ctx, SV_BAD_INPUT,
                        "a rehearsal that cannot be: its way, delays, retry or loss");
@@ -162,12 +164,12 @@ sv_status sv_rehearse(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *bef
                       const sv_routes *after, const sv_rehearsal_request *request,
                       sv_rehearsal **rehearsal)
 {
-    sv__store *store = sv__store_new(ctx, NULL);
+    sv_pool *store = sv__pool_new(ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
-    sv_rehearsal *report = SV_STORE_NEW(store, ctx, sv_rehearsal, 1);
+    sv_rehearsal *report = SV_POOL_NEW(store, ctx, sv_rehearsal, 1);
     if (report == NULL) {
-        sv__store_drop(store);
+        sv__pool_drop(store);
         return SV_NO_MEMORY;
     }
     report->store = store;
@@ -191,5 +193,5 @@ void sv_rehearsal_free(sv_rehearsal *rehearsal)
     if (rehearsal == NULL)
         return;
     sv_sim_free(rehearsal->sim);
-    sv__store_drop(rehearsal->store);
+    sv__pool_drop(rehearsal->store);
 }

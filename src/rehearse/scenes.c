@@ -164,23 +164,23 @@ sv_status sv__scene_init(sv__trial *x)
 
 /* ---- what a step writes ---- */
 
-/* Whether some packet of a node would get another lane. */
-static bool lanes_differ(const sv__trial *x, sv_node v)
+/* Whether some packet of a node would get another VL. */
+static bool vls_differ(const sv__trial *x, sv_node v)
 {
     unsigned ports = sv_is_switch(x->f, v) ? x->f->switches[v.i].ports : 0;
     for (unsigned in = 0; in <= ports; in++)
         for (unsigned out = 0; out <= ports; out++)
-            if (memcmp(sv_route_lanes(x->before, x->f, v, in, out),
-                       sv_route_lanes(x->after, x->f, v, in, out), sizeof(sv_lanes)) != 0)
+            if (memcmp(sv_route_sl2vl(x->before, x->f, v, in, out),
+                       sv_route_sl2vl(x->after, x->f, v, in, out), sizeof(sv_sl2vl)) != 0)
                 return true;
     return false;
 }
 
-static sv_status add_lanes(sv__trial *x)
+static sv_status add_vls(sv__trial *x)
 {
     for (uint32_t v = 0; v < sv_num_nodes(x->f); v++)
-        if (sv_node_alive(x->f, (sv_node){v}) && lanes_differ(x, (sv_node){v}))
-            SV_TRY(sv__batch_add(x, SV__SET_LANES, (sv_node){v}, 0));
+        if (sv_node_alive(x->f, (sv_node){v}) && vls_differ(x, (sv_node){v}))
+            SV_TRY(sv__batch_add(x, SV__SET_VLS, (sv_node){v}, 0));
     return SV_OK;
 }
 
@@ -231,8 +231,8 @@ static sv_status write_step(sv__trial *x)
     sv__batch_clear(x);
     if (x->step == 0)
         SV_TRY(sv_routes_clone(x->ctx, plan != NULL ? x->before : x->after, &x->tables));
-    if (/*~lanes_kept*/ x->step == 0 && (plan == NULL || plan->lanes))
-        SV_TRY(add_lanes(x));
+    if (/*~vls_kept*/ x->step == 0 && (plan == NULL || plan->vls))
+        SV_TRY(add_vls(x));
     SV_TRY(plan != NULL ? add_step(x, plan) : add_all(x));
     return sv__batch_send(x);
 }

@@ -9,7 +9,7 @@
 #ifndef SV_REHEARSE_TRIAL_H
 #define SV_REHEARSE_TRIAL_H
 
-#include <selvage/rehearse.h>
+#include <selvage/experimental/rehearse.h>
 
 #include "base/arena.h"
 #include "base/array.h"
@@ -41,7 +41,7 @@ typedef struct sv__due {
 } sv__due;
 
 /* What a datagram does at the node it is for. */
-typedef enum sv__item_kind { SV__SET_BLOCK, SV__SET_LANES, SV__TELL_STEP } sv__item_kind;
+typedef enum sv__item_kind { SV__SET_BLOCK, SV__SET_VLS, SV__TELL_STEP } sv__item_kind;
 
 typedef struct sv__item {
     sv__item_kind kind;
@@ -64,7 +64,7 @@ typedef struct sv__batch {
 enum { SV__OLD = 1, SV__NEW = 2 };
 
 /* A terminal and a destination (a base address) that it sends to. */
-typedef struct sv__pair {
+typedef struct sv__rehearse_pair {
     uint32_t from, destination;
     uint32_t next;               /* of the same terminal */
     uint32_t from_step, to_step; /* of the plan; SV_NONE: it may always send */
@@ -80,7 +80,7 @@ typedef struct sv__pair {
     bool asks;                   /* it asks for the SL again */
     bool joined;                 /* old tables have a path for it, and new ones, too */
     bool silent, draining, high, mixed;
-} sv__pair;
+} sv__rehearse_pair;
 
 typedef struct sv__terminal {
     uint32_t first;       /* pair, or SV_NONE */
@@ -95,13 +95,13 @@ typedef struct sv__terminal {
 } sv__terminal;
 
 /* A message. */
-typedef struct sv__parcel {
+typedef struct sv__rehearse_message {
     uint32_t tag, bytes;
     uint32_t pair, destination; /* once it is opened */
     uint32_t packets, left;     /* injected; neither arrived nor dropped, or not yet injected */
     uint32_t next;              /* that is free */
     bool closed;                /* the source has heard of it, or never will */
-} sv__parcel;
+} sv__rehearse_message;
 
 /* A packet. */
 typedef struct sv__track {
@@ -111,19 +111,19 @@ typedef struct sv__track {
     bool last, over;
 } sv__track;
 
-typedef struct sv__late {
+typedef struct sv__rehearse_late {
     uint64_t time;
     uint32_t bytes;
-} sv__late;
+} sv__rehearse_late;
 
-typedef enum sv__scene {
+typedef enum sv__rehearse_step {
     SV__SCENE_BEFORE,
     SV__SCENE_TELL,
     SV__SCENE_WRITE,
     SV__SCENE_SETTLE,
     SV__SCENE_RELEASE,
     SV__SCENE_OVER
-} sv__scene;
+} sv__rehearse_step;
 
 typedef struct sv__apps sv__apps;
 
@@ -134,7 +134,7 @@ typedef struct sv__trial {
     const sv_routes *before, *after;
     const sv_rehearsal_request *q;
     sv_rehearsal *report;
-    sv_sim_stage *stage;
+    sv_sim_run *run;
     sv_status status; /* of calls that cannot fail */
     bool acting, resting;
     uint64_t now, rested; /* rested: since when it rests */
@@ -144,7 +144,7 @@ typedef struct sv__trial {
     uint64_t serial;
 
     sv__batch batch;
-    sv__scene scene;
+    sv__rehearse_step scene;
     uint32_t step, steps;      /* the present one */
     uint32_t begun;            /* steps that have begun */
     uint32_t *homes, *at_home; /* terminals of switch s: at_home[homes[s]] … */
@@ -153,12 +153,12 @@ typedef struct sv__trial {
     uint64_t entry;  /* of the plan: the first of the present step */
 
     sv__terminal *terminals;
-    SV_ARRAY(sv__pair) pairs;
+    SV_ARRAY(sv__rehearse_pair) pairs;
     sv_map pair_of; /* terminal << 32 | destination */
     sv_map plan_of; /* node << 32 | destination: index into spans */
     SV_ARRAY(sv_update_pair) spans;
 
-    SV_ARRAY(sv__parcel) parcels;
+    SV_ARRAY(sv__rehearse_message) parcels;
     uint32_t free_parcel;
     SV_ARRAY(sv__track) tracks; /* of packets from first_packet on */
     uint32_t first_packet;
@@ -168,9 +168,9 @@ typedef struct sv__trial {
     uint32_t settle_before; /* packets below that must have left */
     uint64_t settle_left, settle_at;
     unsigned phase;
-    SV_ARRAY(sv__late) late; /* arrivals that are not yet in a phase */
-    size_t late_most;        /* that is put off no longer */
-    uint64_t seen;           /* the last injection */
+    SV_ARRAY(sv__rehearse_late) late; /* arrivals that are not yet in a phase */
+    size_t late_max;                  /* that is put off no longer */
+    uint64_t seen;                    /* the last injection */
 
     sv__apps *apps;
 } sv__trial;
@@ -238,7 +238,7 @@ void sv__phase_begin(sv__trial *x, unsigned phase);
 /* All is over; the last phase was when nothing new was sent any more. */
 void sv__phase_end(sv__trial *x, uint64_t time);
 /* sv__scene_settled is called when all packets of before have left. */
-void sv__packets_settle(sv__trial *x, uint32_t step, uint64_t least);
+void sv__packets_settle(sv__trial *x, uint32_t step, uint64_t min);
 
 /* ---- apps.c ---- */
 

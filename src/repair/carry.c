@@ -2,7 +2,7 @@
  * carry.c: old tables in the numbers of the fabric as it is now, and what is different.
  *
  * Failures that keep all numbers (a mask, or a file without some cables) cost nothing: the tables
- * are a clone. Otherwise rows are copied, entry by entry. New nodes get no entries, but the lanes
+ * are a clone. Otherwise rows are copied, entry by entry. New nodes get no entries, but the VLs
  * that everybody has.
  *
  * Cost: O(destinations + channels) where numbers stay, else O(switches × destinations).
@@ -49,14 +49,14 @@ static bool same_numbers(const sv__carried *c)
 }
 
 /* New nodes treat SLs as the first old one does. */
-static void give_lanes(const sv__carried *c)
+static void give_vls(const sv__carried *c)
 {
     uint32_t n = sv_num_nodes(c->f), first = 0;
     while (first < n && c->was[first] == SV_NONE)
         first++;
     for (uint32_t v = 0; first < n && v < n; v++)
         if (c->was[v] == SV_NONE)
-            c->before->lanes_of[v] = c->before->lanes_of[first];
+            c->before->vls_of[v] = c->before->vls_of[first];
 }
 
 static sv_status carry_tables(sv__carried *c, const sv_match *match)
@@ -67,7 +67,7 @@ static sv_status carry_tables(sv__carried *c, const sv_match *match)
     } else {
         SV_TRY(sv_routes_remap(c->ctx, c->from, c->old, c->f, match, &c->before));
         memcpy(c->before->vlarb, c->old->vlarb, sizeof c->before->vlarb);
-        give_lanes(c);
+        give_vls(c);
     }
     if (c->before->num_groups > 0 || c->old->num_groups > 0)
         sv_warn(c->ctx, "multicast tables are not repaired: they are left out");

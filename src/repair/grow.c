@@ -2,17 +2,17 @@
  * grow.c: new ways for many switches of one destination.
  *
  * Ring by ring: a switch without a path takes a way to one that has a path, the nearest first, if
- * all turns from there on ascend in some lane (strict: in those its packets are on). Among equally
- * near ones the old entry wins, then, where SLs may change, the way that leaves most lanes open,
+ * all turns from there on ascend in some VL (strict: in those its packets are on). Among equally
+ * near ones the old entry wins, then, where SLs may change, the way that leaves most VLs open,
  * then the one with the fewest routes. This may leave a switch without a way although there is a
  * tree.
  *
- * In one lane there is a method that does not: channels are gone through from the highest number
+ * In one VL there is a method that does not: channels are gone through from the highest number
  * down, and a switch takes the first that leads to one with a path of higher numbers. So everybody
  * leaves by the highest number possible, which leaves the most to those behind; whoever has an
- * ascending path in this lane at all gets one. Paths may be long: it is the last resort.
+ * ascending path in this VL at all gets one. Paths may be long: it is the last resort.
  *
- * Cost: O(rings × channels of those without a path); O(channels × log) for each lane.
+ * Cost: O(rings × channels of those without a path); O(channels × log) for each VL.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ struct choice {
     unsigned port;
     uint32_t to, load;
     bool old, keeps;
-    int lanes;
+    int vls;
 };
 
 static bool is_better(const struct growth *g, const struct choice *a, const struct choice *b)
@@ -41,8 +41,8 @@ static bool is_better(const struct growth *g, const struct choice *a, const stru
         return a->old;
     if (!g->strict && a->keeps != b->keeps)
         return a->keeps;
-    if (!g->strict && a->lanes != b->lanes)
-        return a->lanes > b->lanes;
+    if (!g->strict && a->vls != b->vls)
+        return a->vls > b->vls;
     return a->load < b->load;
 }
 
@@ -58,11 +58,11 @@ static struct choice choose(const struct growth *g, uint32_t s, uint32_t hops)
             continue;
         struct choice way = {.port = m->f->port[hop->channel.i], .to = to};
         uint32_t place = m->carried->ports.first[s] + way.port;
-        sv__lane_set open = sv__open_by(m, place, to);
+        sv__vl_set open = sv__open_by(m, place, to);
         way.keeps = (m->need[s] & ~open) == 0;
         if (!(g->desperate && !counts) && (open == 0 || (g->strict && !way.keeps)))
             continue;
-        way.lanes = __builtin_popcountll(open);
+        way.vls = __builtin_popcountll(open);
         way.old = way.port == m->before->ports[m->d][s] && !sv_bit(m->carried->changed, place);
         way.load = *sv__load_at(m, s, way.port);
         if (is_better(g, &way, &best))
@@ -73,7 +73,7 @@ static struct choice choose(const struct growth *g, uint32_t s, uint32_t hops)
 
 void sv__pin_path(sv__mend *m, uint32_t s)
 {
-    sv__lane_set open = sv__open(m, s);
+    sv__vl_set open = sv__open_vls(m, s);
     if (m->need[s] != 0 && (m->need[s] & ~open) == 0)
         open = m->need[s];
     for (uint32_t in = m->out[s]; in != SV_NONE;) {
@@ -99,19 +99,19 @@ static void settle(sv__mend *m, uint32_t s, unsigned port, uint32_t to)
 /* The farthest of those that have a path. */
 static uint32_t farthest(const sv__mend *m)
 {
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t s = 0; s < m->f->num_switches; s++)
-        if (m->state[s] == SV__GOOD && m->length[s] > most)
-            most = m->length[s];
-    return most;
+        if (m->state[s] == SV__GOOD && m->length[s] > max)
+            max = m->length[s];
+    return max;
 }
 
 /* Ring by ring; those that found a way go to the end of the list. */
 static void attach(struct growth *g)
 {
     sv__mend *m = g->m;
-    uint32_t most = farthest(m);
-    for (uint32_t hops = 0; hops <= most && g->left > 0; hops++)
+    uint32_t max = farthest(m);
+    for (uint32_t hops = 0; hops <= max && g->left > 0; hops++)
         for (uint32_t i = 0; i < g->left;) {
             uint32_t s = m->broken[i];
             struct choice best = choose(g, s, hops);
@@ -120,7 +120,7 @@ static void attach(struct growth *g)
                 continue;
             }
             settle(m, s, best.port, best.to);
-            most = hops + 1 > most ? hops + 1 : most;
+            max = hops + 1 > max ? hops + 1 : max;
             m->broken[i] = m->broken[--g->left];
             m->broken[g->left] = s;
         }
@@ -178,10 +178,10 @@ static bool open_port(sv__mend *m, uint32_t s, unsigned port)
     }
     if (m->through[s] != 0 || !sv__counts(m, s))
         return true;
-    /* It has no SL yet, so any lane will do. */
+    /* It has no SL yet, so any VL will do. */
     uint32_t to = m->carried->ports.places[place].end >> 8;
     if (m->out[to] != SV_NONE)
-        sv__reorder_add(m->reorder, place, m->out[to], sv__open(m, to));
+        sv__reorder_add(m->reorder, place, m->out[to], sv__open_vls(m, to));
     return sv__open_by(m, place, to) != 0;
 }
 
@@ -213,11 +213,11 @@ static bool force_one(sv__mend *m, uint32_t s, uint32_t hops, bool strict)
             continue;
         unsigned port = m->f->port[hop->channel.i];
         uint32_t place = m->carried->ports.first[s] + port;
-        sv__lane_set wanted = strict && m->need[s] != 0 ? m->need[s] : m->all;
-        if (strict && (wanted & ~sv__open(m, to)) && m->need[s] != 0)
+        sv__vl_set wanted = strict && m->need[s] != 0 ? m->need[s] : m->all;
+        if (strict && (wanted & ~sv__open_vls(m, to)) && m->need[s] != 0)
             continue;
-        sv__reorder_add(m->reorder, place, m->out[to], wanted & sv__open(m, to));
-        sv__lane_set open = sv__open_by(m, place, to);
+        sv__reorder_add(m->reorder, place, m->out[to], wanted & sv__open_vls(m, to));
+        sv__vl_set open = sv__open_by(m, place, to);
         if (open == 0 || (strict && (m->need[s] & ~open)))
             continue;
         settle(m, s, port, to);
@@ -230,8 +230,8 @@ static bool force_one(sv__mend *m, uint32_t s, uint32_t hops, bool strict)
 static bool force(struct growth *g)
 {
     sv__mend *m = g->m;
-    uint32_t most = farthest(m);
-    for (uint32_t hops = 0; hops <= most; hops++)
+    uint32_t max = farthest(m);
+    for (uint32_t hops = 0; hops <= max; hops++)
         for (uint32_t i = 0; i < g->left; i++) {
             uint32_t s = m->broken[i];
             if (!force_one(m, s, hops, g->strict))
@@ -261,7 +261,7 @@ bool sv__grow_adding(sv__mend *m, bool strict)
     return true;
 }
 
-/* ---- one lane ---- */
+/* ---- one VL ---- */
 
 static int descending(const void *a, const void *b)
 {
@@ -269,15 +269,15 @@ static int descending(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* All channels between switches, the highest number in a lane first. */
-static uint32_t list_channels(const sv__mend *m, unsigned lane, uint64_t *list)
+/* All channels between switches, the highest number in a VL first. */
+static uint32_t list_channels(const sv__mend *m, unsigned vl, uint64_t *list)
 {
     const sv_portmap *ports = &m->carried->ports;
     uint32_t count = 0;
     for (uint32_t s = 0; s < m->f->num_switches; s++)
         SV_FOR_HOPS (m->f, ((sv_node){s}), hop) {
             uint32_t place = ports->first[s] + m->f->port[hop->channel.i];
-            uint32_t number = m->made->orders[(size_t)place * m->lanes + lane];
+            uint32_t number = m->made->orders[(size_t)place * m->vls + vl];
             if (sv_is_switch(m->f, hop->to) && number != SV_NONE)
                 list[count++] = (uint64_t)number << 32 | hop->channel.i;
         }
@@ -285,16 +285,16 @@ static uint32_t list_channels(const sv__mend *m, unsigned lane, uint64_t *list)
     return count;
 }
 
-/* A tree in one lane; what does not count may be left. */
-static bool try_lane(sv__mend *m, unsigned lane, uint64_t *list)
+/* A tree in one VL; what does not count may be left. */
+static bool try_vl(sv__mend *m, unsigned vl, uint64_t *list)
 {
-    uint32_t count = list_channels(m, lane, list);
+    uint32_t count = list_channels(m, vl, list);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t channel = (uint32_t)list[i], number = (uint32_t)(list[i] >> 32);
         uint32_t s = m->f->tail[channel].i, to = m->f->head[channel].i;
         if (m->state[s] != SV__BROKEN || m->state[to] != SV__GOOD)
             continue;
-        if (m->out[to] == SV_NONE || number < m->made->orders[(size_t)m->out[to] * m->lanes + lane])
+        if (m->out[to] == SV_NONE || number < m->made->orders[(size_t)m->out[to] * m->vls + vl])
             settle(m, s, m->f->port[channel], to);
     }
     struct growth g = {.m = m, .desperate = true};
@@ -308,13 +308,13 @@ static bool try_lane(sv__mend *m, unsigned lane, uint64_t *list)
     return g.left == 0;
 }
 
-bool sv__grow_one_lane(sv__mend *m)
+bool sv__grow_one_vl(sv__mend *m)
 {
     memcpy(m->saved, m->ports, m->f->num_switches);
-    for (unsigned lane = 0; lane < m->lanes; lane++) {
-        if (!(m->all >> lane & 1))
+    for (unsigned vl = 0; vl < m->vls; vl++) {
+        if (!(m->all >> vl & 1))
             continue;
-        if (try_lane(m, lane, m->list)) {
+        if (try_vl(m, vl, m->list)) {
             m->refit = true;
             finish(m);
             return true;

@@ -6,19 +6,19 @@
  * turn, the first that works:
  *
  * 1. Only the switch in front of the gap takes another way, one on which all that comes through it
- *    keeps ascending on the lanes it is on. Then no SL changes, and packets that meet old entries
+ *    keeps ascending on the VLs it is on. Then no SL changes, and packets that meet old entries
  *    at some switches and new ones at others are safe: there is but one entry to be old or new.
  *    On all but large fabrics orders may be changed for that, too (reorder.c).
  * 2. It takes a way that suits most of what comes through it; switches behind it whose packets it
  *    does not suit look for other ways in turn.
  * 3. All that are still broken look for new ways, nearest first (grow.c), keeping their SLs.
  * 4. The same, with other SLs where need be.
- * 5. The whole tree anew, in the same two ways, then in one lane, where a tree is found if there is
+ * 5. The whole tree anew, in the same two ways, then in one VL, where a tree is found if there is
  *    any.
  *
  * A new terminal takes over the row of another on its switch.
  *
- * Invariant: all paths ascend in the orders on the lanes that their packets have.
+ * Invariant: all paths ascend in the orders on the VLs that their packets have.
  * Cost: O(switches) a destination; O(channels) where much has to be grown.
  */
 #include <string.h>
@@ -30,33 +30,33 @@ enum { PATIENCE = 1 << 26 }; /* entries of tables that are gone through to have 
 
 /* ---- what is known of ways ---- */
 
-sv__lane_set sv__ascends(const sv__mend *m, uint32_t in, uint32_t out)
+sv__vl_set sv__ascends(const sv__mend *m, uint32_t in, uint32_t out)
 {
-    const uint32_t *a = m->made->orders + (size_t)in * m->lanes;
-    const uint32_t *b = m->made->orders + (size_t)out * m->lanes;
-    sv__lane_set lanes = 0;
+    const uint32_t *a = m->made->orders + (size_t)in * m->vls;
+    const uint32_t *b = m->made->orders + (size_t)out * m->vls;
+    sv__vl_set vls = 0;
     if (m->reorder != NULL)
         return sv__reorder_ascends(m->reorder, in, out);
-    for (unsigned l = 0; l < m->lanes; l++)
-        lanes |= (sv__lane_set)(a[l] < b[l] && b[l] != SV_NONE) << l;
-    return lanes & m->all;
+    for (unsigned l = 0; l < m->vls; l++)
+        vls |= (sv__vl_set)(a[l] < b[l] && b[l] != SV_NONE) << l;
+    return vls & m->all;
 }
 
-sv__lane_set sv__open_by(sv__mend *m, uint32_t place, uint32_t to)
+sv__vl_set sv__open_by(sv__mend *m, uint32_t place, uint32_t to)
 {
     if (m->out[to] == SV_NONE)
         return m->all;
-    return sv__open(m, to) & sv__ascends(m, place, m->out[to]);
+    return sv__open_vls(m, to) & sv__ascends(m, place, m->out[to]);
 }
 
-sv__lane_set sv__open(sv__mend *m, uint32_t s)
+sv__vl_set sv__open_vls(sv__mend *m, uint32_t s)
 {
     uint32_t depth = 0;
     while (!m->open_known[s] && m->out[s] != SV_NONE) {
         m->stack[depth++] = s;
         s = m->carried->ports.places[m->out[s]].end >> 8;
     }
-    sv__lane_set open = m->open_known[s] ? m->open[s] : m->all;
+    sv__vl_set open = m->open_known[s] ? m->open[s] : m->all;
     while (depth > 0) {
         uint32_t to = s;
         s = m->stack[--depth];
@@ -93,32 +93,32 @@ bool sv__counts(const sv__mend *m, uint32_t s)
 
 /* ---- SLs ---- */
 
-/* The lane of a node's packets; what has no SL yet needs none. */
-static sv__lane_set lane_of(const sv__mend *m, const sv_routes *r, sv_node from)
+/* The VL of a node's packets; what has no SL yet needs none. */
+static sv__vl_set vl_of(const sv__mend *m, const sv_routes *r, sv_node from)
 {
     unsigned sl = sv_route_sl(r, from, m->d);
-    if (sl < SV_MOST_SLS)
-        return (sv__lane_set)1 << m->lane_of[sl];
+    if (sl < SV_MAX_SLS)
+        return (sv__vl_set)1 << m->vl_of[sl];
     return r->sl_form == SV_SL_UNKNOWN ? m->all : 0;
 }
 
-/* The lanes of packets that start at a switch. */
-static sv__lane_set lanes_by(const sv__mend *m, const sv_routes *r, uint32_t s)
+/* The VLs of packets that start at a switch. */
+static sv__vl_set vls_by(const sv__mend *m, const sv_routes *r, uint32_t s)
 {
     if (!sv__counts(m, s))
         return 0;
-    sv__lane_set lanes = lane_of(m, r, (sv_node){s});
+    sv__vl_set vls = vl_of(m, r, (sv_node){s});
     if (r->sl_form != SV_SL_BY_NODE)
-        return lanes;
+        return vls;
     SV_FOR_HOPS (m->f, ((sv_node){s}), hop)
         if (!sv_is_switch(m->f, hop->to))
-            lanes |= lane_of(m, r, hop->to);
-    return lanes;
+            vls |= vl_of(m, r, hop->to);
+    return vls;
 }
 
-static sv__lane_set lanes_at(const sv__mend *m, uint32_t s)
+static sv__vl_set vls_at(const sv__mend *m, uint32_t s)
 {
-    return lanes_by(m, m->made, s);
+    return vls_by(m, m->made, s);
 }
 
 /* Which destination is at hand. */
@@ -129,42 +129,42 @@ static void turn_to(sv__mend *m, uint32_t d)
     m->home = sv_is_switch(m->f, m->to) ? m->to.i : sv_switch_of(m->f, m->to).i;
 }
 
-sv__lane_set sv__lanes_of_both(sv__mend *m, uint32_t d, uint32_t s)
+sv__vl_set sv__vls_of_both(sv__mend *m, uint32_t d, uint32_t s)
 {
     turn_to(m, d);
-    return lanes_by(m, m->before, s) | lanes_by(m, m->made, s);
+    return vls_by(m, m->before, s) | vls_by(m, m->made, s);
 }
 
-/* An SL for a lane: the first, but rather one that is in use for this destination. */
-static uint8_t sl_for(const sv__mend *m, unsigned lane)
+/* An SL for a VL: the first, but rather one that is in use for this destination. */
+static uint8_t sl_for(const sv__mend *m, unsigned vl)
 {
     const sv_routes *r = m->made;
     uint32_t length = r->num_switches + (r->sl_form == SV_SL_BY_NODE ? r->num_terminals : 0);
     for (uint32_t v = 0; v < length; v++)
-        if (r->sls[m->d][v] < SV_MOST_SLS && m->lane_of[r->sls[m->d][v]] == lane)
+        if (r->sls[m->d][v] < SV_MAX_SLS && m->vl_of[r->sls[m->d][v]] == vl)
             return r->sls[m->d][v];
     uint8_t sl = 0;
-    while (m->lane_of[sl] != lane)
+    while (m->vl_of[sl] != vl)
         sl++;
     return sl;
 }
 
-/* A node whose path is not open on its lane, or that has none, gets another. */
+/* A node whose path is not open on its VL, or that has none, gets another. */
 static sv_status fit_sl(sv__mend *m, uint32_t s, sv_node from)
 {
     unsigned sl = m->made->sls[m->d][from.i], best = 0;
-    sv__lane_set open = sv__open(m, s);
-    if (sl < SV_MOST_SLS && (open == 0 || open >> m->lane_of[sl] & 1))
+    sv__vl_set open = sv__open_vls(m, s);
+    if (sl < SV_MAX_SLS && (open == 0 || open >> m->vl_of[sl] & 1))
         return SV_OK;
     if (open == 0) /* does not count */
         open = m->all;
-    for (unsigned l = SV_MOST_LANES; l-- > 0;)
-        if (open >> l & 1 && (!(open >> best & 1) || m->lane_load[l] <= m->lane_load[best]))
+    for (unsigned l = SV_MAX_VLS; l-- > 0;)
+        if (open >> l & 1 && (!(open >> best & 1) || m->vl_load[l] <= m->vl_load[best]))
             best = l;
     uint8_t chosen = sl_for(m, best), *row = sv_routes_sl_row(m->ctx, m->made, m->d);
     if (row == NULL)
         return SV_NO_MEMORY;
-    m->lane_load[best]++;
+    m->vl_load[best]++;
     row[from.i] = chosen;
     return SV_OK;
 }
@@ -174,7 +174,7 @@ static void pin_paths(sv__mend *m)
 {
     for (uint32_t s = 0; m->reorder != NULL && s < m->f->num_switches; s++)
         if (m->state[s] == SV__GOOD) {
-            m->need[s] = lanes_at(m, s);
+            m->need[s] = vls_at(m, s);
             sv__pin_path(m, s);
         }
 }
@@ -263,8 +263,8 @@ static bool find_shut(sv__mend *m)
         if (m->state[s] == SV__AWAY || !sv__counts(m, s))
             continue;
         if (m->state[s] == SV__GOOD) {
-            sv__lane_set open = sv__open(m, s);
-            m->shut[s] = open == 0 || (fixed && (lanes_at(m, s) & ~open) != 0);
+            sv__vl_set open = sv__open_vls(m, s);
+            m->shut[s] = open == 0 || (fixed && (vls_at(m, s) & ~open) != 0);
         } else {
             m->shut[s] = m->settled[s] == 0; /* nobody looked at what is left of its path */
         }
@@ -281,14 +281,14 @@ static void find_broken(sv__mend *m)
         follow_all(m);
 }
 
-/* Lists who sends through each broken switch, and on which lanes. */
+/* Lists who sends through each broken switch, and on which VLs. */
 static void list_broken(sv__mend *m)
 {
     for (uint32_t i = 0; i < m->num_broken; i++) {
         uint32_t s = m->broken[i];
         m->child[s] = SV_NONE;
         m->cut[s] = m->fresh[s] = false;
-        m->need[s] = m->through[s] = lanes_at(m, s);
+        m->need[s] = m->through[s] = vls_at(m, s);
     }
     for (uint32_t i = m->num_broken; i-- > 0;) {
         uint32_t s = m->broken[i], to = next_of(m, s);
@@ -303,7 +303,7 @@ static void list_broken(sv__mend *m)
 /* ---- the first way ---- */
 
 /* Whether what comes through a switch behind another may go on by a place of that one. */
-static bool takes(const sv__mend *m, uint32_t behind, uint32_t place, sv__lane_set open)
+static bool takes(const sv__mend *m, uint32_t behind, uint32_t place, sv__vl_set open)
 {
     uint32_t in = m->carried->ports.first[behind] + m->ports[behind];
     open &= sv__ascends(m, in, place);
@@ -313,7 +313,7 @@ static bool takes(const sv__mend *m, uint32_t behind, uint32_t place, sv__lane_s
 /* How many switches behind one could not go on by a place; SV_NONE: it cannot itself. */
 static uint32_t misfits(sv__mend *m, uint32_t s, uint32_t place, uint32_t to)
 {
-    sv__lane_set open = sv__open_by(m, place, to);
+    sv__vl_set open = sv__open_by(m, place, to);
     uint32_t count = 0;
     if ((m->need[s] & ~open) || (open == 0 && sv__counts(m, s)))
         return SV_NONE;
@@ -326,7 +326,7 @@ static uint32_t misfits(sv__mend *m, uint32_t s, uint32_t place, uint32_t to)
 static void divert(sv__mend *m, uint32_t s, unsigned port, uint32_t to)
 {
     uint32_t place = m->carried->ports.first[s] + port;
-    sv__lane_set open = sv__open_by(m, place, to);
+    sv__vl_set open = sv__open_by(m, place, to);
     for (uint32_t x = m->child[s]; x != SV_NONE; x = m->sibling[x])
         m->cut[x] |= !takes(m, x, place, open);
     ++*sv__load_at(m, s, port);
@@ -338,21 +338,21 @@ static void divert(sv__mend *m, uint32_t s, unsigned port, uint32_t to)
 /* Another way for one switch, that suits the most behind it (split: it need not suit all). */
 static bool bypass(sv__mend *m, uint32_t s, bool split)
 {
-    uint32_t best = 0, target = 0, least = split ? SV_NONE - 1 : 0, length = SV_NONE, load = 0;
+    uint32_t best = 0, target = 0, min = split ? SV_NONE - 1 : 0, length = SV_NONE, load = 0;
     SV_FOR_HOPS (m->f, ((sv_node){s}), hop) {
         uint32_t to = hop->to.i;
         unsigned port = m->f->port[hop->channel.i];
         if (to >= m->f->num_switches || m->state[to] != SV__GOOD)
             continue;
         uint32_t bad = misfits(m, s, m->carried->ports.first[s] + port, to);
-        if (bad > least || (bad == least && m->length[to] > length))
+        if (bad > min || (bad == min && m->length[to] > length))
             continue;
         uint32_t here = *sv__load_at(m, s, port);
-        if (best != 0 && bad == least && m->length[to] == length && here >= load)
+        if (best != 0 && bad == min && m->length[to] == length && here >= load)
             continue;
         best = port;
         target = to;
-        least = bad;
+        min = bad;
         length = m->length[to];
         load = here;
     }
@@ -410,7 +410,7 @@ static void forget_tree(sv__mend *m)
         if (m->state[s] != SV__AWAY && s != m->home) {
             m->state[s] = SV__BROKEN;
             m->broken[m->num_broken++] = s;
-            m->need[s] = lanes_at(m, s);
+            m->need[s] = vls_at(m, s);
         }
 }
 
@@ -446,7 +446,7 @@ static bool mend_tree(sv__mend *m)
     if (m->num_broken == 0 || sv__grow(m, true) || (may_change && sv__grow(m, false)))
         return true;
     forget_tree(m);
-    return sv__grow(m, true) || (may_change && (sv__grow(m, false) || sv__grow_one_lane(m)));
+    return sv__grow(m, true) || (may_change && (sv__grow(m, false) || sv__grow_one_vl(m)));
 }
 
 /* The last hop: to the terminal, or the switch itself. */
@@ -568,10 +568,10 @@ static sv_status make_scratch(sv__mend *m)
     m->state = SV_ARENA_NEW(m->arena, uint8_t, n);
     m->length = SV_ARENA_NEW(m->arena, uint32_t, n);
     m->out = SV_ARENA_NEW(m->arena, uint32_t, n);
-    m->open = SV_ARENA_NEW(m->arena, sv__lane_set, n);
+    m->open = SV_ARENA_NEW(m->arena, sv__vl_set, n);
     m->open_known = SV_ARENA_NEW(m->arena, uint8_t, n);
-    m->need = SV_ARENA_NEW(m->arena, sv__lane_set, n);
-    m->through = SV_ARENA_NEW(m->arena, sv__lane_set, n);
+    m->need = SV_ARENA_NEW(m->arena, sv__vl_set, n);
+    m->through = SV_ARENA_NEW(m->arena, sv__vl_set, n);
     m->broken = SV_ARENA_NEW(m->arena, uint32_t, n);
     m->cut = SV_ARENA_NEW(m->arena, uint8_t, n);
     m->fresh = SV_ARENA_NEW(m->arena, uint8_t, n);
@@ -601,7 +601,7 @@ sv_status sv__mend_init(sv__mend *m, const sv__carried *carried, sv_routes *made
                     .before = carried->before,
                     .made = made,
                     .traffic = traffic,
-                    .lanes = made->order_lanes};
+                    .vls = made->order_vls};
     SV_TRY(make_scratch(m));
     SV_TRY(find_components(m));
     for (uint32_t s = 0; s < f->num_switches; s++)
@@ -614,8 +614,8 @@ sv_status sv__mend_init(sv__mend *m, const sv__carried *carried, sv_routes *made
     while (first + 1 < sv_num_nodes(f) && !sv_node_alive(f, (sv_node){first}))
         first++;
     m->patient = (uint64_t)made->num_destinations * f->num_switches <= PATIENCE;
-    memcpy(m->lane_of, made->lane_tables[made->lanes_of[first]].of_sl, sizeof m->lane_of);
+    memcpy(m->vl_of, made->vl_tables[made->vls_of[first]].of_sl, sizeof m->vl_of);
     for (unsigned sl = 0; sl < made->num_sls; sl++)
-        m->all |= (sv__lane_set)1 << m->lane_of[sl];
+        m->all |= (sv__vl_set)1 << m->vl_of[sl];
     return SV_OK;
 }

@@ -20,14 +20,16 @@
 #include <string.h>
 
 #include "base/ctx.h"
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 #include "repair/repair.h"
 
 enum {
-    MOST_STEPS = 64,
-    MOST_STEPS_BY_SEARCH = 16,
-    MOST_ENTRIES_BY_SEARCH = 1 << 22,
-    MOST_PAIRS = 1 << 24
+    MAX_STEPS = 64,
+    MAX_STEPS_BY_SEARCH = 16,
+    MAX_ENTRIES_BY_SEARCH = 1 << 22,
+    MAX_PAIRS = 1 << 24
 };
 
 /* An entry that changes, and in which step. */
@@ -118,7 +120,7 @@ static bool differs(const struct plan *p, uint32_t d, uint32_t s)
 static sv_status list_entries(struct plan *p)
 {
     uint32_t n = p->f->num_switches;
-    if (!p->by_orders && p->report->entries > MOST_ENTRIES_BY_SEARCH)
+    if (!p->by_orders && p->report->entries > MAX_ENTRIES_BY_SEARCH)
         return SV_OK;
     p->entries = SV_ARENA_NEW(p->arena, struct entry, p->report->entries);
     p->entry_of = SV_ARENA_NEW(p->arena, uint32_t, n);
@@ -276,8 +278,8 @@ static sv_status judge_step(const struct plan *p, const uint64_t *set, const sv_
 static sv_status judge_steps(const struct plan *p, const uint64_t *set, bool quiet,
                              uint64_t *unsafe)
 {
-    uint32_t levels = count_levels(p), most = p->by_orders ? MOST_STEPS : MOST_STEPS_BY_SEARCH;
-    if (levels < 2 || levels > most) {
+    uint32_t levels = count_levels(p), max = p->by_orders ? MAX_STEPS : MAX_STEPS_BY_SEARCH;
+    if (levels < 2 || levels > max) {
         for (size_t i = 0; i < p->words; i++)
             unsafe[i] |= set[i];
         return SV_OK;
@@ -395,9 +397,9 @@ static sv_status keep_pairs(const struct plan *p, const uint64_t *set)
         return SV_NO_MEMORY;
     uint64_t count = list_pairs(p, set, marks, stack, NULL);
     r->num_pairs = count;
-    if (count > MOST_PAIRS)
+    if (count > MAX_PAIRS)
         return SV_OK;
-    r->pairs = SV_STORE_NEW(r->store, p->ctx, sv_repath, count + 1);
+    r->pairs = SV_POOL_NEW(r->store, p->ctx, sv_repath, count + 1);
     if (r->pairs == NULL)
         return SV_NO_MEMORY;
     list_pairs(p, set, marks, stack, r->pairs);
@@ -427,7 +429,7 @@ static int compare(const void *a, const void *b)
 static sv_status keep_entries(const struct plan *p)
 {
     sv_repair_report *r = p->report;
-    r->entry = SV_STORE_NEW(r->store, p->ctx, sv_repair_entry, p->num_entries + 1);
+    r->entry = SV_POOL_NEW(r->store, p->ctx, sv_repair_entry, p->num_entries + 1);
     if (r->entry == NULL)
         return SV_NO_MEMORY;
     for (uint64_t i = 0; i < p->num_entries; i++) {
@@ -502,8 +504,9 @@ static sv_status decide(struct plan *p)
     return is_empty(p, p->unsafe) ? SV_OK : silence(p);
 }
 
-sv_status sv__plan(const sv__carried *c, const sv_routes *made, const sv_repair_request *request,
-                   const uint64_t *changed, sv_repair_report *report)
+sv_status sv__repair_plan(const sv__carried *c, const sv_routes *made,
+                          const sv_repair_request *request, const uint64_t *changed,
+                          sv_repair_report *report)
 {
     struct plan p = {.ctx = c->ctx,
                      .arena = c->arena,

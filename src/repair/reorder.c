@@ -2,7 +2,7 @@
  * reorder.c: orders that leave no way are changed, as little as need be.
  *
  * An order has to agree only with turns that packets take. So for destinations that are stuck, the
- * dependency graph of all that packets do (before, after and in between) is built, one a lane, with
+ * dependency graph of all that packets do (before, after and in between) is built, one a VL, with
  * the orders as they are; then trees are grown once more, and where no way ascends, turns are added
  * that close no cycle (cdg.c), which moves some channels in the order. Every turn that a new tree
  * might use is added at once, so that what was found open stays open.
@@ -22,32 +22,32 @@ struct sv__reorder {
     sv_cdg cdg;
     uint32_t *entry; /* [places of ports]: in the core, or SV_NONE */
     /* Scratch, for each switch. */
-    sv__lane_set *lanes;
+    sv__vl_set *vls;
     uint32_t *queue;
     bool *queued;
 };
 
-sv__lane_set sv__reorder_ascends(const sv__reorder *x, uint32_t in, uint32_t out)
+sv__vl_set sv__reorder_ascends(const sv__reorder *x, uint32_t in, uint32_t out)
 {
     uint32_t a = x->entry[in], b = x->entry[out];
     if (a == SV_NONE || b == SV_NONE)
         return 0;
-    sv__lane_set lanes = 0;
-    for (unsigned l = 0; l < x->cdg.num_lanes; l++)
-        lanes |= (sv__lane_set)(x->cdg.lane[l].place[a] < x->cdg.lane[l].place[b]) << l;
-    return lanes & x->m->all;
+    sv__vl_set vls = 0;
+    for (unsigned l = 0; l < x->cdg.num_vls; l++)
+        vls |= (sv__vl_set)(x->cdg.vl[l].place[a] < x->cdg.vl[l].place[b]) << l;
+    return vls & x->m->all;
 }
 
-sv__lane_set sv__reorder_add(sv__reorder *x, uint32_t in, uint32_t out, sv__lane_set lanes)
+sv__vl_set sv__reorder_add(sv__reorder *x, uint32_t in, uint32_t out, sv__vl_set vls)
 {
     uint32_t a = x->entry[in], b = x->entry[out];
-    sv__lane_set added = 0;
+    sv__vl_set added = 0;
     if (a == SV_NONE || b == SV_NONE)
         return 0;
-    for (; lanes != 0; lanes &= lanes - 1) {
-        unsigned l = (unsigned)__builtin_ctzll(lanes);
+    for (; vls != 0; vls &= vls - 1) {
+        unsigned l = (unsigned)__builtin_ctzll(vls);
         if (sv_cdg_add(&x->cdg, l, a, b))
-            added |= (sv__lane_set)1 << l;
+            added |= (sv__vl_set)1 << l;
     }
     return added;
 }
@@ -73,12 +73,12 @@ static uint32_t end_of(const sv__reorder *x, uint32_t way)
     return x->m->carried->ports.places[way].end >> 8;
 }
 
-/* Lanes of all that comes through each switch, by old and new ways and SLs. */
+/* VLs of all that comes through each switch, by old and new ways and SLs. */
 static void flow(sv__reorder *x, uint32_t d)
 {
     uint32_t n = x->m->f->num_switches, head = 0, count = 0;
     for (uint32_t s = 0; s < n; s++) {
-        x->lanes[s] = sv_node_alive(x->m->f, (sv_node){s}) ? sv__lanes_of_both(x->m, d, s) : 0;
+        x->vls[s] = sv_node_alive(x->m->f, (sv_node){s}) ? sv__vls_of_both(x->m, d, s) : 0;
         x->queued[s] = true;
         x->queue[count++] = s;
     }
@@ -89,9 +89,9 @@ static void flow(sv__reorder *x, uint32_t d)
         ways_of(x, d, s, ways);
         for (int k = 0; k < 2; k++) {
             uint32_t to = ways[k] == SV_NONE ? SV_NONE : end_of(x, ways[k]);
-            if (to == SV_NONE || (x->lanes[s] & ~x->lanes[to]) == 0)
+            if (to == SV_NONE || (x->vls[s] & ~x->vls[to]) == 0)
                 continue;
-            x->lanes[to] |= x->lanes[s];
+            x->vls[to] |= x->vls[s];
             if (!x->queued[to]) {
                 x->queued[to] = true;
                 x->queue[(head + count++ - 1) % n] = to;
@@ -114,28 +114,28 @@ static void pin(sv__reorder *x, uint32_t d)
             for (int i = 0; i < 2; i++)
                 if (next[i] != SV_NONE)
                     sv__reorder_add(x, ways[k], next[i],
-                                    x->lanes[s] & sv__reorder_ascends(x, ways[k], next[i]));
+                                    x->vls[s] & sv__reorder_ascends(x, ways[k], next[i]));
         }
     }
 }
 
 /* ---- making and ending ---- */
 
-static sv_status add_lanes(sv__reorder *x)
+static sv_status add_vls(sv__reorder *x)
 {
     const sv__mend *m = x->m;
     uint32_t *start = SV_ARENA_NEW(m->arena, uint32_t, x->core.num_entries);
     if (start == NULL)
         return SV_NO_MEMORY;
     SV_TRY(sv_cdg_init(&x->cdg, m->arena, &x->core));
-    for (unsigned l = 0; l < m->lanes; l++) {
+    for (unsigned l = 0; l < m->vls; l++) {
         for (uint32_t s = 0; s < m->f->num_switches; s++)
             SV_FOR_HOPS (m->f, ((sv_node){s}), hop) {
                 uint32_t place = m->carried->ports.first[s] + m->f->port[hop->channel.i];
                 if (x->entry[place] != SV_NONE)
-                    start[x->entry[place]] = m->made->orders[(size_t)place * m->lanes + l];
+                    start[x->entry[place]] = m->made->orders[(size_t)place * m->vls + l];
             }
-        SV_TRY(sv_cdg_add_lane(&x->cdg, start));
+        SV_TRY(sv_cdg_add_vl(&x->cdg, start));
     }
     return SV_OK;
 }
@@ -163,13 +163,13 @@ sv_status sv__reorder_begin(sv__mend *m)
     if (x == NULL)
         return SV_NO_MEMORY;
     x->m = m;
-    x->lanes = SV_ARENA_NEW(m->arena, sv__lane_set, n);
+    x->vls = SV_ARENA_NEW(m->arena, sv__vl_set, n);
     x->queue = SV_ARENA_NEW(m->arena, uint32_t, n);
     x->queued = SV_ARENA_NEW(m->arena, bool, n);
-    if (x->lanes == NULL || x->queue == NULL || x->queued == NULL)
+    if (x->vls == NULL || x->queue == NULL || x->queued == NULL)
         return SV_NO_MEMORY;
     SV_TRY(number_entries(x));
-    SV_TRY(add_lanes(x));
+    SV_TRY(add_vls(x));
     for (uint32_t d = 0; d < m->made->num_destinations; d++) {
         if (d % 64 == 0)
             SV_TRY(sv_progress(m->ctx, "reordering", d, m->made->num_destinations));
@@ -186,12 +186,12 @@ sv_status sv__reorder_end(sv__mend *m)
     const uint32_t *old = m->made->orders;
     size_t places = m->carried->ports.first[m->f->num_switches];
     uint32_t *numbers;
-    SV_TRY(sv_routes_set_orders(m->ctx, m->f, m->made, m->lanes, &numbers));
+    SV_TRY(sv_routes_set_orders(m->ctx, m->f, m->made, m->vls, &numbers));
     for (size_t place = 0; place < places; place++)
-        for (unsigned l = 0; l < m->lanes; l++)
-            numbers[place * m->lanes + l] = x->entry[place] == SV_NONE
-                                                ? old[place * m->lanes + l]
-                                                : x->cdg.lane[l].place[x->entry[place]] + 1;
+        for (unsigned l = 0; l < m->vls; l++)
+            numbers[place * m->vls + l] = x->entry[place] == SV_NONE
+                                              ? old[place * m->vls + l]
+                                              : x->cdg.vl[l].place[x->entry[place]] + 1;
     m->reorder = NULL;
     return SV_OK;
 }

@@ -7,7 +7,7 @@
  *    that did not change still does, so old and new paths together cannot deadlock.
  * 4. Plan: all mixtures of old and new are judged, by verify/ alone (plan.c).
  *
- * Where there are no orders (old tables can deadlock; an SL does not keep to one lane) or orders
+ * Where there are no orders (old tables can deadlock; an SL does not keep to one VL) or orders
  * leave no way, the engine routes everything anew, and step 4 says what that does.
  *
  * Invariant: nothing is trusted that mend.c says; tables that do not hold are not handed out.
@@ -17,7 +17,9 @@
 #include <string.h>
 
 #include "base/ctx.h"
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 #include "repair/repair.h"
 
 struct work {
@@ -67,7 +69,7 @@ static sv_status hold(struct work *w, bool *holds)
     sv_status status = sv_verify_ascent(w->ctx, w->from, w->known, w->known, w->request->traffic,
                                         nobody, false, NULL, &found);
     if (status == SV_UNSUPPORTED) {
-        give_up(w, "the old tables change lanes on the way");
+        give_up(w, "the old tables change VLs on the way");
         return SV_OK;
     }
     SV_TRY(status);
@@ -257,7 +259,7 @@ static sv_status finish(struct work *w)
 {
     uint64_t *changed;
     SV_TRY(count_changes(w, &changed));
-    return sv__plan(&w->carried, w->made, w->request, changed, w->report);
+    return sv__repair_plan(&w->carried, w->made, w->request, changed, w->report);
 }
 
 /* Tables that do not hold are a fault of ours; nobody is left without tables for that. */
@@ -301,13 +303,13 @@ sv_status sv_repair(sv_ctx *ctx, const sv_fabric *old_fabric, const sv_routes *o
                     const sv_fabric *fabric, const sv_repair_request *request, sv_routes **routes,
                     sv_repair_report **report)
 {
-    sv__store *store = sv__store_new(ctx, NULL);
+    sv_pool *store = sv__pool_new(ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
     struct work w = {
         .ctx = ctx, .from = old_fabric, .f = fabric, .old = old_routes, .request = request};
     sv_arena_init(&w.arena, ctx);
-    w.report = SV_STORE_NEW(store, ctx, sv_repair_report, 1);
+    w.report = SV_POOL_NEW(store, ctx, sv_repair_report, 1);
     sv_status status = w.report == NULL ? SV_NO_MEMORY : SV_OK;
     if (status == SV_OK) {
         w.report->store = store;
@@ -323,7 +325,7 @@ sv_status sv_repair(sv_ctx *ctx, const sv_fabric *old_fabric, const sv_routes *o
     } else {
         sv_routes_free(w.carried.before);
         sv_routes_free(w.made);
-        sv__store_drop(store);
+        sv__pool_drop(store);
     }
     sv_routes_free(w.known);
     sv_arena_release(&w.arena);
@@ -335,5 +337,5 @@ void sv_repair_report_free(sv_repair_report *report)
     if (report == NULL)
         return;
     sv_routes_free(report->before);
-    sv__store_drop(report->store);
+    sv__pool_drop(report->store);
 }

@@ -8,13 +8,13 @@
 #ifndef SV_REPAIR_REPAIR_H
 #define SV_REPAIR_REPAIR_H
 
-#include <selvage/repair.h>
+#include <selvage/experimental/repair.h>
 
 #include "base/bitset.h"
 #include "routes/routes.h"
 
-/* One bit a lane. */
-typedef uint64_t sv__lane_set;
+/* One bit a VL. */
+typedef uint64_t sv__vl_set;
 
 /* ---- carry.c ---- */
 
@@ -55,35 +55,35 @@ typedef struct sv__mend {
     const sv_routes *before;
     sv_routes *made;
     sv_traffic traffic;
-    unsigned lanes;
-    sv__lane_set all;             /* lanes that SLs lead to */
-    uint8_t lane_of[SV_MOST_SLS]; /* of an SL, everywhere */
-    uint32_t *terminals;          /* [switches]: live ones on each */
-    uint32_t *settled;            /* [switches]: terminals that were there before */
-    uint32_t *component;          /* [switches] */
-    uint32_t *stride_load;        /* [places of ports]: routes on each, SV_NONE: not yet counted */
-    uint64_t lane_load[SV_MOST_LANES];
+    unsigned vls;
+    sv__vl_set all;            /* VLs that SLs lead to */
+    uint8_t vl_of[SV_MAX_SLS]; /* of an SL, everywhere */
+    uint32_t *terminals;       /* [switches]: live ones on each */
+    uint32_t *settled;         /* [switches]: terminals that were there before */
+    uint32_t *component;       /* [switches] */
+    uint32_t *stride_load;     /* [places of ports]: routes on each, SV_NONE: not yet counted */
+    uint64_t vl_load[SV_MAX_VLS];
 
     uint32_t d, home;
     sv_node to;
-    sv__reorder *reorder;  /* NULL: orders stay as they are */
-    bool patient;          /* orders are changed sooner than more than one entry, or SLs */
-    bool refit;            /* SLs may have to change */
-    uint8_t *ports;        /* [switches]: the row as it will be */
-    uint8_t *saved;        /* [switches]: the same before an attempt */
-    uint8_t *state;        /* [switches] */
-    uint32_t *length;      /* [switches]: hops to the home, if it has a path */
-    uint32_t *out;         /* [switches]: the place of its way out, SV_NONE at home */
-    sv__lane_set *open;    /* [switches]: lanes in which its path ascends, if known */
-    uint8_t *open_known;   /* [switches] */
-    sv__lane_set *need;    /* [switches]: lanes of packets that start there; of those broken */
-    sv__lane_set *through; /* and of all that come through */
-    uint32_t *broken;      /* those whose path is, each after the one it sends to */
+    sv__reorder *reorder; /* NULL: orders stay as they are */
+    bool patient;         /* orders are changed sooner than more than one entry, or SLs */
+    bool refit;           /* SLs may have to change */
+    uint8_t *ports;       /* [switches]: the row as it will be */
+    uint8_t *saved;       /* [switches]: the same before an attempt */
+    uint8_t *state;       /* [switches] */
+    uint32_t *length;     /* [switches]: hops to the home, if it has a path */
+    uint32_t *out;        /* [switches]: the place of its way out, SV_NONE at home */
+    sv__vl_set *open;     /* [switches]: VLs in which its path ascends, if known */
+    uint8_t *open_known;  /* [switches] */
+    sv__vl_set *need;     /* [switches]: VLs of packets that start there; of those broken */
+    sv__vl_set *through;  /* and of all that come through */
+    uint32_t *broken;     /* those whose path is, each after the one it sends to */
     uint32_t num_broken;
     uint8_t *cut;   /* [switches]: may not go the way it goes */
     uint8_t *fresh; /* [switches]: goes a way that was chosen just now, which may be the old port */
     uint8_t *shut;  /* [switches]: its packets count now, which they did not before, and its way is
-                       open on no lane that they could have */
+                       open on no VL that they could have */
     uint32_t *stack;
     uint32_t *child, *sibling;
     uint64_t *list; /* [live channels] */
@@ -97,17 +97,17 @@ sv_status sv__mend_init(sv__mend *m, const sv__carried *carried, sv_routes *made
 /* Repairs one destination. *done: false if its orders leave no way. */
 sv_status sv__mend_one(sv__mend *m, uint32_t d, bool *done);
 
-/* Lanes in which a turn ascends, by places. */
-sv__lane_set sv__ascends(const sv__mend *m, uint32_t in, uint32_t out);
+/* VLs in which a turn ascends, by places. */
+sv__vl_set sv__ascends(const sv__mend *m, uint32_t in, uint32_t out);
 
-/* Lanes in which the path of a switch that has one ascends. */
-sv__lane_set sv__open(sv__mend *m, uint32_t s);
+/* VLs in which the path of a switch that has one ascends. */
+sv__vl_set sv__open_vls(sv__mend *m, uint32_t s);
 
-/* Lanes in which a way would be open: a place that leads to a switch with a path. */
-sv__lane_set sv__open_by(sv__mend *m, uint32_t place, uint32_t to);
+/* VLs in which a way would be open: a place that leads to a switch with a path. */
+sv__vl_set sv__open_by(sv__mend *m, uint32_t place, uint32_t to);
 
-/* Lanes of packets that start at a switch, by the SLs from before and now. */
-sv__lane_set sv__lanes_of_both(sv__mend *m, uint32_t d, uint32_t s);
+/* VLs of packets that start at a switch, by the SLs from before and now. */
+sv__vl_set sv__vls_of_both(sv__mend *m, uint32_t d, uint32_t s);
 
 /* About how many routes a port carries. */
 uint32_t *sv__load_at(sv__mend *m, uint32_t s, unsigned port);
@@ -132,8 +132,8 @@ void sv__pin_path(sv__mend *m, uint32_t s);
 /* The same as sv__grow with turns that are added to the orders where no way is open. */
 bool sv__grow_adding(sv__mend *m, bool strict);
 
-/* A whole new tree that ascends in one lane; false: there is none in any. */
-bool sv__grow_one_lane(sv__mend *m);
+/* A whole new tree that ascends in one VL; false: there is none in any. */
+bool sv__grow_one_vl(sv__mend *m);
 
 /* ---- reorder.c ---- */
 
@@ -141,9 +141,9 @@ bool sv__grow_one_lane(sv__mend *m);
 sv_status sv__reorder_begin(sv__mend *m);
 sv_status sv__reorder_end(sv__mend *m);
 
-/* Lanes in which a turn ascends, and those among some in which it can be made to for good. */
-sv__lane_set sv__reorder_ascends(const sv__reorder *x, uint32_t in, uint32_t out);
-sv__lane_set sv__reorder_add(sv__reorder *x, uint32_t in, uint32_t out, sv__lane_set lanes);
+/* VLs in which a turn ascends, and those among some in which it can be made to for good. */
+sv__vl_set sv__reorder_ascends(const sv__reorder *x, uint32_t in, uint32_t out);
+sv__vl_set sv__reorder_add(sv__reorder *x, uint32_t in, uint32_t out, sv__vl_set vls);
 
 /* ---- orders.c ---- */
 
@@ -153,7 +153,8 @@ sv_status sv__insert_orders(const sv__carried *c, sv_routes *made);
 /* ---- plan.c ---- */
 
 /* How to bring the new tables into the switches; changed: one bit a destination. */
-sv_status sv__plan(const sv__carried *c, const sv_routes *made, const sv_repair_request *request,
-                   const uint64_t *changed, sv_repair_report *report);
+sv_status sv__repair_plan(const sv__carried *c, const sv_routes *made,
+                          const sv_repair_request *request, const uint64_t *changed,
+                          sv_repair_report *report);
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef SV_REPORT_DATA_H
 #define SV_REPORT_DATA_H
 
-#include <selvage/report.h>
+#include <selvage/experimental/report.h>
 #include <sqlite3.h>
 
 #include "picture/layout.h"
@@ -16,7 +16,7 @@ typedef struct sv__report {
     sqlite3 *db;
     sv_text text; /* the data, in memory */
     sv_json json;
-    size_t most; /* bytes of it */
+    size_t max; /* bytes of it */
 } sv__report;
 
 /* ---- rows.c ---- */
@@ -33,7 +33,7 @@ sv_status sv__write_rows(sv__report *r, const char *key, const char *sql);
 
 /* ---- net.c: a fabric's switches and cables, in the arena. *there: whether there is a body. ----
  */
-sv_status sv__net_read(sv__report *r, sv_arena *arena, const char *fabric, sv__net *net,
+sv_status sv__net_read(sv__report *r, sv_arena *arena, const char *fabric, sv__picture_net *net,
                        bool *there);
 
 /* ---- tables.c: all answers that the database has anything for ---- */

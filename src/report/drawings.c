@@ -24,7 +24,7 @@ static size_t packed_size(size_t bytes)
 
 static bool fits(const sv__report *r, size_t bytes)
 {
-    return r->text.length + packed_size(bytes) < r->most;
+    return r->text.length + packed_size(bytes) < r->max;
 }
 
 /* ---- fabrics ---- */
@@ -38,7 +38,7 @@ typedef struct drawn {
     size_t length, room, left_out;
 } drawn;
 
-static void write_names(sv_json *json, const sv__net *net)
+static void write_names(sv_json *json, const sv__picture_net *net)
 {
     sv_json_begin_row(json, "names", '[');
     for (uint32_t s = 0; s < net->num_switches; s++)
@@ -64,7 +64,7 @@ static void bounds(const float *at, uint32_t count, float *low, float *high)
     }
 }
 
-static void write_layout(sv_json *json, const sv__net *net, const sv__layout *layout,
+static void write_layout(sv_json *json, const sv__picture_net *net, const sv__layout *layout,
                          double *numbers)
 {
     float low[2], high[2];
@@ -82,7 +82,7 @@ static void write_layout(sv_json *json, const sv__net *net, const sv__layout *la
     sv__pack_numbers(json, "bend", numbers, net->num_wires);
 }
 
-static void write_wires(sv_json *json, const sv__net *net, double *numbers)
+static void write_wires(sv_json *json, const sv__picture_net *net, double *numbers)
 {
     for (uint32_t s = 0; s < net->num_switches; s++)
         numbers[s] = net->terminals[s];
@@ -90,7 +90,7 @@ static void write_wires(sv_json *json, const sv__net *net, double *numbers)
     static const char *const keys[] = {"a", "b", "portA", "portB"};
     for (int k = 0; k < 4; k++) {
         for (uint32_t w = 0; w < net->num_wires; w++) {
-            const sv__wire *wire = &net->wires[w];
+            const sv__picture_wire *wire = &net->wires[w];
             numbers[w] = k == 0 ? wire->a : k == 1 ? wire->b : k == 2 ? wire->port_a : wire->port_b;
         }
         sv__pack_numbers(json, keys[k], numbers, net->num_wires);
@@ -100,13 +100,13 @@ static void write_wires(sv_json *json, const sv__net *net, double *numbers)
 static sv_status draw(sv__report *r, drawn *d, const char *name)
 {
     sv_arena arena;
-    sv__net net;
+    sv__picture_net net;
     sv__layout layout;
     bool there = false;
     sv_arena_init(&arena, r->ctx);
     sv_status status = sv__net_read(r, &arena, name, &net, &there);
-    size_t most = there ? (net.num_switches > net.num_wires ? net.num_switches : net.num_wires) : 0;
-    double *numbers = status != SV_OK ? NULL : SV_ARENA_NEW(&arena, double, most);
+    size_t max = there ? (net.num_switches > net.num_wires ? net.num_switches : net.num_wires) : 0;
+    double *numbers = status != SV_OK ? NULL : SV_ARENA_NEW(&arena, double, max);
     if (status == SV_OK && numbers == NULL)
         status = SV_NO_MEMORY;
     /* names take what they take; half of all room is for loads */
@@ -264,13 +264,13 @@ static sv_status write_list(sv__report *r, const drawn *d, const char *key, cons
 
 static sv_status write_all(sv__report *r, drawn *d)
 {
-    size_t loads = 0, timelines = 0, all = r->most;
+    size_t loads = 0, timelines = 0, all = r->max;
     SV_TRY(write_fabrics(r, d));
     /* loads may take two thirds of what is left, timelines the rest */
-    r->most = r->text.length < all ? r->text.length + (all - r->text.length) / 3 * 2 : all;
+    r->max = r->text.length < all ? r->text.length + (all - r->text.length) / 3 * 2 : all;
     SV_TRY(write_list(r, d, "loads", BY_INTEREST("loads", "loads.cables, loads.nodes"), write_loads,
                       &loads));
-    r->most = all;
+    r->max = all;
     SV_TRY(write_list(r, d, "timelines",
                       BY_INTEREST("timeline", "timeline.columns, timeline.interval_us,"
                                               " timeline.largest_us, timeline.body"),

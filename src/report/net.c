@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "report/data.h"
 
-typedef SV_ARRAY(sv__wire) wires;
+typedef SV_ARRAY(sv__picture_wire) wires;
 
 static sv_status bad_body(sv__report *r, const char *fabric, const char *what)
 {
@@ -22,7 +22,7 @@ typedef struct reading {
     sv__report *r;
     sv_arena *arena;
     const char *fabric;
-    sv__net *net;
+    sv__picture_net *net;
     SV_ARRAY(const char *) names;
     SV_ARRAY(uint32_t) terminals;
     wires found;
@@ -53,7 +53,7 @@ static sv_status take_cable(reading *x, sqlite3_stmt *query)
         return bad_body(x->r, x->fabric, "a cable to a switch that is not there");
     if (n[1] < 0 || n[1] > 255 || n[3] < 0 || n[3] > 255)
         return bad_body(x->r, x->fabric, "a port that is not there");
-    sv__wire wire = {(uint32_t)n[0], (uint32_t)n[2], (uint16_t)n[1], (uint16_t)n[3]};
+    sv__picture_wire wire = {(uint32_t)n[0], (uint32_t)n[2], (uint16_t)n[1], (uint16_t)n[3]};
     return sv_array_push(x->r->ctx, &x->found, wire);
 }
 
@@ -93,13 +93,13 @@ static sv_status read_lists(reading *x)
 /* Arrays into the arena, where they live as long as the names. */
 static sv_status settle(reading *x)
 {
-    sv__net *net = x->net;
+    sv__picture_net *net = x->net;
     size_t switches = x->names.length, cables = x->found.length;
     net->num_switches = (uint32_t)switches;
     net->num_wires = (uint32_t)cables;
     net->names = SV_ARENA_NEW(x->arena, const char *, switches);
     net->terminals = SV_ARENA_NEW(x->arena, uint32_t, switches);
-    net->wires = SV_ARENA_NEW(x->arena, sv__wire, cables);
+    net->wires = SV_ARENA_NEW(x->arena, sv__picture_wire, cables);
     if (net->names == NULL || net->terminals == NULL || net->wires == NULL)
         return SV_NO_MEMORY;
     for (size_t s = 0; s < switches; s++) {
@@ -111,7 +111,7 @@ static sv_status settle(reading *x)
     return SV_OK;
 }
 
-sv_status sv__net_read(sv__report *r, sv_arena *arena, const char *fabric, sv__net *net,
+sv_status sv__net_read(sv__report *r, sv_arena *arena, const char *fabric, sv__picture_net *net,
                        bool *there)
 {
     reading x = {.r = r, .arena = arena, .fabric = fabric, .net = net};

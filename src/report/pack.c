@@ -92,7 +92,7 @@ void sv__pack_bytes(sv_json *json, const char *key, const void *bytes, size_t le
 static const struct form {
     const char *name;
     unsigned bytes;
-    double most; /* and the same below zero; one less than that is NAN */
+    double max; /* and the same below zero; one less than that is NAN */
 } forms[] = {{"i8", 1, 127}, {"i16", 2, 32767}, {"i32", 4, 2147483647}, {"f64", 8, INFINITY}};
 
 static bool same(double a, double b)
@@ -112,7 +112,7 @@ static const struct form *form_of(const double *numbers, size_t count, bool *all
             continue;
         if (x != floor(x) || (x == 0 && signbit(x)))
             form = 3;
-        while (fabs(x) > forms[form].most)
+        while (fabs(x) > forms[form].max)
             form++;
     }
     return &forms[form];
@@ -124,7 +124,7 @@ static void encode(uint8_t *at, const struct form *form, double x)
     if (form->bytes == 8)
         memcpy(&bits, &x, sizeof bits);
     else
-        bits = (uint64_t)(int64_t)(isnan(x) ? -form->most - 1 : x);
+        bits = (uint64_t)(int64_t)(isnan(x) ? -form->max - 1 : x);
     for (unsigned b = 0; b < form->bytes; b++)
         at[b] = (uint8_t)(bits >> 8 * b);
 }

@@ -44,7 +44,7 @@ static sv_status write_picture(sv__report *r, const char *path)
             status = sv_fail(r->ctx, SV_IO, "cannot read '%s'", path);
         else
             bytes.length += (size_t)got;
-        if (bytes.length > r->most)
+        if (bytes.length > r->max)
             status = sv_fail(r->ctx, SV_INFEASIBLE,
                              "'%s' is larger than the page may become (--megabytes)", path);
     }
@@ -138,9 +138,9 @@ static sv_status own_title(sv__report *r, char *title, size_t room)
 
 sv_status sv_report_write(sv_ctx *ctx, const sv_report_request *request, const sv_sink *sink)
 {
-    size_t most = request->most_bytes == 0 ? DEFAULT_BYTES : request->most_bytes;
+    size_t max = request->max_bytes == 0 ? DEFAULT_BYTES : request->max_bytes;
     size_t own = sv__template.head_length + sv__template.middle_length + sv__template.tail_length;
-    sv__report r = {.ctx = ctx, .most = most > own + RESERVE ? most - own - RESERVE : 0};
+    sv__report r = {.ctx = ctx, .max = max > own + RESERVE ? max - own - RESERVE : 0};
     char own_words[300];
     sv_text_init(&r.text, ctx, NULL);
     sv_json_init(&r.json, &r.text);

@@ -5,7 +5,7 @@
  * few different ones, each written once. A column without any value is left out.
  *
  * Texts that are all different (a failure's own words, say) could make a page of any size: a column
- * has at most MOST_TEXT bytes of them, and the others become one that says so.
+ * has at most MAX_TEXT bytes of them, and the others become one that says so.
  * Cost: linear.
  */
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "report/data.h"
 #include "study/answers.h"
 
-enum { MOST_TEXT = 500 * 1000, MOST_COLUMNS = 100 };
+enum { MAX_TEXT = 500 * 1000, MAX_COLUMNS = 100 };
 
 static sv_status damaged(sv__report *r)
 {
@@ -63,7 +63,7 @@ typedef struct column {
 typedef struct table {
     sv__report *r;
     sv_arena arena; /* of texts */
-    column columns[MOST_COLUMNS];
+    column columns[MAX_COLUMNS];
     int count;
     size_t rows;
 } table;
@@ -72,7 +72,7 @@ static sv_status text_place(table *t, column *c, const char *text, double *place
 {
     size_t length = strlen(text);
     uint32_t held = sv_names_get(&c->places, (sv_span){text, length});
-    if (held == SV_ABSENT && c->text_bytes + length > MOST_TEXT) {
+    if (held == SV_ABSENT && c->text_bytes + length > MAX_TEXT) {
         text = "(left out of the page: too many different texts)";
         length = strlen(text);
         held = sv_names_get(&c->places, (sv_span){text, length});
@@ -150,7 +150,7 @@ sv_status sv__write_rows(sv__report *r, const char *key, const char *sql)
     if (t != NULL) {
         t->r = r;
         t->count = sqlite3_column_count(query);
-        t->count = t->count > MOST_COLUMNS ? MOST_COLUMNS : t->count;
+        t->count = t->count > MAX_COLUMNS ? MAX_COLUMNS : t->count;
         sv_arena_init(&t->arena, r->ctx);
         for (int i = 0; i < t->count; i++)
             sv_names_init(&t->columns[i].places, r->ctx);

@@ -26,8 +26,8 @@ sv_status sv_routes_check(sv_ctx *ctx, const sv_fabric *f, const sv_routes *r)
         return sv_fail(ctx, SV_BAD_INPUT, "tables that belong to another fabric");
     for (uint32_t v = 0; v < nodes; v++) {
         uint32_t width = v < f->num_switches ? 1 : 1u << r->lmc;
-        if (r->first[v + 1] - r->first[v] != width || r->lanes_of[v] >= r->num_lane_tables)
-            return sv_fail(ctx, SV_BAD_INPUT, "destinations or lanes of node %u are wrong", v);
+        if (r->first[v + 1] - r->first[v] != width || r->vls_of[v] >= r->num_vl_tables)
+            return sv_fail(ctx, SV_BAD_INPUT, "destinations or VLs of node %u are wrong", v);
     }
     for (uint32_t d = 0; d < r->num_destinations; d++) {
         if (r->node[d].i >= nodes || d < r->first[r->node[d].i] || d >= r->first[r->node[d].i + 1])
@@ -36,9 +36,9 @@ sv_status sv_routes_check(sv_ctx *ctx, const sv_fabric *f, const sv_routes *r)
     }
     for (uint32_t s = 0; s < r->num_switches; s++) {
         size_t ports = f->switches[s].ports + 1u;
-        for (size_t i = 0; r->lanes_by_ports[s] != NULL && i < ports * ports; i++)
-            if (r->lanes_by_ports[s][i] >= r->num_lane_tables)
-                return sv_fail(ctx, SV_BAD_INPUT, "lanes of switch \"%s\" are wrong",
+        for (size_t i = 0; r->sl2vl_by_port[s] != NULL && i < ports * ports; i++)
+            if (r->sl2vl_by_port[s][i] >= r->num_vl_tables)
+                return sv_fail(ctx, SV_BAD_INPUT, "VLs of switch \"%s\" are wrong",
                                f->switches[s].name);
     }
     return SV_OK;
@@ -49,12 +49,12 @@ sv_status sv_routes_changed_blocks(sv_ctx *ctx, const sv_fabric *f, const sv_rou
 {
     if (a->num_destinations != b->num_destinations || a->num_switches != b->num_switches)
         return sv_fail(ctx, SV_BAD_INPUT, "tables of different fabrics");
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t d = 0; d < b->num_destinations; d++)
-        most = sv__routes_block(b, d) > most ? sv__routes_block(b, d) : most;
+        max = sv__routes_block(b, d) > max ? sv__routes_block(b, d) : max;
     sv_arena arena;
     sv_arena_init(&arena, ctx);
-    uint64_t *changed = sv_bitset_new(&arena, (size_t)(most + 1) * b->num_switches);
+    uint64_t *changed = sv_bitset_new(&arena, (size_t)(max + 1) * b->num_switches);
     uint64_t count = 0;
     for (uint32_t d = 0; changed != NULL && d < b->num_destinations; d++) {
         if (a->ports[d] == b->ports[d])

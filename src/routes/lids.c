@@ -8,7 +8,9 @@
  * Cost: linear in nodes and LIDs.
  */
 #include "base/bitset.h"
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 #include "routes/routes.h"
 
 struct giver {
@@ -127,12 +129,12 @@ sv_status sv_routes_add_lids(sv_ctx *ctx, const sv_fabric *f, sv_routes *r, cons
     return status;
 }
 
-static sv_status with_lids(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *r,
-                           sv__store *store, sv_fabric **result)
+static sv_status with_lids(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *r, sv_pool *store,
+                           sv_fabric **result)
 {
-    sv_fabric *f = SV_STORE_NEW(store, ctx, sv_fabric, 1);
-    sv_switch_info *switches = SV_STORE_NEW(store, ctx, sv_switch_info, fabric->num_switches);
-    sv_terminal_info *terminals = SV_STORE_NEW(store, ctx, sv_terminal_info, fabric->num_terminals);
+    sv_fabric *f = SV_POOL_NEW(store, ctx, sv_fabric, 1);
+    sv_switch_info *switches = SV_POOL_NEW(store, ctx, sv_switch_info, fabric->num_switches);
+    sv_terminal_info *terminals = SV_POOL_NEW(store, ctx, sv_terminal_info, fabric->num_terminals);
     if (f == NULL || switches == NULL || terminals == NULL)
         return SV_NO_MEMORY;
     *f = *fabric;
@@ -156,11 +158,11 @@ static sv_status with_lids(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes
 sv_status sv_fabric_with_lids(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *r,
                               sv_fabric **result)
 {
-    sv__store *store = sv__store_new(ctx, fabric->store);
+    sv_pool *store = sv__pool_new(ctx, fabric->store);
     if (store == NULL)
         return SV_NO_MEMORY;
     sv_status status = with_lids(ctx, fabric, r, store, result);
     if (status != SV_OK)
-        sv__store_drop(store);
+        sv__pool_drop(store);
     return status;
 }

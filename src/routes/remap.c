@@ -2,7 +2,7 @@
  * remap.c: tables of one fabric, in the numbers of another.
  *
  * Two dumps of the same machine number nodes differently. A match by GUID (sv_match_new) tells
- * which is which; entries, SLs and lanes are carried over. Switches and destinations that are new
+ * which is which; entries, SLs and VLs are carried over. Switches and destinations that are new
  * have no entries; ports keep their numbers, so an entry for a port whose cable is gone leads
  * nowhere.
  *
@@ -86,24 +86,24 @@ static sv_status carry_destination(struct remap *m, uint32_t d, uint32_t e)
     return carry_sls(m, d, e);
 }
 
-static sv_status carry_lanes(struct remap *m, uint32_t v, uint32_t w)
+static sv_status carry_vls(struct remap *m, uint32_t v, uint32_t w)
 {
     const sv_routes *old = m->old;
-    uint32_t table = sv_routes_lane_table(m->ctx, m->made, &old->lane_tables[old->lanes_of[w]]);
+    uint32_t table = sv_routes_sl2vl_table(m->ctx, m->made, &old->vl_tables[old->vls_of[w]]);
     if (table == SV_NONE)
         return SV_NO_MEMORY;
-    m->made->lanes_of[v] = (uint16_t)table;
-    if (w >= old->num_switches || old->lanes_by_ports[w] == NULL)
+    m->made->vls_of[v] = (uint16_t)table;
+    if (w >= old->num_switches || old->sl2vl_by_port[w] == NULL)
         return SV_OK;
     unsigned mine = m->to->switches[v].ports, theirs = m->from->switches[w].ports;
     unsigned ports = mine < theirs ? mine : theirs;
     for (unsigned in = 0; in <= ports; in++)
         for (unsigned out = 0; out <= ports; out++) {
-            const sv_lanes *lanes = sv_route_lanes(old, m->from, (sv_node){w}, in, out);
-            table = sv_routes_lane_table(m->ctx, m->made, lanes);
+            const sv_sl2vl *vls = sv_route_sl2vl(old, m->from, (sv_node){w}, in, out);
+            table = sv_routes_sl2vl_table(m->ctx, m->made, vls);
             if (table == SV_NONE)
                 return SV_NO_MEMORY;
-            SV_TRY(sv_routes_set_lanes(m->ctx, m->to, m->made, (sv_node){v}, in, out, table));
+            SV_TRY(sv_routes_set_sl2vl(m->ctx, m->to, m->made, (sv_node){v}, in, out, table));
         }
     return SV_OK;
 }
@@ -114,7 +114,7 @@ static sv_status carry_node(struct remap *m, uint32_t v, uint32_t w)
     const sv_routes *old = m->old;
     for (uint32_t d = m->made->first[v], e = old->first[w]; d < m->made->first[v + 1]; d++, e++)
         SV_TRY(carry_destination(m, d, e));
-    return carry_lanes(m, v, w);
+    return carry_vls(m, v, w);
 }
 
 static sv_status carry(struct remap *m)
@@ -123,7 +123,7 @@ static sv_status carry(struct remap *m)
     SV_TRY(sv_routes_set_sl_form(m->ctx, m->made, form_of(m)));
     m->made->sl = m->old->sl;
     m->made->num_sls = m->old->num_sls;
-    m->made->lanes_known = m->old->lanes_known;
+    m->made->sl2vl_known = m->old->sl2vl_known;
     for (uint32_t v = 0; v < sv_num_nodes(m->to); v++)
         if (m->node[v] != SV_NONE)
             SV_TRY(carry_node(m, v, m->node[v]));

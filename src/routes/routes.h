@@ -23,11 +23,11 @@ size_t sv__routes_sl_row_length(const sv_routes *routes);
 sv_status sv__routes_raw_rows(sv_ctx *ctx, const sv_fabric *fabric, sv_routes *routes);
 
 /*
- * A node takes its SL-to-lane tables from other tables of the same fabric. NO_MEMORY (some of them
+ * A node takes its SL-to-VL tables from other tables of the same fabric. NO_MEMORY (some of them
  * may be taken then), or SV_OK. Time: O(ports²) where they go by ports.
  */
-sv_status sv__routes_take_lanes(sv_ctx *ctx, const sv_fabric *fabric, sv_routes *routes, sv_node v,
-                                const sv_routes *from);
+sv_status sv__routes_take_vls(sv_ctx *ctx, const sv_fabric *fabric, sv_routes *routes, sv_node v,
+                              const sv_routes *from);
 
 /* The first place from one on where two rows differ, or their length. Eight at a time. */
 static inline uint32_t sv__rows_differ(const uint8_t *a, const uint8_t *b, uint32_t from,

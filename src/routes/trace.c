@@ -13,7 +13,7 @@ static const char *const end_names[] = {
     [SV_TRACE_NO_ENTRY] = "no entry for the destination",
     [SV_TRACE_DEAD_PORT] = "the entry leads to a port without a cable",
     [SV_TRACE_ASTRAY] = "the entry leads to the wrong node",
-    [SV_TRACE_DISCARDED] = "the lane table discards the service level",
+    [SV_TRACE_DISCARDED] = "the VL table discards the service level",
     [SV_TRACE_LOOP] = "the packet goes round in circles",
 };
 
@@ -28,21 +28,20 @@ struct walk {
     uint32_t destination;
     unsigned sl;
     sv_hop_taken *hops;
-    uint32_t most, count;
+    uint32_t max, count;
     sv_node at;
     unsigned in; /* the port it came in at; 0 where it starts */
 };
 
-/* Takes a channel; false when the lane table of the node it leaves discards the packet. */
+/* Takes a channel; false when the VL table of the node it leaves discards the packet. */
 static bool take(struct walk *w, sv_channel c)
 {
-    const sv_lanes *lanes =
-        sv_route_lanes(w->routes, w->fabric, w->at, w->in, w->fabric->port[c.i]);
-    uint8_t lane = w->sl < SV_MOST_SLS ? lanes->of_sl[w->sl] : SV_NO_LANE;
-    if (lane == SV_NO_LANE)
+    const sv_sl2vl *vls = sv_route_sl2vl(w->routes, w->fabric, w->at, w->in, w->fabric->port[c.i]);
+    uint8_t vl = w->sl < SV_MAX_SLS ? vls->of_sl[w->sl] : SV_NO_VL;
+    if (vl == SV_NO_VL)
         return false;
-    if (w->count < w->most)
-        w->hops[w->count] = (sv_hop_taken){c, lane};
+    if (w->count < w->max)
+        w->hops[w->count] = (sv_hop_taken){c, vl};
     w->count++;
     w->at = w->fabric->head[c.i];
     w->in = w->fabric->port[w->fabric->reverse[c.i].i];
@@ -82,10 +81,10 @@ static sv_trace_end walk(struct walk *w)
 }
 
 sv_trace_end sv_routes_trace(const sv_fabric *fabric, const sv_routes *routes, sv_node from,
-                             uint32_t destination, unsigned sl, sv_hop_taken *hops, uint32_t most,
+                             uint32_t destination, unsigned sl, sv_hop_taken *hops, uint32_t max,
                              uint32_t *count, sv_node *at)
 {
-    struct walk w = {fabric, routes, destination, sl, hops, most, 0, from, 0};
+    struct walk w = {fabric, routes, destination, sl, hops, max, 0, from, 0};
     sv_trace_end end = walk(&w);
     *count = w.count;
     *at = w.at;

@@ -8,8 +8,8 @@
  *
  * It does not hold for all paths between switches without terminals. Those that do not agree either
  * get others that do: down if there is a way that only goes down, else up to whoever is nearest,
- * as in updn.c; or, where paths must stay shortest, they go into the second lane if they go down
- * first, then up, by levels: in a lane for themselves that is just as safe.
+ * as in updn.c; or, where paths must stay shortest, they go into the second VL if they go down
+ * first, then up, by levels: in a VL for themselves that is just as safe.
  *
  * Invariant: rows of paths that count are never changed.
  * Cost: O(switches) a destination; O(channels) for each switch that is one and has such paths.
@@ -55,11 +55,11 @@ static sv_status init_workers(sv__agree *a)
     return SV_OK;
 }
 
-sv_status sv__agree_init(sv__agree *a, const sv__sssp *x, sv_layering *lanes)
+sv_status sv__agree_init(sv__agree *a, const sv__sssp *x, sv_layering *vls)
 {
     const sv_core *core = &x->core;
     uint32_t n = core->num_switches, bare = 0, found, tail = 0;
-    *a = (sv__agree){.x = x, .lanes = lanes};
+    *a = (sv__agree){.x = x, .vls = vls};
     for (uint32_t s = 0; s < n; s++)
         bare += core->terminals[s] == 0 && sv_node_alive(x->job->fabric, (sv_node){s});
     if (bare == 0)
@@ -99,7 +99,7 @@ static void read_row(const sv__agree *a, struct sv__agree_worker *w, uint32_t d,
     const sv_core *core = &a->x->core;
     const uint8_t *row = a->x->job->routes->ports[d];
     for (uint32_t s = 0; s < core->num_switches; s++) {
-        uint32_t e = s == home ? SV_NONE : sv_core_entry(&a->lanes->ports, s, row[s]);
+        uint32_t e = s == home ? SV_NONE : sv_core_entry(&a->vls->ports, s, row[s]);
         w->next[s] = e == SV_NONE ? SV_NONE : core->to[e];
         w->up[s] = e != SV_NONE && a->place[core->to[e]] < a->place[s];
     }
@@ -133,7 +133,7 @@ struct loop {
     uint32_t count;
     bool detours;
     unsigned vls;
-    bool *second; /* [chunks]: whether some path went into the second lane */
+    bool *second; /* [chunks]: whether some path went into the second VL */
 };
 
 static sv_status test_chunk(sv_ctx *ctx, unsigned worker, uint64_t piece, void *arg)
@@ -155,7 +155,7 @@ sv_status sv__agree_test(sv__agree *a, const uint32_t *destinations, uint32_t co
     *agree = false;
     if (a->place == NULL)
         return SV_OK;
-    sv_status status = sv_parallel(a->x->job->ctx, "lanes", ((uint64_t)count + CHUNK - 1) / CHUNK,
+    sv_status status = sv_parallel(a->x->job->ctx, "vls", ((uint64_t)count + CHUNK - 1) / CHUNK,
                                    test_chunk, &loop);
     *agree = status == SV_OK;
     return status == SV_INFEASIBLE ? SV_OK : status;
@@ -204,15 +204,15 @@ static void take_other(const sv__agree *a, struct sv__agree_worker *w, uint32_t 
 {
     const sv_core *core = &a->x->core;
     uint32_t best = SV_NONE;
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
         uint32_t to = core->neighbour[e];
         bool fits =
             up ? a->place[to] < a->place[s] && (w->state[to] == AGREES || w->state[to] == DOWN_ONLY)
                : a->place[to] > a->place[s] && w->state[to] == DOWN_ONLY;
         uint64_t key = (uint64_t)w->length[to] << SV__LOT_BITS | sv__lot(core->back[e], lots);
-        if (fits && key < least) {
-            least = key;
+        if (fits && key < min) {
+            min = key;
             best = e;
         }
     }
@@ -235,7 +235,7 @@ static void relay(const sv__agree *a, struct sv__agree_worker *w, uint32_t d, ui
             take_other(a, w, a->down[i], true, lots, row);
 }
 
-/* Lanes, and if need be paths, of a row. */
+/* VLs, and if need be paths, of a row. */
 static sv_status finish_chunk(sv_ctx *ctx, unsigned worker, uint64_t piece, void *arg)
 {
     struct loop *loop = arg;
@@ -275,7 +275,7 @@ static sv_status finish_chunk(sv_ctx *ctx, unsigned worker, uint64_t piece, void
 
 sv_status sv__agree_finish(sv__agree *a, bool detours, unsigned vls)
 {
-    sv__job *job = a->x->job;
+    sv__routing_job *job = a->x->job;
     sv_routes *r = job->routes;
     uint64_t chunks = ((uint64_t)r->num_destinations + CHUNK - 1) / CHUNK;
     struct loop loop = {.a = a,
@@ -289,9 +289,9 @@ sv_status sv__agree_finish(sv__agree *a, bool detours, unsigned vls)
         if (sv_routes_sl_row(job->ctx, r, d) == NULL ||
             (sv_is_switch(job->fabric, r->node[d]) && sv_routes_row(job->ctx, r, d) == NULL))
             return SV_NO_MEMORY;
-    SV_TRY(sv_parallel(job->ctx, "lanes", chunks, finish_chunk, &loop));
-    a->lanes->lanes = 1;
+    SV_TRY(sv_parallel(job->ctx, "vls", chunks, finish_chunk, &loop));
+    a->vls->vls = 1;
     for (uint64_t i = 0; i < chunks; i++)
-        a->lanes->lanes = loop.second[i] ? 2 : a->lanes->lanes;
+        a->vls->vls = loop.second[i] ? 2 : a->vls->vls;
     return SV_OK;
 }

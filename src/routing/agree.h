@@ -1,13 +1,13 @@
-/* agree.h: tables whose paths all go up first, then down: they fit one lane, as on trees. */
+/* agree.h: tables whose paths all go up first, then down: they fit one VL, as on trees. */
 #ifndef SV_ROUTING_AGREE_H
 #define SV_ROUTING_AGREE_H
 
-#include "lanes/lanes.h"
 #include "routing/sssp.h"
+#include "vls/vls.h"
 
 typedef struct sv__agree {
     const sv__sssp *x;
-    sv_layering *lanes;
+    sv_layering *vls;
     const uint32_t *place; /* [switches]: earlier ones are higher (orient.h); NULL: no levels */
     const uint32_t *down;  /* all live switches, the lowest first */
     const uint32_t *level; /* [switches]: hops from the next terminal */
@@ -17,7 +17,7 @@ typedef struct sv__agree {
 } sv__agree;
 
 /* Finds an order of the switches. */
-sv_status sv__agree_init(sv__agree *a, const sv__sssp *x, sv_layering *lanes);
+sv_status sv__agree_init(sv__agree *a, const sv__sssp *x, sv_layering *vls);
 
 /*
  * Whether all paths to some destinations that count go up first, then down; SV_NONE among them is
@@ -26,14 +26,14 @@ sv_status sv__agree_init(sv__agree *a, const sv__sssp *x, sv_layering *lanes);
 sv_status sv__agree_test(sv__agree *a, const uint32_t *destinations, uint32_t count, bool *agree);
 
 /*
- * For tables that agree: all paths that count go into the first lane. Those between switches
- * without terminals that do not agree get others that do (detours), or go into the second lane if
- * they go down first, then up, and there is one. What is left has no SL. Lanes that have paths
- * become lanes->lanes.
+ * For tables that agree: all paths that count go into the first VL. Those between switches
+ * without terminals that do not agree get others that do (detours), or go into the second VL if
+ * they go down first, then up, and there is one. What is left has no SL. VLs that have paths
+ * become VLs->VLs.
  */
 sv_status sv__agree_finish(sv__agree *a, bool detours, unsigned vls);
 
-/* Gives the tables orders, the same for all lanes, if all paths agree (with detours they do). */
-sv_status sv__agree_keep_orders(const sv__agree *a, unsigned lanes);
+/* Gives the tables orders, the same for all VLs, if all paths agree (with detours they do). */
+sv_status sv__agree_keep_orders(const sv__agree *a, unsigned vls);
 
 #endif

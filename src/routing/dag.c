@@ -33,7 +33,7 @@ sv_status sv__dag_maker_init(sv__dag_maker *m, sv__dags *d)
                : SV_OK;
 }
 
-sv_status sv__dags_init(sv__dags *d, sv__job *job, const sv_core *core, void *engine,
+sv_status sv__dags_init(sv__dags *d, sv__routing_job *job, const sv_core *core, void *engine,
                         sv__search_fn *search, sv__allow_fn *allow)
 {
     *d = (sv__dags){.job = job,

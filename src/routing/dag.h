@@ -49,7 +49,7 @@ typedef struct sv__dag_maker {
 } sv__dag_maker;
 
 typedef struct sv__dags {
-    sv__job *job;
+    sv__routing_job *job;
     const sv_core *core;
     void *engine;
     sv__search_fn *search;    /* NULL: all shortest ways */
@@ -61,7 +61,7 @@ typedef struct sv__dags {
 } sv__dags;
 
 /* search NULL: all shortest ways. */
-sv_status sv__dags_init(sv__dags *dags, sv__job *job, const sv_core *core, void *engine,
+sv_status sv__dags_init(sv__dags *dags, sv__routing_job *job, const sv_core *core, void *engine,
                         sv__search_fn *search, sv__allow_fn *allow);
 
 /* For a further thread. From the job's arena, so before threads are at work. */

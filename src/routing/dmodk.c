@@ -15,7 +15,7 @@
  * on both sides of cables within a level have no other way, are routed up and down the foot's order
  * as updn does it: a closed form has nothing to say there.
  *
- * Deadlock-free with one lane: no packet passes a valley of the foot's order.
+ * Deadlock-free with one VL: no packet passes a valley of the foot's order.
  *
  * Cost: a byte for each entry of the tables, and what dmodk_home.c says for each switch.
  */
@@ -135,7 +135,7 @@ static sv_status route_home(sv_ctx *ctx, unsigned worker, uint64_t piece, void *
 
 static sv_status make_rows(sv__dmodk *k)
 {
-    sv__job *job = k->job;
+    sv__routing_job *job = k->job;
     SV_TRY(sv__routes_raw_rows(job->ctx, job->fabric, job->routes));
     SV_TRY(sv_parallel(job->ctx, "routing", k->core.num_switches, route_home, k));
     for (unsigned i = 0; i < k->threads; i++)
@@ -173,7 +173,7 @@ static sv_status route_odd(sv__dmodk *k, bool sideways)
     return sv__updn_along(k->job, k->foot.place);
 }
 
-static sv_status route(sv__job *job)
+static sv_status route(sv__routing_job *job)
 {
     sv__dmodk k = {.job = job};
     SV_TRY(sv_core_init(&k.core, job->arena, job->fabric));

@@ -25,7 +25,7 @@ typedef struct sv__dmodk_level {
 } sv__dmodk_level;
 
 typedef struct sv__dmodk {
-    sv__job *job;
+    sv__routing_job *job;
     sv_core core;
     sv_fat_tree tree;
     sv__foot foot;

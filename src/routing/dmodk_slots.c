@@ -146,7 +146,7 @@ static bool is_regular(const struct sorter *x, uint32_t head)
 }
 
 /* The number that occurs most often, the larger of equals. */
-static uint32_t most_common(const uint32_t *tally, uint32_t length)
+static uint32_t max_common(const uint32_t *tally, uint32_t length)
 {
     uint32_t best = 0;
     for (uint32_t i = 1; i < length; i++)
@@ -170,7 +170,7 @@ static void usual_width(struct sorter *x, uint32_t level, const uint32_t *parent
             balance += is_regular(x, head) ? 1 : -1;
         }
     l->mixed = balance < 0;
-    l->parents = most_common(x->tally, n + 1);
+    l->parents = max_common(x->tally, n + 1);
     memset(x->tally, 0, ((size_t)n + 256) * sizeof *x->tally);
     for (uint32_t s = 0; s < n; s++)
         for (uint32_t i = k->up_first[s], run = 0;
@@ -182,10 +182,10 @@ static void usual_width(struct sorter *x, uint32_t level, const uint32_t *parent
                 run = 0;
             }
         }
-    l->cables = most_common(x->tally, 256);
+    l->cables = max_common(x->tally, 256);
     /* Slots are eight bits, as ports are: groups wider than any switch use a part of theirs. */
-    if (l->parents * l->cables > SV_MOST_PORTS)
-        l->parents = l->cables > 0 ? SV_MOST_PORTS / l->cables : 0;
+    if (l->parents * l->cables > SV_MAX_PORTS)
+        l->parents = l->cables > 0 ? SV_MAX_PORTS / l->cables : 0;
     l->slots = l->parents * l->cables;
 }
 
@@ -350,23 +350,23 @@ static uint32_t *seats(const sv__dmodk *k)
 static sv_status places(const sv__dmodk *k, const uint32_t *seat, uint32_t *size)
 {
     const sv_fabric *f = k->job->fabric;
-    uint32_t tally[SV_MOST_PORTS + 1] = {0}, leaves = 0, most = 0, last = SV_NONE;
+    uint32_t tally[SV_MAX_PORTS + 1] = {0}, leaves = 0, max = 0, last = SV_NONE;
     for (uint32_t i = 0; i <= k->tree.num_hosts; i++) {
         sv_node host = {i < k->tree.num_hosts ? k->tree.hosts[i] : SV_NONE};
         if (i < k->tree.num_hosts && !is_main(k, host))
             continue;
         uint32_t at = i < k->tree.num_hosts ? sv_switch_of(f, host).i : SV_NONE;
         if (at != last && last != SV_NONE) {
-            tally[most]++;
+            tally[max]++;
             leaves++;
-            most = 0;
+            max = 0;
         }
         last = at;
-        if (at != SV_NONE && seat[host.i - f->num_switches] + 1 > most)
-            most = seat[host.i - f->num_switches] + 1;
+        if (at != SV_NONE && seat[host.i - f->num_switches] + 1 > max)
+            max = seat[host.i - f->num_switches] + 1;
     }
     uint32_t above = 0;
-    for (*size = SV_MOST_PORTS; *size > 1; --*size) {
+    for (*size = SV_MAX_PORTS; *size > 1; --*size) {
         above += tally[*size];
         if (10 * above > leaves)
             break;

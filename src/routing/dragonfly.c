@@ -1,5 +1,5 @@
 /*
- * dragonfly.c: engines dla and d3r: at most one cable between groups, and two lanes.
+ * dragonfly.c: engines dla and d3r: at most one cable between groups, and two VLs.
  *
  * Both find the groups (structure/dragonfly.c) and go from the source to a switch with a cable into
  * the group of the destination, over that cable, and on to the destination. Whoever has several
@@ -9,16 +9,16 @@
  *
  * dla (Kim et al. 2008; Maglione-Mathey et al. 2019, Figs. 4 and 8) needs groups in which every two
  * switches have a cable. A packet takes one local cable in the group it comes from and one in the
- * group it goes to, the latter on lane 1: a switch sees that from its ports alone, because what
+ * group it goes to, the latter on VL 1: a switch sees that from its ports alone, because what
  * comes in from another group and leaves inside the group is on its last hop. So dependencies lead
- * from local cables on lane 0 to global ones, from those to local cables on lane 1, and from there
+ * from local cables on VL 0 to global ones, from those to local cables on VL 1, and from there
  * nowhere. One SL is enough, for packets of switches, too.
  *
  * d3r (Maglione-Mathey et al., TPDS 2018) asks nothing of groups but that they hold together. The
- * lane of the whole path says whether its group of destination comes after that of its source (lane
- * 0) or before (lane 1); packets that stay in a group are on lane 0. On lane 0 a packet that
+ * VL of the whole path says whether its group of destination comes after that of its source (VL
+ * 0) or before (VL 1); packets that stay in a group are on VL 0. On VL 0 a packet that
  * changes groups enters a later one, so no chain of dependencies comes back to a group that it has
- * left: a circle would have to lie within one group, of local cables alone. On lane 1 the same
+ * left: a circle would have to lie within one group, of local cables alone. On VL 1 the same
  * holds the other way round. Inside a group there is none either: where every two switches have a
  * cable, no packet takes two local ones in a row; elsewhere packets go up first and then down, in
  * an order of the group's switches (orient.h says why that joins them all), whether they look for a
@@ -34,9 +34,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "lanes/lanes.h"
 #include "routing/sssp.h"
 #include "structure/dragonfly.h"
+#include "vls/vls.h"
 
 struct flight {
     sv__sssp x;
@@ -58,17 +58,17 @@ static uint32_t settle_complete(const struct flight *y, uint32_t group, uint32_t
 {
     const uint32_t *member = y->d.members + y->d.first[group];
     const uint32_t *end = y->d.members + y->d.first[group + 1];
-    uint32_t least = SV_NONE;
+    uint32_t min = SV_NONE;
     for (const uint32_t *m = member; m < end; m++)
-        least = hops[*m] < least ? hops[*m] : least;
-    if (least == SV_NONE)
+        min = hops[*m] < min ? hops[*m] : min;
+    if (min == SV_NONE)
         return tail;
     for (const uint32_t *m = member; m < end; m++)
-        if (hops[*m] == least)
+        if (hops[*m] == min)
             order[tail++] = *m;
     for (const uint32_t *m = member; m < end; m++)
-        if (hops[*m] != least) {
-            hops[*m] = least + 1;
+        if (hops[*m] != min) {
+            hops[*m] = min + 1;
             order[tail++] = *m;
         }
     return tail;
@@ -79,14 +79,14 @@ static uint32_t nearest(const struct flight *y, uint32_t s, bool below, const ui
                         const bool *down)
 {
     const sv_core *core = &y->x.core;
-    uint32_t least = SV_NONE;
+    uint32_t min = SV_NONE;
     for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
         uint32_t to = core->neighbour[e];
         if (y->d.group[to] == y->d.group[s] && (y->place[to] > y->place[s]) == below &&
-            (!below || down[to]) && hops[to] < least - 1)
-            least = hops[to] + 1;
+            (!below || down[to]) && hops[to] < min - 1)
+            min = hops[to] + 1;
     }
-    return least;
+    return min;
 }
 
 /* The same up and then down, where they are not complete: first who can go down only. */
@@ -230,9 +230,9 @@ static const char *first_of(const struct flight *y, uint32_t group)
 static void report(const struct flight *y)
 {
     const sv_dragonfly *d = &y->d;
-    sv__job *job = y->x.job;
+    sv__routing_job *job = y->x.job;
     char size[40], between[60] = "";
-    uint32_t sizes[] = {d->smallest, d->largest}, cables[] = {d->fewest_between, d->most_between};
+    uint32_t sizes[] = {d->smallest, d->largest}, cables[] = {d->fewest_between, d->max_between};
     if (d->smallest == d->largest)
         snprintf(size, sizeof size, "%u", d->largest);
     else
@@ -254,7 +254,7 @@ static void report(const struct flight *y)
 /* ---- both ---- */
 
 /* 0: it is to be found. */
-static uint32_t group_size(const sv__job *job)
+static uint32_t group_size(const sv__routing_job *job)
 {
     const char *value = sv__job_option(job, "group-size");
     uint64_t size = 0;
@@ -267,7 +267,7 @@ static uint32_t group_size(const sv__job *job)
 static sv_status not_found(const struct flight *y, const char *engine)
 {
     const sv_dragonfly *d = &y->d;
-    sv__job *job = y->x.job;
+    sv__routing_job *job = y->x.job;
     bool groups = d->unjoined_groups > 0;
     return sv_fail(
         job->ctx, SV_INFEASIBLE,
@@ -280,7 +280,7 @@ static sv_status not_found(const struct flight *y, const char *engine)
 }
 
 /* Finds groups and refuses those that neither engine can do. */
-static sv_status find_groups(struct flight *y, sv__job *job, const char *engine)
+static sv_status find_groups(struct flight *y, sv__routing_job *job, const char *engine)
 {
     const sv_dragonfly *d = &y->d;
     uint32_t size = group_size(job);
@@ -302,23 +302,23 @@ static sv_status find_groups(struct flight *y, sv__job *job, const char *engine)
     return order_groups(y);
 }
 
-/* Says how many lanes there must be. */
-static sv_status need(const struct flight *y, const char *engine, unsigned lanes)
+/* Says how many VLs there must be. */
+static sv_status need(const struct flight *y, const char *engine, unsigned vls)
 {
-    sv__job *job = y->x.job;
-    job->report->vls_needed = job->report->vls_used = lanes;
-    if (lanes > job->vls)
-        return sv_fail(job->ctx, SV_INFEASIBLE, "%s needs 2 lanes, 1 is there", engine);
+    sv__routing_job *job = y->x.job;
+    job->report->vls_needed = job->report->vls_used = vls;
+    if (vls > job->vls)
+        return sv_fail(job->ctx, SV_INFEASIBLE, "%s needs 2 VLs, 1 is there", engine);
     return SV_OK;
 }
 
 /* ---- dla ---- */
 
-/* Whether some packet comes in from another group and goes on inside: this is what lane 1 is for.
+/* Whether some packet comes in from another group and goes on inside: this is what VL 1 is for.
  */
 static bool some_go_on(const struct flight *y, const sv_core_ports *ports)
 {
-    const sv__job *job = y->x.job;
+    const sv__routing_job *job = y->x.job;
     const uint32_t *group = y->d.group;
     for (uint32_t d = 0; d < job->routes->num_destinations; d++) {
         const uint8_t *row = job->routes->ports[d];
@@ -334,15 +334,15 @@ static bool some_go_on(const struct flight *y, const sv_core_ports *ports)
     return false;
 }
 
-/* What comes in from another group and stays in this one goes lane 1 (Fig. 8). */
-static sv_status set_lanes(const struct flight *y)
+/* What comes in from another group and stays in this one goes VL 1 (Fig. 8). */
+static sv_status set_vls(const struct flight *y)
 {
     const sv_core *core = &y->x.core;
-    const sv__job *job = y->x.job;
-    sv_lanes last = {{0}};
+    const sv__routing_job *job = y->x.job;
+    sv_sl2vl last = {{0}};
     for (unsigned sl = 0; sl < job->routes->num_sls; sl++)
         last.of_sl[sl] = 1;
-    uint32_t table = sv_routes_lane_table(job->ctx, job->routes, &last);
+    uint32_t table = sv_routes_sl2vl_table(job->ctx, job->routes, &last);
     if (table == SV_NONE)
         return SV_NO_MEMORY;
     for (uint32_t in = 0; in < core->num_entries; in++) {
@@ -351,13 +351,13 @@ static sv_status set_lanes(const struct flight *y)
             continue;
         for (uint32_t out = core->first[s]; out < core->first[s + 1]; out++)
             if (y->d.group[core->neighbour[out]] == y->d.group[s])
-                SV_TRY(sv_routes_set_lanes(job->ctx, job->fabric, job->routes, (sv_node){s},
+                SV_TRY(sv_routes_set_sl2vl(job->ctx, job->fabric, job->routes, (sv_node){s},
                                            core->port[in], core->port[out], table));
     }
     return SV_OK;
 }
 
-static sv_status route_dla(sv__job *job)
+static sv_status route_dla(sv__routing_job *job)
 {
     struct flight y = {0};
     sv_core_ports ports;
@@ -372,16 +372,16 @@ static sv_status route_dla(sv__job *job)
     SV_TRY(sv_core_ports_init(&ports, job->arena, &y.x.core, job->fabric));
     bool two = y.d.num_groups > 1 && some_go_on(&y, &ports);
     SV_TRY(need(&y, "dla", two ? 2 : 1));
-    return two ? set_lanes(&y) : SV_OK;
+    return two ? set_vls(&y) : SV_OK;
 }
 
 /* ---- d3r ---- */
 
-static sv_status route_d3r(sv__job *job)
+static sv_status route_d3r(sv__routing_job *job)
 {
     struct flight y = {0};
     SV_TRY(find_groups(&y, job, "d3r"));
-    bool alone = y.d.most_between == 0; /* no two groups are in one part */
+    bool alone = y.d.max_between == 0; /* no two groups are in one part */
     SV_TRY(need(&y, "d3r", alone ? 1 : 2));
     SV_TRY(sv__sssp_run(&y.x));
     if (alone)
@@ -397,7 +397,7 @@ static sv_status route_d3r(sv__job *job)
             sls[s] = group != SV_NONE && y.d.group[s] != SV_NONE && y.d.group[s] > group;
     }
     job->report->sls_used = 2;
-    return sv_lanes_straight(job->ctx, job->routes, 2);
+    return sv_sl2vl_identity(job->ctx, job->routes, 2);
 }
 
 static const sv_engine_option options[] = {
@@ -405,12 +405,12 @@ static const sv_engine_option options[] = {
     {NULL, NULL, NULL}};
 
 const sv__engine sv__engine_dla = {
-    {"dla", "fully connected dragonflies: two lanes by ports, one SL",
+    {"dla", "fully connected dragonflies: two VLs by ports, one SL",
      "Kim et al. 2008; Maglione-Mathey et al. 2019, Figs. 4 and 8",
-     SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES | SV_ENGINE_ONE_SL | SV_ENGINE_BY_PORTS, options},
+     SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_VLS | SV_ENGINE_ONE_SL | SV_ENGINE_BY_PORTS, options},
     route_dla};
 
 const sv__engine sv__engine_d3r = {
-    {"d3r", "dragonflies with groups of any pattern: two lanes by the order of groups",
-     "Maglione-Mathey et al., TPDS 2018", SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES, options},
+    {"d3r", "dragonflies with groups of any pattern: two VLs by the order of groups",
+     "Maglione-Mathey et al., TPDS 2018", SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_VLS, options},
     route_d3r};

@@ -2,7 +2,7 @@
  * engine.h: how to add a routing engine: one file with an sv__engine, one line in registry.c, one
  * test.
  *
- * route fills job->routes, which come empty: one row a destination (sv_routes_row), SLs and lanes
+ * route fills job->routes, which come empty: one row a destination (sv_routes_row), SLs and VLs
  * where more than one is used. Scratch comes from job->arena, which the caller releases; there is
  * no clean-up to do. An engine that cannot do the fabric returns INFEASIBLE with a message that
  * says what it found and where; it never routes in some unsafe way instead.
@@ -17,19 +17,19 @@
 
 struct sv_layering;
 
-typedef struct sv__job {
+typedef struct sv__routing_job {
     sv_ctx *ctx;
     sv_arena *arena;
     const sv_fabric *fabric;
     const sv_route_request *request;
-    unsigned vls; /* lanes that may be used: at least 1 */
+    unsigned vls; /* VLs that may be used: at least 1 */
     sv_routes *routes;
     sv_route_report *report;
-} sv__job;
+} sv__routing_job;
 
 typedef struct sv__engine {
     sv_engine_info about;
-    sv_status (*route)(sv__job *job);
+    sv_status (*route)(sv__routing_job *job);
     /* Options that do not go together; NULL: all do. Names and values were looked at before. */
     sv_status (*check)(sv_ctx *ctx, const sv_route_request *request);
 } sv__engine;
@@ -44,37 +44,37 @@ extern const sv__engine sv__engine_torus2qos;
 extern const sv__engine sv__engine_dla, sv__engine_d3r, sv__engine_sssp_df, sv__engine_minhop_df;
 
 /* Says what an engine made for one kind of fabric took this one for; words as for printf. */
-void sv__found(sv__job *job, const char *kind, const char *words, ...) SV_PRINTF(3, 4);
+void sv__found(sv__routing_job *job, const char *kind, const char *words, ...) SV_PRINTF(3, 4);
 
 /* Adds a number to what was found, or a list of them (the first 16 count). */
-void sv__fact(sv__job *job, const char *name, uint32_t value);
-void sv__fact_list(sv__job *job, const char *name, const uint32_t *values, uint32_t count);
+void sv__fact(sv__routing_job *job, const char *name, uint32_t value);
+void sv__fact_list(sv__routing_job *job, const char *name, const uint32_t *values, uint32_t count);
 
 /* The value of an option ("first" of "break=first"), or NULL. */
-const char *sv__job_option(const sv__job *job, const char *name);
+const char *sv__job_option(const sv__routing_job *job, const char *name);
 const char *sv__request_option(const sv_route_request *request, const char *name);
 
 /*
  * Fills in what follows from the row of a terminal's switch: the port to the terminal itself.
  * Terminals that hang on no live switch have empty rows.
  */
-sv_status sv__end_row(sv__job *job, uint32_t destination, uint8_t **row, sv_node *home);
+sv_status sv__end_row(sv__routing_job *job, uint32_t destination, uint8_t **row, sv_node *home);
 
 /* The switch that a destination is or hangs on; SV_NONE: none. */
-static inline uint32_t sv__home_of(const sv__job *job, uint32_t destination)
+static inline uint32_t sv__home_of(const sv__routing_job *job, uint32_t destination)
 {
     sv_node to = job->routes->node[destination];
     return sv_is_switch(job->fabric, to) ? to.i : sv_switch_of(job->fabric, to).i;
 }
 
-/* Says in the report that some paths, between switches without terminals, fit no lane. */
-void sv__note_unsafe(sv__job *job, uint64_t paths);
+/* Says in the report that some paths, between switches without terminals, fit no VL. */
+void sv__note_unsafe(sv__routing_job *job, uint64_t paths);
 
-/* Lanes are assigned: places what is left, fills idle lanes, and tells about it in the report. */
-sv_status sv__finish_lanes(sv__job *job, struct sv_layering *lanes);
+/* VLs are assigned: places what is left, fills idle VLs, and tells about it in the report. */
+sv_status sv__finish_vls(sv__routing_job *job, struct sv_layering *vls);
 
 /* What lots for a destination depend on, besides the channel: itself and the seed. */
-static inline uint32_t sv__lots(const sv__job *job, uint32_t destination)
+static inline uint32_t sv__lots(const sv__routing_job *job, uint32_t destination)
 {
     return destination * 0x85ebca77u ^ (uint32_t)(job->request->seed * 0xc2b2ae3d27d4eb4fu >> 32);
 }
@@ -106,6 +106,6 @@ uint32_t sv__batch(const sv_fabric *fabric);
  * The order in which destinations are routed (schedule.h). *count entries; from the job's arena;
  * NULL: no memory.
  */
-uint32_t *sv__destinations(sv__job *job, uint32_t batch, uint32_t *count);
+uint32_t *sv__destinations(sv__routing_job *job, uint32_t batch, uint32_t *count);
 
 #endif

@@ -136,16 +136,16 @@ static uint32_t roots_above(struct grow *g, uint32_t from)
 static uint32_t choose_foot(struct grow *g, const uint32_t *members, uint32_t count, uint32_t roots)
 {
     enum { TRIES = 64 };
-    uint32_t lowest = SV_NONE, best = members[0], most = 0, tries = 0;
+    uint32_t lowest = SV_NONE, best = members[0], max = 0, tries = 0;
     for (uint32_t i = 0; i < count; i++)
         lowest = g->level[members[i]] < lowest ? g->level[members[i]] : lowest;
-    for (uint32_t i = 0; i < count && tries < TRIES && most < roots; i++) {
+    for (uint32_t i = 0; i < count && tries < TRIES && max < roots; i++) {
         if (g->level[members[i]] != lowest)
             continue;
         uint32_t above = roots_above(g, members[i]);
         tries++;
-        if (above > most) {
-            most = above;
+        if (above > max) {
+            max = above;
             best = members[i];
         }
     }
@@ -317,7 +317,8 @@ static bool is_narrow(const struct grow *g, uint32_t s)
     return false;
 }
 
-sv_status sv__foot_find(sv__foot *foot, sv__job *job, const sv_core *core, const uint32_t *level)
+sv_status sv__foot_find(sv__foot *foot, sv__routing_job *job, const sv_core *core,
+                        const uint32_t *level)
 {
     sv_arena *arena = job->arena;
     uint32_t n = core->num_switches;

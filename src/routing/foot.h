@@ -23,7 +23,8 @@ typedef struct sv__foot {
 } sv__foot;
 
 /* level: [switches], of all live ones. NO_MEMORY only. Time: O(channels), some times over. */
-sv_status sv__foot_find(sv__foot *foot, sv__job *job, const sv_core *core, const uint32_t *level);
+sv_status sv__foot_find(sv__foot *foot, sv__routing_job *job, const sv_core *core,
+                        const uint32_t *level);
 
 /* Whether the cable of an entry, or one parallel to it, is of the tree. */
 static inline bool sv__foot_owns(const sv__foot *foot, const sv_core *core, uint32_t entry)

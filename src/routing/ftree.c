@@ -10,7 +10,7 @@
  * to the one s places further, no two meet on a cable, for any s (a test shows all of them).
  *
  * Every hop keeps to an order of the switches (treeorder.c), first up and then down: no tree can
- * deadlock, on one lane, whatever has failed, and what is no leaf is reached, too: roots, hosts on
+ * deadlock, on one VL, whatever has failed, and what is no leaf is reached, too: roots, hosts on
  * roots, management switches. A switch that no chain serves, because cables are missing, takes the
  * cable with the fewest routes of those that lead closer.
  *
@@ -30,7 +30,7 @@
 #include "routing/treeorder.h"
 
 struct ftree {
-    sv__job *job;
+    sv__routing_job *job;
     sv_core core;
     sv_fat_tree tree;
     sv__tree_order up_down;
@@ -122,7 +122,7 @@ static sv_status list_cables(struct ftree *x)
     return SV_OK;
 }
 
-static sv_status init(struct ftree *x, sv__job *job)
+static sv_status init(struct ftree *x, sv__routing_job *job)
 {
     uint32_t n = job->fabric->num_switches;
     x->job = job;
@@ -166,7 +166,7 @@ static inline bool used_less(const struct ftree *x, uint32_t a, uint32_t b)
 }
 
 /* Of the cables by which a switch may leave, that with the fewest routes. */
-static uint32_t least_used(const struct ftree *x, uint32_t s)
+static uint32_t min_used(const struct ftree *x, uint32_t s)
 {
     uint32_t best = SV_NONE;
     for (uint32_t back = x->core.first[s]; back < x->core.first[s + 1]; back++) {
@@ -276,7 +276,7 @@ static void serve_along(struct ftree *x, uint32_t s, uint32_t *tail)
 {
     uint32_t length = 0;
     for (; x->served[s] != x->stamp; s = x->core.to[x->way[length++]])
-        x->way[length] = least_used(x, s);
+        x->way[length] = min_used(x, s);
     while (length-- > 0)
         serve(x, x->core.neighbour[x->way[length]], x->way[length], tail);
 }
@@ -378,7 +378,7 @@ static sv_status route_switch(struct ftree *x, uint32_t s)
 
 struct queue_of_hosts {
     uint32_t *hosts, count;
-    uint32_t most; /* of this kind, on one leaf */
+    uint32_t max; /* of this kind, on one leaf */
     bool align;
 };
 
@@ -398,7 +398,7 @@ static sv_status route_hosts(struct ftree *x, const struct queue_of_hosts *q)
             on_leaf++;
             bool last = i + 1 == q->count ||
                         sv_switch_of(x->job->fabric, (sv_node){q->hosts[i + 1]}).i != home;
-            for (; last && q->align && on_leaf < q->most; on_leaf++)
+            for (; last && q->align && on_leaf < q->max; on_leaf++)
                 count_routes(x, lay(x, k));
             if (last)
                 SV_TRY(route_switch(x, home));
@@ -413,7 +413,7 @@ static void choose(const struct ftree *x, sv_role role, const bool *listed,
 {
     const sv_fabric *f = x->job->fabric;
     uint32_t on_leaf = 0, leaf = SV_NONE;
-    q->count = q->most = 0;
+    q->count = q->max = 0;
     for (uint32_t i = 0; i < x->tree.num_hosts; i++) {
         sv_node host = {x->tree.hosts[i]};
         if (sv_terminal_of(f, host)->role != role || listed[host.i - f->num_switches])
@@ -421,7 +421,7 @@ static void choose(const struct ftree *x, sv_role role, const bool *listed,
         uint32_t home = sv_switch_of(f, host).i;
         on_leaf = home == leaf ? on_leaf + 1 : 1;
         leaf = home;
-        q->most = on_leaf > q->most ? on_leaf : q->most;
+        q->max = on_leaf > q->max ? on_leaf : q->max;
         q->hosts[q->count++] = host.i;
     }
 }
@@ -431,7 +431,7 @@ static bool has_room(const struct ftree *x, const struct queue_of_hosts *q)
 {
     for (uint32_t i = 0; i < q->count; i++) {
         uint32_t home = sv_switch_of(x->job->fabric, (sv_node){q->hosts[i]}).i;
-        if (x->above_first[home + 1] - x->above_first[home] < q->most)
+        if (x->above_first[home + 1] - x->above_first[home] < q->max)
             return false;
     }
     return true;
@@ -474,7 +474,7 @@ static sv_status route_switches(struct ftree *x)
     return SV_OK;
 }
 
-static sv_status route(sv__job *job)
+static sv_status route(sv__routing_job *job)
 {
     struct ftree x = {0};
     const char *align = sv__job_option(job, "align");

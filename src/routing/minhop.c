@@ -22,7 +22,7 @@
 #define ONE_ADDRESS ((uint64_t)1 << 56)
 
 struct minhop {
-    sv__job *job;
+    sv__routing_job *job;
     sv_core core;
     sv__dags dags;
     uint64_t *load; /* [entries]: by cable: addresses of the terminal at hand, routes that leave by
@@ -39,14 +39,14 @@ static uint32_t choose(const uint64_t *load, const uint32_t *neighbour, const ui
                        uint32_t count, bool first_only)
 {
     uint32_t best = cables[0];
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (uint32_t k = 0; k < count; k++) {
         uint64_t key = load[cables[k]];
         if (first_only && neighbour[cables[k]] != neighbour[cables[0]])
             continue;
         /* No branch: which of them is least cannot be foreseen. */
-        best = key < least ? cables[k] : best;
-        least = key < least ? key : least;
+        best = key < min ? cables[k] : best;
+        min = key < min ? key : min;
     }
     return best;
 }
@@ -84,7 +84,7 @@ static sv_status route_one(struct minhop *m, uint32_t d, bool first_only)
     return SV_OK;
 }
 
-static sv_status route(sv__job *job, bool first_only)
+static sv_status route(sv__routing_job *job, bool first_only)
 {
     struct minhop m = {.job = job};
     uint32_t count, *order = sv__destinations(job, 1, &count), n = job->fabric->num_switches;
@@ -104,12 +104,12 @@ static sv_status route(sv__job *job, bool first_only)
     return SV_OK;
 }
 
-static sv_status route_minhop(sv__job *job)
+static sv_status route_minhop(sv__routing_job *job)
 {
     return route(job, false);
 }
 
-static sv_status route_dor(sv__job *job)
+static sv_status route_dor(sv__routing_job *job)
 {
     return route(job, true);
 }

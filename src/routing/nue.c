@@ -1,27 +1,27 @@
 /*
- * nue.c: engine nue: paths and freedom from deadlock at once, with as many lanes as there are
+ * nue.c: engine nue: paths and freedom from deadlock at once, with as many VLs as there are
  * (Domke's thesis, chapter 6).
  *
- * Destinations are divided into layers, one a lane (nue_parts.c). Each layer has escape paths, a
+ * Destinations are divided into layers, one a VL (nue_parts.c). Each layer has escape paths, a
  * spanning tree whose turns are used from the beginning (nue_root.c). Then the tree of every
  * destination is grown, by the least weight among the fewest hops, as sssp does, but only over
  * turns that close no cycle with those used so far in its layer (nue_grow.c, nue_turns.c); where
  * that ends in an impasse it is backtracked (nue_island.c).
  *
  * Beyond the thesis:
- * - What early destinations use lies in the way of later ones. So with several lanes a thrifty tree
+ * - What early destinations use lies in the way of later ones. So with several VLs a thrifty tree
  *   is laid for every switch first, and only then weights count: paths are shorter, impasses rare,
- *   and it is faster because most turns are known by then. (With one lane too few turns come to be
+ *   and it is faster because most turns are known by then. (With one VL too few turns come to be
  *   shared by too many paths; there it is left out.)
  * - An impasse need not send everything over the escape paths: the search is repeated, thriftily,
  *   and if that fails too, guarded, which cannot fail and uses escape channels only where it must.
  *   Guarded searches are what is reported as fallbacks. With impasse=never all are guarded.
  * impasse=escape and lay=no leave both out.
  *
- * Packets keep the lane of their destination, so every layer stands for itself: what is acyclic
+ * Packets keep the VL of their destination, so every layer stands for itself: what is acyclic
  * there cannot deadlock, whoever sends: terminals or switches.
  *
- * Takes any fabric, with one lane or more. Paths may be longer than the shortest.
+ * Takes any fabric, with one VL or more. Paths may be longer than the shortest.
  * Cost: O(channels) a destination, and the tests for cycles.
  */
 #include "routing/nue.h"
@@ -30,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lanes/lanes.h"
+#include "vls/vls.h"
 
 struct choice {
     sv__nue_partition partition;
@@ -38,7 +38,8 @@ struct choice {
 };
 
 /* Which of the words an option has; the first if it is not given. */
-static int word_of(const sv__job *job, const char *name, const char *const *words, int count)
+static int word_of(const sv__routing_job *job, const char *name, const char *const *words,
+                   int count)
 {
     const char *value = sv__job_option(job, name);
     int which = 0;
@@ -47,7 +48,7 @@ static int word_of(const sv__job *job, const char *name, const char *const *word
     return which;
 }
 
-static void read_options(const sv__job *job, struct choice *choice)
+static void read_options(const sv__routing_job *job, struct choice *choice)
 {
     static const char *const partitions[] = {"kway", "random", "clustered"};
     static const char *const searches[] = {"order", "omega"};
@@ -69,7 +70,7 @@ static void look_around(sv__nue *x)
     memset(x->component, 0xff, n * sizeof *x->component);
     for (uint32_t root = 0; root < n; root++) {
         uint32_t tail = 0, cables = core->first[root + 1] - core->first[root];
-        x->most_cables = cables > x->most_cables ? cables : x->most_cables;
+        x->max_cables = cables > x->max_cables ? cables : x->max_cables;
         if (x->component[root] != SV_NONE)
             continue;
         x->component[root] = root;
@@ -90,7 +91,7 @@ static void clear_weights(sv__nue *x)
         x->weight[e] = sv__lot(e, sv__lots(x->job, SV_NONE));
 }
 
-static sv_status init(sv__nue *x, sv__job *job)
+static sv_status init(sv__nue *x, sv__routing_job *job)
 {
     sv_arena *arena = job->arena;
     SV_TRY(sv_core_init(&x->core, arena, job->fabric));
@@ -112,7 +113,7 @@ static sv_status init(sv__nue *x, sv__job *job)
         return SV_NO_MEMORY;
     clear_weights(x);
     look_around(x);
-    x->tries = SV_ARENA_NEW(arena, struct sv__nue_try, (size_t)x->most_cables * x->most_cables);
+    x->tries = SV_ARENA_NEW(arena, struct sv__nue_try, (size_t)x->max_cables * x->max_cables);
     return x->tries == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
@@ -120,7 +121,7 @@ static sv_status init(sv__nue *x, sv__job *job)
 static sv_status open_layers(sv__nue *x, const uint32_t *destinations, uint32_t count,
                              const uint8_t *layer)
 {
-    const sv__job *job = x->job;
+    const sv__routing_job *job = x->job;
     uint32_t n = x->core.num_switches;
     for (unsigned l = 0; l < x->num_layers; l++)
         if ((x->layer[l].wanted = SV_ARENA_NEW(job->arena, sv__wanted, n)) == NULL)
@@ -193,7 +194,7 @@ static void grow_somehow(sv__nue *x, uint32_t home, const struct choice *choice)
 static sv_status route_one(sv__nue *x, const struct choice *choice, const sv__schedule *schedule,
                            uint32_t d, unsigned layer)
 {
-    sv__job *job = x->job;
+    sv__routing_job *job = x->job;
     uint8_t *row;
     sv_node home;
     SV_TRY(sv__end_row(job, d, &row, &home));
@@ -213,7 +214,7 @@ static sv_status route_all(sv__nue *x, const struct choice *choice, const sv__sc
                            const uint8_t *layer)
 {
     const uint32_t *destinations = schedule->order, count = schedule->count;
-    sv__job *job = x->job;
+    sv__routing_job *job = x->job;
     uint8_t *sls = NULL;
     if (x->num_layers > 1) {
         SV_TRY(sv_routes_set_sl_form(job->ctx, job->routes, SV_SL_BY_DESTINATION));
@@ -233,7 +234,7 @@ static sv_status route_all(sv__nue *x, const struct choice *choice, const sv__sc
     return SV_OK;
 }
 
-static sv_status route(sv__job *job)
+static sv_status route(sv__routing_job *job)
 {
     sv__nue *x = SV_ARENA_NEW(job->arena, sv__nue, 1);
     uint8_t *layer = SV_ARENA_NEW(job->arena, uint8_t, job->routes->num_destinations);
@@ -259,7 +260,7 @@ static sv_status route(sv__job *job)
     if (asked != choice.partition)
         snprintf(job->report->note, sizeof job->report->note,
                  "this build has no METIS: partition=clustered");
-    return sv_lanes_straight(job->ctx, job->routes, x->num_layers);
+    return sv_sl2vl_identity(job->ctx, job->routes, x->num_layers);
 }
 
 static const sv_engine_option options[] = {
@@ -267,11 +268,10 @@ static const sv_engine_option options[] = {
     {"search", "order|omega", "how cycles are looked for; the result is the same"},
     {"impasse", "guard|escape|never",
      "after a failed search: one that cannot fail, or a spanning tree; never: all cannot fail"},
-    {"lay", "auto|yes|no", "whether thrifty trees are laid first (auto: with several lanes)"},
+    {"lay", "auto|yes|no", "whether thrifty trees are laid first (auto: with several VLs)"},
     {NULL, NULL, NULL}};
 
 const sv__engine sv__engine_nue = {
-    {"nue", "balanced paths without deadlock on any fabric, with any number of lanes",
-     "thesis ch. 6",
-     SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES | SV_ENGINE_JOBS, options},
+    {"nue", "balanced paths without deadlock on any fabric, with any number of VLs", "thesis ch. 6",
+     SV_ENGINE_ANY_TOPOLOGY | SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_VLS | SV_ENGINE_JOBS, options},
     route};

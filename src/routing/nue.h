@@ -27,20 +27,20 @@ typedef enum sv__nue_partition {
 } sv__nue_partition;
 
 typedef struct sv__nue {
-    sv__job *job;
+    sv__routing_job *job;
     sv_core core;
     sv_cdg cdg;
-    sv__nue_layer layer[SV_CDG_MOST_LANES];
+    sv__nue_layer layer[SV_CDG_MAX_VLS];
     unsigned num_layers;
     uint32_t *component, *size; /* [switches]: its component; how many switches that has */
-    uint32_t most_cables;       /* of a switch */
+    uint32_t max_cables;        /* of a switch */
 
     /* nue_turns.c */
     bool omega;
-    uint64_t *blocked[SV_CDG_MOST_LANES]; /* by layer, a bit a turn: known to close a cycle */
-    uint32_t *subgraph;                   /* [layers × entries]: ω, as a forest; only if omega */
-    uint64_t *added;                      /* turns added since the mark was set, in << 32 | out */
-    size_t *refused;                      /* [turns]: numbers of turns blocked since then */
+    uint64_t *blocked[SV_CDG_MAX_VLS]; /* by layer, a bit a turn: known to close a cycle */
+    uint32_t *subgraph;                /* [layers × entries]: ω, as a forest; only if omega */
+    uint64_t *added;                   /* turns added since the mark was set, in << 32 | out */
+    size_t *refused;                   /* [turns]: numbers of turns blocked since then */
     size_t num_added, num_refused;
 
     /* The tree that grows: of one destination in one layer. */
@@ -71,7 +71,7 @@ typedef struct sv__nue {
  * Puts destinations into layers: layer[d] for each of them, numbered without gaps; *layers of them.
  * *how changes if the build lacks what it takes.
  */
-sv_status sv__nue_parts(sv__job *job, const uint32_t *destinations, uint32_t count,
+sv_status sv__nue_parts(sv__routing_job *job, const uint32_t *destinations, uint32_t count,
                         sv__nue_partition *how, uint8_t *layer, unsigned *layers);
 
 /* ---- nue_root.c ---- */

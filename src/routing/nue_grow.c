@@ -39,18 +39,18 @@ enum { PORT_WORDS = 4 /* bits for all ports of a switch */ };
 /* What a turn adds to the weight of a way: when thrifty, one that is not used yet is the last. */
 static uint64_t price_of(const sv__nue *x, size_t turn)
 {
-    return x->thrifty && !(x->cdg.lanes[turn] >> x->at & 1) ? PRICE : 0;
+    return x->thrifty && !(x->cdg.vls[turn] >> x->at & 1) ? PRICE : 0;
 }
 
 /* The best way on from a switch that has not been tried; SV_NONE: there is none. */
 static uint32_t best_way(const sv__nue *x, uint32_t s, uint32_t ring, const uint64_t *tried)
 {
     const sv_core *core = &x->core;
-    uint32_t best = SV_NONE, least_hops = SV_NONE;
-    uint64_t least = UINT64_MAX;
+    uint32_t best = SV_NONE, min_hops = SV_NONE;
+    uint64_t min = UINT64_MAX;
     for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
         uint32_t u = core->entries[e].from, hops = x->hops[u], c = core->back[e];
-        if (hops > ring || hops > least_hops || sv_bit(tried, e - core->first[s]))
+        if (hops > ring || hops > min_hops || sv_bit(tried, e - core->first[s]))
             continue;
         uint64_t key = x->path[u] + x->weight[c];
         if (u != x->home) {
@@ -58,11 +58,11 @@ static uint32_t best_way(const sv__nue *x, uint32_t s, uint32_t ring, const uint
                 continue;
             key += price_of(x, x->turns[u] + c);
         }
-        if (hops == least_hops && key >= least)
+        if (hops == min_hops && key >= min)
             continue;
         best = c;
-        least = key;
-        least_hops = hops;
+        min = key;
+        min_hops = hops;
     }
     return best;
 }

@@ -8,7 +8,7 @@
  *
  * clustered: all that is on a switch stays together: switches in the order of a breadth-first
  * search from one at the rim, cut into equally many destinations. Neighbours often share a layer
- * then; on a 7×7×7 torus with 8 lanes a third as many searches fail as with switches drawn by lot.
+ * then; on a 7×7×7 torus with 8 VLs a third as many searches fail as with switches drawn by lot.
  *
  * Invariant: no layer is empty. Cost: linear, and METIS' passes.
  */
@@ -18,8 +18,8 @@
 #include "base/rng.h"
 #include "routing/nue.h"
 
-static sv_status by_lot(sv__job *job, const uint32_t *destinations, uint32_t count, unsigned layers,
-                        uint8_t *layer)
+static sv_status by_lot(sv__routing_job *job, const uint32_t *destinations, uint32_t count,
+                        unsigned layers, uint8_t *layer)
 {
     uint32_t *list = SV_ARENA_NEW(job->arena, uint32_t, count);
     sv_rng rng;
@@ -49,7 +49,7 @@ static uint32_t flood(const sv_fabric *f, uint32_t from, uint32_t *list, uint32_
     return tail;
 }
 
-static sv_status by_switch(sv__job *job, const uint32_t *destinations, uint32_t count,
+static sv_status by_switch(sv__routing_job *job, const uint32_t *destinations, uint32_t count,
                            unsigned layers, uint8_t *layer)
 {
     const sv_fabric *f = job->fabric;
@@ -84,7 +84,7 @@ static sv_status by_switch(sv__job *job, const uint32_t *destinations, uint32_t 
 #ifdef SELVAGE_METIS
 
 /* Switches are vertices 0 … n - 1, other destinations follow, each joined to its switch. */
-static sv_status draw(sv__job *job, const sv_core *core, const uint32_t *destinations,
+static sv_status draw(sv__routing_job *job, const sv_core *core, const uint32_t *destinations,
                       uint32_t count, sv_metis_graph *g, idx_t *vertex)
 {
     const sv_fabric *f = job->fabric;
@@ -125,34 +125,34 @@ static sv_status draw(sv__job *job, const sv_core *core, const uint32_t *destina
 /* No layer stays empty: the largest gives one away. */
 static void fill(const uint32_t *destinations, uint32_t count, unsigned layers, uint8_t *layer)
 {
-    uint32_t load[SV_CDG_MOST_LANES] = {0};
+    uint32_t load[SV_CDG_MAX_VLS] = {0};
     for (uint32_t i = 0; i < count; i++)
         load[layer[destinations[i]]]++;
     for (unsigned l = 0; l < layers; l++) {
-        unsigned most = 0;
+        unsigned max = 0;
         for (unsigned k = 1; k < layers; k++)
-            most = load[k] > load[most] ? k : most;
+            max = load[k] > load[max] ? k : max;
         for (uint32_t i = 0; i < count && load[l] == 0; i++)
-            if (layer[destinations[i]] == most) {
+            if (layer[destinations[i]] == max) {
                 layer[destinations[i]] = (uint8_t)l;
-                load[most]--;
+                load[max]--;
                 load[l]++;
             }
     }
 }
 
-static sv_status by_metis(sv__job *job, const uint32_t *destinations, uint32_t count,
+static sv_status by_metis(sv__routing_job *job, const uint32_t *destinations, uint32_t count,
                           unsigned layers, uint8_t *layer)
 {
     sv_core core;
     sv_arena *arena = job->arena;
     SV_TRY(sv_core_init(&core, arena, job->fabric));
-    size_t most = (size_t)core.num_switches + count, edges = core.num_entries + 2 * (size_t)count;
-    sv_metis_graph g = {.first = SV_ARENA_NEW(arena, idx_t, most + 1),
+    size_t max = (size_t)core.num_switches + count, edges = core.num_entries + 2 * (size_t)count;
+    sv_metis_graph g = {.first = SV_ARENA_NEW(arena, idx_t, max + 1),
                         .peer = SV_ARENA_NEW(arena, idx_t, edges),
                         .edge_weight = SV_ARENA_NEW(arena, idx_t, edges),
-                        .vertex_weight = SV_ARENA_NEW(arena, idx_t, most),
-                        .part = SV_ARENA_NEW(arena, idx_t, most)};
+                        .vertex_weight = SV_ARENA_NEW(arena, idx_t, max),
+                        .part = SV_ARENA_NEW(arena, idx_t, max)};
     idx_t *vertex = SV_ARENA_NEW(arena, idx_t, count);
     if (g.first == NULL || g.peer == NULL || g.edge_weight == NULL || g.vertex_weight == NULL ||
         g.part == NULL || vertex == NULL)
@@ -168,7 +168,7 @@ static sv_status by_metis(sv__job *job, const uint32_t *destinations, uint32_t c
 
 #endif
 
-static sv_status divide(sv__job *job, const uint32_t *destinations, uint32_t count,
+static sv_status divide(sv__routing_job *job, const uint32_t *destinations, uint32_t count,
                         sv__nue_partition *how, unsigned layers, uint8_t *layer)
 {
     if (*how == SV__NUE_RANDOM)
@@ -181,16 +181,16 @@ static sv_status divide(sv__job *job, const uint32_t *destinations, uint32_t cou
     return by_switch(job, destinations, count, layers, layer);
 }
 
-sv_status sv__nue_parts(sv__job *job, const uint32_t *destinations, uint32_t count,
+sv_status sv__nue_parts(sv__routing_job *job, const uint32_t *destinations, uint32_t count,
                         sv__nue_partition *how, uint8_t *layer, unsigned *layers)
 {
-    unsigned most = job->vls < SV_CDG_MOST_LANES ? job->vls : SV_CDG_MOST_LANES;
-    uint8_t number[SV_CDG_MOST_LANES];
-    most = most < count ? most : count;
+    unsigned max = job->vls < SV_CDG_MAX_VLS ? job->vls : SV_CDG_MAX_VLS;
+    uint8_t number[SV_CDG_MAX_VLS];
+    max = max < count ? max : count;
     *layers = 0;
     memset(number, 0xff, sizeof number);
-    if (most > 1)
-        SV_TRY(divide(job, destinations, count, how, most, layer));
+    if (max > 1)
+        SV_TRY(divide(job, destinations, count, how, max, layer));
     for (uint32_t i = 0; i < count; i++) {
         uint8_t *l = &layer[destinations[i]];
         if (number[*l] == 0xff)

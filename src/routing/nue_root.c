@@ -281,9 +281,9 @@ sv_status sv__nue_open(sv__nue *x, const sv__nue_layer *layer)
     if (start == NULL || below == NULL || all == NULL)
         return SV_NO_MEMORY;
     SV_TRY(first_order(x, layer, start));
-    SV_TRY(x->omega ? sv_cdg_add_plain_lane(&x->cdg) : sv_cdg_add_lane(&x->cdg, start));
+    SV_TRY(x->omega ? sv_cdg_add_plain_vl(&x->cdg) : sv_cdg_add_vl(&x->cdg, start));
     count_below(x, layer, below, all);
-    x->at = x->cdg.num_lanes - 1;
+    x->at = x->cdg.num_vls - 1;
     for (uint32_t s = 0; s < n; s++) {
         for (uint32_t i = layer->first_child[s]; i < layer->first_child[s + 1]; i++)
             if (below[core->entries[layer->child[i]].from] > 0)

@@ -59,7 +59,7 @@ static bool add_numbered(sv__nue *x, uint32_t in, uint32_t out)
 bool sv__nue_add(sv__nue *x, uint32_t in, uint32_t out)
 {
     size_t turn = sv_cdg_turn(&x->cdg, in, out);
-    if (x->cdg.lanes[turn] >> x->at & 1)
+    if (x->cdg.vls[turn] >> x->at & 1)
         return true;
     if (sv__nue_blocked(x, turn))
         return false;

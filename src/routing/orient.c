@@ -24,7 +24,7 @@
 #include "fabric/derive.h"
 
 struct orient {
-    sv__job *job;
+    sv__routing_job *job;
     const sv_core *core;
     uint32_t *rank, *queue, *mark; /* [switches] */
     uint32_t *block;               /* [switches]: those that come first, in order */
@@ -98,7 +98,7 @@ static uint32_t choose_foot(struct orient *o, const uint32_t *members, uint32_t 
                             uint32_t *stamp)
 {
     enum { TRIES = 32 };
-    uint32_t lowest = 0, best = members[0], most = 0, tries = 0;
+    uint32_t lowest = 0, best = members[0], max = 0, tries = 0;
     for (uint32_t i = 0; i < count; i++)
         lowest = o->rank[members[i]] > lowest ? o->rank[members[i]] : lowest;
     for (uint32_t i = 0; i < count && tries < TRIES; i++) {
@@ -108,8 +108,8 @@ static uint32_t choose_foot(struct orient *o, const uint32_t *members, uint32_t 
         for (uint32_t k = 0; k < above; k++)
             summits += is_summit(o, o->queue[k]);
         tries++;
-        if (summits > most) {
-            most = summits;
+        if (summits > max) {
+            max = summits;
             best = members[i];
         }
     }
@@ -333,16 +333,16 @@ static sv_status path_lengths(struct orient *o, const uint32_t *place, uint64_t 
             }
         }
         for (uint32_t i = 0; i < live; i++) {
-            uint32_t s = by_place[i], least = hops[s];
-            bool down = least != SV_NONE;
+            uint32_t s = by_place[i], min = hops[s];
+            bool down = min != SV_NONE;
             for (uint32_t e = core->first[s]; !down && e < core->first[s + 1]; e++) {
                 uint32_t u = core->entries[e].from;
-                if (place[u] < i && hops[u] != SV_NONE && hops[u] + 1 < least)
-                    least = hops[u] + 1;
+                if (place[u] < i && hops[u] != SV_NONE && hops[u] + 1 < min)
+                    min = hops[u] + 1;
             }
-            hops[s] = least;
-            if (least != SV_NONE)
-                *sum += (uint64_t)least * core->terminals[s] * core->terminals[to];
+            hops[s] = min;
+            if (min != SV_NONE)
+                *sum += (uint64_t)min * core->terminals[s] * core->terminals[to];
         }
     }
     return SV_OK;
@@ -376,7 +376,7 @@ static sv_status guess(struct orient *o, uint32_t *place, uint32_t *found)
     return SV_OK;
 }
 
-static sv_status init(struct orient *o, sv__job *job, const sv_core *core)
+static sv_status init(struct orient *o, sv__routing_job *job, const sv_core *core)
 {
     uint32_t n = core->num_switches;
     *o = (struct orient){.job = job,
@@ -391,7 +391,8 @@ static sv_status init(struct orient *o, sv__job *job, const sv_core *core)
     return there ? SV_OK : SV_NO_MEMORY;
 }
 
-sv_status sv__orient_ranks(sv__job *job, const sv_core *core, const uint32_t *rank, uint32_t *place)
+sv_status sv__orient_ranks(sv__routing_job *job, const sv_core *core, const uint32_t *rank,
+                           uint32_t *place)
 {
     struct orient o;
     SV_TRY(init(&o, job, core));
@@ -399,8 +400,8 @@ sv_status sv__orient_ranks(sv__job *job, const sv_core *core, const uint32_t *ra
     return order_by_rank(&o, place);
 }
 
-sv_status sv__orient(sv__job *job, const sv_core *core, sv__ranking ranking, const sv_node *roots,
-                     size_t num_roots, uint32_t *place, uint32_t *found)
+sv_status sv__orient(sv__routing_job *job, const sv_core *core, sv__ranking ranking,
+                     const sv_node *roots, size_t num_roots, uint32_t *place, uint32_t *found)
 {
     uint32_t n = core->num_switches;
     struct orient o;
@@ -428,7 +429,8 @@ sv_status sv__orient(sv__job *job, const sv_core *core, sv__ranking ranking, con
 
 /* ---- ways ---- */
 
-sv_status sv__updn_init(sv__updn *u, sv__job *job, const sv_core *core, const uint32_t *place)
+sv_status sv__updn_init(sv__updn *u, sv__routing_job *job, const sv_core *core,
+                        const uint32_t *place)
 {
     uint32_t n = core->num_switches, length = 0;
     *u = (sv__updn){.core = core,
@@ -489,17 +491,17 @@ uint32_t sv__updn_search(const sv__updn *u, uint32_t home, uint32_t *order, uint
     uint32_t tail = search_down(u, home, order, hops, down, via);
     /* The rest in order, so that all that lies above has its distance already. */
     for (uint32_t i = 0; i < u->live; i++) {
-        uint32_t s = u->by_place[i], least = SV_NONE, best = SV_NONE;
+        uint32_t s = u->by_place[i], min = SV_NONE, best = SV_NONE;
         if (hops[s] != SV_NONE)
             continue;
         for (uint32_t k = u->first[s]; k < u->first[s + 1]; k++) {
             uint32_t up = hops[u->core->neighbour[u->ups[k]]];
-            best = up < least ? u->ups[k] : best;
-            least = up < least ? up : least;
+            best = up < min ? u->ups[k] : best;
+            min = up < min ? up : min;
         }
         if (best == SV_NONE)
             continue;
-        hops[s] = least + 1;
+        hops[s] = min + 1;
         order[tail++] = s;
         if (via != NULL)
             via[s] = u->core->back[best];

@@ -20,11 +20,11 @@ typedef enum sv__ranking {
  * place[switch] from 0 on. roots: NULL to find them: those of the top level if that makes shorter
  * paths than a single switch in the middle. found: gets the number of roots that ranks start from.
  */
-sv_status sv__orient(sv__job *job, const sv_core *core, sv__ranking ranking, const sv_node *roots,
-                     size_t num_roots, uint32_t *place, uint32_t *found);
+sv_status sv__orient(sv__routing_job *job, const sv_core *core, sv__ranking ranking,
+                     const sv_node *roots, size_t num_roots, uint32_t *place, uint32_t *found);
 
 /* The same from ranks that the caller knows: rank[switch] below the number of switches. */
-sv_status sv__orient_ranks(sv__job *job, const sv_core *core, const uint32_t *rank,
+sv_status sv__orient_ranks(sv__routing_job *job, const sv_core *core, const uint32_t *rank,
                            uint32_t *place);
 
 /* An order, laid out for searches. */
@@ -38,7 +38,8 @@ typedef struct sv__updn {
 } sv__updn;
 
 /* place: kept. From the job's arena. Time: O(channels). */
-sv_status sv__updn_init(sv__updn *u, sv__job *job, const sv_core *core, const uint32_t *place);
+sv_status sv__updn_init(sv__updn *u, sv__routing_job *job, const sv_core *core,
+                        const uint32_t *place);
 
 /*
  * Who reaches a home, up first and then down: all such switches into order, next hops before those
@@ -52,7 +53,7 @@ uint32_t sv__updn_search(const sv__updn *u, uint32_t home, uint32_t *order, uint
  * Routes everything up first and then down an order, among equals by the least weight, as sssp does
  * (updn.c). Time: O(channels) a destination.
  */
-sv_status sv__updn_along(sv__job *job, const uint32_t *place);
+sv_status sv__updn_along(sv__routing_job *job, const uint32_t *place);
 
 /* Whether a hop one step closer may be taken: who can go down all the way must, others go up. */
 static inline bool sv__updn_allows(const uint32_t *place, const bool *down, uint32_t from,

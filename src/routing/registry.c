@@ -1,5 +1,5 @@
 /*
- * registry.c: the table of engines, and what is done around each of them: options, lanes, LIDs.
+ * registry.c: the table of engines, and what is done around each of them: options, VLs, LIDs.
  */
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +51,7 @@ const char *sv__request_option(const sv_route_request *request, const char *name
     return value;
 }
 
-const char *sv__job_option(const sv__job *job, const char *name)
+const char *sv__job_option(const sv__routing_job *job, const char *name)
 {
     return sv__request_option(job->request, name);
 }
@@ -62,18 +62,18 @@ static bool takes(const char *values, const char *value)
     sv_scan scan = sv_scan_of(sv_span_of(values));
     for (bool more = true; more;) {
         sv_span word;
-        uint64_t least, most, number;
+        uint64_t min, max, number;
         more = sv_scan_until(&scan, '|', &word);
         word = more ? word : sv_scan_rest(&scan);
         sv_scan range = sv_scan_of(word);
-        bool ranged = sv_scan_number(&range, UINT32_MAX, &least) && sv_scan_char(&range, '-') &&
-                      sv_scan_number(&range, UINT32_MAX, &most);
+        bool ranged = sv_scan_number(&range, UINT32_MAX, &min) && sv_scan_char(&range, '-') &&
+                      sv_scan_number(&range, UINT32_MAX, &max);
         if (sv_span_is(word, "N")) {
-            least = 1;
-            most = UINT32_MAX;
+            min = 1;
+            max = UINT32_MAX;
             ranged = true;
         }
-        if (ranged ? sv_span_number(sv_span_of(value), most, &number) && number >= least
+        if (ranged ? sv_span_number(sv_span_of(value), max, &number) && number >= min
                    : sv_span_is(word, "FILE") || sv_span_is(word, value))
             return true;
     }
@@ -116,12 +116,12 @@ static sv_status check_request(sv_ctx *ctx, const sv__engine *engine,
                          about->name);
     if ((unsigned)request->sl_mode >= SV_SLS_COUNT)
         return sv_refuse(ctx, "there is no such mode of service levels");
-    if (request->sl_mode != SV_SLS_PAIR && about->traits & SV_ENGINE_LANES &&
+    if (request->sl_mode != SV_SLS_PAIR && about->traits & SV_ENGINE_VLS &&
         !(about->traits & (SV_ENGINE_SL_MODES | SV_ENGINE_ONE_SL)))
         return sv_refuse(ctx, "engine %s chooses service levels by source and destination only",
                          about->name);
-    if (request->lmc > 7 || request->vls > SV_MOST_LANES || request->sl_offset >= SV_HARDWARE_SLS)
-        return sv_refuse(ctx, "LMC is 0 to 7, lanes 1 to %d, the SL offset 0 to %d", SV_MOST_LANES,
+    if (request->lmc > 7 || request->vls > SV_MAX_VLS || request->sl_offset >= SV_HARDWARE_SLS)
+        return sv_refuse(ctx, "LMC is 0 to 7, VLs 1 to %d, the SL offset 0 to %d", SV_MAX_VLS,
                          SV_HARDWARE_SLS - 1);
     return engine->check != NULL ? engine->check(ctx, request) : SV_OK;
 }
@@ -133,29 +133,29 @@ sv_status sv_route_check(sv_ctx *ctx, const char *name, const sv_route_request *
     return request != NULL ? check_request(ctx, engine, request) : SV_OK;
 }
 
-unsigned sv_lanes_offered(const sv_fabric *f)
+unsigned sv_vls_offered(const sv_fabric *f)
 {
-    unsigned least = 0;
+    unsigned min = 0;
     for (uint32_t c = 0; c < f->num_channels; c++) {
         sv_channel channel = {c};
         if (!sv_channel_alive(f, channel) || !sv_joins_switches(f, channel))
             continue;
         unsigned vls = sv_link_of(f, channel)->vls;
-        if (vls > 0 && (least == 0 || vls < least))
-            least = vls;
+        if (vls > 0 && (min == 0 || vls < min))
+            min = vls;
     }
-    return least > 0 ? least : 8;
+    return min > 0 ? min : 8;
 }
 
-/* The same, but not more than there are SLs from the offset on where each lane takes one. */
-static unsigned lanes_to_use(const sv_fabric *f, const sv_engine_info *about,
-                             const sv_route_request *request)
+/* The same, but not more than there are SLs from the offset on where each VL takes one. */
+static unsigned vls_to_use(const sv_fabric *f, const sv_engine_info *about,
+                           const sv_route_request *request)
 {
-    unsigned offered = sv_lanes_offered(f), left = SV_HARDWARE_SLS - request->sl_offset;
+    unsigned offered = sv_vls_offered(f), left = SV_HARDWARE_SLS - request->sl_offset;
     return offered < left || about->traits & SV_ENGINE_BY_PORTS ? offered : left;
 }
 
-static sv_status count_components(sv__job *job)
+static sv_status count_components(sv__routing_job *job)
 {
     const sv_fabric *f = job->fabric;
     uint32_t nodes = sv_num_nodes(f);
@@ -170,7 +170,7 @@ static sv_status count_components(sv__job *job)
 }
 
 /* Moves all SLs up by the offset; tables treat them as before. */
-static sv_status offset_sls(sv__job *job)
+static sv_status offset_sls(sv__routing_job *job)
 {
     sv_routes *r = job->routes;
     unsigned offset = job->request->sl_offset;
@@ -180,10 +180,10 @@ static sv_status offset_sls(sv__job *job)
         return sv_fail(job->ctx, SV_INFEASIBLE,
                        "%u service levels from %u on: InfiniBand has no more than %d",
                        job->report->sls_used, offset, SV_HARDWARE_SLS);
-    for (uint32_t t = 0; t < r->num_lane_tables; t++) {
-        sv_lanes old = r->lane_tables[t];
+    for (uint32_t t = 0; t < r->num_vl_tables; t++) {
+        sv_sl2vl old = r->vl_tables[t];
         for (unsigned sl = offset; sl < SV_HARDWARE_SLS; sl++)
-            r->lane_tables[t].of_sl[sl] = old.of_sl[sl - offset];
+            r->vl_tables[t].of_sl[sl] = old.of_sl[sl - offset];
     }
     r->sl = (uint8_t)(r->sl + offset);
     size_t rows = sv__routes_sl_rows(r), length = sv__routes_sl_row_length(r);
@@ -197,7 +197,7 @@ static sv_status offset_sls(sv__job *job)
     return SV_OK;
 }
 
-static sv_status run(sv__job *job, const sv__engine *engine)
+static sv_status run(sv__routing_job *job, const sv__engine *engine)
 {
     uint64_t begin = sv_now_ns(job->ctx);
     SV_TRY(sv_routes_new(job->ctx, job->fabric, job->request->lmc, &job->routes));
@@ -224,13 +224,13 @@ sv_status sv_route(sv_ctx *ctx, const sv_fabric *fabric, const char *name,
     SV_TRY(find_engine(ctx, name, &engine));
     SV_TRY(check_request(ctx, engine, request));
     sv_arena_init(&arena, ctx);
-    sv__job job = {.ctx = ctx,
-                   .arena = &arena,
-                   .fabric = fabric,
-                   .request = request,
-                   .vls = request->vls > 0 ? request->vls
-                                           : lanes_to_use(fabric, &engine->about, request),
-                   .report = report};
+    sv__routing_job job = {.ctx = ctx,
+                           .arena = &arena,
+                           .fabric = fabric,
+                           .request = request,
+                           .vls = request->vls > 0 ? request->vls
+                                                   : vls_to_use(fabric, &engine->about, request),
+                           .report = report};
     sv_status status = count_components(&job);
     if (status == SV_OK)
         status = run(&job, engine);

@@ -36,7 +36,7 @@ struct guest {
 };
 
 struct maker {
-    sv__job *job;
+    sv__routing_job *job;
     sv__schedule *s;
     uint32_t batch;
     uint32_t *group;              /* [terminals]: what they are routed with */
@@ -331,7 +331,7 @@ const uint32_t *sv__schedule_sources(const sv__schedule *s, const sv_routes *rou
     return room;
 }
 
-sv_status sv__schedule_init(sv__schedule *schedule, sv__job *job, uint32_t batch)
+sv_status sv__schedule_init(sv__schedule *schedule, sv__routing_job *job, uint32_t batch)
 {
     *schedule = (sv__schedule){.map = job->request->jobs, .fabric = job->fabric};
     struct maker m = {.job = job, .s = schedule, .batch = batch};
@@ -344,7 +344,7 @@ sv_status sv__schedule_init(sv__schedule *schedule, sv__job *job, uint32_t batch
     return make_order(&m);
 }
 
-uint32_t *sv__destinations(sv__job *job, uint32_t batch, uint32_t *count)
+uint32_t *sv__destinations(sv__routing_job *job, uint32_t batch, uint32_t *count)
 {
     sv__schedule schedule;
     if (sv__schedule_init(&schedule, job, batch) != SV_OK)

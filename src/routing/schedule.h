@@ -31,7 +31,7 @@ struct sv__crowd {
  * forgotten. batch: as sv__batch says; if more than one, those of a batch are of switches far from
  * each other. From the job's arena. Time: linear, and sorting.
  */
-sv_status sv__schedule_init(sv__schedule *schedule, sv__job *job, uint32_t batch);
+sv_status sv__schedule_init(sv__schedule *schedule, sv__routing_job *job, uint32_t batch);
 
 /* Whether a new phase begins at this place of the order. */
 static inline bool sv__schedule_turns(const sv__schedule *schedule, uint32_t place)

@@ -56,7 +56,7 @@ static void clear_weights(sv__sssp *x)
         x->weight[e] = sv__lot(x->core.back[e], sv__lots(x->job, SV_NONE));
 }
 
-sv_status sv__sssp_init(sv__sssp *x, sv__job *job, void *engine, sv__search_fn *search,
+sv_status sv__sssp_init(sv__sssp *x, sv__routing_job *job, void *engine, sv__search_fn *search,
                         sv__allow_fn *allow)
 {
     *x = (sv__sssp){.job = job, .batch = sv__batch(job->fabric)};
@@ -81,15 +81,15 @@ static void choose(const sv__sssp *x, const sv__dag *dag, uint64_t *path, sv__ss
         uint32_t s = dag->order[i], first = core->first[s], best = 0;
         const uint32_t *neighbour = core->neighbour + first;
         const uint64_t *weight = x->weight + first;
-        uint64_t least = UINT64_MAX;
+        uint64_t min = UINT64_MAX;
         for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++) {
             uint32_t cable = dag->cables[k];
             uint64_t key = path[neighbour[cable]] + weight[cable];
             /* No branch: which of them is least cannot be foreseen. */
-            best = key < least ? cable : best;
-            least = key < least ? key : least;
+            best = key < min ? cable : best;
+            min = key < min ? key : min;
         }
-        path[s] = least & ~(uint64_t)SV__LOT;
+        path[s] = min & ~(uint64_t)SV__LOT;
         t->cable[s] = (uint8_t)best;
         t->row[s] = core->port[first + best];
     }
@@ -176,7 +176,7 @@ struct some {
     uint32_t end;
 };
 
-static sv_status route_some(sv_pool *pool, void *arg)
+static sv_status route_some(sv_threads *pool, void *arg)
 {
     const struct some *some = arg;
     sv__sssp *x = some->x;
@@ -186,8 +186,8 @@ static sv_status route_some(sv_pool *pool, void *arg)
             shown = x->done + 64;
         }
         SV_TRY(begin_batch(x));
-        SV_TRY(sv_pool_run(pool, NULL, x->batch, grow, x));
-        SV_TRY(sv_pool_run(pool, NULL, x->batch == 1 ? 1 : SLICES, weigh, x));
+        SV_TRY(sv_threads_run(pool, NULL, x->batch, grow, x));
+        SV_TRY(sv_threads_run(pool, NULL, x->batch == 1 ? 1 : SLICES, weigh, x));
     }
     return SV_OK;
 }
@@ -195,7 +195,7 @@ static sv_status route_some(sv_pool *pool, void *arg)
 sv_status sv__sssp_some(sv__sssp *x, uint32_t count)
 {
     struct some some = {x, x->count - x->done < count ? x->count : x->done + count};
-    return sv_pool_use(x->job->ctx, x->threads, route_some, &some);
+    return sv_threads_use(x->job->ctx, x->threads, route_some, &some);
 }
 
 sv_status sv__sssp_run(sv__sssp *x)
@@ -203,7 +203,7 @@ sv_status sv__sssp_run(sv__sssp *x)
     return sv__sssp_some(x, x->count);
 }
 
-static sv_status route(sv__job *job)
+static sv_status route(sv__routing_job *job)
 {
     sv__sssp x;
     SV_TRY(sv__sssp_init(&x, job, NULL, NULL, NULL));

@@ -22,7 +22,7 @@ typedef struct sv__sssp_tree {
 } sv__sssp_tree;
 
 typedef struct sv__sssp {
-    sv__job *job;
+    sv__routing_job *job;
     sv_core core;
     sv__dags dags;
     uint64_t *weight; /* [entries]: by cable: routes that leave by it, and its lot (sv__weigh) */
@@ -38,7 +38,7 @@ typedef struct sv__sssp {
 enum { SV__NO_CABLE = 255 };
 
 /* engine, search, allow: as for sv__dags_init; search NULL: all shortest paths. */
-sv_status sv__sssp_init(sv__sssp *x, sv__job *job, void *engine, sv__search_fn *search,
+sv_status sv__sssp_init(sv__sssp *x, sv__routing_job *job, void *engine, sv__search_fn *search,
                         sv__allow_fn *allow);
 
 /*

@@ -13,7 +13,7 @@
  * a destination are free to send anywhere: they choose by the loads of all routes, so that what is
  * not inside a job is balanced, too, without costing jobs anything.
  *
- * Used where all shortest paths fit one lane, as on trees; elsewhere weave has its own second round
+ * Used where all shortest paths fit one VL, as on trees; elsewhere weave has its own second round
  * (weave_again.c).
  *
  * Invariants: paths stay shortest; loads are always those of the rows; the busiest channel of what
@@ -41,14 +41,14 @@ struct again {
 
 static void find_unit(const struct again *a, struct loads *l)
 {
-    uint64_t sum = 0, most = 0;
+    uint64_t sum = 0, max = 0;
     uint32_t entries = a->x->core.num_entries;
     for (uint32_t e = 0; e < entries; e++) {
         sum += l->of[e];
-        most = l->of[e] > most ? l->of[e] : most;
+        max = l->of[e] > max ? l->of[e] : max;
     }
     l->unit = sum / entries + 1;
-    l->unit = l->unit < most / 8 ? most / 8 : l->unit;
+    l->unit = l->unit < max / 8 ? max / 8 : l->unit;
 }
 
 /*
@@ -57,9 +57,9 @@ static void find_unit(const struct again *a, struct loads *l)
  */
 static uint64_t price(const struct loads *l, uint64_t load)
 {
-    enum { UNIT = 8, MOST = (1 << 12) - 1, BEYOND = 1 << 16, SLOPE = 40 };
-    uint64_t share = (load << UNIT) / l->unit, beyond = share > MOST ? share - MOST : 0;
-    share = share > MOST ? MOST : share;
+    enum { UNIT = 8, MAX = (1 << 12) - 1, BEYOND = 1 << 16, SLOPE = 40 };
+    uint64_t share = (load << UNIT) / l->unit, beyond = share > MAX ? share - MAX : 0;
+    share = share > MAX ? MAX : share;
     beyond = beyond > BEYOND ? BEYOND : beyond;
     uint64_t fourth = share * share * share * share >> 2 * UNIT;
     return (fourth * fourth >> 2 * UNIT) + share + (beyond << SLOPE);
@@ -86,12 +86,12 @@ static void take_cheapest(const struct again *a, const struct loads *l, const sv
 {
     const sv_core *core = &a->x->core;
     uint32_t s = dag->order[i], first = core->first[s], best = 0, lot = 0;
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++) {
         uint32_t cable = dag->cables[k], drawn = sv__lot(core->back[first + cable], t->lots);
         uint64_t key = way_price(a, l, t, s, cable, routes);
-        if (key < least || (key == least && drawn < lot)) {
-            least = key;
+        if (key < min || (key == min && drawn < lot)) {
+            min = key;
             best = cable;
             lot = drawn;
         }
@@ -178,17 +178,17 @@ static sv_status route_again(struct again *a, uint32_t d, bool first)
 
 static uint64_t busiest(const struct again *a)
 {
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (uint32_t e = 0; e < a->x->core.num_entries; e++)
-        most = a->counted.of[e] > most ? a->counted.of[e] : most;
-    return most;
+        max = a->counted.of[e] > max ? a->counted.of[e] : max;
+    return max;
 }
 
 /* Rows of the phase are copied to kept, or back. */
 static sv_status copy_rows(const struct again *a, uint32_t begin, uint32_t end, uint8_t *kept,
                            bool back)
 {
-    sv__job *job = a->x->job;
+    sv__routing_job *job = a->x->job;
     size_t n = a->x->core.num_switches;
     for (uint32_t i = begin; i < end; i++, kept += n) {
         uint32_t d = a->x->order[i];
@@ -218,25 +218,25 @@ static sv_status balance_once(struct again *a, uint32_t begin, uint32_t end, boo
 /* Rounds of a phase; the one with the least busiest channel is kept. */
 static sv_status balance_phase(struct again *a, uint32_t begin, uint32_t end, unsigned rounds)
 {
-    enum { MOST_BYTES = 1 << 28 }; /* beyond, the last round stands */
+    enum { MAX_BYTES = 1 << 28 }; /* beyond, the last round stands */
     sv__sssp *x = a->x;
     size_t bytes = (size_t)(end - begin) * x->core.num_switches;
-    uint8_t *kept = bytes > MOST_BYTES ? NULL : sv_arena_raw(x->job->arena, bytes, 1);
-    if (kept == NULL && bytes <= MOST_BYTES)
+    uint8_t *kept = bytes > MAX_BYTES ? NULL : sv_arena_raw(x->job->arena, bytes, 1);
+    if (kept == NULL && bytes <= MAX_BYTES)
         return SV_NO_MEMORY;
     memset(a->counted.of, 0, x->core.num_entries * sizeof *a->counted.of);
     SV_TRY(balance_once(a, begin, end, true));
     find_unit(a, &a->counted);
     find_unit(a, &a->all);
-    uint64_t least = busiest(a), now = least;
+    uint64_t min = busiest(a), now = min;
     for (unsigned round = 1; round < rounds; round++) {
-        if (kept != NULL && now <= least)
+        if (kept != NULL && now <= min)
             SV_TRY(copy_rows(a, begin, end, kept, false));
-        least = now < least ? now : least;
+        min = now < min ? now : min;
         SV_TRY(balance_once(a, begin, end, false));
         now = busiest(a);
     }
-    return kept != NULL && now > least ? copy_rows(a, begin, end, kept, true) : SV_OK;
+    return kept != NULL && now > min ? copy_rows(a, begin, end, kept, true) : SV_OK;
 }
 
 sv_status sv__sssp_again(sv__sssp *x, unsigned rounds, unsigned job_rounds)

@@ -6,21 +6,21 @@
  * higher dimensions only, so packets can wait for each other in a circle only within one ring.
  * There a dateline lies between the last coordinate and the first. A bit of the SL for each
  * dimension says whether the path crosses its dateline; the switch's tables turn the bit of the
- * dimension that the packet goes on in into one of two lanes. What crosses is never longer than
- * half the ring, so neither lane has a circle. Rings of up to four need no bit: in three nothing
+ * dimension that the packet goes on in into one of two VLs. What crosses is never longer than
+ * half the ring, so neither VL has a circle. Rings of up to four need no bit: in three nothing
  * goes two steps, and in four ways can be chosen that close no circle (decision 19).
  *
  * SLs follow from coordinates alone: no failure changes them.
  *
- * A ring that lost a cable is a line: packets go the other way round, on any lane. What that does
+ * A ring that lost a cable is a line: packets go the other way round, on any VL. What that does
  * not help, missing switches and lines cut in two, is for torus_detour.c: detours with turns
- * against the order, on two more lanes.
+ * against the order, on two more VLs.
  *
  * Balance: halfway round an even ring both ways are as short. Which one is taken depends on the
  * destination's address and on where in the ring the packet is, so that both directions carry the
  * same. Parallel cables are dealt out among the addresses of a switch.
  *
- * Two levels of service: SLs from 8 on are the second level, on lanes of its own (4 … 7).
+ * Two levels of service: SLs from 8 on are the second level, on VLs of its own (4 … 7).
  *
  * Structure is found by structure/torus.c, without a configuration; with one (config=FILE, OpenSM's
  * torus-2QoS.conf) it is checked, and axes and datelines are what it says.
@@ -42,15 +42,15 @@ struct options {
 };
 
 struct engine {
-    sv__job *job;
+    sv__routing_job *job;
     struct options options;
     sv_bundles g;
     sv_tori tori;
     sv__grid *grids; /* one a piece */
-    unsigned width;  /* lanes for datelines: 1 or 2 */
+    unsigned width;  /* VLs for datelines: 1 or 2 */
     unsigned turned; /* of all pieces together */
-    unsigned lanes;  /* of one level */
-    unsigned second; /* the first lane of the second level */
+    unsigned vls;    /* of one level */
+    unsigned second; /* the first VL of the second level */
     bool parallel;   /* there are parallel cables */
     /* Of one switch as a home: rows for both variants, and scratch by point. */
     uint8_t *ports[2], *sls[2], *ways[2], *point_sls;
@@ -62,18 +62,18 @@ struct engine {
 static sv_status give_bits(const struct engine *e, sv__grid *x)
 {
     const sv_torus *t = x->t;
-    uint8_t most = e->options.levels == 2 ? 3 : 4, used = 0;
+    uint8_t max = e->options.levels == 2 ? 3 : 4, used = 0;
     for (uint32_t d = 0; d < t->dims; d++) {
         x->bit[d] = SV__NO_BIT;
         if (t->wraps[d] && t->size[d] > 4)
             x->bit[d] = t->dims <= 3 ? (uint8_t)d : used++;
         x->ties |= t->wraps[d] && t->size[d] % 2 == 0 && t->size[d] > 4;
     }
-    if (used > most)
+    if (used > max)
         return sv_fail(e->job->ctx, SV_INFEASIBLE,
                        "a torus of %u dimensions with rings of five or more needs 2^%u "
                        "service levels: there are no more than 2^%u (around switch '%s')",
-                       used, used, most, sv_node_name(e->job->fabric, (sv_node){t->at[0]}));
+                       used, used, max, sv_node_name(e->job->fabric, (sv_node){t->at[0]}));
     return SV_OK;
 }
 
@@ -158,7 +158,7 @@ static void deal_cables(const struct engine *e, const sv__grid *x, uint32_t targ
 static sv_status route_one(struct engine *e, const sv__grid *x, uint32_t d, uint32_t target,
                            uint32_t rank, uint32_t seat)
 {
-    sv__job *job = e->job;
+    sv__routing_job *job = e->job;
     sv_node home;
     uint8_t *row;
     unsigned variant = x->ties ? (seat ^ seat >> 1) & 1 : 0;
@@ -236,7 +236,7 @@ static sv_status route_home(struct engine *e, const sv__grid *x, uint32_t target
 
 static sv_status route_all(struct engine *e)
 {
-    sv__job *job = e->job;
+    sv__routing_job *job = e->job;
     const sv_fabric *f = job->fabric;
     uint32_t n = f->num_switches, points = 1;
     for (uint32_t i = 0; i < e->tori.count; i++)
@@ -262,26 +262,26 @@ static sv_status route_all(struct engine *e)
     return SV_OK;
 }
 
-/* ---- lanes ---- */
+/* ---- VLs ---- */
 
-/* The lane of each SL on a way in dimension d; turned: against the order. */
-static sv_lanes lanes_of(const struct engine *e, uint8_t bit, bool turned)
+/* The VL of each SL on a way in dimension d; turned: against the order. */
+static sv_sl2vl vls_of(const struct engine *e, uint8_t bit, bool turned)
 {
-    sv_lanes lanes = {{0}};
+    sv_sl2vl vls = {{0}};
     for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++) {
         unsigned level = e->options.levels == 2 ? sl / 8 % 2 : 0;
         unsigned crosses = bit == SV__NO_BIT ? 0 : sl >> bit & 1;
-        unsigned lane = !turned ? crosses : e->width + (e->turned == 3 ? crosses : 0);
-        lanes.of_sl[sl] = (uint8_t)(level * e->second + lane);
+        unsigned vl = !turned ? crosses : e->width + (e->turned == 3 ? crosses : 0);
+        vls.of_sl[sl] = (uint8_t)(level * e->second + vl);
     }
-    return lanes;
+    return vls;
 }
 
 /* The table of each port pair of a switch that leads out on some way. */
 static sv_status set_switch(struct engine *e, const sv__grid *x, uint32_t point,
                             const uint32_t (*tables)[2])
 {
-    sv__job *job = e->job;
+    sv__routing_job *job = e->job;
     const sv_fabric *f = job->fabric;
     sv_node s = {x->t->at[point]};
     size_t ports = f->switches[s.i].ports + 1u;
@@ -295,45 +295,45 @@ static sv_status set_switch(struct engine *e, const sv__grid *x, uint32_t point,
         for (uint32_t b = x->way[point][way], i = b == SV_NONE ? 0 : e->g.first_port[b];
              b != SV_NONE && i < e->g.first_port[b + 1]; i++) {
             unsigned out = e->g.ports[i];
-            SV_TRY(sv_routes_set_lanes(job->ctx, f, job->routes, s, 0, out, tables[way / 2][0]));
+            SV_TRY(sv_routes_set_sl2vl(job->ctx, f, job->routes, s, 0, out, tables[way / 2][0]));
             for (size_t in = 1; in < ports; in++) {
                 bool turned =
                     x->turned && way_in[in] != 255 && sv__grid_illegal(x, way_in[in], way);
                 uint32_t table = tables[way / 2][turned];
-                uint16_t *held = job->routes->lanes_by_ports[s.i];
+                uint16_t *held = job->routes->sl2vl_by_port[s.i];
                 if (held != NULL) /* ours alone since the call above, or all were the default */
                     held[in * ports + out] = (uint16_t)table;
                 else
                     SV_TRY(
-                        sv_routes_set_lanes(job->ctx, f, job->routes, s, (unsigned)in, out, table));
+                        sv_routes_set_sl2vl(job->ctx, f, job->routes, s, (unsigned)in, out, table));
             }
         }
     return SV_OK;
 }
 
-static sv_status set_lanes(struct engine *e)
+static sv_status set_vls(struct engine *e)
 {
-    sv__job *job = e->job;
+    sv__routing_job *job = e->job;
     sv_routes *r = job->routes;
     if (job->report->vls_needed == 1)
         return SV_OK;
-    if (e->options.levels == 2) { /* on the way into and out of hosts: one lane a level */
-        sv_lanes ends = {{0}};
+    if (e->options.levels == 2) { /* on the way into and out of hosts: one VL a level */
+        sv_sl2vl ends = {{0}};
         for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
             ends.of_sl[sl] = (uint8_t)(sl / 8 % 2);
-        uint32_t table = sv_routes_lane_table(job->ctx, r, &ends);
+        uint32_t table = sv_routes_sl2vl_table(job->ctx, r, &ends);
         if (table == SV_NONE)
             return SV_NO_MEMORY;
         for (uint32_t v = 0; v < sv_num_nodes(job->fabric); v++)
-            r->lanes_of[v] = (uint16_t)table;
+            r->vls_of[v] = (uint16_t)table;
     }
     for (uint32_t i = 0; i < e->tori.count; i++) {
         const sv__grid *x = &e->grids[i];
         uint32_t tables[SV_TORUS_DIMS][2];
         for (uint32_t d = 0; d < x->t->dims; d++)
             for (int turned = 0; turned < 2; turned++) {
-                sv_lanes lanes = lanes_of(e, x->bit[d], turned);
-                tables[d][turned] = sv_routes_lane_table(job->ctx, r, &lanes);
+                sv_sl2vl vls = vls_of(e, x->bit[d], turned);
+                tables[d][turned] = sv_routes_sl2vl_table(job->ctx, r, &vls);
                 if (tables[d][turned] == SV_NONE)
                     return SV_NO_MEMORY;
                 if (!x->turned)
@@ -346,10 +346,10 @@ static sv_status set_lanes(struct engine *e)
     return SV_OK;
 }
 
-/* How many lanes there have to be, and whether there are. */
-static sv_status count_lanes(struct engine *e)
+/* How many VLs there have to be, and whether there are. */
+static sv_status count_vls(struct engine *e)
 {
-    sv__job *job = e->job;
+    sv__routing_job *job = e->job;
     unsigned sls = 1;
     e->width = 1;
     for (uint32_t i = 0; i < e->tori.count; i++) {
@@ -360,17 +360,17 @@ static sv_status count_lanes(struct engine *e)
             if (x->bit[d] != SV__NO_BIT && 2u << x->bit[d] > sls)
                 sls = 2u << x->bit[d];
     }
-    e->lanes = e->width + (e->turned == 3 ? 2 : e->turned > 0);
-    unsigned needed = e->lanes * e->options.levels;
+    e->vls = e->width + (e->turned == 3 ? 2 : e->turned > 0);
+    unsigned needed = e->vls * e->options.levels;
     job->report->vls_needed = job->report->vls_used = needed;
     job->report->sls_used = e->options.levels == 2 ? SV_HARDWARE_SLS : sls;
     if (e->options.levels == 2) {
-        e->second = job->vls >= 2 * SV__TORUS_LANES ? SV__TORUS_LANES : e->lanes;
-        job->report->vls_used = e->second + e->lanes;
+        e->second = job->vls >= 2 * SV__TORUS_VLS ? SV__TORUS_VLS : e->vls;
+        job->report->vls_used = e->second + e->vls;
     }
     if (needed > job->vls)
-        return sv_fail(job->ctx, SV_INFEASIBLE, "this torus needs %u lanes%s%s: there are %u",
-                       needed, e->turned ? ", for detours around what is missing" : "",
+        return sv_fail(job->ctx, SV_INFEASIBLE, "this torus needs %u VLs%s%s: there are %u", needed,
+                       e->turned ? ", for detours around what is missing" : "",
                        e->options.levels == 2 ? ", for two levels of service" : "", job->vls);
     return SV_OK;
 }
@@ -388,7 +388,7 @@ static sv_status check(sv_ctx *ctx, const sv_route_request *request)
 
 static sv_status read_options(struct engine *e)
 {
-    sv__job *job = e->job;
+    sv__routing_job *job = e->job;
     const char *qos = sv__job_option(job, "qos"), *level = sv__job_option(job, "level");
     const char *config = sv__job_option(job, "config");
     e->options.levels = qos != NULL && qos[0] == '2' ? 2 : 1;
@@ -434,7 +434,7 @@ static void tell(struct engine *e)
         sv__fact(e->job, "pieces", e->tori.count);
 }
 
-static sv_status route(sv__job *job)
+static sv_status route(sv__routing_job *job)
 {
     struct engine e = {.job = job};
     SV_TRY(read_options(&e));
@@ -451,23 +451,23 @@ static sv_status route(sv__job *job)
         SV_TRY(grid_init(&e, &e.grids[i], &e.tori.pieces[i]));
     for (uint32_t b = 0; b < e.g.count; b++)
         e.parallel |= e.g.first_port[b + 1] - e.g.first_port[b] > 1;
-    SV_TRY(count_lanes(&e));
+    SV_TRY(count_vls(&e));
     if (e.width > 1)
         SV_TRY(sv_routes_set_sl_form(job->ctx, job->routes, SV_SL_BY_SWITCH));
     else
         job->routes->sl = (uint8_t)(e.options.level * 8);
-    SV_TRY(set_lanes(&e));
+    SV_TRY(set_vls(&e));
     return route_all(&e);
 }
 
 static const sv_engine_option options[] = {
     {"config", "FILE", "OpenSM's torus-2QoS.conf: checked; its seeds say where axes point"},
-    {"qos", "1|2", "levels of service: with 2, SLs 8 to 15 have lanes of their own"},
+    {"qos", "1|2", "levels of service: with 2, SLs 8 to 15 have VLs of their own"},
     {"level", "0|1", "with qos=2: which level the SLs of paths are of"},
     {NULL, NULL, NULL}};
 
 const sv__engine sv__engine_torus2qos = {
-    {"torus2qos", "meshes and tori: dimension order, datelines as lanes, detours around failures",
-     "thesis 3.3.7", SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_LANES, options},
+    {"torus2qos", "meshes and tori: dimension order, datelines as VLs, detours around failures",
+     "thesis 3.3.7", SV_ENGINE_DEADLOCK_FREE | SV_ENGINE_VLS, options},
     route,
     check};

@@ -15,7 +15,7 @@ enum {
     SV__WAY_HOME = 253,    /* here it is */
     SV__WAY_BLOCKED = 254, /* in the order of dimensions there is no way */
     SV__NO_BIT = 255,
-    SV__TORUS_LANES = 4 /* of one level: dateline crossed or not, turn in order or not */
+    SV__TORUS_VLS = 4 /* of one level: dateline crossed or not, turn in order or not */
 };
 
 /* A line of points that is not whole: a ring or line with a missing switch or cable. */
@@ -25,7 +25,7 @@ typedef struct sv__torus_line {
 
 /* A piece that is being routed. */
 typedef struct sv__grid {
-    sv__job *job;
+    sv__routing_job *job;
     const sv_bundles *g;
     const sv_torus *t;
     uint8_t order[SV_TORUS_DIMS]; /* dimensions as they are gone through */

@@ -2,14 +2,14 @@
  * torus_detour.c: ways around what is missing from a torus.
  *
  * Where the order of dimensions leads to a missing switch, or a line is cut in two, a packet has to
- * turn against the order somewhere. The hop after such a turn has lanes of its own (as in OpenSM's
+ * turn against the order somewhere. The hop after such a turn has VLs of its own (as in OpenSM's
  * torus-2QoS: the tables know by in and out port that it is one), and the packet then goes on as
  * all others do. That alone does not exclude deadlocks, so each detour is proven: there is a graph
  * of all dependencies that packets in order can have, whatever their SLs, and a detour is taken
  * only if its dependencies close no circle in it (cdg/cdg.h). Else the next best is tried.
  *
- * The dependencies in order: turns from a dimension to a later one, on all lanes; straight on
- * within a whole ring on the first lane, but for the dateline, and on the second as far as a path
+ * The dependencies in order: turns from a dimension to a later one, on all VLs; straight on
+ * within a whole ring on the first VL, but for the dateline, and on the second as far as a path
  * that crosses the dateline can reach; straight on along broken lines on both.
  *
  * Points that have no way to a destination in order are taken in by a search from those that have:
@@ -43,15 +43,11 @@ static const struct manner {
 } manners[] = {{12, 2}, {12, 2}, {40, 2}, {12, 1}, {12, 0}, {12, 2}, {2, 2}, {40, 1}, {40, 0}};
 
 /* All orders of up to four dimensions; of eight there are 40,320, and a refusal has to come. */
-enum {
-    NUM_MANNERS = sizeof manners / sizeof manners[0],
-    TRIES = 2 * NUM_MANNERS,
-    MOST_ORDERS = 24
-};
+enum { NUM_MANNERS = sizeof manners / sizeof manners[0], TRIES = 2 * NUM_MANNERS, MAX_ORDERS = 24 };
 
 struct detour {
     sv__grid *x;
-    sv_core core, wide; /* wide: each bundle once a lane */
+    sv_core core, wide; /* wide: each bundle once a VL */
     sv_cdg cdg;
     uint8_t *sls;      /* of the destination at hand, by point */
     uint8_t *ways;     /* to it */
@@ -69,24 +65,24 @@ struct detour {
     uint32_t stuck, target; /* who could not be helped */
 };
 
-/* The lane of a packet with an SL on a way, after another (255: none). */
-static unsigned lane_of(const sv__grid *x, unsigned sl, uint8_t in, uint8_t out)
+/* The VL of a packet with an SL on a way, after another (255: none). */
+static unsigned vl_of(const sv__grid *x, unsigned sl, uint8_t in, uint8_t out)
 {
     uint8_t bit = x->bit[out / 2];
-    unsigned lane = bit == SV__NO_BIT ? 0 : sl >> bit & 1;
-    return lane + (in != 255 && sv__grid_illegal(x, in, out) ? 2 : 0);
+    unsigned vl = bit == SV__NO_BIT ? 0 : sl >> bit & 1;
+    return vl + (in != 255 && sv__grid_illegal(x, in, out) ? 2 : 0);
 }
 
-/* The vertex of the graph for a way out of a point on a lane. */
-static uint32_t vertex(const struct detour *q, uint32_t point, uint8_t way, unsigned lane)
+/* The vertex of the graph for a way out of a point on a VL. */
+static uint32_t vertex(const struct detour *q, uint32_t point, uint8_t way, unsigned vl)
 {
-    return q->x->g->back[q->x->way[point][way]] * SV__TORUS_LANES + lane;
+    return q->x->g->back[q->x->way[point][way]] * SV__TORUS_VLS + vl;
 }
 
 /* ---- dependencies in order ---- */
 
-/* Whether packets in order may go straight on at a point, on a lane. */
-static bool goes_straight(const sv__grid *x, uint32_t point, uint8_t way, unsigned lane)
+/* Whether packets in order may go straight on at a point, on a VL. */
+static bool goes_straight(const sv__grid *x, uint32_t point, uint8_t way, unsigned vl)
 {
     uint32_t d = way / 2, n = x->t->size[d], c = sv__grid_coordinate(x, point, d);
     bool whole = x->t->wraps[d] && x->run[point][way] >= n;
@@ -97,7 +93,7 @@ static bool goes_straight(const sv__grid *x, uint32_t point, uint8_t way, unsign
     if (way % 2)
         c = n - 1 - c;
     /* From c - 1 over c to c + 1. */
-    if (lane == 0)
+    if (vl == 0)
         return c != 0 && c != n - 1;
     return c > (n + 1) / 2 || c + 1 < n / 2;
 }
@@ -131,9 +127,9 @@ static void start_order(struct detour *q)
             if (x->way[p][way] == SV_NONE)
                 continue;
             c = way % 2 ? n - 1 - c : c;
-            for (unsigned lane = 0; lane < SV__TORUS_LANES; lane++)
-                q->start[vertex(q, p, way, lane)] =
-                    x->place[d] * longest * 2 + (lane == 1 ? (c + n / 2) % n : c);
+            for (unsigned vl = 0; vl < SV__TORUS_VLS; vl++)
+                q->start[vertex(q, p, way, vl)] =
+                    x->place[d] * longest * 2 + (vl == 1 ? (c + n / 2) % n : c);
         }
 }
 
@@ -142,7 +138,7 @@ static sv_status start_graph(struct detour *q, bool *good)
     const sv__grid *x = q->x;
     sv_cdg_clear(&q->cdg);
     start_order(q);
-    SV_TRY(sv_cdg_add_lane(&q->cdg, q->start));
+    SV_TRY(sv_cdg_add_vl(&q->cdg, q->start));
     *good = true;
     for (uint32_t p = 0; p < x->t->points && *good; p++)
         for (uint8_t in = 0; in < 2 * x->t->dims; in++)
@@ -218,8 +214,8 @@ static bool add_path(struct detour *q, uint32_t point, uint8_t first)
     uint32_t held = SV_NONE;
     q->num_added = 0;
     for (uint8_t way = first; way != SV__WAY_HOME; way = q->ways[point]) {
-        uint32_t v = vertex(q, point, way, lane_of(x, sl, before, way));
-        if (held != SV_NONE && !(q->cdg.lanes[sv_cdg_turn(&q->cdg, held, v)] & 1)) {
+        uint32_t v = vertex(q, point, way, vl_of(x, sl, before, way));
+        if (held != SV_NONE && !(q->cdg.vls[sv_cdg_turn(&q->cdg, held, v)] & 1)) {
             if (!sv_cdg_add(&q->cdg, 0, held, v)) {
                 take_back(q);
                 return false;
@@ -233,15 +229,15 @@ static bool add_path(struct detour *q, uint32_t point, uint8_t first)
     return true;
 }
 
-/* The lanes that a path is on after turns against the order, as sv__grid.turned has them. */
+/* The VLs that a path is on after turns against the order, as sv__grid.turned has them. */
 static uint8_t turns_against(const struct detour *q, uint32_t point)
 {
     const sv__grid *x = q->x;
     unsigned sl = q->sls[point];
     uint8_t turned = 0;
     for (uint8_t before = 255, way = q->ways[point]; way != SV__WAY_HOME; way = q->ways[point]) {
-        unsigned lane = lane_of(x, sl, before, way);
-        turned |= (uint8_t)(1u << lane >> 2);
+        unsigned vl = vl_of(x, sl, before, way);
+        turned |= (uint8_t)(1u << vl >> 2);
         before = way;
         point = sv__grid_step(x, point, way);
     }
@@ -377,7 +373,7 @@ static sv_status init(struct detour *q, sv__grid *x)
     for (uint32_t p = 0; p < points; p++)
         q->targets[p] = p;
     SV_TRY(sv_bundles_core(x->g, arena, &q->core));
-    SV_TRY(sv_core_widen(&q->core, arena, SV__TORUS_LANES, &q->wide));
+    SV_TRY(sv_core_widen(&q->core, arena, SV__TORUS_VLS, &q->wide));
     q->start = SV_ARENA_NEW(arena, uint32_t, q->wide.num_entries);
     if (q->start == NULL)
         return SV_NO_MEMORY;
@@ -385,23 +381,23 @@ static sv_status init(struct detour *q, sv__grid *x)
 }
 
 /* How often it may be tried: a try takes time by the square of the points, and a user waits. */
-static uint32_t most_tries(const sv__grid *x)
+static uint32_t max_tries(const sv__grid *x)
 {
     const uint64_t pairs = 600 * 1000 * 1000;
-    uint64_t most = pairs / ((uint64_t)x->t->points * x->t->points + 1);
-    return most > TRIES * MOST_ORDERS ? TRIES * MOST_ORDERS
-           : most < NUM_MANNERS       ? NUM_MANNERS
-                                      : (uint32_t)most;
+    uint64_t max = pairs / ((uint64_t)x->t->points * x->t->points + 1);
+    return max > TRIES * MAX_ORDERS ? TRIES * MAX_ORDERS
+           : max < NUM_MANNERS      ? NUM_MANNERS
+                                    : (uint32_t)max;
 }
 
 sv_status sv__grid_detour(sv__grid *x)
 {
     struct detour q;
     bool good = false;
-    uint32_t stuck = SV_NONE, target = SV_NONE, orders = 0, tries = 0, most = most_tries(x);
+    uint32_t stuck = SV_NONE, target = SV_NONE, orders = 0, tries = 0, max = max_tries(x);
     SV_TRY(init(&q, x));
     do
-        for (uint32_t k = 0; k < TRIES && !good && tries < most; k++, tries++) {
+        for (uint32_t k = 0; k < TRIES && !good && tries < max; k++, tries++) {
             q.manner = manners[k % NUM_MANNERS];
             SV_TRY(attempt(&q, &good));
             if (stuck == SV_NONE) {
@@ -411,7 +407,7 @@ sv_status sv__grid_detour(sv__grid *x)
             if (!good)
                 look_first(&q);
         }
-    while (!good && ++orders < MOST_ORDERS && tries < most && next_order(x));
+    while (!good && ++orders < MAX_ORDERS && tries < max && next_order(x));
     if (good)
         return SV_OK;
     const sv_fabric *f = x->job->fabric;

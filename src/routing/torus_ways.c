@@ -187,10 +187,10 @@ static bool measure_line(sv__grid *x, uint32_t point, uint32_t d)
 static sv_status find_lines(sv__grid *x)
 {
     const sv_torus *t = x->t;
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t d = 0; d < t->dims; d++)
-        most += t->points / t->size[d];
-    x->broken = SV_ARENA_NEW(x->job->arena, sv__torus_line, most);
+        max += t->points / t->size[d];
+    x->broken = SV_ARENA_NEW(x->job->arena, sv__torus_line, max);
     if (x->broken == NULL)
         return SV_NO_MEMORY;
     for (uint32_t d = 0; d < t->dims; d++)

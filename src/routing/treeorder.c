@@ -19,7 +19,7 @@
 #include "routing/orient.h"
 
 struct chooser {
-    sv__job *job;
+    sv__routing_job *job;
     const sv_core *core;
     const sv_fat_tree *tree;
     sv__tree_order *order;
@@ -163,7 +163,7 @@ static sv_status joins(const struct chooser *x, const uint64_t *reached, bool *a
     return SV_OK;
 }
 
-sv_status sv__tree_order_find(sv__tree_order *order, sv__job *job, const sv_core *core,
+sv_status sv__tree_order_find(sv__tree_order *order, sv__routing_job *job, const sv_core *core,
                               const sv_fat_tree *tree)
 {
     uint32_t n = core->num_switches;
@@ -191,7 +191,7 @@ sv_status sv__tree_order_find(sv__tree_order *order, sv__job *job, const sv_core
     return SV_OK;
 }
 
-void sv__tree_tell(sv__job *job, const sv_fat_tree *t)
+void sv__tree_tell(sv__routing_job *job, const sv_fat_tree *t)
 {
     char sizes[100] = "", odd[60] = "";
     size_t used = 0;

@@ -16,14 +16,14 @@ typedef struct sv__tree_order {
 } sv__tree_order;
 
 /* Says in the report what tree was found. */
-void sv__tree_tell(sv__job *job, const sv_fat_tree *tree);
+void sv__tree_tell(sv__routing_job *job, const sv_fat_tree *tree);
 
 /*
  * With one summit (orient.h) unless that costs ways; then by levels alone, as long as these join
  * everybody but switches without hosts to each other. From the job's arena.
  * Time: O(channels × switches / 64).
  */
-sv_status sv__tree_order_find(sv__tree_order *order, sv__job *job, const sv_core *core,
+sv_status sv__tree_order_find(sv__tree_order *order, sv__routing_job *job, const sv_core *core,
                               const sv_fat_tree *tree);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * Switches are put in an order (orient.c); a hop to an earlier one goes up, to a later one down. No
  * packet goes up after it has gone down. So along any chain of dependencies channels first climb
- * and then descend, and none can come back to where it began: no deadlock, with one lane, on any
+ * and then descend, and none can come back to where it began: no deadlock, with one VL, on any
  * fabric.
  *
  * A switch has one entry a destination, for packets from above and below alike. So a switch from
@@ -38,7 +38,7 @@ static bool allow(void *engine, const bool *down, uint32_t from, uint32_t to)
     return sv__updn_allows(u->ways.place, down, from, to);
 }
 
-sv_status sv__updn_along(sv__job *job, const uint32_t *place)
+sv_status sv__updn_along(sv__routing_job *job, const uint32_t *place)
 {
     struct updn u = {0};
     SV_TRY(sv__sssp_init(&u.x, job, &u, search, allow));
@@ -46,7 +46,7 @@ sv_status sv__updn_along(sv__job *job, const uint32_t *place)
     return sv__sssp_run(&u.x);
 }
 
-static sv_status route(sv__job *job, sv__ranking ranking)
+static sv_status route(sv__routing_job *job, sv__ranking ranking)
 {
     sv_core core;
     uint32_t roots, *place = SV_ARENA_NEW(job->arena, uint32_t, job->fabric->num_switches);
@@ -61,12 +61,12 @@ static sv_status route(sv__job *job, sv__ranking ranking)
     return SV_OK;
 }
 
-static sv_status route_updn(sv__job *job)
+static sv_status route_updn(sv__routing_job *job)
 {
     return route(job, SV__RANK_ROOTS);
 }
 
-static sv_status route_dnup(sv__job *job)
+static sv_status route_dnup(sv__routing_job *job)
 {
     return route(job, SV__RANK_LEAVES);
 }

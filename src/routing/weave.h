@@ -1,7 +1,7 @@
 /*
- * weave.h: paths and lanes chosen together: what the files of engines dfsssp and weave share.
+ * weave.h: paths and VLs chosen together: what the files of engines dfsssp and weave share.
  *
- * A lane is a set of turns without a cycle (cdg.h). A switch's path to a home is open in the lanes
+ * A VL is a set of turns without a cycle (cdg.h). A switch's path to a home is open in the VLs
  * that have all its turns.
  */
 #ifndef SV_ROUTING_WEAVE_H
@@ -17,63 +17,63 @@ typedef struct sv__wtree {
     uint32_t *length;          /* [switches]: hops to the home; SV_NONE: no path */
     uint32_t *out;             /* [switches]: the entry it takes; SV_NONE at home */
     uint64_t *path;            /* [switches]: weight of its path, without lots */
-    sv_lane_mask *open;        /* [switches]: lanes that have all turns of its path */
+    sv_vl_mask *open;          /* [switches]: VLs that have all turns of its path */
     uint32_t *child, *sibling; /* [switches]: who sends through each (sv__wtree_children) */
 } sv__wtree;
 
 /*
- * Lanes by turn (weave_turns.c): lanes stand in pairs, and an SL is a pair. Bits of a pair stand
- * side by side, that of the lane on which packets set out first.
+ * VLs by turn (weave_turns.c): VLs stand in pairs, and an SL is a pair. Bits of a pair stand
+ * side by side, that of the VL on which packets set out first.
  */
 enum { SV__PAIR = 2 };
 
 typedef struct sv__turns {
-    sv_lane_mask *label; /* [turns]: the lane that packets take after it, a bit a pair; 0: open */
-    uint32_t *start;     /* [virtual channels]: the order to begin with */
-    sv_core core;        /* of the fabric with every cable twice */
-    sv_cdg cdg;          /* of that: what waits for each other, one lane a pair of lanes */
+    sv_vl_mask *label; /* [turns]: the VL that packets take after it, a bit a pair; 0: open */
+    uint32_t *start;   /* [virtual channels]: the order to begin with */
+    sv_core core;      /* of the fabric with every cable twice */
+    sv_cdg cdg;        /* of that: what waits for each other, one VL a pair of VLs */
 } sv__turns;
 
-/* The first lanes of all pairs. */
-#define SV__FIRST_LANES ((sv_lane_mask)0x5555555555555555u)
+/* The first VLs of all pairs. */
+#define SV__FIRST_VLS ((sv_vl_mask)0x5555555555555555u)
 
 typedef struct sv__weave {
-    sv__job *job;
+    sv__routing_job *job;
     const char *name; /* of the engine, for messages */
     const struct sv__mode *mode;
     void *own;           /* of the mode */
     bool spare_detours;  /* paths between switches without terminals may be longer in any case */
-    bool by_destination; /* a tree is in one lane */
-    bool room;           /* some lane is to have a spanning tree, for multicast packets */
+    bool by_destination; /* a tree is in one VL */
+    bool room;           /* some VL is to have a spanning tree, for multicast packets */
     bool tough;          /* shortest paths of least weight were not open for this home before */
-    sv_lane_mask play;   /* by_destination: the lane of the tree at hand */
-    bool detours;        /* paths may be longer than the shortest; lanes are those there are */
+    sv_vl_mask play;     /* by_destination: the VL of the tree at hand */
+    bool detours;        /* paths may be longer than the shortest; VLs are those there are */
     sv_core core;
     sv__dags dags;
     sv_cdg cdg;
     sv__wtree tree;
-    sv_lane_mask *closed; /* [turns]: lanes in which it closes a cycle, and always will */
-    sv_lane_mask *want;   /* [switches]: the lanes of which some must be open to it */
-    sv__turns *turns;     /* lanes by turn; NULL: a packet stays on its lane */
-    uint64_t *weight; /* [entries]: by cable: routes that leave by it, and its lot (sv__weigh) */
-    uint8_t *narrow;  /* [turns]: lanes that have it, if there are no more than 8; or NULL */
+    sv_vl_mask *closed; /* [turns]: VLs in which it closes a cycle, and always will */
+    sv_vl_mask *want;   /* [switches]: the VLs of which some must be open to it */
+    sv__turns *turns;   /* VLs by turn; NULL: a packet stays on its VL */
+    uint64_t *weight;   /* [entries]: by cable: routes that leave by it, and its lot (sv__weigh) */
+    uint8_t *narrow;    /* [turns]: VLs that have it, if there are no more than 8; or NULL */
     uint8_t *laid;  /* [home][switch]: the cable it takes in the tree laid first, or SV__NO_CABLE */
     bool *needed;   /* [switches]: whether its path to the home at hand must be open */
-    bool *spanning; /* [entries]: is in the spanning tree that some lane has; NULL: none */
-    const uint32_t *start[2]; /* orders that the first lanes begin with, or NULL (weave_start.c) */
-    const uint32_t *sources;  /* [switches]: terminals whose routes to the home at hand count */
-    uint64_t load[SV_MOST_LANES]; /* terminals' paths in each lane */
-    uint64_t unsafe, fallbacks;   /* paths open in no lane; homes left to the spanning tree */
-    uint64_t stranded;            /* paths that found no way, without a spanning tree to fall to */
+    bool *spanning; /* [entries]: is in the spanning tree that some VL has; NULL: none */
+    const uint32_t *start[2];   /* orders that the first VLs begin with, or NULL (weave_start.c) */
+    const uint32_t *sources;    /* [switches]: terminals whose routes to the home at hand count */
+    uint64_t load[SV_MAX_VLS];  /* terminals' paths in each VL */
+    uint64_t unsafe, fallbacks; /* paths open in no VL; homes left to the spanning tree */
+    uint64_t stranded;          /* paths that found no way, without a spanning tree to fall to */
     /* Scratch, [switches] each. */
     uint32_t *flow, *added, *stack, *pending, *spare, *counted;
-    sv_lane_mask *trial;
+    sv_vl_mask *trial;
     size_t *into; /* the first turn into what each has taken: the others follow as entries do */
 } sv__weave;
 
 /* ---- weave_tree.c ---- */
 
-sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool detours);
+sv_status sv__weave_init(sv__weave *w, sv__routing_job *job, const char *name, bool detours);
 
 /*
  * The same for a further thread: tree and scratch are its own, everything else is shared and must
@@ -86,22 +86,22 @@ sv_status sv__weave_copy(sv__weave *copy, const sv__weave *w);
 void sv__wtree_begin(sv__weave *w, uint32_t home);
 
 /*
- * The lanes that are open before a turn if those of a mask are behind it. With lanes by turn the
- * turn itself says which lane of a pair packets go to, whichever they come from.
+ * The VLs that are open before a turn if those of a mask are behind it. With VLs by turn the
+ * turn itself says which VL of a pair packets go to, whichever they come from.
  */
-static inline sv_lane_mask sv__weave_pass(const sv__weave *w, sv_lane_mask mask, size_t turn)
+static inline sv_vl_mask sv__weave_pass(const sv__weave *w, sv_vl_mask mask, size_t turn)
 {
     if (w->narrow != NULL)
         return mask & w->narrow[turn];
     if (w->turns == NULL)
-        return mask & w->cdg.lanes[turn];
-    sv_lane_mask to = mask & w->turns->label[turn];
-    sv_lane_mask pairs = (to | to >> 1) & SV__FIRST_LANES;
-    return w->cdg.lanes[turn] & (pairs | pairs << 1);
+        return mask & w->cdg.vls[turn];
+    sv_vl_mask to = mask & w->turns->label[turn];
+    sv_vl_mask pairs = (to | to >> 1) & SV__FIRST_VLS;
+    return w->cdg.vls[turn] & (pairs | pairs << 1);
 }
 
-/* The lanes in which a way is open: an entry that leads to a switch of the tree. */
-static inline sv_lane_mask sv__weave_lanes(const sv__weave *w, uint32_t entry)
+/* The VLs in which a way is open: an entry that leads to a switch of the tree. */
+static inline sv_vl_mask sv__weave_vls(const sv__weave *w, uint32_t entry)
 {
     uint32_t to = w->core.to[entry];
     return w->tree.out[to] == SV_NONE
@@ -109,10 +109,10 @@ static inline sv_lane_mask sv__weave_lanes(const sv__weave *w, uint32_t entry)
                : sv__weave_pass(w, w->tree.open[to], w->into[to] + entry - w->core.first[to]);
 }
 
-/* How many lanes there are, so far. */
-static inline unsigned sv__weave_num_lanes(const sv__weave *w)
+/* How many VLs there are, so far. */
+static inline unsigned sv__weave_num_vls(const sv__weave *w)
 {
-    return w->turns == NULL ? w->cdg.num_lanes : SV__PAIR * w->turns->cdg.num_lanes;
+    return w->turns == NULL ? w->cdg.num_vls : SV__PAIR * w->turns->cdg.num_vls;
 }
 
 /* What a way weighs, lot included. */
@@ -122,8 +122,8 @@ static inline uint64_t sv__weave_key(const sv__weave *w, uint32_t entry)
 }
 
 /* A switch of the tree takes a way; a new one is put into it. */
-void sv__wtree_take(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes);
-void sv__wtree_settle(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes);
+void sv__wtree_take(sv__weave *w, uint32_t s, uint32_t entry, sv_vl_mask vls);
+void sv__wtree_settle(sv__weave *w, uint32_t s, uint32_t entry, sv_vl_mask vls);
 
 /* Orders the tree by length again. */
 void sv__wtree_sort(sv__weave *w);
@@ -133,9 +133,9 @@ void sv__wtree_children(sv__weave *w);
 
 /*
  * Whether all that send through s (and must) stay open if it takes another entry, which is open in
- * lanes. keep: it does, and lengths and lanes of all behind follow.
+ * VLs. keep: it does, and lengths and VLs of all behind follow.
  */
-bool sv__wtree_move(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes, bool keep);
+bool sv__wtree_move(sv__weave *w, uint32_t s, uint32_t entry, sv_vl_mask vls, bool keep);
 
 /*
  * Betters the tree once: from the home outwards, each switch goes over to a shorter way, or one as
@@ -164,12 +164,12 @@ void sv__wtree_use_laid(sv__weave *w, uint32_t home);
 
 /* ---- weave_start.c ---- */
 
-/* Finds orders for the first two lanes, where that saves searching. */
+/* Finds orders for the first two VLs, where that saves searching. */
 sv_status sv__weave_find_starts(sv__weave *w);
 
 /* ---- weave_seed.c ---- */
 
-/* What the last lane begins with, so that there is always some tree. */
+/* What the last VL begins with, so that there is always some tree. */
 typedef enum sv__seed {
     SV__SEED_NONE,  /* nothing: there may be pairs without a path */
     SV__SEED_FIRST, /* a spanning tree, each switch behind the first port that leads to the root */
@@ -179,63 +179,63 @@ typedef enum sv__seed {
 } sv__seed;
 
 /* One way to lay trees. attempt: what orders are drawn by; 0 is as switches are numbered. */
-typedef struct sv__plan {
+typedef struct sv__weave_plan {
     sv__seed seed;
     unsigned attempt;
     bool detours;
-} sv__plan;
+} sv__weave_plan;
 
-/* Adds a turn to the last lane; it closes no cycle. */
+/* Adds a turn to the last VL; it closes no cycle. */
 void sv__weave_add_turn(sv__weave *w, uint32_t in, uint32_t out);
 
-/* Adds that lane. start: the order of entries to begin with, or NULL. */
-sv_status sv__weave_seed_lane(sv__weave *w, sv__plan plan, const uint32_t *start);
+/* Adds that VL. start: the order of entries to begin with, or NULL. */
+sv_status sv__weave_seed_vl(sv__weave *w, sv__weave_plan plan, const uint32_t *start);
 
 /* ---- weave_turns.c ---- */
 
-/* From now on lanes are by turn. */
+/* From now on VLs are by turn. */
 sv_status sv__turns_init(sv__weave *w);
 
-/* Begins again, with so many pairs of lanes, without turns. start: the order of entries at first.
+/* Begins again, with so many pairs of VLs, without turns. start: the order of entries at first.
  */
 sv_status sv__turns_clear(sv__weave *w, unsigned pairs, const uint32_t *start);
 
-/* Packets that have just set out may turn; they go to a lane unless it is settled to which. */
-bool sv__turns_join(sv__weave *w, unsigned lane, uint32_t in, uint32_t out);
+/* Packets that have just set out may turn; they go to a VL unless it is settled to which. */
+bool sv__turns_join(sv__weave *w, unsigned vl, uint32_t in, uint32_t out);
 
-/* The way that begins with an entry opens, by a turn that goes to a lane unless that is settled. */
-bool sv__turns_open(sv__weave *w, unsigned lane, uint32_t first);
+/* The way that begins with an entry opens, by a turn that goes to a VL unless that is settled. */
+bool sv__turns_open(sv__weave *w, unsigned vl, uint32_t first);
 
-/* A pair of lanes more, with as much as possible of the trees that are laid, in an order of homes.
+/* A pair of VLs more, with as much as possible of the trees that are laid, in an order of homes.
  */
 sv_status sv__turns_add_pair(sv__weave *w, const uint32_t *homes);
 
 /* All that agrees with the orders that virtual channels have come to. */
 void sv__turns_enrich(sv__weave *w);
 
-/* Lane tables by ports. *used: lanes that they send to. */
+/* VL tables by ports. *used: VLs that they send to. */
 sv_status sv__turns_finish(sv__weave *w, unsigned *used);
 
 /* ---- weave_lay.c ---- */
 
-/* Lanes that are there before the first tree is laid: vls of them, the last with a seed. */
-sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls, sv__plan plan);
+/* VLs that are there before the first tree is laid: vls of them, the last with a seed. */
+sv_status sv__weave_vls_begin(sv__weave *w, unsigned vls, sv__weave_plan plan);
 
-/* Lays a tree for every home, with the lanes that are there or as many as it takes. */
+/* Lays a tree for every home, with the VLs that are there or as many as it takes. */
 sv_status sv__weave_lay(sv__weave *w, const uint32_t *homes);
 
 /*
- * Adds a lane with a spanning tree, and lays homes along it to which some path, between switches
- * without terminals, is open in no lane.
+ * Adds a VL with a spanning tree, and lays homes along it to which some path, between switches
+ * without terminals, is open in no VL.
  */
 sv_status sv__weave_rescue(sv__weave *w);
 
-/* With SLs by destination: the lane in which the trees of a home are laid; else all lanes. */
-static inline sv_lane_mask sv__weave_home_lanes(const sv__weave *w, uint32_t home)
+/* With SLs by destination: the VL in which the trees of a home are laid; else all VLs. */
+static inline sv_vl_mask sv__weave_home_vls(const sv__weave *w, uint32_t home)
 {
-    unsigned lanes = sv__weave_num_lanes(w);
-    return w->by_destination ? (sv_lane_mask)1 << home % lanes
-                             : ~(sv_lane_mask)0 >> (SV_CDG_MOST_LANES - lanes);
+    unsigned vls = sv__weave_num_vls(w);
+    return w->by_destination ? (sv_vl_mask)1 << home % vls
+                             : ~(sv_vl_mask)0 >> (SV_CDG_MAX_VLS - vls);
 }
 
 /* Keeps the tree at hand as that laid for its home. */
@@ -243,30 +243,30 @@ void sv__wtree_keep(sv__weave *w);
 
 /*
  * Gives switches that have no path in the tree laid for a home one: with detours if need be, then
- * one that is open in no lane.
+ * one that is open in no VL.
  */
 sv_status sv__weave_lay_rest(sv__weave *w, uint32_t home);
 
 /* ---- weave_enrich.c ---- */
 
 /*
- * Lanes get all turns that agree with the order they have come to; further ones, up to vls, those
+ * VLs get all turns that agree with the order they have come to; further ones, up to vls, those
  * of up/down orders.
  */
 sv_status sv__weave_enrich(sv__weave *w, unsigned vls);
 
-/* Adds a lane with all turns that go up first, then down, in an order of the switches. */
+/* Adds a VL with all turns that go up first, then down, in an order of the switches. */
 sv_status sv__weave_add_order(sv__weave *w, const uint32_t *queue);
 
 /* ---- weave_plan.c ---- */
 
 /*
  * Lays shortest paths if they fit and nothing else is better, or if w->detours is false (then
- * INFEASIBLE if they do not fit). needed: lanes it takes; used: over which they are spread.
+ * INFEASIBLE if they do not fit). needed: VLs it takes; used: over which they are spread.
  */
 sv_status sv__weave_lay_shortest(sv__weave *w, unsigned *needed, unsigned *used);
 
-/* Lays trees with detours, by the best of several plans. used: lanes in all. */
+/* Lays trees with detours, by the best of several plans. used: VLs in all. */
 sv_status sv__weave_lay_best(sv__weave *w, unsigned used);
 
 /* ---- weave_spread.c ---- */
@@ -293,7 +293,7 @@ bool sv__weave_find_tree(sv__weave *w, const sv__dag *dag);
 /* From now on routes count that do for a destination. */
 void sv__weave_aim(sv__weave *w, const sv__schedule *schedule, uint32_t destination);
 
-/* Routes all destinations, phase by phase: rows, SLs, loads of lanes; then once more. */
+/* Routes all destinations, phase by phase: rows, SLs, loads of VLs; then once more. */
 sv_status sv__weave_spread(sv__weave *w);
 
 /* ---- weave_again.c ---- */
@@ -302,7 +302,7 @@ sv_status sv__weave_spread(sv__weave *w);
 enum { SV__SMALL = 512, SV__SMALL_TREE = 2048 };
 
 /* How often they are: as option rounds says, or twice on fabrics up to a size. */
-unsigned sv__weave_rounds(const sv__job *job, uint32_t small);
+unsigned sv__weave_rounds(const sv__routing_job *job, uint32_t small);
 
 /*
  * Routes the destinations of a phase again if fabric or option rounds want it. load, unsafe: as
@@ -317,8 +317,8 @@ sv_status sv__weave_again(sv__weave *w, const sv__schedule *schedule, uint32_t b
 typedef struct sv__pick {
     uint32_t destination;
     bool terminal;
-    uint8_t *sls;                 /* in the form of the mode; NULL if that is constant */
-    uint64_t load[SV_MOST_LANES]; /* of lanes: before, and with it */
+    uint8_t *sls;              /* in the form of the mode; NULL if that is constant */
+    uint64_t load[SV_MAX_VLS]; /* of VLs: before, and with it */
 } sv__pick;
 
 /* What service levels may depend on (sv_sl_mode). */
@@ -343,20 +343,20 @@ sv_status sv__weave_run_one(sv__weave *w);
 sv_status sv__weave_run_reversible(sv__weave *w);
 sv_status sv__weave_run_destination(sv__weave *w);
 
-/* Tables that are safe on one lane are spread over all, as the mode wants it. */
-sv_status sv__weave_share(sv__job *job, unsigned vls);
+/* Tables that are safe on one VL are spread over all, as the mode wants it. */
+sv_status sv__weave_share(sv__routing_job *job, unsigned vls);
 
 /* ---- orders.c ---- */
 
-/* Gives the tables the orders of the first lanes. */
-sv_status sv__weave_keep_orders(const sv__weave *w, unsigned lanes);
+/* Gives the tables the orders of the first VLs. */
+sv_status sv__weave_keep_orders(const sv__weave *w, unsigned vls);
 
 /* ---- weave.c ---- */
 
 /*
- * All of it, for an engine; report: lanes needed and used, fallbacks. Without detours INFEASIBLE,
- * with the number of lanes that it would take, if the job has fewer.
+ * All of it, for an engine; report: VLs needed and used, fallbacks. Without detours INFEASIBLE,
+ * with the number of VLs that it would take, if the job has fewer.
  */
-sv_status sv__weave_route(sv__job *job, const char *name, bool detours);
+sv_status sv__weave_route(sv__routing_job *job, const char *name, bool detours);
 
 #endif

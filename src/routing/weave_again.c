@@ -37,10 +37,10 @@ struct again {
 /* What a channel costs: the fourth power of its load, as a share of the mean. */
 static uint64_t price(const struct loads *l, uint32_t entry, uint32_t lots)
 {
-    enum { UNIT = 10, MOST = 1 << 16 };
+    enum { UNIT = 10, MAX = 1 << 16 };
     uint64_t share = (l->of[entry] << UNIT) / l->mean;
-    if (share > MOST)
-        share = MOST;
+    if (share > MAX)
+        share = MAX;
     uint64_t square = share * share >> UNIT;
     return (square * square >> UNIT) << SV__LOT_BITS | sv__lot(entry, lots);
 }
@@ -55,7 +55,7 @@ static void tree_of_row(sv__weave *w, const sv_core_ports *ports, uint32_t home,
         for (uint32_t e = core->first[t->order[i]]; e < core->first[t->order[i] + 1]; e++) {
             uint32_t s = core->entries[e].from;
             if (t->length[s] == SV_NONE && sv_core_entry(ports, s, row[s]) == e)
-                sv__wtree_settle(w, s, e, sv__weave_lanes(w, e));
+                sv__wtree_settle(w, s, e, sv__weave_vls(w, e));
         }
 }
 
@@ -75,7 +75,7 @@ static void find_again(sv__weave *w, const struct again *x, const sv__dag *dag, 
     if (sv__weave_grow(w, dag))
         return;
     tree_of_row(w, &x->ports, dag->order[0], row);
-    if (!all_open(w)) { /* it was in a lane that is no longer at hand */
+    if (!all_open(w)) { /* it was in a VL that is no longer at hand */
         sv__weave_find_tree(w, dag);
         return;
     }
@@ -168,7 +168,7 @@ static sv_status spread_again(sv__weave *w, struct again *x)
     return SV_OK;
 }
 
-unsigned sv__weave_rounds(const sv__job *job, uint32_t small)
+unsigned sv__weave_rounds(const sv__routing_job *job, uint32_t small)
 {
     const char *text = sv__job_option(job, "rounds");
     uint64_t rounds = job->fabric->num_switches <= small ? 2 : 1;
@@ -180,16 +180,16 @@ unsigned sv__weave_rounds(const sv__job *job, uint32_t small)
 /* Prices of loads that are known. few: of few channels: else all prices could be the same. */
 static void begin_prices(const sv__weave *w, struct loads *l, bool few)
 {
-    uint64_t most = 0;
+    uint64_t max = 0;
     uint32_t entries = w->core.num_entries;
     l->mean = 0;
     for (uint32_t e = 0; e < entries; e++) {
         l->mean += l->of[e];
-        most = l->of[e] > most ? l->of[e] : most;
+        max = l->of[e] > max ? l->of[e] : max;
     }
     l->mean = l->mean / entries + 1;
-    if (few && l->mean < most / 16)
-        l->mean = most / 16;
+    if (few && l->mean < max / 16)
+        l->mean = max / 16;
     for (uint32_t e = 0; e < entries; e++)
         l->prices[w->core.back[e]] = price(l, e, sv__lots(w->job, SV_NONE));
 }

@@ -1,9 +1,9 @@
 /*
- * weave_enrich.c: lanes get all turns that they can have: those that agree with the order of
- * channels that a lane has come to, and in lanes that are idle those of an up/down order.
+ * weave_enrich.c: VLs get all turns that they can have: those that agree with the order of
+ * channels that a VL has come to, and in VLs that are idle those of an up/down order.
  *
- * Invariant: every lane stays acyclic; no turn is taken out.
- * Cost: O(turns) a lane, no search.
+ * Invariant: every VL stays acyclic; no turn is taken out.
+ * Cost: O(turns) a VL, no search.
  */
 #include "routing/weave.h"
 
@@ -36,7 +36,7 @@ sv_status sv__weave_add_order(sv__weave *w, const uint32_t *queue)
         start[e] = to < from ? n - 1 - to : n + to;
     }
     if (w->turns == NULL)
-        SV_TRY(sv_cdg_add_lane(&w->cdg, start));
+        SV_TRY(sv_cdg_add_vl(&w->cdg, start));
     for (uint32_t in = 0; in < core->num_entries; in++) {
         uint32_t s = core->to[in], from = core->entries[in].from;
         bool came_down = place[s] > place[from];
@@ -49,13 +49,13 @@ sv_status sv__weave_add_order(sv__weave *w, const uint32_t *queue)
     return SV_OK;
 }
 
-/* Idle lanes get orders, from roots far from each other. */
+/* Idle VLs get orders, from roots far from each other. */
 static sv_status add_orders(sv__weave *w, unsigned vls)
 {
     uint32_t n = w->core.num_switches, root = 0;
     uint32_t *hops = w->flow, *queue = w->stack, *nearest = w->spare;
     memset(nearest, 0xff, n * sizeof *nearest);
-    while (w->cdg.num_lanes < vls) {
+    while (w->cdg.num_vls < vls) {
         rank(&w->core, root, hops, queue);
         SV_TRY(sv__weave_add_order(w, queue));
         uint32_t farthest = 0;
@@ -78,8 +78,8 @@ sv_status sv__weave_enrich(sv__weave *w, unsigned vls)
         sv__turns_enrich(w);
         return SV_OK;
     }
-    for (unsigned l = 0; l < w->cdg.num_lanes; l++) {
-        const uint32_t *place = w->cdg.lane[l].place;
+    for (unsigned l = 0; l < w->cdg.num_vls; l++) {
+        const uint32_t *place = w->cdg.vl[l].place;
         for (uint32_t in = 0; in < core->num_entries; in++) {
             uint32_t s = core->to[in];
             for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++)

@@ -1,50 +1,50 @@
 /*
- * weave_lay.c: one tree for each switch as a home, thriftily: which lanes there must be, and which
+ * weave_lay.c: one tree for each switch as a home, thriftily: which VLs there must be, and which
  * turns they must have.
  *
  * Switches come in the order of their distance. Each takes, of the ways one step closer, the one
- * that is open in the most lanes; where none is open, turns are added, to the first lane that stays
- * acyclic. Where no lane takes them:
+ * that is open in the most VLs; where none is open, turns are added, to the first VL that stays
+ * acyclic. Where no VL takes them:
  *
- * - without detours (dfsssp) a lane is added: all paths are shortest, and the lanes are what it
+ * - without detours (dfsssp) a VL is added: all paths are shortest, and the VLs are what it
  * takes;
- * - with detours (weave) lanes are what there is, and the switch waits until all others have their
+ * - with detours (weave) VLs are what there is, and the switch waits until all others have their
  *   paths. Then it takes the shortest way that is open, or can be opened, or that opens when a
  *   neighbour goes over to another way. What is left then has the home routed along a spanning
- *   tree, whose turns the last lane has had from the beginning; mending makes that a tree of
+ *   tree, whose turns the last VL has had from the beginning; mending makes that a tree of
  * another kind later on.
  *
  * A path must be open if packets on it count, or go through it (docs/decisions/0008); the others
  * are laid after all that must. For weave those that fit nowhere have their home, a switch without
- * terminals, routed along a spanning tree, if need be that of a lane more; for dfsssp they are
- * counted: they never cost a lane.
+ * terminals, routed along a spanning tree, if need be that of a VL more; for dfsssp they are
+ * counted: they never cost a VL.
  *
  * Invariant: turns are never taken out again, so a tree that was laid stays possible.
- * Cost: additions to graphs; a turn that a lane refuses is not asked again.
+ * Cost: additions to graphs; a turn that a VL refuses is not asked again.
  */
 #include <string.h>
 
 #include "routing/weave.h"
 
 /*
- * Adds all turns from an entry on to a lane, or none. What a lane refuses without turns that are
+ * Adds all turns from an entry on to a VL, or none. What a VL refuses without turns that are
  * taken back it refuses for good.
  */
-static bool add_path(sv__weave *w, unsigned lane, uint32_t first)
+static bool add_path(sv__weave *w, unsigned vl, uint32_t first)
 {
     if (w->turns != NULL)
-        return sv__turns_open(w, lane, first);
+        return sv__turns_open(w, vl, first);
     const uint32_t *to = w->core.to, *out = w->tree.out;
-    sv_lane_mask bit = (sv_lane_mask)1 << lane;
+    sv_vl_mask bit = (sv_vl_mask)1 << vl;
     uint32_t count = 0;
     for (uint32_t in = first; out[to[in]] != SV_NONE; in = out[to[in]]) {
         size_t turn = sv_cdg_turn(&w->cdg, in, out[to[in]]);
-        if (w->cdg.lanes[turn] & bit)
+        if (w->cdg.vls[turn] & bit)
             continue;
-        if (w->closed[turn] & bit || !sv_cdg_add(&w->cdg, lane, in, out[to[in]])) {
+        if (w->closed[turn] & bit || !sv_cdg_add(&w->cdg, vl, in, out[to[in]])) {
             w->closed[turn] |= count == 0 ? bit : 0;
             while (count-- > 0)
-                sv_cdg_remove(&w->cdg, lane, w->added[count], out[to[w->added[count]]]);
+                sv_cdg_remove(&w->cdg, vl, w->added[count], out[to[w->added[count]]]);
             return false;
         }
         w->added[count++] = in;
@@ -52,84 +52,83 @@ static bool add_path(sv__weave *w, unsigned lane, uint32_t first)
     return true;
 }
 
-/* A switch takes the way that is open in the most lanes, to somebody of a length. */
+/* A switch takes the way that is open in the most VLs, to somebody of a length. */
 static bool settle_open(sv__weave *w, uint32_t s, uint32_t length)
 {
     const sv_core *core = &w->core;
     uint32_t best = SV_NONE;
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++) {
         if (w->tree.length[core->entries[k].from] != length)
             continue;
-        sv_lane_mask lanes = sv__weave_lanes(w, core->back[k]);
-        bool open = (lanes & w->want[s]) != 0;
-        uint64_t closed = (uint64_t)(SV_CDG_MOST_LANES - __builtin_popcountll(lanes));
+        sv_vl_mask vls = sv__weave_vls(w, core->back[k]);
+        bool open = (vls & w->want[s]) != 0;
+        uint64_t closed = (uint64_t)(SV_CDG_MAX_VLS - __builtin_popcountll(vls));
         uint64_t key = closed << 56 | sv__weave_key(w, core->back[k]);
-        if (open && key < least) {
-            least = key;
+        if (open && key < min) {
+            min = key;
             best = core->back[k];
         }
     }
     if (best != SV_NONE)
-        sv__wtree_settle(w, s, best, sv__weave_lanes(w, best));
+        sv__wtree_settle(w, s, best, sv__weave_vls(w, best));
     return best != SV_NONE;
 }
 
-/* Whether all turns from an entry on are in a lane or agree with its order. */
-static bool agrees(const sv__weave *w, unsigned lane, uint32_t first)
+/* Whether all turns from an entry on are in a VL or agree with its order. */
+static bool agrees(const sv__weave *w, unsigned vl, uint32_t first)
 {
-    const uint32_t *to = w->core.to, *out = w->tree.out, *place = w->cdg.lane[lane].place;
+    const uint32_t *to = w->core.to, *out = w->tree.out, *place = w->cdg.vl[vl].place;
     for (uint32_t in = first; out[to[in]] != SV_NONE; in = out[to[in]])
-        if (!(w->cdg.lanes[sv_cdg_turn(&w->cdg, in, out[to[in]])] >> lane & 1) &&
+        if (!(w->cdg.vls[sv_cdg_turn(&w->cdg, in, out[to[in]])] >> vl & 1) &&
             place[in] >= place[out[to[in]]])
             return false;
     return true;
 }
 
-/* It takes the first way to somebody of a length that agrees with a lane's order. */
+/* It takes the first way to somebody of a length that agrees with a VL's order. */
 static bool settle_agreeing(sv__weave *w, uint32_t s, uint32_t length)
 {
     const sv_core *core = &w->core;
-    for (unsigned l = 0; l < w->cdg.num_lanes; l++)
+    for (unsigned l = 0; l < w->cdg.num_vls; l++)
         for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++)
             if (w->tree.length[core->neighbour[k]] == length && agrees(w, l, core->back[k])) {
                 add_path(w, l, core->back[k]);
-                sv__wtree_settle(w, s, core->back[k], (sv_lane_mask)1 << l);
+                sv__wtree_settle(w, s, core->back[k], (sv_vl_mask)1 << l);
                 return true;
             }
     return false;
 }
 
-/* It takes the first way to somebody of a length that a lane takes. */
+/* It takes the first way to somebody of a length that a VL takes. */
 static bool settle_added(sv__weave *w, uint32_t s, uint32_t length)
 {
     const sv_core *core = &w->core;
     if (w->start[0] != NULL && settle_agreeing(w, s, length))
         return true;
-    for (unsigned l = 0; l < sv__weave_num_lanes(w); l++)
+    for (unsigned l = 0; l < sv__weave_num_vls(w); l++)
         for (uint32_t k = core->first[s];
              w->tree.open[w->tree.home] >> l & 1 && k < core->first[s + 1]; k++)
             if (w->tree.length[core->entries[k].from] == length && add_path(w, l, core->back[k])) {
-                sv__wtree_settle(w, s, core->back[k], sv__weave_lanes(w, core->back[k]));
+                sv__wtree_settle(w, s, core->back[k], sv__weave_vls(w, core->back[k]));
                 return true;
             }
     return false;
 }
 
-/* A lane more, for the first way to somebody of a length. */
-static sv_status settle_in_new_lane(sv__weave *w, uint32_t s, uint32_t length)
+/* A VL more, for the first way to somebody of a length. */
+static sv_status settle_in_new_vl(sv__weave *w, uint32_t s, uint32_t length)
 {
     const sv_core *core = &w->core;
-    sv_status status = sv_cdg_add_lane(&w->cdg, NULL);
+    sv_status status = sv_cdg_add_vl(&w->cdg, NULL);
     if (status == SV_INFEASIBLE)
-        return sv_fail(w->job->ctx, status, "%s needs more than %d lanes", w->name,
-                       SV_CDG_MOST_LANES);
+        return sv_fail(w->job->ctx, status, "%s needs more than %d VLs", w->name, SV_CDG_MAX_VLS);
     SV_TRY(status);
-    w->tree.open[w->tree.home] |= (sv_lane_mask)1 << (w->cdg.num_lanes - 1);
+    w->tree.open[w->tree.home] |= (sv_vl_mask)1 << (w->cdg.num_vls - 1);
     for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++)
         if (w->tree.length[core->entries[k].from] == length) {
-            add_path(w, w->cdg.num_lanes - 1, core->back[k]); /* alone there: it fits */
-            sv__wtree_settle(w, s, core->back[k], (sv_lane_mask)1 << (w->cdg.num_lanes - 1));
+            add_path(w, w->cdg.num_vls - 1, core->back[k]); /* alone there: it fits */
+            sv__wtree_settle(w, s, core->back[k], (sv_vl_mask)1 << (w->cdg.num_vls - 1));
             return SV_OK;
         }
     return SV_OK;
@@ -162,7 +161,7 @@ static sv_status lay_shortest(sv__weave *w, const sv__dag *dag, uint32_t *waitin
             (settle_open(w, s, length) || (w->needed[s] && settle_added(w, s, length))))
             continue;
         if (w->needed[s] && !w->detours)
-            SV_TRY(settle_in_new_lane(w, s, length));
+            SV_TRY(settle_in_new_vl(w, s, length));
         else
             w->pending[(*waiting)++] = s;
     }
@@ -204,9 +203,9 @@ static bool backtrack(sv__weave *w, uint32_t s)
             uint32_t length = t->length[core->entries[j].from], out = core->back[j];
             if (length > t->length[u] || length >= shortest || out == t->out[u])
                 continue;
-            sv_lane_mask lanes = sv__weave_lanes(w, out);
-            if ((sv__weave_pass(w, lanes, sv_cdg_turn(&w->cdg, in, out)) & w->want[s]) != 0 &&
-                sv__wtree_move(w, u, out, lanes, false)) {
+            sv_vl_mask vls = sv__weave_vls(w, out);
+            if ((sv__weave_pass(w, vls, sv_cdg_turn(&w->cdg, in, out)) & w->want[s]) != 0 &&
+                sv__wtree_move(w, u, out, vls, false)) {
                 best_in = in;
                 best_out = out;
                 shortest = length;
@@ -215,8 +214,8 @@ static bool backtrack(sv__weave *w, uint32_t s)
     }
     if (best_in == SV_NONE)
         return false;
-    sv__wtree_move(w, core->to[best_in], best_out, sv__weave_lanes(w, best_out), true);
-    sv__wtree_settle(w, s, best_in, sv__weave_lanes(w, best_in));
+    sv__wtree_move(w, core->to[best_in], best_out, sv__weave_vls(w, best_out), true);
+    sv__wtree_settle(w, s, best_in, sv__weave_vls(w, best_in));
     sv__wtree_sort(w);
     sv__wtree_children(w);
     return true;
@@ -249,7 +248,7 @@ static void use_spanning(sv__weave *w, uint32_t home)
         uint32_t u = w->tree.order[i];
         for (uint32_t e = core->first[u]; e < core->first[u + 1]; e++)
             if (w->spanning[e] && w->tree.length[core->entries[e].from] == SV_NONE)
-                sv__wtree_settle(w, core->entries[e].from, e, sv__weave_lanes(w, e));
+                sv__wtree_settle(w, core->entries[e].from, e, sv__weave_vls(w, e));
     }
 }
 
@@ -279,7 +278,7 @@ static sv_status lay_one(sv__weave *w, uint32_t home)
     uint32_t waiting;
     if (dag == NULL)
         return SV_NO_MEMORY;
-    w->play = sv__weave_home_lanes(w, home);
+    w->play = sv__weave_home_vls(w, home);
     sv__wtree_begin(w, home);
     find_needed(w, dag);
     SV_TRY(lay_shortest(w, dag, &waiting));
@@ -303,7 +302,7 @@ sv_status sv__weave_lay_rest(sv__weave *w, uint32_t home)
     uint32_t waiting = 0;
     if (dag == NULL)
         return SV_NO_MEMORY;
-    w->play = sv__weave_home_lanes(w, home);
+    w->play = sv__weave_home_vls(w, home);
     sv__wtree_use_laid(w, home);
     if (w->tree.count == dag->count)
         return SV_OK;
@@ -335,7 +334,7 @@ sv_status sv__weave_lay_rest(sv__weave *w, uint32_t home)
 
 sv_status sv__weave_rescue(sv__weave *w)
 {
-    SV_TRY(sv__weave_seed_lane(w, (sv__plan){SV__SEED_FIRST, 0, true}, NULL));
+    SV_TRY(sv__weave_seed_vl(w, (sv__weave_plan){SV__SEED_FIRST, 0, true}, NULL));
     for (uint32_t home = 0; home < w->core.num_switches; home++) {
         if (!sv_node_alive(w->job->fabric, (sv_node){home}))
             continue;
@@ -358,22 +357,22 @@ sv_status sv__weave_lay(sv__weave *w, const uint32_t *homes)
     for (uint32_t i = 0; i < 2 * n; i++) {
         uint32_t home = homes[i % n];
         if (i % 16 == 0)
-            SV_TRY(sv_progress(w->job->ctx, "lanes", i, 2 * (uint64_t)n));
+            SV_TRY(sv_progress(w->job->ctx, "vls", i, 2 * (uint64_t)n));
         if (sv_node_alive(w->job->fabric, (sv_node){home}))
             SV_TRY(i < n ? lay_one(w, home) : sv__weave_lay_rest(w, home));
     }
     return SV_OK;
 }
 
-/* The order that a lane begins with, or NULL. */
-static const uint32_t *first_order(const sv__weave *w, unsigned lane, const uint32_t *start)
+/* The order that a VL begins with, or NULL. */
+static const uint32_t *first_order(const sv__weave *w, unsigned vl, const uint32_t *start)
 {
-    if (lane < 2 && w->start[lane] != NULL)
-        return w->start[lane];
-    return lane == 0 ? start : NULL;
+    if (vl < 2 && w->start[vl] != NULL)
+        return w->start[vl];
+    return vl == 0 ? start : NULL;
 }
 
-sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls, sv__plan plan)
+sv_status sv__weave_vls_begin(sv__weave *w, unsigned vls, sv__weave_plan plan)
 {
     const uint32_t *start = sv_core_inside_out(&w->core, w->job->arena);
     if (start == NULL)
@@ -386,9 +385,9 @@ sv_status sv__weave_lanes_begin(sv__weave *w, unsigned vls, sv__plan plan)
     w->spanning = NULL;
     w->fallbacks = w->stranded = 0;
     sv__weave_clear(w);
-    unsigned lanes = w->detours ? vls - 1 : w->start[1] != NULL ? 2 : 1;
-    for (unsigned l = 0; w->turns == NULL && l < lanes; l++)
-        SV_TRY(w->by_destination ? sv__weave_seed_lane(w, plan, NULL)
-                                 : sv_cdg_add_lane(&w->cdg, first_order(w, l, start)));
-    return w->detours ? sv__weave_seed_lane(w, plan, vls > 1 ? NULL : start) : SV_OK;
+    unsigned ordered = w->detours ? vls - 1 : w->start[1] != NULL ? 2 : 1;
+    for (unsigned l = 0; w->turns == NULL && l < ordered; l++)
+        SV_TRY(w->by_destination ? sv__weave_seed_vl(w, plan, NULL)
+                                 : sv_cdg_add_vl(&w->cdg, first_order(w, l, start)));
+    return w->detours ? sv__weave_seed_vl(w, plan, vls > 1 ? NULL : start) : SV_OK;
 }

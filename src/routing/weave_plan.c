@@ -1,26 +1,26 @@
 /*
- * weave_plan.c: in which order homes are laid, what lanes begin with, whether there are detours: no
+ * weave_plan.c: in which order homes are laid, what VLs begin with, whether there are detours: no
  * one plan is best everywhere, so several are tried and judged by a sample of destinations.
  *
- * dfsssp has no choice: shortest paths in the fewest lanes that are found. weave takes these, too,
+ * dfsssp has no choice: shortest paths in the fewest VLs that are found. weave takes these, too,
  * if they fit and are well balanced. Else it compares them with others, with detours among them: on
- * an 18×14 torus with 4 lanes that lowers the busiest channel from 1,110 routes to 638.
+ * an 18×14 torus with 4 VLs that lowers the busiest channel from 1,110 routes to 638.
  *
- * Invariant: at the end the lanes and trees are those of the plan that was chosen, enriched.
+ * Invariant: at the end the VLs and trees are those of the plan that was chosen, enriched.
  * Cost: laying and a sample for each plan; the larger the fabric, the fewer plans.
  */
 #include "base/rng.h"
-#include "lanes/lanes.h"
 #include "routing/weave.h"
+#include "vls/vls.h"
 
-enum { MOST_PLANS = 25, MOST_SHORTEST = 3 };
+enum { MAX_PLANS = 25, MAX_SHORTEST = 3 };
 
 struct search {
     sv__weave *w;
     uint32_t *homes;
-    unsigned used; /* lanes in all */
-    sv__plan plans[MOST_PLANS + MOST_SHORTEST];
-    sv__grade grades[MOST_PLANS + MOST_SHORTEST];
+    unsigned used; /* VLs in all */
+    sv__weave_plan plans[MAX_PLANS + MAX_SHORTEST];
+    sv__grade grades[MAX_PLANS + MAX_SHORTEST];
     unsigned count;
 };
 
@@ -32,7 +32,7 @@ static sv_status begin(struct search *x, sv__weave *w)
 }
 
 /* Homes in an order that depends on the attempt, the first as they are numbered. */
-static sv_status lay_all(struct search *x, sv__plan plan)
+static sv_status lay_all(struct search *x, sv__weave_plan plan)
 {
     sv__weave *w = x->w;
     sv_rng rng;
@@ -42,33 +42,33 @@ static sv_status lay_all(struct search *x, sv__plan plan)
     if (plan.attempt > 0)
         sv_rng_shuffle(&rng, x->homes, w->core.num_switches);
     w->detours = plan.detours;
-    SV_TRY(sv__weave_lanes_begin(w, w->job->vls, plan));
+    SV_TRY(sv__weave_vls_begin(w, w->job->vls, plan));
     SV_TRY(sv__weave_lay(w, x->homes));
-    return !w->detours && w->stranded > 0 && w->cdg.num_lanes < w->job->vls ? sv__weave_rescue(w)
-                                                                            : SV_OK;
+    return !w->detours && w->stranded > 0 && w->cdg.num_vls < w->job->vls ? sv__weave_rescue(w)
+                                                                          : SV_OK;
 }
 
 /* ---- shortest paths ---- */
 
-/* How often it is tried to do with fewer lanes, which small fabrics can afford. */
+/* How often it is tried to do with fewer VLs, which small fabrics can afford. */
 static unsigned attempts(uint32_t switches)
 {
     return switches <= 32 ? 48 : switches <= 64 ? 3 : 1;
 }
 
-static sv__plan shortest(unsigned attempt)
+static sv__weave_plan shortest(unsigned attempt)
 {
-    return (sv__plan){SV__SEED_NONE, attempt, false};
+    return (sv__weave_plan){SV__SEED_NONE, attempt, false};
 }
 
-/* Without detours: the fewest lanes that are found. */
+/* Without detours: the fewest VLs that are found. */
 static sv_status lay_fewest(struct search *x, unsigned *best)
 {
-    unsigned least = SV_CDG_MOST_LANES + 1, tried = 0, *lanes = &x->w->cdg.num_lanes;
-    for (; tried < attempts(x->w->core.num_switches) && least > 1; tried++) {
+    unsigned min = SV_CDG_MAX_VLS + 1, tried = 0, *vls = &x->w->cdg.num_vls;
+    for (; tried < attempts(x->w->core.num_switches) && min > 1; tried++) {
         SV_TRY(lay_all(x, shortest(tried)));
-        *best = *lanes < least ? tried : *best;
-        least = *lanes < least ? *lanes : least;
+        *best = *vls < min ? tried : *best;
+        min = *vls < min ? *vls : min;
     }
     return *best + 1 == tried ? SV_OK : lay_all(x, shortest(*best));
 }
@@ -79,36 +79,36 @@ static sv_status lay_fewest(struct search *x, unsigned *best)
  * Those with detours, in the order in which they are tried: all kinds as switches are numbered,
  * then those that differ when homes come in another order.
  */
-static sv__plan plan_at(unsigned i)
+static sv__weave_plan plan_at(unsigned i)
 {
     static const sv__seed kinds[] = {SV__SEED_UPDN, SV__SEED_FIRST, SV__SEED_DEEP, SV__SEED_NONE,
                                      SV__SEED_LAST};
     enum { KINDS = sizeof kinds / sizeof kinds[0] };
     if (i < KINDS)
-        return (sv__plan){kinds[i], 0, true};
+        return (sv__weave_plan){kinds[i], 0, true};
     i -= KINDS; /* updn's order is always the same */
-    return (sv__plan){kinds[1 + i % (KINDS - 1)], 1 + i / (KINDS - 1), true};
+    return (sv__weave_plan){kinds[1 + i % (KINDS - 1)], 1 + i / (KINDS - 1), true};
 }
 
 /* How many of them a fabric can afford. */
 static unsigned num_plans(uint32_t switches)
 {
-    return switches <= 128 ? MOST_PLANS : switches <= 512 ? 10 : switches <= 2048 ? 3 : 2;
+    return switches <= 128 ? MAX_PLANS : switches <= 512 ? 10 : switches <= 2048 ? 3 : 2;
 }
 
-/* Lanes that a plan must leave: one for a spanning tree, if it has none and there is to be one. */
-static unsigned spare_lanes(const sv__weave *w, sv__plan plan)
+/* VLs that a plan must leave: one for a spanning tree, if it has none and there is to be one. */
+static unsigned spare_vls(const sv__weave *w, sv__weave_plan plan)
 {
     return w->room && !plan.detours;
 }
 
 /* Judges what is laid, as one of the plans. */
-static sv_status judge(struct search *x, sv__plan plan)
+static sv_status judge(struct search *x, sv__weave_plan plan)
 {
     sv__weave *w = x->w;
     sv__grade *grade = &x->grades[x->count];
     x->plans[x->count++] = plan;
-    bool fits = w->turns != NULL || w->cdg.num_lanes + spare_lanes(w, plan) <= w->job->vls;
+    bool fits = w->turns != NULL || w->cdg.num_vls + spare_vls(w, plan) <= w->job->vls;
     SV_TRY(sv__weave_enrich(w, x->used));
     SV_TRY(sv__weave_sample(w, w->core.num_switches <= 512 ? 4 : 1, grade));
     grade->lost = fits ? grade->lost + w->stranded : UINT64_MAX;
@@ -124,16 +124,16 @@ static bool better(const sv__grade *a, const sv__grade *b)
     return (double)a->busiest * h * h * h * h < (double)b->busiest;
 }
 
-/* The best of the plans; with one lane, of those with no longer paths than updn's order gives. */
+/* The best of the plans; with one VL, of those with no longer paths than updn's order gives. */
 static unsigned best_plan(const struct search *x)
 {
     unsigned best = SV_NONE;
-    uint64_t most = UINT64_MAX;
+    uint64_t max = UINT64_MAX;
     for (unsigned i = 0; i < x->count && x->w->job->vls == 1; i++)
         if (x->plans[i].seed == SV__SEED_UPDN && x->grades[i].lost == 0)
-            most = x->grades[i].hops;
+            max = x->grades[i].hops;
     for (unsigned i = 0; i < x->count; i++)
-        if ((x->grades[i].hops <= most || x->grades[i].lost > 0) &&
+        if ((x->grades[i].hops <= max || x->grades[i].lost > 0) &&
             (best == SV_NONE || better(&x->grades[i], &x->grades[best])))
             best = i;
     return best;
@@ -183,7 +183,7 @@ static sv_status compare(struct search *x, unsigned attempt)
     SV_TRY(judge(x, shortest(attempt)));
     if (!unbalanced(x))
         return SV_OK;
-    for (unsigned i = 1; i < MOST_SHORTEST; i++) {
+    for (unsigned i = 1; i < MAX_SHORTEST; i++) {
         SV_TRY(lay_all(x, shortest(attempt + i)));
         SV_TRY(judge(x, shortest(attempt + i)));
     }
@@ -192,20 +192,20 @@ static sv_status compare(struct search *x, unsigned attempt)
 
 sv_status sv__weave_lay_shortest(sv__weave *w, unsigned *needed, unsigned *used)
 {
-    sv__job *job = w->job;
+    sv__routing_job *job = w->job;
     struct search x;
     unsigned attempt = 0;
     bool detours = w->detours;
     SV_TRY(begin(&x, w));
     w->spare_detours = detours;
     SV_TRY(lay_fewest(&x, &attempt));
-    bool fits = w->cdg.num_lanes + w->room <= job->vls && w->stranded == 0;
+    bool fits = w->cdg.num_vls + w->room <= job->vls && w->stranded == 0;
     if (!fits && !detours)
-        return sv_fail(job->ctx, SV_INFEASIBLE, "%s needs %u lanes, %u %s there", w->name,
-                       w->cdg.num_lanes, job->vls, job->vls == 1 ? "is" : "are");
-    *needed = fits ? w->cdg.num_lanes : job->vls;
-    *used = x.used = sv_lanes_to_use(*needed, job->vls);
-    job->vls = *used; /* plans with detours begin all lanes that there are */
+        return sv_fail(job->ctx, SV_INFEASIBLE, "%s needs %u VLs, %u %s there", w->name,
+                       w->cdg.num_vls, job->vls, job->vls == 1 ? "is" : "are");
+    *needed = fits ? w->cdg.num_vls : job->vls;
+    *used = x.used = sv_vls_to_use(*needed, job->vls);
+    job->vls = *used; /* plans with detours begin all VLs that there are */
     if (!detours)
         return sv__weave_enrich(w, *used);
     return fits ? compare(&x, attempt) : choose(&x, num_plans(w->core.num_switches));

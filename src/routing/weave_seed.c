@@ -1,10 +1,10 @@
 /*
- * weave_seed.c: what the last lane has before the first tree is laid.
+ * weave_seed.c: what the last VL has before the first tree is laid.
  *
- * With detours a lane must have some way from everywhere to everywhere, or trees that were laid
+ * With detours a VL must have some way from everywhere to everywhere, or trees that were laid
  * early could leave none to those that come late. A spanning tree is enough and leaves the most
  * room; which one decides much of the result, and no one is best everywhere. On dragonflies with
- * one lane all turns of an up/down order are better than any tree. Or there is no seed, and luck
+ * one VL all turns of an up/down order are better than any tree. Or there is no seed, and luck
  * decides whether all pairs get a path.
  *
  * Invariant: with a seed, any tree can be laid along w->spanning.
@@ -101,7 +101,7 @@ static sv_status order_up_down(sv__weave *w, uint32_t *place)
     return SV_OK;
 }
 
-/* All turns that go up and then down in an order, in a new lane, and a tree that follows it. */
+/* All turns that go up and then down in an order, in a new VL, and a tree that follows it. */
 static sv_status seed_order(sv__weave *w, sv__seed seed, unsigned attempt)
 {
     uint32_t n = w->core.num_switches, *place = SV_ARENA_NEW(w->job->arena, uint32_t, n);
@@ -120,9 +120,9 @@ static sv_status seed_order(sv__weave *w, sv__seed seed, unsigned attempt)
 void sv__weave_add_turn(sv__weave *w, uint32_t in, uint32_t out)
 {
     if (w->turns == NULL)
-        sv_cdg_add(&w->cdg, w->cdg.num_lanes - 1, in, out);
+        sv_cdg_add(&w->cdg, w->cdg.num_vls - 1, in, out);
     else
-        sv__turns_join(w, sv__weave_num_lanes(w) - SV__PAIR, in, out);
+        sv__turns_join(w, sv__weave_num_vls(w) - SV__PAIR, in, out);
 }
 
 static void add_turns(sv__weave *w)
@@ -134,17 +134,17 @@ static void add_turns(sv__weave *w)
                 sv__weave_add_turn(w, in, core->back[k]);
 }
 
-sv_status sv__weave_seed_lane(sv__weave *w, sv__plan plan, const uint32_t *start)
+sv_status sv__weave_seed_vl(sv__weave *w, sv__weave_plan plan, const uint32_t *start)
 {
     if (plan.seed == SV__SEED_NONE)
-        return w->turns == NULL ? sv_cdg_add_lane(&w->cdg, start) : SV_OK;
+        return w->turns == NULL ? sv_cdg_add_vl(&w->cdg, start) : SV_OK;
     w->spanning = SV_ARENA_NEW(w->job->arena, bool, w->core.num_entries);
     if (w->spanning == NULL)
         return SV_NO_MEMORY;
     if (plan.seed == SV__SEED_UPDN || plan.seed == SV__SEED_DEEP)
         return seed_order(w, plan.seed, plan.attempt);
     if (w->turns == NULL)
-        SV_TRY(sv_cdg_add_lane(&w->cdg, start));
+        SV_TRY(sv_cdg_add_vl(&w->cdg, start));
     span_by_port(w, plan.seed == SV__SEED_LAST);
     add_turns(w);
     return SV_OK;

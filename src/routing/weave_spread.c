@@ -3,10 +3,10 @@
  * open; where that leads into a dead end, the tree that was laid for the home serves, mended.
  *
  * As in sssp, large fabrics are done in batches: each thread has a tree and scratch of its own and
- * reads weights, lanes and laid trees, which do not change while trees grow. Loads of lanes are
+ * reads weights, VLs and laid trees, which do not change while trees grow. Loads of VLs are
  * counted from the batch's beginning for each tree, and added up after it.
  *
- * Invariant: every path that must be open is, and gets a lane that has all its turns.
+ * Invariant: every path that must be open is, and gets a VL that has all its turns.
  * Cost: as sssp; some ten times the sum of all path lengths for each tree that is mended.
  */
 #include <string.h>
@@ -40,9 +40,9 @@ struct spread {
     bool *tough; /* [switches]: trees of such a home had to be mended: growing is not tried again */
 };
 
-/* The lanes in which a switch's way over a cable is open; as sv__weave_lanes, with fewer accesses.
+/* The VLs in which a switch's way over a cable is open; as sv__weave_vls, with fewer accesses.
  */
-static sv_lane_mask open_lanes(const sv__weave *w, uint32_t cable)
+static sv_vl_mask open_vls(const sv__weave *w, uint32_t cable)
 {
     uint32_t to = w->core.neighbour[cable];
     size_t turn = w->into[to] + w->core.back[cable] - w->core.first[to];
@@ -55,12 +55,12 @@ static sv_lane_mask open_lanes(const sv__weave *w, uint32_t cable)
 static uint32_t cheapest(const sv__weave *w, const sv__dag *dag, uint32_t i)
 {
     uint32_t s = dag->order[i], best = SV_NONE, first = w->core.first[s];
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++) {
         uint32_t cable = first + dag->cables[k];
         uint64_t key = w->tree.path[w->core.neighbour[cable]] + w->weight[cable];
-        if (key < least && (open_lanes(w, cable) & w->want[s]) != 0) {
-            least = key;
+        if (key < min && (open_vls(w, cable) & w->want[s]) != 0) {
+            min = key;
             best = cable;
         }
     }
@@ -74,7 +74,7 @@ bool sv__weave_grow(sv__weave *w, const sv__dag *dag)
         uint32_t best = cheapest(w, dag, i);
         if (best == SV_NONE)
             return false;
-        sv__wtree_settle(w, dag->order[i], w->core.back[best], open_lanes(w, best));
+        sv__wtree_settle(w, dag->order[i], w->core.back[best], open_vls(w, best));
     }
     return true;
 }
@@ -89,7 +89,7 @@ static void use_shortest(sv__weave *w, const sv__dag *dag)
     t->child[dag->order[0]] = SV_NONE;
     for (uint32_t i = 1; i < dag->count; i++) {
         uint32_t s = dag->order[i], e = core->back[core->first[s] + laid[s]], to = core->to[e];
-        sv__wtree_settle(w, s, e, sv__weave_lanes(w, e));
+        sv__wtree_settle(w, s, e, sv__weave_vls(w, e));
         t->child[s] = SV_NONE;
         t->sibling[s] = t->child[to];
         t->child[to] = s;
@@ -103,22 +103,21 @@ static void mend_shortest(sv__weave *w, const sv__dag *dag)
     sv__wtree *t = &w->tree;
     for (uint32_t i = 1; i < dag->count; i++) {
         uint32_t s = dag->order[i], first = core->first[s], now = core->back[t->out[s]], best = now;
-        uint64_t least = t->path[core->neighbour[now]] + w->weight[now];
+        uint64_t min = t->path[core->neighbour[now]] + w->weight[now];
         for (uint32_t k = dag->first[i]; k < dag->first[i + 1]; k++) {
             uint32_t cable = first + dag->cables[k];
             uint64_t key = t->path[core->neighbour[cable]] + w->weight[cable];
-            if (key >= least || cable == now)
+            if (key >= min || cable == now)
                 continue;
-            sv_lane_mask lanes = open_lanes(w, cable);
-            if ((lanes & w->want[s]) != 0 &&
-                sv__wtree_move(w, s, core->back[cable], lanes, false)) {
-                least = key;
+            sv_vl_mask vls = open_vls(w, cable);
+            if ((vls & w->want[s]) != 0 && sv__wtree_move(w, s, core->back[cable], vls, false)) {
+                min = key;
                 best = cable;
             }
         }
         if (best != now)
-            sv__wtree_move(w, s, core->back[best], open_lanes(w, best), true);
-        t->path[s] = least & ~(uint64_t)SV__LOT;
+            sv__wtree_move(w, s, core->back[best], open_vls(w, best), true);
+        t->path[s] = min & ~(uint64_t)SV__LOT;
     }
 }
 
@@ -126,7 +125,7 @@ bool sv__weave_find_tree(sv__weave *w, const sv__dag *dag)
 {
     if (!w->tough && sv__weave_grow(w, dag))
         return true;
-    w->play = sv__weave_home_lanes(w, dag->order[0]);
+    w->play = sv__weave_home_vls(w, dag->order[0]);
     if (w->detours || w->core.terminals[dag->order[0]] == 0) {
         sv__wtree_use_laid(w, dag->order[0]);
         sv__wtree_mend_often(w);
@@ -201,7 +200,7 @@ static sv_status weigh(sv_ctx *ctx, unsigned number, uint64_t piece, void *arg)
 
 sv_status sv__weave_pick(sv__weave *w, uint32_t d, sv__pick *p)
 {
-    sv__job *job = w->job;
+    sv__routing_job *job = w->job;
     sv_sl_form form = w->mode->form;
     p->destination = d;
     p->terminal = !sv_is_switch(job->fabric, job->routes->node[d]);
@@ -222,7 +221,7 @@ sv_status sv__weave_pick(sv__weave *w, uint32_t d, sv__pick *p)
 /* The next destinations become the batch. */
 static sv_status begin_batch(struct spread *x)
 {
-    sv__job *job = x->w->job;
+    sv__routing_job *job = x->w->job;
     for (struct tree *t = x->trees; t < x->trees + x->batch; t++) {
         uint32_t d = x->done < x->end ? x->schedule.order[x->done++] : SV_NONE;
         sv_node home;
@@ -237,22 +236,22 @@ static sv_status begin_batch(struct spread *x)
     return SV_OK;
 }
 
-/* Adds up what the trees of a batch have brought to the lanes. */
+/* Adds up what the trees of a batch have brought to the VLs. */
 static void end_batch(struct spread *x)
 {
-    uint64_t before[SV_MOST_LANES];
+    uint64_t before[SV_MAX_VLS];
     memcpy(before, x->w->load, sizeof before);
     for (const struct tree *t = x->trees; t < x->trees + x->batch; t++) {
         if (t->home == SV_NONE)
             continue;
         x->w->unsafe += t->unsafe;
         x->tough[t->home] = !t->grown && x->w->mode->prepare == NULL;
-        for (unsigned l = 0; l < SV_MOST_LANES; l++)
+        for (unsigned l = 0; l < SV_MAX_VLS; l++)
             x->w->load[l] += t->pick.load[l] - before[l];
     }
 }
 
-static sv_status route_all(sv_pool *pool, void *arg)
+static sv_status route_all(sv_threads *pool, void *arg)
 {
     struct spread *x = arg;
     for (uint32_t shown = 0; x->done < x->end;) {
@@ -261,8 +260,8 @@ static sv_status route_all(sv_pool *pool, void *arg)
             shown = x->done + 64;
         }
         SV_TRY(begin_batch(x));
-        SV_TRY(sv_pool_run(pool, NULL, x->batch, route_one, x));
-        SV_TRY(sv_pool_run(pool, NULL, x->batch == 1 ? 1 : SLICES, weigh, x));
+        SV_TRY(sv_threads_run(pool, NULL, x->batch, route_one, x));
+        SV_TRY(sv_threads_run(pool, NULL, x->batch == 1 ? 1 : SLICES, weigh, x));
         end_batch(x);
     }
     return SV_OK;
@@ -296,8 +295,8 @@ sv_status sv__weave_sample(sv__weave *w, unsigned rounds, sv__grade *grade)
             if (dag == NULL)
                 return SV_NO_MEMORY;
             if (home % 64 == 0)
-                SV_TRY(sv_progress(w->job->ctx, "comparing lanes", home, w->core.num_switches));
-            w->play = sv__weave_home_lanes(w, home);
+                SV_TRY(sv_progress(w->job->ctx, "comparing VLs", home, w->core.num_switches));
+            w->play = sv__weave_home_vls(w, home);
             grade->longer += !sv__weave_find_tree(w, dag);
             weigh_sample(w, dag, times, grade);
         }
@@ -312,13 +311,13 @@ static sv_status init_narrow(sv__weave *w)
 {
     const sv_cdg *cdg = &w->cdg;
     w->narrow = NULL;
-    if (cdg->num_lanes > 8 || w->turns != NULL)
+    if (cdg->num_vls > 8 || w->turns != NULL)
         return SV_OK;
     uint8_t *narrow = SV_ARENA_NEW(w->job->arena, uint8_t, cdg->num_turns);
     if (narrow == NULL)
         return SV_NO_MEMORY;
     for (size_t i = 0; i < cdg->num_turns; i++)
-        narrow[i] = (uint8_t)cdg->lanes[i];
+        narrow[i] = (uint8_t)cdg->vls[i];
     w->narrow = narrow;
     return SV_OK;
 }
@@ -348,8 +347,8 @@ static sv_status prepare(struct spread *x, unsigned threads)
 
 sv_status sv__weave_spread(sv__weave *w)
 {
-    sv__job *job = w->job;
-    uint64_t before[SV_MOST_LANES], unsafe;
+    sv__routing_job *job = w->job;
+    uint64_t before[SV_MAX_VLS], unsafe;
     struct spread x = {.w = w, .batch = w->mode->prepare == NULL ? sv__batch(job->fabric) : 1};
     unsigned threads = sv_ctx_threads(job->ctx, x.batch);
     SV_TRY(sv__schedule_init(&x.schedule, job, x.batch));
@@ -364,7 +363,7 @@ sv_status sv__weave_spread(sv__weave *w)
         sv__weave_clear(w);
         memcpy(before, w->load, sizeof before);
         unsafe = w->unsafe;
-        SV_TRY(sv_pool_use(job->ctx, threads, route_all, &x));
+        SV_TRY(sv_threads_use(job->ctx, threads, route_all, &x));
         SV_TRY(sv__weave_again(w, &x.schedule, begin, x.end, before, unsafe));
     }
     return SV_OK;

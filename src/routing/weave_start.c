@@ -1,21 +1,21 @@
 /*
- * weave_start.c: orders of channels for the first two lanes of large fabrics to begin with.
+ * weave_start.c: orders of channels for the first two VLs of large fabrics to begin with.
  *
- * A lane that begins with any order comes to its own by searching (cdg.c), turn by turn. On a
+ * A VL that begins with any order comes to its own by searching (cdg.c), turn by turn. On a
  * dragonfly of 4,096 switches that takes longer than everything else together. But switches are
  * numbered by groups, and a channel may be numbered by the sum of its ends: between two groups
- * local, global, local ascends if the groups do, and descends if they descend. So one lane that
+ * local, global, local ascends if the groups do, and descends if they descend. So one VL that
  * begins with this order and one with its reverse take all shortest paths without any search.
  *
  * Whether that holds is tried on some homes: where too few switches have a shortest path that only
- * ascends or only descends (tori: the signs of dimensions are mixed) lanes begin as ever. Smaller
+ * ascends or only descends (tori: the signs of dimensions are mixed) VLs begin as ever. Smaller
  * fabrics do in any case: search is cheap there, and finds better.
  *
  * Cost: O(channels) a home tried.
  */
 #include "routing/weave.h"
 
-enum { LEAST_SWITCHES = 2048, HOMES = 16 };
+enum { MIN_SWITCHES = 2048, HOMES = 16 };
 
 /* How many switches have a shortest path to a home that ascends. best: scratch, [switches]. */
 static uint32_t count_ascending(const sv_core *core, const sv__dag *dag, const uint32_t *number,
@@ -42,7 +42,7 @@ sv_status sv__weave_find_starts(sv__weave *w)
     uint32_t n = core->num_switches;
     uint64_t found = 0, all = 0;
     w->start[0] = w->start[1] = NULL;
-    if (n < LEAST_SWITCHES)
+    if (n < MIN_SWITCHES)
         return SV_OK;
     uint32_t *up = SV_ARENA_NEW(w->job->arena, uint32_t, core->num_entries);
     uint32_t *down = SV_ARENA_NEW(w->job->arena, uint32_t, core->num_entries);

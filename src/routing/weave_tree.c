@@ -2,12 +2,12 @@
  * weave_tree.c: the tree of a home: grown switch by switch, mended, weighed.
  *
  * Invariants: a switch of the tree sends to one that is in it and one hop nearer; its path is open
- * in all lanes of its mask (a mask may lack lanes that were added later, never the other way
+ * in all VLs of its mask (a mask may lack VLs that were added later, never the other way
  * round).
  *
  * Mending is what makes the difference (docs/decisions/0010, 0012): a tree that is known to work is
  * changed one switch at a time, and a change is made only if everything behind the switch still has
- * a lane. So no choice can lead into a dead end.
+ * a VL. So no choice can lead into a dead end.
  *
  * Cost: a tree O(channels); mending it the sum of all path lengths times the ways tried.
  */
@@ -27,10 +27,10 @@ static sv_status init_scratch(sv__weave *w)
         if ((*lists[i] = SV_ARENA_NEW(a, uint32_t, n + 2)) == NULL)
             return SV_NO_MEMORY;
     t->path = SV_ARENA_NEW(a, uint64_t, n);
-    t->open = SV_ARENA_NEW(a, sv_lane_mask, n);
-    w->trial = SV_ARENA_NEW(a, sv_lane_mask, n);
+    t->open = SV_ARENA_NEW(a, sv_vl_mask, n);
+    w->trial = SV_ARENA_NEW(a, sv_vl_mask, n);
     w->needed = SV_ARENA_NEW(a, bool, n);
-    w->want = SV_ARENA_NEW(a, sv_lane_mask, n);
+    w->want = SV_ARENA_NEW(a, sv_vl_mask, n);
     w->into = SV_ARENA_NEW(a, size_t, n);
     return t->path == NULL || t->open == NULL || w->trial == NULL || w->needed == NULL ||
                    w->want == NULL || w->into == NULL
@@ -38,7 +38,7 @@ static sv_status init_scratch(sv__weave *w)
                : SV_OK;
 }
 
-sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool detours)
+sv_status sv__weave_init(sv__weave *w, sv__routing_job *job, const char *name, bool detours)
 {
     sv_arena *a = job->arena;
     *w = (sv__weave){.job = job, .name = name, .detours = detours, .mode = &sv__mode_pair};
@@ -50,7 +50,7 @@ sv_status sv__weave_init(sv__weave *w, sv__job *job, const char *name, bool deto
     size_t n = w->core.num_switches;
     w->weight = SV_ARENA_NEW(a, uint64_t, w->core.num_entries);
     w->laid = SV_ARENA_NEW(a, uint8_t, n * n);
-    w->closed = SV_ARENA_NEW(a, sv_lane_mask, w->cdg.num_turns);
+    w->closed = SV_ARENA_NEW(a, sv_vl_mask, w->cdg.num_turns);
     if (w->weight == NULL || w->laid == NULL || w->closed == NULL)
         return SV_NO_MEMORY;
     memset(w->laid, SV__NO_CABLE, n * n);
@@ -84,22 +84,22 @@ void sv__wtree_begin(sv__weave *w, uint32_t home)
     t->length[home] = 0;
     t->path[home] = 0;
     t->out[home] = SV_NONE;
-    t->open[home] = w->by_destination ? w->play : sv__weave_home_lanes(w, home);
+    t->open[home] = w->by_destination ? w->play : sv__weave_home_vls(w, home);
 }
 
-void sv__wtree_take(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes)
+void sv__wtree_take(sv__weave *w, uint32_t s, uint32_t entry, sv_vl_mask vls)
 {
     sv__wtree *t = &w->tree;
     t->out[s] = entry;
     w->into[s] = sv_cdg_turn(&w->cdg, w->core.first[s], entry);
-    t->open[s] = lanes;
+    t->open[s] = vls;
     t->length[s] = t->length[w->core.to[entry]] + 1;
     t->path[s] = sv__weave_key(w, entry) & ~(uint64_t)SV__LOT;
 }
 
-void sv__wtree_settle(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes)
+void sv__wtree_settle(sv__weave *w, uint32_t s, uint32_t entry, sv_vl_mask vls)
 {
-    sv__wtree_take(w, s, entry, lanes);
+    sv__wtree_take(w, s, entry, vls);
     w->tree.order[w->tree.count++] = s;
 }
 
@@ -143,7 +143,7 @@ static void adopt(sv__weave *w, uint32_t s, uint32_t from, uint32_t to)
     t->child[to] = s;
 }
 
-bool sv__wtree_move(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes, bool keep)
+bool sv__wtree_move(sv__weave *w, uint32_t s, uint32_t entry, sv_vl_mask vls, bool keep)
 {
     sv__wtree *t = &w->tree;
     uint32_t depth = 0, old = t->out[s];
@@ -153,7 +153,7 @@ bool sv__wtree_move(sv__weave *w, uint32_t s, uint32_t entry, sv_lane_mask lanes
         adopt(w, s, w->core.to[old], w->core.to[entry]);
     t->out[s] = entry;
     w->into[s] = sv_cdg_turn(&w->cdg, w->core.first[s], entry);
-    w->trial[s] = lanes;
+    w->trial[s] = vls;
     w->stack[depth++] = s;
     while (depth > 0 && open) {
         uint32_t u = w->stack[--depth];
@@ -180,17 +180,17 @@ static uint32_t better_way(sv__weave *w, uint32_t s)
     const sv_core *core = &w->core;
     const sv__wtree *t = &w->tree;
     uint32_t best = t->out[s], shortest = t->length[s];
-    uint64_t least = sv__weave_key(w, best);
+    uint64_t min = sv__weave_key(w, best);
     for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++) {
         uint32_t length = t->length[core->entries[k].from], e = core->back[k];
         /* Nobody behind s is as near as that. */
         if (length == SV_NONE || length + 1 > shortest || e == t->out[s])
             continue;
-        if (length + 1 == shortest && sv__weave_key(w, e) >= least)
+        if (length + 1 == shortest && sv__weave_key(w, e) >= min)
             continue;
-        sv_lane_mask lanes = sv__weave_lanes(w, e);
-        if ((lanes & w->want[s]) != 0 && sv__wtree_move(w, s, e, lanes, false)) {
-            least = sv__weave_key(w, e);
+        sv_vl_mask vls = sv__weave_vls(w, e);
+        if ((vls & w->want[s]) != 0 && sv__wtree_move(w, s, e, vls, false)) {
+            min = sv__weave_key(w, e);
             best = e;
             shortest = length + 1;
         }
@@ -208,7 +208,7 @@ bool sv__wtree_mend(sv__weave *w, const uint32_t *bound)
         uint32_t best = bound != NULL && bound[s] > 0 ? t->out[s] : better_way(w, s);
         if (best != t->out[s]) {
             changed = true;
-            sv__wtree_move(w, s, best, sv__weave_lanes(w, best), true);
+            sv__wtree_move(w, s, best, sv__weave_vls(w, best), true);
         }
         sv__wtree_take(w, s, best, t->open[s]);
     }
@@ -218,8 +218,8 @@ bool sv__wtree_mend(sv__weave *w, const uint32_t *bound)
 
 void sv__wtree_mend_often(sv__weave *w)
 {
-    enum { MOST = 6 };
-    for (unsigned i = 0; i < (w->detours ? MOST : 1) && sv__wtree_mend(w, NULL); i++)
+    enum { MAX = 6 };
+    for (unsigned i = 0; i < (w->detours ? MAX : 1) && sv__wtree_mend(w, NULL); i++)
         ;
 }
 
@@ -265,6 +265,6 @@ void sv__wtree_use_laid(sv__weave *w, uint32_t home)
             uint32_t s = core->entries[e].from;
             if (laid[s] != SV__NO_CABLE && t->length[s] == SV_NONE &&
                 core->back[core->first[s] + laid[s]] == e)
-                sv__wtree_settle(w, s, e, sv__weave_lanes(w, e));
+                sv__wtree_settle(w, s, e, sv__weave_vls(w, e));
         }
 }

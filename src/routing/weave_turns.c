@@ -1,33 +1,33 @@
 /*
- * weave_turns.c: lanes by turn: a switch may choose the lane of a packet by the port it comes in at
- * and the port it leaves by (and by its SL), but not by the lane it came on.
+ * weave_turns.c: VLs by turn: a switch may choose the VL of a packet by the port it comes in at
+ * and the port it leaves by (and by its SL), but not by the VL it came on.
  *
- * Lanes stand in pairs, one SL each. In a pair, each turn has a label: the lane that packets go to.
- * They set out on the first lane. A virtual channel is a channel with a lane; what a packet on lane
+ * VLs stand in pairs, one SL each. In a pair, each turn has a label: the VL that packets go to.
+ * They set out on the first VL. A virtual channel is a channel with a VL; what a packet on VL
  * l of channel a may do is turn to b if (a, l) waiting for (b, label of the turn) closes no cycle
- * among virtual channels. So masks mean: from these lanes of the channel that a switch takes,
- * packets get through. Its own need the first lane of a pair, those of a neighbour behind it the
+ * among virtual channels. So masks mean: from these VLs of the channel that a switch takes,
+ * packets get through. Its own need the first VL of a pair, those of a neighbour behind it the
  * label of the turn that they come by. Trees are laid, mended and spread as ever; here is what a
  * turn means.
  *
  * It helps because a circle of turns is made of pieces of paths: if packets that come from afar are
- * on another lane than those that have just set out, most pieces do not meet. With one SL and two
- * lanes that is as good as eight lanes on random fabrics and dragonflies, and lies between one and
- * two straight lanes on tori with long rings (docs/decisions/0014). More than two lanes in a group
+ * on another VL than those that have just set out, most pieces do not meet. With one SL and two
+ * VLs that is as good as eight VLs on random fabrics and dragonflies, and lies between one and
+ * two straight VLs on tori with long rings (docs/decisions/0014). More than two VLs in a group
  * have been tried and add nothing.
  *
  * Invariant: all dependencies that masks and labels allow agree with one order of virtual channels
  * a pair; a label, once settled, stays.
- * Cost: as weave with one lane a pair, on a graph with every channel twice.
+ * Cost: as weave with one VL a pair, on a graph with every channel twice.
  */
 #include <string.h>
 
 #include "routing/weave.h"
 
 /* A virtual channel: cable j of a switch becomes its cables 2 j and 2 j + 1. */
-static uint32_t virtual(uint32_t entry, unsigned lane)
+static uint32_t virtual(uint32_t entry, unsigned vl)
 {
-    return entry * SV__PAIR + lane % SV__PAIR;
+    return entry * SV__PAIR + vl % SV__PAIR;
 }
 
 sv_status sv__turns_init(sv__weave *w)
@@ -35,12 +35,12 @@ sv_status sv__turns_init(sv__weave *w)
     sv__turns *x = SV_ARENA_NEW(w->job->arena, sv__turns, 1);
     if ((w->turns = x) == NULL)
         return SV_NO_MEMORY;
-    x->label = SV_ARENA_NEW(w->job->arena, sv_lane_mask, w->cdg.num_turns);
+    x->label = SV_ARENA_NEW(w->job->arena, sv_vl_mask, w->cdg.num_turns);
     x->start = SV_ARENA_NEW(w->job->arena, uint32_t, (size_t)w->core.num_entries * SV__PAIR);
     if (x->label == NULL || x->start == NULL)
         return SV_NO_MEMORY;
     for (uint32_t s = 0; s < w->core.num_switches; s++)
-        w->want[s] = SV__FIRST_LANES;
+        w->want[s] = SV__FIRST_VLS;
     SV_TRY(sv_core_widen(&w->core, w->job->arena, SV__PAIR, &x->core));
     return sv_cdg_init(&x->cdg, w->job->arena, &x->core);
 }
@@ -54,46 +54,46 @@ sv_status sv__turns_clear(sv__weave *w, unsigned pairs, const uint32_t *start)
     memset(x->label, 0, w->cdg.num_turns * sizeof *x->label);
     sv_cdg_clear(&x->cdg);
     for (unsigned i = 0; i < pairs; i++)
-        SV_TRY(sv_cdg_add_lane(&x->cdg, x->start));
+        SV_TRY(sv_cdg_add_vl(&x->cdg, x->start));
     return SV_OK;
 }
 
-/* The label of a turn in the pair of a lane; 0: open. */
-static sv_lane_mask label_in(const sv__weave *w, size_t turn, unsigned lane)
+/* The label of a turn in the pair of a VL; 0: open. */
+static sv_vl_mask label_in(const sv__weave *w, size_t turn, unsigned vl)
 {
-    return w->turns->label[turn] & (sv_lane_mask)3 << (lane & ~1u);
+    return w->turns->label[turn] & (sv_vl_mask)3 << (vl & ~1u);
 }
 
-static unsigned lane_of(sv_lane_mask label)
+static unsigned vl_of(sv_vl_mask label)
 {
     return (unsigned)__builtin_ctzll(label);
 }
 
 /* A bit for each way that a turn can be made in a pair: what closes a cycle once always will. */
-static sv_lane_mask closed_bit(unsigned from, unsigned to)
+static sv_vl_mask closed_bit(unsigned from, unsigned to)
 {
     unsigned bit = from / SV__PAIR * 4 + from % SV__PAIR * 2 + to % SV__PAIR;
-    return bit < SV_CDG_MOST_LANES ? (sv_lane_mask)1 << bit : 0;
+    return bit < SV_CDG_MAX_VLS ? (sv_vl_mask)1 << bit : 0;
 }
 
 /*
  * One step of a path: (in, from) waits for (out, label of the turn). False: that closes a cycle;
  * alone: of steps that stay.
  */
-static bool add_step(sv__weave *w, unsigned lane, unsigned from, uint32_t in, uint32_t out,
+static bool add_step(sv__weave *w, unsigned vl, unsigned from, uint32_t in, uint32_t out,
                      bool alone)
 {
     size_t turn = sv_cdg_turn(&w->cdg, in, out);
-    sv_lane_mask label = label_in(w, turn, lane);
-    unsigned to = label == 0 ? lane : lane_of(label);
+    sv_vl_mask label = label_in(w, turn, vl);
+    unsigned to = label == 0 ? vl : vl_of(label);
     if (w->closed[turn] & closed_bit(from, to))
         return false;
-    if (!sv_cdg_add(&w->turns->cdg, lane / SV__PAIR, virtual(in, from), virtual(out, to))) {
+    if (!sv_cdg_add(&w->turns->cdg, vl / SV__PAIR, virtual(in, from), virtual(out, to))) {
         w->closed[turn] |= alone ? closed_bit(from, to) : 0;
         return false;
     }
-    w->turns->label[turn] |= (sv_lane_mask)1 << to;
-    w->cdg.lanes[turn] |= (sv_lane_mask)1 << from;
+    w->turns->label[turn] |= (sv_vl_mask)1 << to;
+    w->cdg.vls[turn] |= (sv_vl_mask)1 << from;
     return true;
 }
 
@@ -101,35 +101,35 @@ static bool add_step(sv__weave *w, unsigned lane, unsigned from, uint32_t in, ui
 static void remove_step(sv__weave *w, unsigned from, uint32_t in, uint32_t out, bool settled)
 {
     size_t turn = sv_cdg_turn(&w->cdg, in, out);
-    sv_lane_mask label = label_in(w, turn, from);
-    sv_cdg_remove(&w->turns->cdg, from / SV__PAIR, virtual(in, from), virtual(out, lane_of(label)));
+    sv_vl_mask label = label_in(w, turn, from);
+    sv_cdg_remove(&w->turns->cdg, from / SV__PAIR, virtual(in, from), virtual(out, vl_of(label)));
     w->turns->label[turn] ^= settled ? 0 : label;
-    w->cdg.lanes[turn] &= ~((sv_lane_mask)1 << from);
+    w->cdg.vls[turn] &= ~((sv_vl_mask)1 << from);
 }
 
-bool sv__turns_join(sv__weave *w, unsigned lane, uint32_t in, uint32_t out)
+bool sv__turns_join(sv__weave *w, unsigned vl, uint32_t in, uint32_t out)
 {
-    return add_step(w, lane, lane & ~1u, in, out, true);
+    return add_step(w, vl, vl & ~1u, in, out, true);
 }
 
 /*
- * The steps that a path lacks, into added (the channel) and spare (its lane, and whether the label
- * is settled); SV_NONE if one of them is known to close a cycle. From where a lane is open on, all
+ * The steps that a path lacks, into added (the channel) and spare (its VL, and whether the label
+ * is settled); SV_NONE if one of them is known to close a cycle. From where a VL is open on, all
  * is there.
  */
-static uint32_t list_steps(sv__weave *w, unsigned lane, uint32_t first)
+static uint32_t list_steps(sv__weave *w, unsigned vl, uint32_t first)
 {
     const uint32_t *to = w->core.to, *way = w->tree.out;
     uint32_t in = first, count = 0;
-    unsigned from = lane & ~1u;
+    unsigned from = vl & ~1u;
     while (way[to[in]] != SV_NONE &&
            (in == first || !(w->tree.open[w->core.entries[in].from] >> from & 1))) {
         size_t turn = sv_cdg_turn(&w->cdg, in, way[to[in]]);
-        sv_lane_mask label = label_in(w, turn, lane);
-        unsigned next = label == 0 ? lane : lane_of(label);
+        sv_vl_mask label = label_in(w, turn, vl);
+        unsigned next = label == 0 ? vl : vl_of(label);
         if (w->closed[turn] & closed_bit(from, next))
             return SV_NONE;
-        if (!(w->cdg.lanes[turn] >> from & 1)) {
+        if (!(w->cdg.vls[turn] >> from & 1)) {
             w->spare[count] = from << 1 | (label != 0);
             w->added[count++] = in;
         }
@@ -139,13 +139,13 @@ static uint32_t list_steps(sv__weave *w, unsigned lane, uint32_t first)
     return count;
 }
 
-bool sv__turns_open(sv__weave *w, unsigned lane, uint32_t first)
+bool sv__turns_open(sv__weave *w, unsigned vl, uint32_t first)
 {
     const uint32_t *to = w->core.to, *way = w->tree.out;
-    uint32_t count = list_steps(w, lane, first);
+    uint32_t count = list_steps(w, vl, first);
     for (uint32_t i = count; count != SV_NONE && i-- > 0;) {
         uint32_t in = w->added[i];
-        if (add_step(w, lane, w->spare[i] >> 1, in, way[to[in]], i + 1 == count))
+        if (add_step(w, vl, w->spare[i] >> 1, in, way[to[in]], i + 1 == count))
             continue;
         while (++i < count)
             remove_step(w, w->spare[i] >> 1, w->added[i], way[to[w->added[i]]], w->spare[i] & 1);
@@ -157,29 +157,29 @@ bool sv__turns_open(sv__weave *w, unsigned lane, uint32_t first)
 sv_status sv__turns_add_pair(sv__weave *w, const uint32_t *homes)
 {
     sv__wtree *t = &w->tree;
-    unsigned lane = sv__weave_num_lanes(w);
-    SV_TRY(sv_cdg_add_lane(&w->turns->cdg, w->turns->start));
+    unsigned vl = sv__weave_num_vls(w);
+    SV_TRY(sv_cdg_add_vl(&w->turns->cdg, w->turns->start));
     for (uint32_t h = 0; h < w->core.num_switches; h++) {
         if (!sv_node_alive(w->job->fabric, (sv_node){homes[h]}))
             continue;
         if (h % 64 == 0)
-            SV_TRY(sv_progress(w->job->ctx, "lanes", h, w->core.num_switches));
+            SV_TRY(sv_progress(w->job->ctx, "vls", h, w->core.num_switches));
         sv__wtree_use_laid(w, homes[h]);
         for (uint32_t i = 1; i < t->count; i++) {
             uint32_t s = t->order[i];
-            t->open[s] = sv__weave_lanes(w, t->out[s]);
-            if (!(t->open[s] >> lane & 1) &&
-                (sv__turns_open(w, lane, t->out[s]) || sv__turns_open(w, lane + 1, t->out[s])))
-                t->open[s] = sv__weave_lanes(w, t->out[s]);
+            t->open[s] = sv__weave_vls(w, t->out[s]);
+            if (!(t->open[s] >> vl & 1) &&
+                (sv__turns_open(w, vl, t->out[s]) || sv__turns_open(w, vl + 1, t->out[s])))
+                t->open[s] = sv__weave_vls(w, t->out[s]);
         }
     }
     return SV_OK;
 }
 
-/* An open label: the earlier of the lanes that packets which have just set out may go to. */
+/* An open label: the earlier of the VLs that packets which have just set out may go to. */
 static void settle_label(sv__weave *w, unsigned pair, uint32_t in, uint32_t out)
 {
-    const uint32_t *place = w->turns->cdg.lane[pair].place;
+    const uint32_t *place = w->turns->cdg.vl[pair].place;
     size_t turn = sv_cdg_turn(&w->cdg, in, out);
     unsigned best = place[virtual(out, 1)] < place[virtual(out, 0)];
     if (label_in(w, turn, pair * SV__PAIR) != 0)
@@ -187,13 +187,13 @@ static void settle_label(sv__weave *w, unsigned pair, uint32_t in, uint32_t out)
     if (place[virtual(in, 0)] > place[virtual(out, best)])
         best = 1 - best;
     if (place[virtual(in, 0)] < place[virtual(out, best)])
-        w->turns->label[turn] |= (sv_lane_mask)1 << (pair * SV__PAIR + best);
+        w->turns->label[turn] |= (sv_vl_mask)1 << (pair * SV__PAIR + best);
 }
 
 static void enrich_pair(sv__weave *w, unsigned pair)
 {
     const sv_core *core = &w->core;
-    const uint32_t *place = w->turns->cdg.lane[pair].place;
+    const uint32_t *place = w->turns->cdg.vl[pair].place;
     for (uint32_t in = 0; in < core->num_entries; in++)
         for (uint32_t k = core->first[core->to[in]]; k < core->first[core->to[in] + 1]; k++) {
             uint32_t out = core->back[k];
@@ -201,32 +201,32 @@ static void enrich_pair(sv__weave *w, unsigned pair)
             if (k == in)
                 continue;
             settle_label(w, pair, in, out);
-            sv_lane_mask label = label_in(w, turn, pair * SV__PAIR);
+            sv_vl_mask label = label_in(w, turn, pair * SV__PAIR);
             for (unsigned l = 0; label != 0 && l < SV__PAIR; l++)
-                if (place[virtual(in, l)] < place[virtual(out, lane_of(label))])
-                    w->cdg.lanes[turn] |= (sv_lane_mask)1 << (pair * SV__PAIR + l);
+                if (place[virtual(in, l)] < place[virtual(out, vl_of(label))])
+                    w->cdg.vls[turn] |= (sv_vl_mask)1 << (pair * SV__PAIR + l);
         }
 }
 
 void sv__turns_enrich(sv__weave *w)
 {
-    for (unsigned pair = 0; pair < w->turns->cdg.num_lanes; pair++)
+    for (unsigned pair = 0; pair < w->turns->cdg.num_vls; pair++)
         enrich_pair(w, pair);
 }
 
 /* ---- tables ---- */
 
-/* The table of a turn: SL n goes to a lane of pair n. Higher SLs do as the first: all are safe. */
-static sv_status table_of(sv__weave *w, sv_lane_mask label, uint32_t *table)
+/* The table of a turn: SL n goes to a VL of pair n. Higher SLs do as the first: all are safe. */
+static sv_status table_of(sv__weave *w, sv_vl_mask label, uint32_t *table)
 {
     sv_routes *r = w->job->routes;
-    unsigned pairs = w->turns->cdg.num_lanes;
-    sv_lanes lanes = {{0}};
+    unsigned pairs = w->turns->cdg.num_vls;
+    sv_sl2vl vls = {{0}};
     for (unsigned sl = 0; sl < r->num_sls; sl++) {
         unsigned pair = sl < pairs ? sl : 0;
-        lanes.of_sl[sl] = (uint8_t)(pair * SV__PAIR + (label >> (pair * SV__PAIR + 1) & 1));
+        vls.of_sl[sl] = (uint8_t)(pair * SV__PAIR + (label >> (pair * SV__PAIR + 1) & 1));
     }
-    *table = sv_routes_lane_table(w->job->ctx, r, &lanes);
+    *table = sv_routes_sl2vl_table(w->job->ctx, r, &vls);
     return *table == SV_NONE ? SV_NO_MEMORY : SV_OK;
 }
 
@@ -234,20 +234,20 @@ sv_status sv__turns_finish(sv__weave *w, unsigned *used)
 {
     const sv_core *core = &w->core;
     sv_routes *r = w->job->routes;
-    sv_lane_mask all = 0;
+    sv_vl_mask all = 0;
     uint32_t table;
     SV_TRY(table_of(w, 0, &table));
     for (uint32_t v = 0; v < r->num_switches + r->num_terminals; v++)
-        r->lanes_of[v] = (uint16_t)table;
+        r->vls_of[v] = (uint16_t)table;
     for (uint32_t in = 0; in < core->num_entries; in++)
         for (uint32_t k = core->first[core->to[in]]; k < core->first[core->to[in] + 1]; k++) {
-            sv_lane_mask label = w->turns->label[sv_cdg_turn(&w->cdg, in, core->back[k])];
+            sv_vl_mask label = w->turns->label[sv_cdg_turn(&w->cdg, in, core->back[k])];
             all |= label;
             SV_TRY(table_of(w, label, &table));
-            SV_TRY(sv_routes_set_lanes(w->job->ctx, w->job->fabric, r, (sv_node){core->to[in]},
+            SV_TRY(sv_routes_set_sl2vl(w->job->ctx, w->job->fabric, r, (sv_node){core->to[in]},
                                        core->entries[core->back[in]].port,
                                        core->entries[core->back[k]].port, table));
         }
-    *used = all == 0 ? 1 : SV_CDG_MOST_LANES - (unsigned)__builtin_clzll(all);
+    *used = all == 0 ? 1 : SV_CDG_MAX_VLS - (unsigned)__builtin_clzll(all);
     return SV_OK;
 }

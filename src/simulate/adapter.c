@@ -5,7 +5,7 @@
  * The source is asked for one message more than is open, so that the time of the next is known.
  * When something arrives at an adapter whose source had nothing, the source is asked again.
  *
- * Cost: O(lanes in use) for each packet.
+ * Cost: O(VLs in use) for each packet.
  */
 #include "simulate/state.h"
 
@@ -50,7 +50,7 @@ static uint32_t opened_new(sv__sim *x)
     }
     if (x->num_opened == x->opened_room) {
         uint32_t room = x->opened_room == 0 ? 256 : x->opened_room + x->opened_room / 2;
-        sv__open *opened = sv_resize(x->ctx, x->opened, room, sizeof *opened);
+        sv__sim_open *opened = sv_resize(x->ctx, x->opened, room, sizeof *opened);
         if (opened == NULL)
             return SV_NONE;
         x->opened = opened;
@@ -92,47 +92,46 @@ static sv_status ask(sv__sim *x, uint32_t t)
     return SV_OK;
 }
 
-static inline sv_status lane_of(sv__sim *x, uint32_t t, uint32_t destination, unsigned sl,
-                                unsigned *lane)
+static inline sv_status vl_of(sv__sim *x, uint32_t t, uint32_t destination, unsigned sl,
+                              unsigned *vl)
 {
     sv_node from = {x->f->num_switches + t};
-    if (sl >= SV_MOST_SLS)
+    if (sl >= SV_MAX_SLS)
         return sv_fail(x->ctx, SV_BAD_INPUT, "the service level from '%s' to '%s' is not known",
                        sv_node_name(x->f, from), sv_node_name(x->f, x->r->node[destination]));
-    *lane = sv_route_lanes(x->r, x->f, from, 0, x->f->port[x->adapters[t].channel])->of_sl[sl];
-    if (*lane >= x->m->lanes)
-        return sv_fail(x->ctx, SV_BAD_INPUT, "'%s' has no lane for service level %u",
+    *vl = sv_route_sl2vl(x->r, x->f, from, 0, x->f->port[x->adapters[t].channel])->of_sl[sl];
+    if (*vl >= x->m->vls)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "'%s' has no VL for service level %u",
                        sv_node_name(x->f, from), sl);
     return SV_OK;
 }
 
-sv_status sv__adapter_lane(sv__sim *x, uint32_t t, uint32_t destination, unsigned sl,
-                           unsigned *lane)
+sv_status sv__adapter_vl(sv__sim *x, uint32_t t, uint32_t destination, unsigned sl, unsigned *vl)
 {
-    return lane_of(x, t, destination, sl, lane);
+    return vl_of(x, t, destination, sl, vl);
 }
 
-/* Puts an open message at the end of a lane's queue. */
-static inline void join(sv__sim *x, uint32_t t, unsigned lane, uint32_t i)
+/* Puts an open message at the end of a VL's queue. */
+static inline void join(sv__sim *x, uint32_t t, unsigned vl, uint32_t i)
 {
-    sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
+    sv__queue *box = &x->outboxes[(size_t)t * x->m->vls + vl];
     x->opened[i].next = SV_NONE;
     if (box->first == SV_NONE)
         box->first = i;
     else
         /*~open_last*/ x->opened[box->last].next = i;
     box->last = i;
-    x->adapters[t].lanes |= (uint64_t)1 << lane;
+    x->adapters[t].vls |= (uint64_t)1 << vl;
 }
 
-/* Takes the first message out of a lane's queue. */
-static inline uint32_t leave(sv__sim *x, uint32_t t, unsigned lane)
+/* Takes the first message out of a VL's queue. */
+static inline uint32_t leave(sv__sim *x, uint32_t t, unsigned vl)
 {
-    sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
+    sv__queue *box = &x->outboxes[(size_t)t * x->m->vls + vl];
     uint32_t i = box->first;
     box->first = x->opened[i].next;
     if (box->first == SV_NONE)
-        x->adapters[t].lanes &= ~((uint64_t)1 << lane);
+        x->adapters[t].vls &= ~((uint64_t)1 << vl);
     return i;
 }
 
@@ -145,19 +144,19 @@ static sv_status open_messages(sv__sim *x, uint32_t t)
            a->open /*~open_more*/ < x->m->open && !a->held) {
         sv_node from = {x->f->num_switches + t};
         sv_sim_message message = a->coming;
-        unsigned sl = sv_route_sl(x->r, from, message.destination), lane;
-        if (x->stage != NULL) {
-            SV_TRY(sv__stage_open(x, t, &message, &sl));
+        unsigned sl = sv_route_sl(x->r, from, message.destination), vl;
+        if (x->direction != NULL) {
+            SV_TRY(sv__direct_open(x, t, &message, &sl));
             if (a->held)
                 break;
         }
         uint32_t i = opened_new(x);
         if (i == SV_NONE)
             return SV_NO_MEMORY;
-        x->opened[i] = (sv__open){.message = message, .sl = (uint8_t)sl};
-        SV_TRY(x->policy != NULL ? sv__policy_open(x, t, i, &lane)
-                                 : lane_of(x, t, message.destination, sl, &lane));
-        join(x, t, lane, i);
+        x->opened[i] = (sv__sim_open){.message = message, .sl = (uint8_t)sl};
+        SV_TRY(x->policy != NULL ? sv__policy_open(x, t, i, &vl)
+                                 : vl_of(x, t, message.destination, sl, &vl));
+        join(x, t, vl, i);
         a->open++;
         a->has_coming = false;
         x->result->messages++;
@@ -168,7 +167,7 @@ static sv_status open_messages(sv__sim *x, uint32_t t)
 
 /* ---- injecting ---- */
 
-static uint32_t payload_of(const sv__sim *x, const sv__open *open)
+static uint32_t payload_of(const sv__sim *x, const sv__sim_open *open)
 {
     uint32_t left = open->message.bytes - open->sent;
     return left < x->m->mtu_bytes ? left : x->m->mtu_bytes;
@@ -178,7 +177,7 @@ static uint32_t payload_of(const sv__sim *x, const sv__open *open)
 static uint32_t make_packet(sv__sim *x, uint32_t t, uint32_t i)
 {
     sv__adapter *a = &x->adapters[t];
-    sv__open *open = &x->opened[i];
+    sv__sim_open *open = &x->opened[i];
     uint32_t payload = payload_of(x, open), p = sv__packet_new(x);
     if (p == SV_NONE)
         return SV_NONE;
@@ -202,16 +201,16 @@ static uint32_t make_packet(sv__sim *x, uint32_t t, uint32_t i)
     return p;
 }
 
-static inline void take_link(sv__sim *x, uint32_t channel, unsigned lane, uint32_t length)
+static inline void take_link(sv__sim *x, uint32_t channel, unsigned vl, uint32_t length)
 {
     sv__output *o = &x->outputs[channel];
     uint32_t blocks = sv__blocks(length);
-    sv__credits *c = sv__credits_of(x, channel, lane);
+    sv__credits *c = sv__credits_of(x, channel, vl);
     c->there -= blocks;
     c->need = 0;
     o->link_free = x->now + /*~adapter_inband*/ (uint64_t)(length + x->m->inband_bytes) * o->byte;
     o->entry_free = x->now + /*~inject_header*/ length * x->m->inject;
-    x->least = blocks < x->least ? blocks : x->least;
+    x->min = blocks < x->min ? blocks : x->min;
     if (x->now >= x->result->from && x->now < x->result->until) {
         sv_sim_channel *of = &x->result->channels[channel];
         of->packets++;
@@ -219,63 +218,63 @@ static inline void take_link(sv__sim *x, uint32_t channel, unsigned lane, uint32
     }
 }
 
-void sv__take_link(sv__sim *x, uint32_t channel, unsigned lane, uint32_t length)
+void sv__take_link(sv__sim *x, uint32_t channel, unsigned vl, uint32_t length)
 {
-    take_link(x, channel, lane, length);
+    take_link(x, channel, vl, length);
 }
 
 /* The way of the next packet of a message that has begun is chosen anew (rule 28). */
-static sv_status choose_again(sv__sim *x, uint32_t t, uint32_t i, unsigned lane)
+static sv_status choose_again(sv__sim *x, uint32_t t, uint32_t i, unsigned vl)
 {
     unsigned other;
     SV_TRY(sv__policy_choose(x, t, i, &other));
-    if (/*~lane_stays*/ other != lane)
-        join(x, t, other, leave(x, t, lane));
+    if (/*~vl_stays*/ other != vl)
+        join(x, t, other, leave(x, t, vl));
     return SV_OK;
 }
 
-static sv_status inject(sv__sim *x, uint32_t t, uint32_t channel, unsigned lane, uint64_t lanes)
+static sv_status inject(sv__sim *x, uint32_t t, uint32_t channel, unsigned vl, uint64_t vls)
 {
-    uint32_t i = x->outboxes[(size_t)t * x->m->lanes + lane].first, p = make_packet(x, t, i);
+    uint32_t i = x->outboxes[(size_t)t * x->m->vls + vl].first, p = make_packet(x, t, i);
     if (p == SV_NONE)
         return SV_NO_MEMORY;
     const sv__packet *packet = &x->packets[p];
     bool again = /*~ask_once*/ !packet->last && x->policy != NULL && sv__policy_by_packet(x);
     if (packet->last) {
-        leave(x, t, lane);
+        leave(x, t, vl);
         x->opened[i].next = x->free_opened;
         x->free_opened = i;
         /*~open_first*/ x->adapters[t].open--;
         x->pending--;
     }
-    sv__take_lane(x, channel, lane, lanes, sv__blocks(packet->length));
-    take_link(x, channel, lane, packet->length);
+    sv__take_vl(x, channel, vl, vls, sv__blocks(packet->length));
+    take_link(x, channel, vl, packet->length);
     if (x->now >= x->result->from && x->now < x->result->until)
         x->result->terminals[t].sent_bytes += packet->length - x->header;
     if (x->watch->injected != NULL)
         x->watch->injected(x->watch->user, x->cargo[p].number, t, x->cargo[p].tag, x->now);
-    SV_TRY(sv__send(x, p, channel, lane, x->now, false));
+    SV_TRY(sv__send(x, p, channel, vl, x->now, false));
     if (x->policy != NULL)
         sv__waiting_add(x, p, channel);
-    return again ? choose_again(x, t, i, lane) : SV_OK;
+    return again ? choose_again(x, t, i, vl) : SV_OK;
 }
 
-/* The lanes whose first packet may be injected; else when to look again. */
+/* The VLs whose first packet may be injected; else when to look again. */
 static uint64_t injectable(sv__sim *x, uint32_t t, uint32_t channel, uint64_t *next)
 {
-    uint64_t lanes = 0;
-    for (uint64_t left = x->adapters[t].lanes; left != 0; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        const sv__queue *box = &x->outboxes[(size_t)t * x->m->lanes + lane];
+    uint64_t vls = 0;
+    for (uint64_t left = x->adapters[t].vls; left != 0; left &= left - 1) {
+        unsigned vl = (unsigned)__builtin_ctzll(left);
+        const sv__queue *box = &x->outboxes[(size_t)t * x->m->vls + vl];
         uint32_t payload = payload_of(x, &x->opened[box->first]);
         uint64_t when;
-        if (sv__credits_there(x, channel, lane, sv__blocks(/*~credit_header*/ payload + x->header),
+        if (sv__credits_there(x, channel, vl, sv__blocks(/*~credit_header*/ payload + x->header),
                               &when))
-            lanes |= (uint64_t)1 << lane;
+            vls |= (uint64_t)1 << vl;
         else
             *next = when < *next ? when : *next;
     }
-    return lanes;
+    return vls;
 }
 
 sv_status sv__look_adapter(sv__sim *x, uint32_t channel)
@@ -283,8 +282,7 @@ sv_status sv__look_adapter(sv__sim *x, uint32_t channel)
     sv__output *o = &x->outputs[channel];
     uint32_t t = x->f->tail[channel].i - x->f->num_switches;
     sv__adapter *a = &x->adapters[t];
-    uint64_t free = /*~inject_link*/ sv__max(o->link_free, o->entry_free), next = SV_NEVER,
-             lanes = 0;
+    uint64_t free = /*~inject_link*/ sv__max(o->link_free, o->entry_free), next = SV_NEVER, vls = 0;
     bool sent = false;
     if (free > x->now) {
         sv__events_plan(x, channel, free);
@@ -294,13 +292,13 @@ sv_status sv__look_adapter(sv__sim *x, uint32_t channel)
         SV_TRY(sv__control_inject(x, t, channel, &sent, &next));
     if (/*~messages_first*/ !sent) {
         SV_TRY(open_messages(x, t));
-        lanes = injectable(x, t, channel, &next);
+        vls = injectable(x, t, channel, &next);
     }
-    if (lanes != 0)
-        SV_TRY(inject(x, t, channel, /*~inject_least*/ sv__one_lane(x, channel, lanes), lanes));
+    if (vls != 0)
+        SV_TRY(inject(x, t, channel, /*~inject_min*/ sv__one_vl(x, channel, vls), vls));
     free = sv__max(o->link_free, o->entry_free);
-    if (sent || lanes != 0) {
-        next = a->lanes != 0 ? free : SV_NEVER;
+    if (sent || vls != 0) {
+        next = a->vls != 0 ? free : SV_NEVER;
         uint64_t control = x->policy != NULL ? sv__control_ready(x, t) : SV_NEVER;
         if (control < SV_NEVER)
             next = sv__max(control, free) < next ? sv__max(control, free) : next;
@@ -375,15 +373,15 @@ sv_status sv__drain(sv__sim *x, uint32_t p, uint32_t channel)
     uint64_t end = sv__drained_at(x->m, from, (uint64_t)packet->length * drain);
     x->adapters[to].drained = /*~drain_early*/ end;
     SV_TRY(sv__credits_back(
-        x, channel, packet->lane,
+        x, channel, packet->vl,
         (sv__ramp){.from = /*~drain_ready*/ from, .rate = drain, .length = packet->length}));
     if (x->policy != NULL)
         return sv__policy_drained(x, p, to, end);
     x->arrived++;
     x->last_arrival = sv__max(x->last_arrival, end);
-    SV_TRY(x->stage != NULL ? sv__stage_arrived(x, p, to, end)
-                            : sv__audit_arrived(x, packet, cargo));
-    const sv__late arrival = {end, *cargo, to, packet->length, true, packet->last};
+    SV_TRY(x->direction != NULL ? sv__direct_arrived(x, p, to, end)
+                                : sv__audit_arrived(x, packet, cargo));
+    const sv__sim_late arrival = {end, *cargo, to, packet->length, true, packet->last};
     SV_TRY(sv__count_arrival(x, &arrival));
     if (x->watch->arrived != NULL)
         x->watch->arrived(x->watch->user, cargo->number, end);

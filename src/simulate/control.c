@@ -64,7 +64,7 @@ static uint32_t make(sv__sim *x, sv_node from, const sv__control *c)
                                 .control = true};
     if (x->listens)
         x->waited[p] = 0;
-    /*~control_small*/ x->least = blocks < x->least ? blocks : x->least;
+    /*~control_small*/ x->min = blocks < x->min ? blocks : x->min;
     x->control_injected++;
     x->result->control_packets++;
     x->result->control_bytes += c->length;
@@ -83,7 +83,7 @@ static sv_status send_from_switch(sv__sim *x, sv_node from, const sv__control *c
     sv__packet *packet = &x->packets[p];
     packet->sl = /*~control_sl*/ way.sl;
     packet->out = way.out;
-    packet->out_lane = way.out_lane;
+    packet->out_vl = way.out_vl;
     packet->hops = way.hops;
     SV_TRY(sv__enqueue(x, p, x->f->num_channels + from.i));
     sv__waiting_add(x, p, x->f->num_channels + from.i);
@@ -127,11 +127,11 @@ static void line_up(sv__policy *k, sv__queue *box, uint32_t i)
 static sv_status send_from_terminal(sv__sim *x, uint32_t t, sv__control *c)
 {
     sv__policy *k = x->policy;
-    unsigned sl = sv_route_sl(x->r, (sv_node){x->f->num_switches + t}, c->destination), lane;
+    unsigned sl = sv_route_sl(x->r, (sv_node){x->f->num_switches + t}, c->destination), vl;
     uint32_t i;
-    SV_TRY(sv__adapter_lane(x, t, c->destination, sl, &lane));
+    SV_TRY(sv__adapter_vl(x, t, c->destination, sl, &vl));
     c->sl = (uint8_t)sl;
-    c->lane = (uint8_t)lane;
+    c->vl = (uint8_t)vl;
     SV_TRY(control_new(x, c, &i));
     line_up(k, &k->outboxes[t], i);
     sv__events_plan(x, x->adapters[t].channel,
@@ -139,7 +139,7 @@ static sv_status send_from_terminal(sv__sim *x, uint32_t t, sv__control *c)
     return SV_OK;
 }
 
-sv_status sv_sim_send(sv_sim_stage *x, sv_node from, uint32_t destination, uint32_t bytes,
+sv_status sv_sim_send(sv_sim_run *x, sv_node from, uint32_t destination, uint32_t bytes,
                       uint64_t ready, uint32_t mark, uint32_t note)
 {
     SV_TRY(check(x, from, destination, bytes, ready));
@@ -172,7 +172,7 @@ sv_status sv__control_inject(sv__sim *x, uint32_t t, uint32_t channel, bool *sen
         when = c.ready;
     else
         may =
-            /*~control_credit*/ sv__credits_there(x, channel, c.lane, sv__blocks(c.length), &when);
+            /*~control_credit*/ sv__credits_there(x, channel, c.vl, sv__blocks(c.length), &when);
     if (!may) {
         *next = when < *next ? when : *next;
         return SV_OK;
@@ -183,11 +183,11 @@ sv_status sv__control_inject(sv__sim *x, uint32_t t, uint32_t channel, bool *sen
     uint32_t p = make(x, (sv_node){x->f->num_switches + t}, &c);
     if (p == SV_NONE)
         return SV_NO_MEMORY;
-    /*~control_link*/ sv__take_link(x, channel, c.lane, c.length);
+    /*~control_link*/ sv__take_link(x, channel, c.vl, c.length);
     if (x->watch->injected != NULL)
         x->watch->injected(x->watch->user, x->cargo[p].number, t, c.mark, x->now);
     *sent = true;
-    SV_TRY(sv__send(x, p, channel, c.lane, x->now, false));
+    SV_TRY(sv__send(x, p, channel, c.vl, x->now, false));
     sv__waiting_add(x, p, channel);
     return SV_OK;
 }

@@ -6,7 +6,7 @@
  * reach a number is arithmetic. Ramps are only looked at when blocks are lacking.
  *
  * Places in an output buffer become free in the order of its packets, since the link sends one at a
- * time; credits of a lane come back from several packets at a time.
+ * time; credits of a VL come back from several packets at a time.
  *
  * In band (rule 8), a credit for a block that became free while the other link sent a packet waits
  * for that packet's end. So at time t the credits are back whose blocks were free at z = t - delay,
@@ -140,23 +140,23 @@ sv_status sv__line_add(sv__sim *x, uint32_t channel, uint64_t from, uint64_t unt
     }
     if (line->first + line->length == line->room) {
         uint32_t room = line->length < line->room / 2 ? line->room : 2 * line->room + 8;
-        sv__sent *at = line->at;
+        sv__sim_sent *at = line->at;
         if (room > line->room && (at = sv_arena_raw(&x->arena, room, sizeof *at)) == NULL)
             return SV_NO_MEMORY;
         if (line->length > 0)
             memmove(at, line->at + line->first, line->length * sizeof *at);
         *line = (sv__line){.at = at, .length = line->length, .room = room};
     }
-    line->at[line->first + line->length++] = (sv__sent){from, until};
+    line->at[line->first + line->length++] = (sv__sim_sent){from, until};
     return SV_OK;
 }
 
 /* The packet that the other link of a channel's cable had on the way at a time, or NULL. */
-static const sv__sent *on_the_way(const sv__sim *x, uint32_t channel, uint64_t time)
+static const sv__sim_sent *on_the_way(const sv__sim *x, uint32_t channel, uint64_t time)
 {
     const sv__line *line = &x->lines[/*~inband_own*/ x->f->reverse[channel].i];
     for (uint32_t i = 0; i < line->length; i++) {
-        const sv__sent *sent = &line->at[line->first + i];
+        const sv__sim_sent *sent = &line->at[line->first + i];
         if (sent->from /*~sent_start*/ <= time && time /*~sent_end*/ < sent->until)
             return sent;
     }
@@ -180,7 +180,8 @@ static void settle(sv__sim *x, uint32_t channel, sv__credits *c, bool drain)
     if (x->now < delay)
         return;
     uint64_t time = x->now - delay;
-    const sv__sent *sent = /*~inband_free*/ x->lines == NULL ? NULL : on_the_way(x, channel, time);
+    const sv__sim_sent *sent =
+        /*~inband_free*/ x->lines == NULL ? NULL : on_the_way(x, channel, time);
     time = sent != NULL ? sent->from : time;
     for (uint32_t i = 0; i < c->length;) {
         sv__ramp *ramp = &c->at[i];
@@ -236,7 +237,7 @@ static uint64_t free_at(const sv_sim_model *m, const sv__credits *c, uint32_t la
         struct stand s = stand_at(m, c, time, drain);
         if (s.have >= lacking)
             break;
-        uint64_t least = s.next;
+        uint64_t min = s.next;
         uint32_t share =
             s.active == 0 ? 0 : /*~free_first*/ (lacking - s.have + s.active - 1) / s.active;
         for (uint32_t i = 0; i < c->length; i++) {
@@ -245,23 +246,23 @@ static uint64_t free_at(const sv_sim_model *m, const sv__credits *c, uint32_t la
             if (ramp->from > time || k == n)
                 continue;
             uint64_t then = block_free(m, ramp, n - k < share ? n : k + share, drain);
-            least = then < least ? then : least;
+            min = then < min ? then : min;
         }
-        time = least;
+        time = min;
     }
     return time;
 }
 
-bool sv__credits_there(sv__sim *x, uint32_t channel, unsigned lane, uint32_t n, uint64_t *when)
+bool sv__credits_there(sv__sim *x, uint32_t channel, unsigned vl, uint32_t n, uint64_t *when)
 {
-    sv__credits *c = sv__credits_of(x, channel, lane);
+    sv__credits *c = sv__credits_of(x, channel, vl);
     if (c->there >= n)
         return true;
     bool drain = /*~drain_pauses*/ !sv__is_switch(x, x->outputs[channel].head);
     settle(x, channel, c, drain);
     if (c->there >= n)
         return true;
-    c->need = c->need == 0 || n /*~need_most*/ < c->need ? n : c->need;
+    c->need = c->need == 0 || n /*~need_max*/ < c->need ? n : c->need;
     uint64_t delay = delay_of(x, channel);
     uint64_t time = free_at(x->m, c, n - c->there, drain, x->now < delay ? 0 : x->now - delay);
     if (time == SV_NEVER) {
@@ -270,16 +271,16 @@ bool sv__credits_there(sv__sim *x, uint32_t channel, unsigned lane, uint32_t n, 
     }
     if (x->lines != NULL) {
         uint64_t at = sv__max(time, x->now < delay ? 0 : x->now - delay);
-        const sv__sent *sent = on_the_way(x, channel, at);
+        const sv__sim_sent *sent = on_the_way(x, channel, at);
         time = sent != NULL && sent->from < at ? sent->until : time;
     }
     *when = sv__max(time + delay, x->now + 1);
     return false;
 }
 
-sv_status sv__credits_back(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp ramp)
+sv_status sv__credits_back(sv__sim *x, uint32_t channel, unsigned vl, sv__ramp ramp)
 {
-    sv__credits *c = sv__credits_of(x, channel, lane);
+    sv__credits *c = sv__credits_of(x, channel, vl);
     if (c->length == c->room) {
         settle(x, channel, c, !sv__is_switch(x, x->outputs[channel].head));
         if (c->length > c->room / 2) {
@@ -295,7 +296,7 @@ sv_status sv__credits_back(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp
     c->at[c->length++] = ramp;
     if (/*~need_none*/ c->need > 0) { /* somebody waits: when could that be enough? */
         uint64_t when;
-        if (sv__credits_there(x, channel, lane, c->need, &when))
+        if (sv__credits_there(x, channel, vl, c->need, &when))
             when = x->now + 1;
         sv__events_plan(x, channel, when);
     }

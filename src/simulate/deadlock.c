@@ -6,11 +6,11 @@
  * nobody can be acquitted any more is a deadlock. Whoever is acquitted makes room in one buffer: so
  * queues whose first suspect waits for that buffer are tried again, and no others.
  *
- * With adaptive lanes (rule 27) a packet wants several buffers, and is acquitted if one of them has
- * room; it waits for the channel then, whatever the lane, so whoever makes room there has all that
+ * With adaptive VLs (rule 27) a packet wants several buffers, and is acquitted if one of them has
+ * room; it waits for the channel then, whatever the VL, so whoever makes room there has all that
  * wait for the channel tried again.
  *
- * Cost: O(queues + packets in them); with adaptive lanes, O(queues + packets × queues of a switch).
+ * Cost: O(queues + packets in them); with adaptive VLs, O(queues + packets × queues of a switch).
  */
 #include <string.h>
 
@@ -20,12 +20,12 @@ struct trial {
     const sv__team *team;
     sv__sim *x; /* the first part: what all share */
     sv_arena arena;
-    uint32_t *held;          /* [channels × lanes]: blocks of suspects in each buffer */
+    uint32_t *held;          /* [channels × VLs]: blocks of suspects in each buffer */
     uint32_t *front;         /* [queues]: the first suspect */
-    uint32_t *waiting;       /* [channels × lanes]: queues whose front waits for that buffer */
+    uint32_t *waiting;       /* [channels × VLs]: queues whose front waits for that buffer */
     uint32_t *next;          /* [queues]: in that list */
     uint32_t *channel;       /* [queues]: it comes in by */
-    uint32_t first_adaptive; /* lane */
+    uint32_t first_adaptive; /* VL */
 };
 
 /* Whether the next buffer of a packet has no room for it beside the suspects. */
@@ -33,20 +33,20 @@ static bool is_full(const struct trial *t, const sv__packet *packet)
 {
     const sv__sim *x = t->x;
     uint32_t n = sv__blocks(packet->length);
-    const uint32_t *held = t->held + (size_t)packet->out * x->m->lanes;
+    const uint32_t *held = t->held + (size_t)packet->out * x->m->vls;
     /*~stuck_adapter*/ if (!sv__is_switch(x, x->outputs[packet->out].head))
         return false;
-    bool full = x->m->input - held[/*~stuck_lane*/ packet->out_lane] /*~fits_just*/ < n;
+    bool full = x->m->input - held[/*~stuck_vl*/ packet->out_vl] /*~fits_just*/ < n;
     for (uint32_t i = 0; i < /*~stuck_escape*/ x->adaptive && full;
-         i++) /* the lanes after those of all segments */
+         i++) /* the VLs after those of all segments */
         full = x->m->input - held[t->first_adaptive + i] < n;
     return full;
 }
 
-/* Which list of those that wait a lane of a channel belongs to. */
-static size_t list_of(const struct trial *t, uint32_t channel, unsigned lane)
+/* Which list of those that wait a VL of a channel belongs to. */
+static size_t list_of(const struct trial *t, uint32_t channel, unsigned vl)
 {
-    return (size_t)channel * t->x->m->lanes + (t->x->adaptive > 0 ? 0 : lane);
+    return (size_t)channel * t->x->m->vls + (t->x->adaptive > 0 ? 0 : vl);
 }
 
 /* The packets at the end of a channel. */
@@ -70,15 +70,15 @@ static void acquit(struct trial *t, uint32_t first)
             continue;
         }
         const sv__packet *packet = &packets_at(t, t->channel[q])[p];
-        size_t wants = list_of(t, packet->out, packet->out_lane);
+        size_t wants = list_of(t, packet->out, packet->out_vl);
         if (is_full(t, packet)) {
             stack = t->next[q];
             t->next[q] = t->waiting[wants];
             t->waiting[wants] = q;
             continue;
         }
-        size_t in = /*~stuck_list*/ list_of(t, t->channel[q], packet->lane);
-        t->held[(size_t)t->channel[q] * x->m->lanes + packet->lane] -= sv__blocks(packet->length);
+        size_t in = /*~stuck_list*/ list_of(t, t->channel[q], packet->vl);
+        t->held[(size_t)t->channel[q] * x->m->vls + packet->vl] -= sv__blocks(packet->length);
         t->front[q] = /*~stuck_front*/ packet->next;
         while (/*~stuck_again*/ t->waiting[in] != SV_NONE) { /* tried again, after this one */
             uint32_t other = t->waiting[in];
@@ -116,15 +116,15 @@ static sv_status note(struct trial *t, uint32_t queues, bool control)
                 /*~stuck_target*/ x->policy != NULL ? x->heads[p].destination : packet->destination;
             r->stuck[r->num_stuck++] = (sv_sim_stuck){.in = in,
                                                       .out = {packet->out},
-                                                      .lane = packet->lane,
-                                                      .out_lane = packet->out_lane,
+                                                      .vl = packet->vl,
+                                                      .out_vl = packet->out_vl,
                                                       .behind = p != t->front[q],
                                                       .from = packet->from,
                                                       .destination = destination,
                                                       .since = since};
             r->stuck_since = sv__max(r->stuck_since, since);
             if (x->watch->stuck != NULL)
-                x->watch->stuck(x->watch->user, x->cargo[p].number, in, packet->lane);
+                x->watch->stuck(x->watch->user, x->cargo[p].number, in, packet->vl);
         }
     }
     return SV_OK;
@@ -134,7 +134,7 @@ static sv_status try_all(struct trial *t, bool control)
 {
     sv__sim *x = t->x;
     uint32_t queues = x->first_queue[x->num_inputs];
-    size_t buffers = (size_t)x->num_inputs * x->m->lanes;
+    size_t buffers = (size_t)x->num_inputs * x->m->vls;
     t->held = SV_ARENA_NEW(&t->arena, uint32_t, buffers);
     t->waiting = SV_ARENA_NEW(&t->arena, uint32_t, buffers);
     t->front = SV_ARENA_NEW(&t->arena, uint32_t, queues);
@@ -150,7 +150,7 @@ static sv_status try_all(struct trial *t, bool control)
             const sv__packet *packets = packets_at(t, c);
             t->front[q] = x->queues[q].first;
             for (uint32_t p = t->front[q]; p != SV_NONE; p = /*~held_first*/ packets[p].next)
-                t->held[(size_t)c * x->m->lanes + packets[p].lane] +=
+                t->held[(size_t)c * x->m->vls + packets[p].vl] +=
                     /*~held_block*/ sv__blocks(packets[p].length);
         }
     for (uint32_t q = 0; q < queues; q++)

@@ -22,12 +22,12 @@
 static const uint32_t IN_LIST = 0x80000000, IN_FAR = 0x40000000, IN_NEAR = 0;
 
 /* What a byte takes on the fastest link. */
-static uint64_t least_byte(const sv__sim *x)
+static uint64_t min_byte(const sv__sim *x)
 {
-    uint64_t least = UINT32_MAX;
+    uint64_t min = UINT32_MAX;
     for (uint32_t c = 0; c < x->f->num_channels; c++)
-        least = x->outputs[c].byte < least ? x->outputs[c].byte : least;
-    return least;
+        min = x->outputs[c].byte < min ? x->outputs[c].byte : min;
+    return min;
 }
 
 sv_status sv__events_init(sv__sim *x)
@@ -36,7 +36,7 @@ sv_status sv__events_init(sv__sim *x)
     e->base = x->policy != NULL ? x->f->num_terminals : 0;
     e->slots = x->outputs - e->base; /* see sv__sim_init */
     uint32_t n = x->f->num_channels + e->base;
-    uint64_t packet = (x->m->mtu_bytes + x->header) * least_byte(x);
+    uint64_t packet = (x->m->mtu_bytes + x->header) * min_byte(x);
     packet /= x->listens ? 4 : 1; /* there are arrivals besides, and small packets */
     e->buckets = 1024;
     while (e->buckets < 2 * n && e->buckets < 1u << 20)
@@ -92,13 +92,13 @@ static void sink(sv__events *e, uint32_t at, sv__event event)
                  last = /*~heap_three*/ first + 4 < h->length ? first + 4 : h->length;
         if (first >= last)
             break;
-        uint32_t least = first;
+        uint32_t min = first;
         for (uint32_t k = first + 1; k < last; k++)
-            least = earlier(h->at[k], h->at[least]) ? k : least;
-        if (/*~heap_top*/ earlier(event, h->at[least]))
+            min = earlier(h->at[k], h->at[min]) ? k : min;
+        if (/*~heap_top*/ earlier(event, h->at[min]))
             break;
-        put(e, at, h->at[least]);
-        at = least;
+        put(e, at, h->at[min]);
+        at = min;
     }
     put(e, at, event);
 }

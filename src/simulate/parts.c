@@ -49,18 +49,18 @@ sv_status sv__post_packet(sv__sim *x, uint32_t p, uint32_t channel)
 {
     sv__box *box = &x->outgoing[x->part_of[x->outputs[channel].head]];
     if (box->num_mails == box->mails_room) {
-        sv__mail *mails = grow(x, box->mails, &box->mails_room, sizeof *mails);
+        sv__sim_crossing *mails = grow(x, box->mails, &box->mails_room, sizeof *mails);
         if (mails == NULL)
             return SV_NO_MEMORY;
         box->mails = mails;
     }
     box->mails[box->num_mails++] =
-        (sv__mail){.packet = x->packets[p], .cargo = x->cargo[p], .channel = channel};
+        (sv__sim_crossing){.packet = x->packets[p], .cargo = x->cargo[p], .channel = channel};
     sv__packet_free(x, p);
     return SV_OK;
 }
 
-sv_status sv__post_credits(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp ramp)
+sv_status sv__post_credits(sv__sim *x, uint32_t channel, unsigned vl, sv__ramp ramp)
 {
     sv__box *box = &x->outgoing[x->part_of[x->f->tail[channel].i]];
     if (box->num_slips == box->slips_room) {
@@ -69,8 +69,7 @@ sv_status sv__post_credits(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp
             return SV_NO_MEMORY;
         box->slips = slips;
     }
-    box->slips[box->num_slips++] =
-        (sv__slip){.ramp = ramp, .channel = channel, .lane = (uint8_t)lane};
+    box->slips[box->num_slips++] = (sv__slip){.ramp = ramp, .channel = channel, .vl = (uint8_t)vl};
     return SV_OK;
 }
 
@@ -78,17 +77,17 @@ sv_status sv__post_credits(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp
 static sv_status take(sv__sim *x, sv__box *box)
 {
     for (uint32_t i = 0; i < box->num_mails; i++) {
-        const sv__mail *mail = &box->mails[i];
+        const sv__sim_crossing *mail = &box->mails[i];
         uint32_t p = sv__packet_new(x), blocks = sv__blocks(mail->packet.length);
         if (p == SV_NONE)
             return SV_NO_MEMORY;
         x->packets[p] = mail->packet;
         x->cargo[p] = mail->cargo;
-        x->least = blocks < x->least ? blocks : x->least;
+        x->min = blocks < x->min ? blocks : x->min;
         SV_TRY(sv__receive(x, p, mail->channel));
     }
     for (uint32_t i = 0; i < box->num_slips; i++)
-        SV_TRY(sv__credits_back(x, box->slips[i].channel, box->slips[i].lane, box->slips[i].ramp));
+        SV_TRY(sv__credits_back(x, box->slips[i].channel, box->slips[i].vl, box->slips[i].ramp));
     box->num_mails = box->num_slips = 0;
     return SV_OK;
 }
@@ -128,7 +127,7 @@ struct meeting {
     atomic_uint asleep;
     pthread_mutex_t lock;
     pthread_cond_t turned;
-    struct share shares[SV__MOST_PARTS];
+    struct share shares[SV__MAX_PARTS];
 };
 
 static void relax(void)
@@ -171,16 +170,16 @@ static void set_turn(struct meeting *m, unsigned turn)
 static void close_window(struct meeting *m, unsigned turn)
 {
     const sv__team *team = m->team;
-    uint64_t least = SV_NEVER;
+    uint64_t min = SV_NEVER;
     if (m->last) {
         set_turn(m, OVER);
         return;
     }
     for (uint32_t i = 0; i < team->count; i++)
-        least = m->shares[i].next < least ? m->shares[i].next : least;
-    m->last = least >= m->until;
-    m->begin = least;
-    m->end = m->until - least > team->lookahead ? least + team->lookahead : m->until;
+        min = m->shares[i].next < min ? m->shares[i].next : min;
+    m->last = min >= m->until;
+    m->begin = min;
+    m->end = m->until - min > team->lookahead ? min + team->lookahead : m->until;
     atomic_store_explicit(&m->left, team->count, memory_order_relaxed);
     set_turn(m, turn + 1);
 }
@@ -241,8 +240,8 @@ static sv_status work_on(sv_ctx *ctx, unsigned worker, uint64_t piece, void *arg
 
 sv_status sv__run_until(sv__team *team, uint64_t time)
 {
-    if (team->parts[0].stage != NULL)
-        return sv__stage_run(&team->parts[0], time);
+    if (team->parts[0].direction != NULL)
+        return sv__direct_run(&team->parts[0], time);
     if (team->parts[0].policy != NULL)
         return sv__policy_run(&team->parts[0], time);
     if (team->count == 1)
@@ -253,7 +252,7 @@ sv_status sv__run_until(sv__team *team, uint64_t time)
     for (uint32_t i = 0; i < team->count; i++)
         m.shares[i].next = sv__events_peek(&team->parts[i]);
     close_window(&m, 0);
-    sv_status status = sv_pool_run(team->pool, NULL, team->count, work_on, &m);
+    sv_status status = sv_threads_run(team->pool, NULL, team->count, work_on, &m);
     pthread_cond_destroy(&m.turned);
     pthread_mutex_destroy(&m.lock);
     for (uint32_t i = 0; i < team->count; i++)
@@ -276,14 +275,14 @@ static uint32_t weight_of(const sv_fabric *f, uint32_t v)
 static uint32_t part_for(const sv_fabric *f, uint32_t v, const uint8_t *part_of,
                          const uint64_t *filled, uint32_t parts)
 {
-    uint32_t links[SV__MOST_PARTS] = {0}, best = 0;
-    uint64_t least = filled[0];
+    uint32_t links[SV__MAX_PARTS] = {0}, best = 0;
+    uint64_t min = filled[0];
     for (uint32_t i = f->first[v]; i < f->first[v + 1]; i++)
         if (part_of[f->hops[i].to.i] < parts)
             links[part_of[f->hops[i].to.i]]++;
     for (uint32_t p = 1; p < parts; p++)
-        least = filled[p] < least ? filled[p] : least;
-    uint64_t room = least + f->live_channels / (16 * parts);
+        min = filled[p] < min ? filled[p] : min;
+    uint64_t room = min + f->live_channels / (16 * parts);
     for (uint32_t p = 1; p < parts; p++) {
         bool full = filled[p] > room, best_full = filled[best] > room;
         if (full != best_full
@@ -306,9 +305,9 @@ static void put(const sv_fabric *f, uint32_t v, uint32_t part, uint8_t *part_of,
  */
 void sv__cut(const sv_fabric *f, uint32_t parts, uint8_t *part_of, uint32_t *queue)
 {
-    uint64_t filled[SV__MOST_PARTS] = {0}, all = 0, so_far = 0;
+    uint64_t filled[SV__MAX_PARTS] = {0}, all = 0, so_far = 0;
     uint32_t length = 0;
-    memset(part_of, SV__MOST_PARTS, sv_num_nodes(f));
+    memset(part_of, SV__MAX_PARTS, sv_num_nodes(f));
     for (uint32_t t = 0; t < f->num_terminals; t++) {
         sv_node s = sv_switch_of(f, (sv_node){f->num_switches + t});
         if (s.i == SV_NONE || part_of[s.i] == 0)
@@ -327,14 +326,14 @@ void sv__cut(const sv_fabric *f, uint32_t parts, uint8_t *part_of, uint32_t *que
     for (uint32_t i = 0; i < length; i++) {
         for (uint32_t k = f->first[queue[i]]; k < f->first[queue[i] + 1]; k++) {
             uint32_t v = f->hops[k].to.i;
-            if (v >= f->num_switches || part_of[v] < SV__MOST_PARTS)
+            if (v >= f->num_switches || part_of[v] < SV__MAX_PARTS)
                 continue;
             put(f, v, part_for(f, v, part_of, filled, parts), part_of, filled);
             queue[length++] = v;
         }
     }
     for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
-        if (part_of[v] < SV__MOST_PARTS)
+        if (part_of[v] < SV__MAX_PARTS)
             continue;
         sv_node s = v < f->num_switches ? (sv_node){SV_NONE} : sv_switch_of(f, (sv_node){v});
         part_of[v] = s.i == SV_NONE ? 0 : part_of[s.i];

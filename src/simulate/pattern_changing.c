@@ -14,7 +14,7 @@
 
 extern const sv__pattern sv__changing;
 
-enum { MOST_PARTS = 16, ON_TICKS = 20000 * SV_TICKS_A_NS };
+enum { MAX_PARTS = 16, ON_TICKS = 20000 * SV_TICKS_PER_NS };
 
 /* The play as it is with one of its patterns. */
 static sv__play with_part(const sv__play *play, const sv__part *part)
@@ -38,12 +38,12 @@ static const sv__part *part_of(const sv__play *play, uint64_t burst)
 
 static uint64_t changing_sends(const sv__play *play, uint32_t rank)
 {
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < play->num_parts && most == 0; i++) {
+    uint64_t max = 0;
+    for (uint32_t i = 0; i < play->num_parts && max == 0; i++) {
         sv__play alone = with_part(play, &play->parts[i]);
-        most = alone.moves->sends(&alone, rank);
+        max = alone.moves->sends(&alone, rank);
     }
-    return most;
+    return max;
 }
 
 static uint32_t changing_to(const sv__play *play, uint32_t rank, uint64_t k)
@@ -73,7 +73,7 @@ static sv_status open_part(const sv__play *play, const sv__spec *spec, sv_span n
 
 static sv_status open_parts(sv__play *play, sv__spec *spec, sv_span names)
 {
-    sv__part *parts = SV_STORE_NEW(play->store, spec->ctx, sv__part, MOST_PARTS);
+    sv__part *parts = SV_POOL_NEW(play->store, spec->ctx, sv__part, MAX_PARTS);
     const char *end = names.at + names.length;
     if (parts == NULL)
         return SV_NO_MEMORY;
@@ -81,8 +81,8 @@ static sv_status open_parts(sv__play *play, sv__spec *spec, sv_span names)
         const char *stop = at;
         while (stop < end && *stop != '+')
             stop++;
-        if (play->num_parts == MOST_PARTS)
-            return sv__spec_fail(spec, "more than %d patterns", MOST_PARTS);
+        if (play->num_parts == MAX_PARTS)
+            return sv__spec_fail(spec, "more than %d patterns", MAX_PARTS);
         SV_TRY(open_part(play, spec, (sv_span){at, (size_t)(stop - at)}, &parts[play->num_parts]));
         play->num_parts++;
         at = stop + 1;

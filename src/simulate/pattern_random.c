@@ -79,8 +79,8 @@ static bool hotspot_counts(const sv__play *play, uint32_t rank)
 /* Senders, then spots, out of all ranks in random order. */
 static sv_status draw_spots(sv__play *play, sv_ctx *ctx, uint32_t senders, uint32_t spots)
 {
-    uint32_t *order = SV_STORE_NEW(play->store, ctx, uint32_t, play->size);
-    uint8_t *role = SV_STORE_NEW(play->store, ctx, uint8_t, play->size);
+    uint32_t *order = SV_POOL_NEW(play->store, ctx, uint32_t, play->size);
+    uint8_t *role = SV_POOL_NEW(play->store, ctx, uint8_t, play->size);
     if (order == NULL || role == NULL)
         return SV_NO_MEMORY;
     for (uint32_t i = 0; i < play->size; i++)
@@ -133,12 +133,12 @@ const sv__pattern sv__hotspot = {
 
 /* ---- matchings ---- */
 
-enum { MOST_STEPS = 6 * 32 + 16 };
+enum { MAX_STEPS = 6 * 32 + 16 };
 
 /* The steps of a round's permutation: K of each, and the key of its bits. */
 struct steps {
-    uint32_t count, around[MOST_STEPS];
-    uint64_t key[MOST_STEPS];
+    uint32_t count, around[MAX_STEPS];
+    uint64_t key[MAX_STEPS];
 };
 
 static void draw_steps(const sv__play *play, uint64_t round, struct steps *steps)

@@ -18,13 +18,13 @@
  */
 #include "simulate/traffic.h"
 
-enum { SIDE = 8, POINTS = SIDE * SIDE, MOST_FLOWS = 9 };
+enum { SIDE = 8, POINTS = SIDE * SIDE, MAX_FLOWS = 9 };
 
 struct flow {
     uint8_t from[2], to[2];
 };
 
-static const struct flow flows[3][MOST_FLOWS + 1] = {
+static const struct flow flows[3][MAX_FLOWS + 1] = {
     {{{0, 3}, {7, 5}},
      {{1, 3}, {6, 6}},
      {{2, 3}, {7, 1}},
@@ -81,7 +81,7 @@ static sv_status spot_open(sv__play *play, sv__spec *spec)
     if (play->size != POINTS)
         return sv__spec_fail(spec, "%u ranks are no mesh of %d by %d with one each", play->size,
                              SIDE, SIDE);
-    uint32_t *at = SV_STORE_NEW(play->store, spec->ctx, uint32_t, POINTS);
+    uint32_t *at = SV_POOL_NEW(play->store, spec->ctx, uint32_t, POINTS);
     if (at == NULL)
         return SV_NO_MEMORY;
     for (uint32_t rank = 0; rank < POINTS; rank++)

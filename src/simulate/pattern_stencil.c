@@ -30,10 +30,10 @@ static uint32_t stencil_to(const sv__play *play, uint32_t rank, uint64_t k)
 }
 
 /* The best sides a >= b >= c >= least of exactly that many points; false: there are none. */
-static bool factor(uint32_t points, uint32_t least, uint32_t *sides)
+static bool factor(uint32_t points, uint32_t min, uint32_t *sides)
 {
     sides[0] = 0;
-    for (uint64_t c = least; c * c * c <= points; c++) {
+    for (uint64_t c = min; c * c * c <= points; c++) {
         if (points % c != 0)
             continue;
         for (uint64_t b = c; b * b <= points / c; b++) {
@@ -51,8 +51,8 @@ static bool factor(uint32_t points, uint32_t least, uint32_t *sides)
 
 static void choose_sides(uint32_t ranks, uint32_t *sides)
 {
-    uint32_t least = ranks < 27 ? 1 : 3, points = ranks;
-    while (!factor(points, least, sides))
+    uint32_t min = ranks < 27 ? 1 : 3, points = ranks;
+    while (!factor(points, min, sides))
         points--;
 }
 
@@ -66,7 +66,7 @@ static sv_status stencil_open(sv__play *play, sv__spec *spec)
         choose_sides(play->size, play->param);
     else if (count != 3)
         return sv__spec_fail(spec, "dims has not three sides");
-    uint32_t *at = SV_STORE_NEW(play->store, spec->ctx, uint32_t, 6);
+    uint32_t *at = SV_POOL_NEW(play->store, spec->ctx, uint32_t, 6);
     if (at == NULL)
         return SV_NO_MEMORY;
     for (uint32_t i = 0; i < 3; i++) {

@@ -65,7 +65,7 @@ static sv_status pingpong_open(sv__play *play, sv__spec *spec)
     unsigned pairs;
     SV_TRY(sv__key_choice(spec, "pairs", words, &pairs));
     play->param[0] = pairs;
-    uint32_t *at = SV_STORE_NEW(play->store, spec->ctx, uint32_t, play->size);
+    uint32_t *at = SV_POOL_NEW(play->store, spec->ctx, uint32_t, play->size);
     if (at == NULL)
         return SV_NO_MEMORY;
     for (uint32_t rank = 0; rank < play->size; rank++)

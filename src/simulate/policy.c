@@ -1,6 +1,6 @@
 /*
  * policy.c: packets that choose their way (rules 25 to 28, 30, 31, 33): the policy's hooks,
- * segments and lanes. control.c has the packets it sends itself, reorder.c what happens where
+ * segments and VLs. control.c has the packets it sends itself, reorder.c what happens where
  * packets arrive.
  *
  * Idea: packet->destination is the target of the packet's segment, so that whoever looks a way up
@@ -25,50 +25,50 @@ sv_status sv__policy_check(sv_ctx *ctx, const sv_sim_setup *setup)
     const sv_sim_policy *p = setup->policy;
     if (setup->director != NULL)
         return sv_fail(ctx, SV_BAD_INPUT, "a policy and a director exclude each other");
-    if (p->segments < 1 || p->segments > SV_SIM_MOST_SEGMENTS)
+    if (p->segments < 1 || p->segments > SV_SIM_MAX_SEGMENTS)
         return sv_fail(ctx, SV_BAD_INPUT, "a policy has 1 to %d segments, not %u",
-                       SV_SIM_MOST_SEGMENTS, p->segments);
+                       SV_SIM_MAX_SEGMENTS, p->segments);
     if (p->header_bytes > UINT16_MAX)
         return sv_fail(ctx, SV_BAD_INPUT, "a policy's header of %u bytes is too long",
                        p->header_bytes);
     return SV_OK;
 }
 
-static unsigned most_of(const sv_routes *r, const sv_lanes *lanes, unsigned most)
+static unsigned max_of(const sv_routes *r, const sv_sl2vl *vls, unsigned max)
 {
     for (unsigned sl = 0; sl < r->num_sls; sl++)
-        if (lanes->of_sl[sl] != SV_NO_LANE && lanes->of_sl[sl] >= most)
-            most = lanes->of_sl[sl] + 1u;
-    return most;
+        if (vls->of_sl[sl] != SV_NO_VL && vls->of_sl[sl] >= max)
+            max = vls->of_sl[sl] + 1u;
+    return max;
 }
 
-unsigned sv_sim_table_lanes(const sv_fabric *f, const sv_routes *r)
+unsigned sv_sim_table_vls(const sv_fabric *f, const sv_routes *r)
 {
-    unsigned most = 0;
+    unsigned max = 0;
     for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
-        if (/*~lanes_node*/ v >= f->num_switches || r->lanes_by_ports[v] == NULL) {
-            most = most_of(r, &r->lane_tables[r->lanes_of[v]], most);
+        if (/*~vls_node*/ v >= f->num_switches || r->sl2vl_by_port[v] == NULL) {
+            max = max_of(r, &r->vl_tables[r->vls_of[v]], max);
             continue;
         }
-        for (unsigned in = /*~lanes_port_one*/ 0; in <= f->switches[v].ports; in++)
+        for (unsigned in = /*~vls_port_one*/ 0; in <= f->switches[v].ports; in++)
             for (unsigned out = 1; out <= f->switches[v].ports; out++)
-                most = most_of(r, sv_route_lanes(r, f, (sv_node){v}, in, out), most);
+                max = max_of(r, sv_route_sl2vl(r, f, (sv_node){v}, in, out), max);
     }
-    return most;
+    return max;
 }
 
-static sv_status check_lanes(sv__sim *x, const sv_sim_policy *p)
+static sv_status check_vls(sv__sim *x, const sv_sim_policy *p)
 {
-    unsigned lanes = sv_sim_table_lanes(x->f, x->r);
+    unsigned vls = sv_sim_table_vls(x->f, x->r);
     if (x->m->weighted && (x->r->vlarb[SV_VLARB_CA].given || x->r->vlarb[SV_VLARB_SWE].given))
-        return sv_fail(x->ctx, SV_BAD_INPUT, "a policy and lanes by weights exclude each other");
-    if ((uint64_t)p->segments * lanes + p->adaptive > x->m->lanes)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "a policy and VLs by weights exclude each other");
+    if ((uint64_t)p->segments * vls + p->adaptive > x->m->vls)
         return sv_fail(x->ctx, SV_INFEASIBLE,
-                       "%u segments of %u lanes and %u adaptive ones are more than %u lanes",
-                       p->segments, lanes, p->adaptive, x->m->lanes);
-    x->lane_step = lanes;
+                       "%u segments of %u VLs and %u adaptive ones are more than %u VLs",
+                       p->segments, vls, p->adaptive, x->m->vls);
+    x->vl_step = vls;
     x->adaptive = p->adaptive;
-    x->policy->first_adaptive = /*~adaptive_first*/ p->segments * lanes;
+    x->policy->first_adaptive = /*~adaptive_first*/ p->segments * vls;
     return SV_OK;
 }
 
@@ -84,7 +84,7 @@ sv_status sv__policy_init(sv__sim *x, const sv_sim_policy *p)
     x->policy = k;
     SV_TRY(sv_cells_init(&k->pair_of, x->ctx, x->f->num_terminals, x->f->num_terminals));
     x->num_inputs = x->f->num_channels + x->f->num_switches;
-    SV_TRY(check_lanes(x, p));
+    SV_TRY(check_vls(x, p));
     size_t terminals = x->f->num_terminals;
     k->inboxes = SV_ARENA_NEW(&x->arena, sv__queue, terminals);
     k->outboxes = SV_ARENA_NEW(&x->arena, sv__queue, terminals);
@@ -152,7 +152,7 @@ sv_status sv__policy_room(sv__sim *x, uint32_t packets)
 
 sv_status sv__policy_open_room(sv__sim *x, uint32_t opened)
 {
-    sv__plan *plans = sv_resize(x->ctx, x->policy->plans, opened, sizeof *plans);
+    sv__sim_plan *plans = sv_resize(x->ctx, x->policy->plans, opened, sizeof *plans);
     if (plans == NULL)
         return SV_NO_MEMORY;
     x->policy->plans = plans;
@@ -233,10 +233,10 @@ sv_status sv__policy_run(sv__sim *x, uint64_t until)
 
 static sv_status check_way(const sv__sim *x, const sv_sim_way *way)
 {
-    unsigned most = x->policy->hooks->segments - 1;
-    if (way->vias > most)
+    unsigned max = x->policy->hooks->segments - 1;
+    if (way->vias > max)
         return sv_fail(x->ctx, SV_BAD_INPUT, "a way by %u switches is not one of %u segments",
-                       way->vias, most + 1);
+                       way->vias, max + 1);
     for (unsigned i = 0; i < way->vias; i++)
         if (way->via[i] >= x->r->num_destinations || !sv__is_switch(x, x->r->node[way->via[i]].i))
             return sv_fail(x->ctx, SV_BAD_INPUT,
@@ -250,7 +250,7 @@ static uint32_t target_of(const sv_sim_way *way, uint32_t destination, unsigned 
     return segment < way->vias ? way->via[segment] : destination;
 }
 
-sv_status sv__policy_choose(sv__sim *x, uint32_t t, uint32_t i, unsigned *lane)
+sv_status sv__policy_choose(sv__sim *x, uint32_t t, uint32_t i, unsigned *vl)
 {
     sv__policy *k = x->policy;
     const sv_sim_message message = x->opened[i].message;
@@ -267,22 +267,22 @@ sv_status sv__policy_choose(sv__sim *x, uint32_t t, uint32_t i, unsigned *lane)
     unsigned sl = sv_route_sl(x->r, (sv_node){x->f->num_switches + t}, /*~first_sl*/ target);
     k->plans[i].way = way;
     x->opened[i].sl = (uint8_t)sl;
-    return sv__adapter_lane(x, t, target, sl, lane);
+    return sv__adapter_vl(x, t, target, sl, vl);
 }
 
-sv_status sv__policy_open(sv__sim *x, uint32_t t, uint32_t i, unsigned *lane)
+sv_status sv__policy_open(sv__sim *x, uint32_t t, uint32_t i, unsigned *vl)
 {
     const sv_sim_message *message = &x->opened[i].message;
     uint32_t to = x->r->node[message->destination].i - x->f->num_switches;
     uint32_t packets = message->bytes == 0
                            ? /*~packets_none*/ 1
                            : /*~packets_full*/ (message->bytes - 1) / x->m->mtu_bytes + 1;
-    sv__plan *plan = &x->policy->plans[i];
+    sv__sim_plan *plan = &x->policy->plans[i];
     SV_TRY(sv__pair_of(x, t, to, &plan->pair));
-    sv__pair *pair = &x->policy->pairs.at[plan->pair];
+    sv__sim_pair *pair = &x->policy->pairs.at[plan->pair];
     plan->sequence = pair->opened;
     pair->opened += packets;
-    return sv__policy_choose(x, t, i, lane);
+    return sv__policy_choose(x, t, i, vl);
 }
 
 bool sv__policy_by_packet(const sv__sim *x)
@@ -292,7 +292,7 @@ bool sv__policy_by_packet(const sv__sim *x)
 
 void sv__policy_injected(sv__sim *x, uint32_t p, uint32_t i)
 {
-    sv__plan *plan = &x->policy->plans[i];
+    sv__sim_plan *plan = &x->policy->plans[i];
     sv__packet *packet = &x->packets[p];
     uint32_t sequence = plan->sequence++, blocks = sv__blocks(packet->length);
     x->heads[p] = (sv_sim_head){.way = plan->way,
@@ -306,7 +306,7 @@ void sv__policy_injected(sv__sim *x, uint32_t p, uint32_t i)
     packet->destination = target_of(&plan->way, packet->destination, /*~via_first*/ 0);
     x->cargo[p].serial = plan->pair;
     x->result->detours += /*~detours_control*/ plan->way.vias > 0;
-    /*~data_small*/ x->least_data = blocks < x->least_data ? blocks : x->least_data;
+    /*~data_small*/ x->min_data = blocks < x->min_data ? blocks : x->min_data;
     if (x->listens)
         x->waited[p] = 0;
     sv__audit_injected(x, plan->pair, sequence);
@@ -320,17 +320,17 @@ sv_status sv__way_from(sv__sim *x, sv__packet *packet, sv_node at)
     if (out == SV_NONE)
         return sv_fail(x->ctx, SV_BAD_INPUT, "switch '%s' has no way for a packet to '%s'",
                        sv_node_name(x->f, at), sv_node_name(x->f, x->r->node[to]));
-    if (sl >= SV_MOST_SLS)
+    if (sl >= SV_MAX_SLS)
         return sv_fail(x->ctx, SV_BAD_INPUT, "the service level from '%s' to '%s' is not known",
                        sv_node_name(x->f, at), sv_node_name(x->f, x->r->node[to]));
-    unsigned lane = sv_route_lanes(x->r, x->f, at, /*~segment_port*/ 0, port)->of_sl[sl];
-    if (lane >= x->m->lanes)
+    unsigned vl = sv_route_sl2vl(x->r, x->f, at, /*~segment_port*/ 0, port)->of_sl[sl];
+    if (vl >= x->m->vls)
         return sv_fail(x->ctx, SV_BAD_INPUT,
-                       "switch '%s' has no lane for service level %u from port 0 to port %u",
+                       "switch '%s' has no VL for service level %u from port 0 to port %u",
                        sv_node_name(x->f, at), sl, port);
     /*~segment_sl*/ packet->sl = (uint8_t)sl;
     packet->out = out;
-    packet->out_lane = /*~segment_lane*/ (uint8_t)(lane + packet->segment * x->lane_step);
+    packet->out_vl = /*~segment_vl*/ (uint8_t)(vl + packet->segment * x->vl_step);
     /*~loop_segments*/ packet->hops = 1;
     return SV_OK;
 }
@@ -348,36 +348,35 @@ sv_status sv__policy_turn(sv__sim *x, uint32_t p, sv_node at)
     return sv__way_from(x, packet, at);
 }
 
-/* ---- lanes ---- */
+/* ---- VLs ---- */
 
 uint32_t sv__policy_first_adaptive(const sv__sim *x)
 {
     return x->policy->first_adaptive;
 }
 
-/* Whether there are credits on a lane for a want. */
-static bool stands(sv__sim *x, uint32_t channel, sv__want *w, unsigned lane, uint64_t *lacking,
+/* Whether there are credits on a VL for a want. */
+static bool stands(sv__sim *x, uint32_t channel, sv__sim_want *w, unsigned vl, uint64_t *lacking,
                    uint64_t *next)
 {
     uint64_t when;
-    if (*lacking >> lane & 1) /* and somebody has planned for it */
+    if (*lacking >> vl & 1) /* and somebody has planned for it */
         return false;
-    if (sv__credits_there(x, channel, lane, w->blocks, &when)) {
-        w->lane = (uint8_t)lane;
+    if (sv__credits_there(x, channel, vl, w->blocks, &when)) {
+        w->vl = (uint8_t)vl;
         return true;
     }
-    if (/*~adaptive_lack*/ w->blocks == x->least)
-        *lacking |= (uint64_t)1 << lane;
+    if (/*~adaptive_lack*/ w->blocks == x->min)
+        *lacking |= (uint64_t)1 << vl;
     *next = when < *next ? when : *next;
     return false;
 }
 
-bool sv__stand_for(sv__sim *x, uint32_t channel, sv__want *w, uint64_t *lacking, uint64_t *next)
+bool sv__stand_for(sv__sim *x, uint32_t channel, sv__sim_want *w, uint64_t *lacking, uint64_t *next)
 {
     unsigned first = x->policy->first_adaptive;
-    /*~escape_first*/ for (unsigned lane = first; /*~adaptive_less*/ lane < first + x->adaptive;
-                           lane++)
-        if (stands(x, channel, w, /*~adaptive_last*/ lane, lacking, next))
+    /*~escape_first*/ for (unsigned vl = first; /*~adaptive_less*/ vl < first + x->adaptive; vl++)
+        if (stands(x, channel, w, /*~adaptive_last*/ vl, lacking, next))
             return true;
     return /*~escape_never*/ stands(x, channel, w, w->escape, lacking, next);
 }

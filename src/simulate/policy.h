@@ -11,26 +11,26 @@
 #include "simulate/state.h"
 
 /* Two terminals, one of which sends to the other. */
-typedef struct sv__pair {
+typedef struct sv__sim_pair {
     uint32_t opened, due; /* numbers: of the next message's first packet; to be delivered next */
     uint32_t *early;      /* [room]: packets that are early, each at its number; SV_NONE: none */
     uint32_t room;        /* a power of two, or 0 */
-} sv__pair;
+} sv__sim_pair;
 
 /* Who waits for which output: waiting.c. */
 typedef struct sv__waiting {
-    sv__queue *lists;     /* by input, lane, output; NULL: there are none */
+    sv__queue *lists;     /* by input, VL, output; NULL: there are none */
     uint64_t *first_list; /* [channels]: of an input */
-    uint64_t *sets;       /* bits: inputs and lanes */
+    uint64_t *sets;       /* bits: inputs and VLs */
     uint64_t *first_word; /* [channels]: of an output */
     uint32_t *next;       /* as x->packets: in its list */
 } sv__waiting;
 
 /* What an open message has besides. */
-typedef struct sv__plan {
+typedef struct sv__sim_plan {
     sv_sim_way way;          /* of its next packet … */
     uint32_t pair, sequence; /* … whose number in its pair this is */
-} sv__plan;
+} sv__sim_plan;
 
 /* A control packet that waits at a terminal. */
 typedef struct sv__control {
@@ -38,19 +38,19 @@ typedef struct sv__control {
     uint32_t next;
     uint32_t destination, mark, note;
     uint16_t length;
-    uint8_t sl, lane;
+    uint8_t sl, vl;
 } sv__control;
 
 typedef struct sv__policy {
     const sv_sim_policy *hooks;
     uint64_t next;           /* the timer is called; SV_NEVER: not unless somebody asks for it */
-    uint32_t first_adaptive; /* lane */
+    uint32_t first_adaptive; /* VL */
     uint32_t turns;          /* terminals that have had their turn in this tick, in choose */
     bool queued;             /* arrivals wait for their tick */
 
     sv_cells pair_of; /* from, to: the place in pairs */
-    SV_ARRAY(sv__pair) pairs;
-    sv__plan *plans; /* as x->opened */
+    SV_ARRAY(sv__sim_pair) pairs;
+    sv__sim_plan *plans; /* as x->opened */
     uint32_t plans_room, heads_room;
     sv__queue *inboxes;  /* [terminals]: packets being drained, in order */
     uint64_t *early;     /* [terminals]: bytes of packets that are early */

@@ -15,22 +15,22 @@
 
 #include "base/ctx.h"
 #include "base/near.h"
-#include "simulate/quantity.h"
+#include "text/quantity.h"
 
-enum { GBIT_TICKS = 8 * SV_TICKS_A_NS }; /* ticks a byte, at 1 Gbit/s */
+enum { GBIT_TICKS = 8 * SV_TICKS_PER_NS }; /* ticks a byte, at 1 Gbit/s */
 
 static const sv_sim_param params[] = {
     {"cable-ns", "NS", "from one end of a cable to the other", true, NULL},
     {"credit-ns", "NS", "from a block that is free to the sender who knows it", true, NULL},
     {"switch-ns", "NS", "a switch looks at a packet for so long", true, NULL},
     {"link-gbit", "GBIT/S", "of every 4X link; links: as the fabric says", true, "links"},
-    {"input-blocks", "BLOCKS", "of 64 bytes, of an input buffer, for each lane", true, NULL},
-    {"output-blocks", "BLOCKS", "of an output buffer, for all lanes together", true, NULL},
+    {"input-blocks", "BLOCKS", "of 64 bytes, of an input buffer, for each VL", true, NULL},
+    {"output-blocks", "BLOCKS", "of an output buffer, for all VLs together", true, NULL},
     {"speedup-percent", "N", "how fast the crossbar is, of the link", true, NULL},
     {"ways", "N", "packets of an input port that cross at a time", true, NULL},
     {"voq", "off|on", "input buffers queue for each output port by itself", false, NULL},
-    {"lanes", "N", "with a buffer; tables: as many as they use", true, "tables"},
-    {"arbitration", "turns|tables", "of lanes; tables: by those, where they tell", false, NULL},
+    {"vls", "N", "with a buffer; tables: as many as they use", true, "tables"},
+    {"arbitration", "turns|tables", "of VLs; tables: by those, where they tell", false, NULL},
     {"mtu-bytes", "BYTES", "of payload that a packet has at most", true, NULL},
     {"header-bytes", "BYTES", "that a packet has besides", true, NULL},
     {"inband-bytes", "BYTES", "of flow control after a packet; 0: not on the link", true, NULL},
@@ -54,7 +54,7 @@ typedef enum place_kind {
 static const struct place {
     size_t offset;
     place_kind kind;
-    double least, most;
+    double min, max;
 } places[NUM_PARAMS] = {
     {offsetof(sv_sim_model, cable), TIME, 0, 1e6},
     {offsetof(sv_sim_model, credit), TIME, 0.001, 1e6},
@@ -63,9 +63,9 @@ static const struct place {
     {offsetof(sv_sim_model, input), COUNT, 1, 1 << 24},
     {offsetof(sv_sim_model, output), COUNT, 1, 1 << 24},
     {offsetof(sv_sim_model, speedup), COUNT, 100, 6400},
-    {offsetof(sv_sim_model, ways), COUNT, 1, SV_MOST_PORTS},
+    {offsetof(sv_sim_model, ways), COUNT, 1, SV_MAX_PORTS},
     {offsetof(sv_sim_model, voq), CHOICE, 0, 0},
-    {offsetof(sv_sim_model, lanes), COUNT, 1, SV_MOST_LANES},
+    {offsetof(sv_sim_model, vls), COUNT, 1, SV_MAX_VLS},
     {offsetof(sv_sim_model, weighted), CHOICE, 0, 0},
     {offsetof(sv_sim_model, mtu_bytes), COUNT, 1, 32768},
     {offsetof(sv_sim_model, header_bytes), COUNT, 1, 4096},
@@ -89,22 +89,22 @@ static const sv_profile_value qdr_values[] = {
     {"credit-ns=173", false, "shipped: cable, 2 ns, and half of 256 ns between flow controls"},
     {"switch-ns=100", false, "shipped: 50 ns in the buffer, 50 ns at the arbiter"},
     {"link-gbit=links", false, "all 4X QDR there, as in fabrics of selvage topo"},
-    {"input-blocks=128", true, "128 flits of 64 bytes for each of 8 lanes"},
+    {"input-blocks=128", true, "128 flits of 64 bytes for each of 8 VLs"},
     {"output-blocks=78", true, "78 flits"},
     {"speedup-percent=150", false, "shipped: 6 GB/s into an output"},
     {"ways=3", false, "shipped"},
     {"voq=on", false, "shipped"},
-    {"lanes=tables", false, "8 there; a lane that is not used changes nothing"},
-    {"arbitration=turns", true, "fair share among lanes"},
+    {"vls=tables", false, "8 there; a VL that is not used changes nothing"},
+    {"arbitration=turns", true, "fair share among VLs"},
     {"mtu-bytes=2048", true, "section 4.3.2"},
     {"header-bytes=26", true, "8 LRH, 12 BTH, 4 and 2 of CRC: packets of 2,074 bytes"},
-    {"inband-bytes=0", false, "shipped: 8 bytes a lane, every 256 ns at most: under 1 %"},
+    {"inband-bytes=0", false, "shipped: 8 bytes a VL, every 256 ns at most: under 1 %"},
     {"inject-gbit=32", true, "PCIe 2.0 x8"},
     {"drain-gbit=32", true, "PCIe 2.0 x8"},
     {"pause-ns=10", true, "hiccup of the bus, 0.01 us …"},
     {"period-ns=100", true, "… every 0.1 us"},
     {"open=4", false,
-     "shipped: the next message is begun while one is sent, and others wait a lane each"},
+     "shipped: the next message is begun while one is sent, and others wait a VL each"},
 };
 
 static const sv_profile_value dla_values[] = {
@@ -112,12 +112,12 @@ static const sv_profile_value dla_values[] = {
     {"credit-ns=173", false, "as qdr"},
     {"switch-ns=100", false, "as qdr"},
     {"link-gbit=32", true, "4X QDR"},
-    {"input-blocks=1040", true, "16 packets a lane, 65 blocks each"},
+    {"input-blocks=1040", true, "16 packets a VL, 65 blocks each"},
     {"output-blocks=78", false, "as qdr"},
     {"speedup-percent=150", false, "as qdr"},
     {"ways=3", false, "as qdr"},
     {"voq=on", true, "virtual output queues"},
-    {"lanes=tables", false, "8 there; a lane that is not used changes nothing"},
+    {"vls=tables", false, "8 there; a VL that is not used changes nothing"},
     {"arbitration=turns", false, "as qdr"},
     {"mtu-bytes=4096", true, "4 KB"},
     {"header-bytes=26", false, "as qdr"},
@@ -134,13 +134,13 @@ static const sv_profile_value drb_values[] = {
     {"credit-ns=5", false, "not told: the cable"},
     {"switch-ns=100", false, "not told: as qdr"},
     {"link-gbit=2", true, "2 Gbps"},
-    {"input-blocks=32768", true, "2 MB; taken for each lane of an input port"},
+    {"input-blocks=32768", true, "2 MB; taken for each VL of an input port"},
     {"output-blocks=24", false,
      "not told: one packet with a policy's header: packets wait at inputs"},
     {"speedup-percent=100", false, "not told"},
     {"ways=1", false, "not told"},
     {"voq=off", false, "not told"},
-    {"lanes=tables", false, "not told"},
+    {"vls=tables", false, "not told"},
     {"arbitration=turns", false, "not told"},
     {"mtu-bytes=1024", true, "packets of 1,024 bytes (of bits for applications, section 4.8.1)"},
     {"header-bytes=1", false, "not told: the least there can be"},
@@ -156,13 +156,13 @@ static const sv_profile_value ndr_values[] = {
     {"cable-ns=50", false, "10 m at 5 ns/m"},
     {"credit-ns=100", false, "the cable, and as long again to make and read flow control"},
     {"switch-ns=200", false, "the vendor tells none; sellers say 150 to 400 ns"},
-    {"link-gbit=400", true, "4X NDR: four lanes of 100 Gbit/s"},
+    {"link-gbit=400", true, "4X NDR: four VLs of 100 Gbit/s"},
     {"input-blocks=512", false, "32 KiB: 400 Gbit/s for the 650 ns until credits are back"},
     {"output-blocks=130", false, "two packets: one comes while the other leaves"},
     {"speedup-percent=150", false, "no vendor tells: as qdr"},
     {"ways=3", false, "no vendor tells: as qdr"},
     {"voq=on", false, "no vendor tells: as qdr"},
-    {"lanes=tables", false, "a lane that is not used changes nothing"},
+    {"vls=tables", false, "a VL that is not used changes nothing"},
     {"arbitration=tables", true, "VL arbitration; without tables fair share"},
     {"mtu-bytes=4096", true, "the largest there is"},
     {"header-bytes=26", true, "8 LRH, 12 BTH, 4 and 2 of CRC"},
@@ -217,7 +217,7 @@ void sv_sim_param_text(const sv_sim_model *model, size_t i, char *text, size_t r
     const char *bar = strchr(params[i].values, '|');
     switch (place->kind) {
     case TIME:
-        snprintf(text, room, "%.10g", (double)*(const uint64_t *)at / SV_TICKS_A_NS);
+        snprintf(text, room, "%.10g", (double)*(const uint64_t *)at / SV_TICKS_PER_NS);
         break;
     case RATE:
         if (*(const uint64_t *)at == 0)
@@ -245,7 +245,7 @@ static bool put_number(sv_sim_model *model, const struct place *place, double va
 {
     uint64_t whole = (uint64_t)(value < 0 || value > 1e15 ? 0 : value);
     void *at = member(model, place);
-    if (!(value >= place->least && value <= place->most))
+    if (!(value >= place->min && value <= place->max))
         return false;
     if (place->kind == COUNT) {
         if ((double)whole != value)
@@ -253,7 +253,7 @@ static bool put_number(sv_sim_model *model, const struct place *place, double va
         *(uint32_t *)at = (uint32_t)whole;
         return true;
     }
-    double ticks = place->kind == TIME ? value * SV_TICKS_A_NS : GBIT_TICKS / value;
+    double ticks = place->kind == TIME ? value * SV_TICKS_PER_NS : GBIT_TICKS / value;
     *(uint64_t *)at = (uint64_t)(ticks + 0.5);
     return true;
 }
@@ -279,9 +279,9 @@ static sv_status put(sv_ctx *ctx, sv_sim_model *model, size_t i, sv_span value)
     }
     if (!sv_span_decimal(value, &number) || !put_number(model, place, number))
         return sv_refuse(ctx, "%s is %s%.10g to %.10g%s%s, not '%.*s'", param->name,
-                         place->kind == COUNT ? "a whole number from " : "", place->least,
-                         place->most, param->word != NULL ? ", or " : "",
-                         param->word != NULL ? param->word : "", SV_SPAN(value));
+                         place->kind == COUNT ? "a whole number from " : "", place->min, place->max,
+                         param->word != NULL ? ", or " : "", param->word != NULL ? param->word : "",
+                         SV_SPAN(value));
     return SV_OK;
 }
 
@@ -324,14 +324,14 @@ sv_status sv_profile_model(sv_ctx *ctx, const char *name, sv_sim_model *model)
                      sv_near_hint(&near, sv_span_of(name), known), known);
 }
 
-/* ---- lanes ---- */
+/* ---- VLs ---- */
 
 /* Bits of the service levels of a row. */
 static uint64_t levels_of(const uint8_t *row, uint32_t from, uint32_t to)
 {
     uint64_t levels = 0;
     for (uint32_t i = from; i < to; i++)
-        if (row[i] < SV_MOST_SLS)
+        if (row[i] < SV_MAX_SLS)
             levels |= (uint64_t)1 << row[i];
     return levels;
 }
@@ -358,28 +358,28 @@ static uint64_t levels_in_use(const sv_fabric *f, const sv_routes *r)
     }
 }
 
-/* One more than the highest lane of a table, for some service levels; at least least. */
-static unsigned lanes_of(const sv_lanes *table, uint64_t levels, unsigned least)
+/* One more than the highest VL of a table, for some service levels; at least least. */
+static unsigned vls_of(const sv_sl2vl *table, uint64_t levels, unsigned min)
 {
-    for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
-        if (((levels >> sl) & 1) && table->of_sl[sl] != SV_NO_LANE && table->of_sl[sl] >= least)
-            least = table->of_sl[sl] + 1u;
-    return least;
+    for (unsigned sl = 0; sl < SV_MAX_SLS; sl++)
+        if (((levels >> sl) & 1) && table->of_sl[sl] != SV_NO_VL && table->of_sl[sl] >= min)
+            min = table->of_sl[sl] + 1u;
+    return min;
 }
 
-unsigned sv_sim_lanes(const sv_fabric *f, const sv_routes *r)
+unsigned sv_sim_vls(const sv_fabric *f, const sv_routes *r)
 {
     uint64_t levels = levels_in_use(f, r);
-    unsigned lanes = 1;
+    unsigned vls = 1;
     for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
         if (!sv_node_alive(f, (sv_node){v}))
             continue;
-        lanes = lanes_of(&r->lane_tables[r->lanes_of[v]], levels, lanes);
-        if (v >= f->num_switches || r->lanes_by_ports[v] == NULL)
+        vls = vls_of(&r->vl_tables[r->vls_of[v]], levels, vls);
+        if (v >= f->num_switches || r->sl2vl_by_port[v] == NULL)
             continue;
         size_t ports = f->switches[v].ports + 1u;
         for (size_t i = 0; i < ports * ports; i++)
-            lanes = lanes_of(&r->lane_tables[r->lanes_by_ports[v][i]], levels, lanes);
+            vls = vls_of(&r->vl_tables[r->sl2vl_by_port[v][i]], levels, vls);
     }
-    return lanes;
+    return vls;
 }

@@ -26,12 +26,12 @@ sv_status sv__pair_of(sv__sim *x, uint32_t from, uint32_t to, uint32_t *pair)
         return SV_OK;
     SV_TRY(sv_array_reserve(x->ctx, &k->pairs, k->pairs.length + 1));
     SV_TRY(sv_cells_add(&k->pair_of, from, to, (uint32_t)k->pairs.length, pair));
-    k->pairs.at[k->pairs.length++] = (sv__pair){0};
+    k->pairs.at[k->pairs.length++] = (sv__sim_pair){0};
     return SV_OK;
 }
 
 /* Makes the ring of a pair long enough for a packet so many numbers ahead of the one due. */
-static sv_status widen(sv__sim *x, sv__pair *pair, uint32_t ahead)
+static sv_status widen(sv__sim *x, sv__sim_pair *pair, uint32_t ahead)
 {
     uint32_t room = pair->room == 0 ? 8 : pair->room;
     while (room <= ahead && room < UINT32_MAX / 2)
@@ -52,7 +52,7 @@ static sv_status widen(sv__sim *x, sv__pair *pair, uint32_t ahead)
 }
 
 /* Puts an early packet into the ring of its pair. */
-static sv_status keep(sv__sim *x, sv__pair *pair, uint32_t p)
+static sv_status keep(sv__sim *x, sv__sim_pair *pair, uint32_t p)
 {
     uint32_t number = x->heads[p].sequence, ahead = number - pair->due;
     if (ahead /*~ring_long*/ >= pair->room)
@@ -62,7 +62,7 @@ static sv_status keep(sv__sim *x, sv__pair *pair, uint32_t p)
 }
 
 /* Takes the packet of a pair that is due out of its ring; SV_NONE: it is not there yet. */
-static uint32_t release(sv__pair *pair)
+static uint32_t release(sv__sim_pair *pair)
 {
     if (pair->room == 0)
         return SV_NONE;
@@ -97,7 +97,7 @@ static sv_status catch_up(sv__sim *x, uint32_t pair, uint32_t to, uint64_t time)
             x->result->early_wait += time - packet->start;
         if (packet->last)
             SV_TRY(sv__count_arrival(
-                x, &(sv__late){.time = time, .cargo = x->cargo[p], .to = to, .last = true}));
+                x, &(sv__sim_late){.time = time, .cargo = x->cargo[p], .to = to, .last = true}));
         /*~early_one*/ SV_TRY(deliver(x, p, to, time));
     }
 }
@@ -110,7 +110,7 @@ static sv_status be_early(sv__sim *x, uint32_t p, uint32_t to, uint64_t time)
     k->early[to] += x->packets[p].length /*~early_header*/ - x->header;
     if (time < r->until) {
         r->early++;
-        r->early_most = sv__max(r->early_most, k->early[to]);
+        r->early_max = sv__max(r->early_max, k->early[to]);
     }
     return keep(x, &k->pairs.at[x->cargo[p].serial], p);
 }
@@ -129,7 +129,7 @@ static sv_status data_arrived(sv__sim *x, uint32_t p, uint32_t to, uint64_t time
     const sv__packet *packet = &x->packets[p];
     uint32_t pair = x->cargo[p].serial, sequence = x->heads[p].sequence;
     bool due = /*~early_none*/ sequence == x->policy->pairs.at[pair].due;
-    const sv__late arrival = {time, x->cargo[p], to, packet->length, true, due && packet->last};
+    const sv__sim_late arrival = {time, x->cargo[p], to, packet->length, true, due && packet->last};
     x->arrived++;
     sv__audit_gone(x, pair, sequence);
     SV_TRY(sv__count_arrival(x, &arrival));

@@ -65,12 +65,12 @@ static bool all_arrived(const sv__team *team)
 /* When packets or adapters may do something next. */
 static uint64_t next_move(const sv__team *team)
 {
-    uint64_t least = SV_NEVER;
+    uint64_t min = SV_NEVER;
     for (uint32_t i = 0; i < team->count; i++) {
         uint64_t time = sv__events_peek(&team->parts[i]);
-        least = time < least ? time : least;
+        min = time < min ? time : min;
     }
-    return least;
+    return min;
 }
 
 static uint64_t next_event(const sv__team *team)
@@ -78,7 +78,7 @@ static uint64_t next_event(const sv__team *team)
     if (team->parts[0].policy != NULL)
         return sv__policy_next(&team->parts[0]);
     uint64_t move = next_move(team);
-    uint64_t act = team->parts[0].stage != NULL ? sv__stage_next(&team->parts[0]) : SV_NEVER;
+    uint64_t act = team->parts[0].direction != NULL ? sv__direct_next(&team->parts[0]) : SV_NEVER;
     return move < act ? move : act;
 }
 
@@ -89,7 +89,7 @@ static bool hopeless(const sv__team *team)
     sv__sim *x = &team->parts[0];
     if (x->policy != NULL)
         return sv__policy_hopeless(x);
-    return x->stage != NULL && !x->k->ignore_stuck &&
+    return x->direction != NULL && !x->k->ignore_stuck &&
            /*~end_early*/ x->injected != x->arrived + x->dropped && sv__events_peek(x) == SV_NEVER;
 }
 
@@ -110,8 +110,8 @@ static sv_status tell(const sv__sim *x, uint64_t now, uint64_t arrived)
 {
     uint64_t until = x->result->until;
     if (x->source->messages == 0 && until < SV_NEVER)
-        return sv_progress(x->ctx, "simulating nanoseconds", now / SV_TICKS_A_NS,
-                           until / SV_TICKS_A_NS);
+        return sv_progress(x->ctx, "simulating nanoseconds", now / SV_TICKS_PER_NS,
+                           until / SV_TICKS_PER_NS);
     return sv_progress(x->ctx, "simulating messages", arrived, x->source->messages);
 }
 
@@ -149,8 +149,7 @@ static sv_status look_around(sv__team *team, struct watchman *w, uint64_t now, b
         if (r->num_stuck > 0)
             return SV_OK;
         uint64_t all = sv__max(4096, x->first_queue[x->num_inputs] + packets);
-        w->next_deadlock =
-            hops + (x->policy != NULL ? 4 : 1) * all; /* policies' lanes are proven */
+        w->next_deadlock = hops + (x->policy != NULL ? 4 : 1) * all; /* policies' VLs are proven */
     }
     *end = false;
     return SV_OK;
@@ -211,13 +210,13 @@ static sv_status run(sv__team *team)
         SV_TRY(look_around(team, &w, until, &end));
         if (end) {
             x->result->time = until;
-            if (x->stage != NULL)
-                sv__stage_settle(x, until);
+            if (x->direction != NULL)
+                sv__direct_settle(x, until);
             return SV_OK;
         }
     }
-    /*~end_arrivals*/ if (x->stage != NULL)
-        sv__stage_settle(x, stop);
+    /*~end_arrivals*/ if (x->direction != NULL)
+        sv__direct_settle(x, stop);
     return conclude(team, stop, next == SV_NEVER || next_move(team) == SV_NEVER);
 }
 
@@ -232,10 +231,10 @@ static uint32_t parts_for(const sv__sim *x, const sv_sim_setup *setup)
     if (watched || setup->director != NULL || setup->policy != NULL || !x->source->threads ||
         m->inband_bytes > 0 || x->f->num_terminals < 64)
         return 1;
-    if (m->cable + m->switch_delay < 10 * SV_TICKS_A_NS || m->credit < 10 * SV_TICKS_A_NS)
+    if (m->cable + m->switch_delay < 10 * SV_TICKS_PER_NS || m->credit < 10 * SV_TICKS_PER_NS)
         return 1;
-    return sv_ctx_threads(x->ctx, x->f->num_switches < SV__MOST_PARTS ? x->f->num_switches
-                                                                      : SV__MOST_PARTS);
+    return sv_ctx_threads(x->ctx,
+                          x->f->num_switches < SV__MAX_PARTS ? x->f->num_switches : SV__MAX_PARTS);
 }
 
 /* The first part makes what all share; the others get what they have for themselves. */
@@ -298,7 +297,7 @@ static sv_status simulate(sv__team *team)
         SV_TRY(sv__waiting_init(x));
     SV_TRY(sv__statistics_init(x));
     if (x->director != NULL)
-        SV_TRY(sv__stage_init(x));
+        SV_TRY(sv__direct_init(x));
     if (team->count > 1) {
         uint8_t *part_of = SV_ARENA_NEW(&x->arena, uint8_t, sv_num_nodes(x->f));
         uint32_t *queue = SV_ARENA_NEW(&x->arena, uint32_t, x->f->num_switches);
@@ -329,18 +328,18 @@ static void release(sv__team *team, sv_ctx *ctx)
         sv_release(ctx, x->cargo);
         sv_release(ctx, x->opened);
         sv_release(ctx, x->late);
-        sv__stage_release(x);
+        sv__direct_release(x);
         sv__policy_release(x);
         x->arena.ctx = ctx;
         sv_arena_release(&x->arena);
     }
 }
 
-static sv_status with_pool(sv_pool *pool, void *arg)
+static sv_status with_pool(sv_threads *pool, void *arg)
 {
     sv__team *team = arg;
     team->pool = pool;
-    if (sv_pool_threads(pool) < team->count) /* the system gave fewer */
+    if (sv_threads_count(pool) < team->count) /* the system gave fewer */
         team->count = 1;
     return simulate(team);
 }
@@ -375,7 +374,7 @@ sv_status sv_simulate(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *rou
         return SV_NO_MEMORY;
     team.parts[0] = first;
     sv_arena_init(&team.parts[0].arena, ctx);
-    sv_status status = parts > 1 ? sv_pool_use(ctx, parts, with_pool, &team) : simulate(&team);
+    sv_status status = parts > 1 ? sv_threads_use(ctx, parts, with_pool, &team) : simulate(&team);
     sv_sim_result *made = team.parts[0].result;
     release(&team, ctx);
     sv_release(ctx, team.parts);

@@ -2,7 +2,7 @@
  * setup.c: an empty fabric, ready to run: ports, buffers, credits, and the numbers of the model
  * checked.
  *
- * Cost: linear in channels, lanes and (with virtual output queues) ports of switches.
+ * Cost: linear in channels, VLs and (with virtual output queues) ports of switches.
  */
 #include <string.h>
 
@@ -14,11 +14,10 @@ sv_status sv__check_model(sv_ctx *ctx, const sv_sim_model *m, uint32_t header)
         return sv_fail(ctx, SV_BAD_INPUT,
                        "MTU and header are 1 byte or more each, and not over 65,535 together");
     uint32_t blocks = sv__blocks(m->mtu_bytes + header);
-    if (m->lanes == 0 || m->lanes > SV_MOST_LANES || m->ways == 0 || m->ways > 255 ||
-        m->speedup < 100)
+    if (m->vls == 0 || m->vls > SV_MAX_VLS || m->ways == 0 || m->ways > 255 || m->speedup < 100)
         return sv_fail(ctx, SV_BAD_INPUT,
-                       "lanes are 1 to %d, ways 1 to 255, the speed-up 100 percent or more",
-                       SV_MOST_LANES);
+                       "VLs are 1 to %d, ways 1 to 255, the speed-up 100 percent or more",
+                       SV_MAX_VLS);
     if (m->credit == 0 || m->drain == 0 || m->open == 0)
         return sv_fail(ctx, SV_BAD_INPUT,
                        "credits' delay, draining and open messages are 1 or more");
@@ -49,18 +48,18 @@ uint64_t sv_sim_byte_ticks(const sv_link *link)
     return ticks > 0 ? ticks : 1;
 }
 
-/* Each lane that may be used must have a weight somewhere. */
+/* Each VL that may be used must have a weight somewhere. */
 static sv_status check_arbitration(const sv__sim *x, const sv_vlarb *v, const char *whose)
 {
-    for (uint32_t lane = 0; v->given && lane < x->m->lanes; lane++) {
+    for (uint32_t vl = 0; v->given && vl < x->m->vls; vl++) {
         bool found = false;
         for (unsigned i = 0; i < v->high.length; i++)
-            found |= v->high.lane[i] == lane && v->high.weight[i] > 0;
+            found |= v->high.vl[i] == vl && v->high.weight[i] > 0;
         for (unsigned i = 0; i < v->low.length; i++)
-            found |= v->low.lane[i] == lane && v->low.weight[i] > 0;
+            found |= v->low.vl[i] == vl && v->low.weight[i] > 0;
         if (!found)
-            return sv_fail(x->ctx, SV_BAD_INPUT,
-                           "lane %u has no weight in the VL arbitration of %s", lane, whose);
+            return sv_fail(x->ctx, SV_BAD_INPUT, "VL %u has no weight in the VL arbitration of %s",
+                           vl, whose);
     }
     return SV_OK;
 }
@@ -100,9 +99,9 @@ static void init_outputs(sv__sim *x)
                                      .cross = /*~cross_zero*/ (uint32_t)sv__max(1, cross),
                                      .head = f->head[c].i,
                                      .in_port = f->port[/*~in_port_own*/ f->reverse[c].i],
-                                     .last_lane = SV_NO_LANE,
+                                     .last_vl = SV_NO_VL,
                                      .buffer_free = /*~output_size*/ x->m->output};
-        for (uint32_t l = 0; l < x->m->lanes; l++) {
+        for (uint32_t l = 0; l < x->m->vls; l++) {
             sv__credits *credits = sv__credits_of(x, c, l);
             credits->there = /*~credit_lacks*/ x->m->input;
             credits->at = credits->few;
@@ -148,17 +147,17 @@ static sv_status init_queues(sv__sim *x)
         uint32_t s = f->head[c].i;
         if (s < f->num_switches)
             queues +=
-                (uint64_t)x->m->lanes * (x->m->voq ? x->first_port[s + 1] - x->first_port[s] : 1);
+                (uint64_t)x->m->vls * (x->m->voq ? x->first_port[s + 1] - x->first_port[s] : 1);
         if (queues >= UINT32_MAX)
             break;
     }
-    for (uint32_t i = f->num_channels; i < x->num_inputs; i++) { /* port 0 of switches: one lane */
+    for (uint32_t i = f->num_channels; i < x->num_inputs; i++) { /* port 0 of switches: one VL */
         uint32_t s = i - f->num_channels;
         x->first_queue[i] = (uint32_t)queues;
         queues += /*~port_zero_queue*/ x->m->voq ? x->first_port[s + 1] - x->first_port[s] : 1;
     }
     if (queues >= UINT32_MAX)
-        return sv_fail(x->ctx, SV_INFEASIBLE, "more than 2^32 queues: fewer lanes, or no VOQ");
+        return sv_fail(x->ctx, SV_INFEASIBLE, "more than 2^32 queues: fewer VLs, or no VOQ");
     x->first_queue[x->num_inputs] = (uint32_t)queues;
     x->queues = sv_arena_raw(&x->arena, queues, sizeof *x->queues);
     if (x->queues == NULL)
@@ -170,11 +169,11 @@ static sv_status init_queues(sv__sim *x)
 sv_status sv__sim_init(sv__sim *x)
 {
     const sv_fabric *f = x->f;
-    size_t n = f->num_channels, inputs = x->num_inputs, lanes = x->m->lanes;
+    size_t n = f->num_channels, inputs = x->num_inputs, vls = x->m->vls;
     size_t before = x->policy != NULL ? f->num_terminals : 0; /* slots of events.c: never used */
     x->outputs = SV_ARENA_NEW(&x->arena, sv__output, before + inputs);
-    x->credits = SV_ARENA_NEW(&x->arena, sv__credits, inputs * lanes);
-    x->last_pair = SV_ARENA_NEW(&x->arena, uint32_t, n * lanes);
+    x->credits = SV_ARENA_NEW(&x->arena, sv__credits, inputs * vls);
+    x->last_pair = SV_ARENA_NEW(&x->arena, uint32_t, n * vls);
     x->first_queue = SV_ARENA_NEW(&x->arena, uint32_t, inputs + 1);
     x->ways = SV_ARENA_NEW(&x->arena, uint64_t, inputs * x->m->ways);
     x->first_port = SV_ARENA_NEW(&x->arena, uint32_t, (size_t)f->num_switches + 1);
@@ -183,19 +182,19 @@ sv_status sv__sim_init(sv__sim *x)
         x->first_queue == NULL || x->ways == NULL || x->first_port == NULL || x->port_base == NULL)
         return SV_NO_MEMORY;
     x->outputs += before;
-    memset(x->last_pair, 0xff, n * lanes * sizeof *x->last_pair);
+    memset(x->last_pair, 0xff, n * vls * sizeof *x->last_pair);
     if (x->m->inband_bytes > 0) {
         x->lines = SV_ARENA_NEW(&x->arena, sv__line, n);
         if (x->lines == NULL)
             return SV_NO_MEMORY;
     }
     x->adapters = SV_ARENA_NEW(&x->arena, sv__adapter, f->num_terminals);
-    x->outboxes = SV_ARENA_NEW(&x->arena, sv__queue, f->num_terminals * lanes);
+    x->outboxes = SV_ARENA_NEW(&x->arena, sv__queue, f->num_terminals * vls);
     if (x->adapters == NULL || x->outboxes == NULL)
         return SV_NO_MEMORY;
-    memset(x->outboxes, 0xff, f->num_terminals * lanes * sizeof *x->outboxes);
-    x->least = x->least_data = sv__blocks(x->m->mtu_bytes + x->header);
-    x->most_hops = (uint16_t)(f->num_switches < UINT16_MAX ? f->num_switches : UINT16_MAX - 1);
+    memset(x->outboxes, 0xff, f->num_terminals * vls * sizeof *x->outboxes);
+    x->min = x->min_data = sv__blocks(x->m->mtu_bytes + x->header);
+    x->max_hops = (uint16_t)(f->num_switches < UINT16_MAX ? f->num_switches : UINT16_MAX - 1);
     x->free_packet = x->free_opened = SV_NONE;
     init_outputs(x);
     SV_TRY(init_ports(x));

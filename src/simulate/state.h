@@ -2,7 +2,7 @@
  * state.h: the state of a run, for the files of this room.
  *
  * Everything is by channel: the channel that leaves a port is its output side, and the input side
- * of the port at its other end. A queue of packets belongs to an input channel and lane (and output
+ * of the port at its other end. A queue of packets belongs to an input channel and VL (and output
  * port, with virtual output queues); the first packet of a queue stands among the wants of the
  * output it is for.
  *
@@ -29,8 +29,8 @@ typedef struct sv__packet {
     uint32_t out;         /* channel it goes on by; SV_NONE: it is dropped */
     uint32_t from;        /* terminal; of a switch's control packets: see policy.c */
     uint16_t length;      /* bytes on the wire */
-    uint8_t sl, lane;     /* lane of the link it came by */
-    uint8_t out_lane;     /* of the link it goes on by; with a policy: the escape lane there */
+    uint8_t sl, vl;       /* VL of the link it came by */
+    uint8_t out_vl;       /* of the link it goes on by; with a policy: the escape VL there */
     bool last : 1;        /* of its message */
     bool control : 1;     /* of a policy: of no message */
     uint8_t segment : 2;  /* 0 without a policy */
@@ -54,7 +54,7 @@ typedef struct sv__ramp {
     uint16_t length, taken;
 } sv__ramp;
 
-/* Credits of a lane of a channel. */
+/* Credits of a VL of a channel. */
 typedef struct sv__credits {
     sv__ramp *at;          /* that come back */
     uint32_t there;        /* that are back, at least */
@@ -64,14 +64,14 @@ typedef struct sv__credits {
 } sv__credits;
 
 /* The first packet of a queue, at the output it is for. */
-typedef struct sv__want {
+typedef struct sv__sim_want {
     uint64_t ready; /* when it may be granted as far as it goes itself */
     uint32_t queue, in, packet;
-    uint32_t pair; /* input port and lane it came by, in the order of rule 16 */
+    uint32_t pair; /* input port and VL it came by, in the order of rule 16 */
     uint16_t blocks;
-    uint8_t lane;   /* of the link it goes on by: the one it stands for */
-    uint8_t escape; /* with adaptive lanes: its escape lane */
-} sv__want;
+    uint8_t vl;     /* of the link it goes on by: the one it stands for */
+    uint8_t escape; /* with adaptive VLs: its escape VL */
+} sv__sim_want;
 
 /* The output side of a channel. */
 typedef struct sv__output {
@@ -81,11 +81,11 @@ typedef struct sv__output {
     uint32_t head;        /* node at the other end */
     uint16_t in_port;     /* there */
     uint16_t num_wants, wants_room;
-    uint8_t last_lane;                    /* granted last, SV_NO_LANE: none yet */
+    uint8_t last_vl;                      /* granted last, SV_NO_VL: none yet */
     uint8_t buffer_log;                   /* room of buffer is 2 to the power of it */
     uint32_t buffer_first, buffer_length; /* a ring */
     uint32_t buffer_free;                 /* blocks, at least */
-    sv__want *wants;
+    sv__sim_want *wants;
     sv__ramp *buffer; /* places that become free in the output buffer, in order */
 } sv__output;
 
@@ -100,29 +100,29 @@ typedef struct sv__turn {
 } sv__turn;
 
 /* The last packets of a link, for credits that go between them (rule 8, in band). */
-typedef struct sv__sent {
+typedef struct sv__sim_sent {
     uint64_t from, until;
-} sv__sent;
+} sv__sim_sent;
 
 typedef struct sv__line {
-    sv__sent *at; /* in order */
+    sv__sim_sent *at; /* in order */
     uint32_t first, length, room;
 } sv__line;
 
 /* A message that an adapter has open. */
-typedef struct sv__open {
+typedef struct sv__sim_open {
     sv_sim_message message;
     uint64_t injected; /* its first packet */
     uint32_t sent;     /* bytes */
-    uint32_t next;     /* of the same lane, or free */
+    uint32_t next;     /* of the same VL, or free */
     uint8_t sl;
-} sv__open;
+} sv__sim_open;
 
 typedef struct sv__adapter {
     sv_sim_message coming; /* what it opens next, if has_coming */
     bool has_coming, idle; /* idle: the source had nothing */
     bool held;             /* the director does not let it open its next message */
-    uint64_t lanes;        /* that have open messages */
+    uint64_t vls;          /* that have open messages */
     uint32_t open;
     uint32_t serial;  /* packets so far */
     uint32_t channel; /* SV_NONE: not cabled */
@@ -168,34 +168,34 @@ typedef struct sv__flow {
 } sv__flow;
 
 /* An arrival that is known before the step in which it happens. */
-typedef struct sv__late {
+typedef struct sv__sim_late {
     uint64_t time;
     sv__cargo cargo;
     uint32_t to;
     uint16_t length;
     bool drained, last; /* its bytes are there; its message is */
-} sv__late;
+} sv__sim_late;
 
 /* What one part tells another: a packet sent over a channel, credits that come back on one. */
-typedef struct sv__mail {
+typedef struct sv__sim_crossing {
     sv__packet packet;
     sv__cargo cargo;
     uint32_t channel;
-} sv__mail;
+} sv__sim_crossing;
 
 typedef struct sv__slip {
     sv__ramp ramp;
     uint32_t channel;
-    uint8_t lane;
+    uint8_t vl;
 } sv__slip;
 
 typedef struct sv__box {
-    sv__mail *mails;
+    sv__sim_crossing *mails;
     sv__slip *slips;
     uint32_t num_mails, mails_room, num_slips, slips_room;
 } sv__box;
 
-enum { SV__MOST_PARTS = 64 };
+enum { SV__MAX_PARTS = 64 };
 
 typedef struct sv__sim {
     sv_ctx *ctx;
@@ -207,8 +207,8 @@ typedef struct sv__sim {
     const sv_sim_source *source;
     const sv_sim_watch *watch; /* never NULL */
     const sv_sim_director *director;
-    struct sv__stage *stage;   /* NULL without a director */
-    struct sv__policy *policy; /* NULL without one */
+    struct sv__sim_direction *direction; /* NULL without a director */
+    struct sv__policy *policy;           /* NULL without one */
     sv_sim_result *result;
     uint64_t now;
     uint32_t me;            /* this part */
@@ -219,8 +219,8 @@ typedef struct sv__sim {
     bool listens;           /* a policy hears of packets: what they waited is summed up */
 
     sv__output *outputs;   /* [inputs] */
-    sv__credits *credits;  /* [inputs × lanes] */
-    uint32_t *last_pair;   /* [channels × lanes]: granted last on each; SV_NONE: none yet */
+    sv__credits *credits;  /* [inputs × VLs] */
+    uint32_t *last_pair;   /* [channels × VLs]: granted last on each; SV_NONE: none yet */
     sv__turn *turns;       /* [channels], or NULL */
     sv__line *lines;       /* [channels], or NULL */
     uint64_t *ways;        /* [inputs × ways]: when each way of an input is free */
@@ -231,14 +231,14 @@ typedef struct sv__sim {
     uint32_t *by_port;     /* channels by switch and port; SV_NONE: no cable */
     uint32_t num_inputs;   /* channels, and with a policy port 0 of each switch after them */
     uint32_t header;       /* bytes of a data packet besides its payload */
-    uint32_t lane_step;    /* lanes of a segment; 0 without a policy */
-    uint32_t adaptive;     /* lanes, after those of all segments */
-    uint64_t *load;      /* [channels]: bytes that wait for each, where a policy may ask; or NULL */
-    uint32_t least;      /* blocks of the smallest packet so far */
-    uint32_t least_data; /* of those that are no control packets */
-    uint16_t *controls;  /* [channels]: control packets that want each; NULL without a policy */
-    uint16_t most_hops;  /* more are a loop */
-    uint8_t *could;      /* [could_room]: which wants may be granted, at a look */
+    uint32_t vl_step;      /* VLs of a segment; 0 without a policy */
+    uint32_t adaptive;     /* VLs, after those of all segments */
+    uint64_t *load;     /* [channels]: bytes that wait for each, where a policy may ask; or NULL */
+    uint32_t min;       /* blocks of the smallest packet so far */
+    uint32_t min_data;  /* of those that are no control packets */
+    uint16_t *controls; /* [channels]: control packets that want each; NULL without a policy */
+    uint16_t max_hops;  /* more are a loop */
+    uint8_t *could;     /* [could_room]: which wants may be granted, at a look */
     uint32_t could_room;
 
     sv__packet *packets;
@@ -248,8 +248,8 @@ typedef struct sv__sim {
     uint32_t num_packets, packets_room, free_packet;
 
     sv__adapter *adapters; /* [terminals] */
-    sv__queue *outboxes;   /* [terminals × lanes]: open messages */
-    sv__open *opened;
+    sv__queue *outboxes;   /* [terminals × VLs]: open messages */
+    sv__sim_open *opened;
     uint32_t num_opened, opened_room, free_opened;
 
     sv__events events;
@@ -260,7 +260,7 @@ typedef struct sv__sim {
     uint64_t sum_in, sum_out; /* of what was injected and what arrived: the same at the end */
     sv__flow *seen;           /* order of flows: see audit.c */
     uint64_t step_end;        /* nothing later is counted yet */
-    sv__late *late;           /* arrivals after that, known already */
+    sv__sim_late *late;       /* arrivals after that, known already */
     uint32_t num_late, late_room;
     uint64_t last_arrival;
 
@@ -286,9 +286,9 @@ static inline uint64_t sv__max(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static inline sv__credits *sv__credits_of(const sv__sim *x, uint32_t channel, unsigned lane)
+static inline sv__credits *sv__credits_of(const sv__sim *x, uint32_t channel, unsigned vl)
 {
-    return &x->credits[(size_t)channel * x->m->lanes + lane];
+    return &x->credits[(size_t)channel * x->m->vls + vl];
 }
 
 static inline bool sv__is_switch(const sv__sim *x, uint32_t node)
@@ -303,14 +303,14 @@ static inline bool sv__is_switch(const sv__sim *x, uint32_t node)
 static inline uint64_t sv__ready_after(const sv__sim *x, uint32_t length, uint64_t byte,
                                        uint64_t cross)
 {
-    uint64_t most = sv__block_end(length, 1) * byte;
+    uint64_t max = sv__block_end(length, 1) * byte;
     uint32_t n = sv__blocks(length);
     if (/*~wait_first*/ byte > cross && n > 1) {
         uint64_t last = length * byte - (uint64_t)SV__BLOCK * (n - 1) * cross;
         uint64_t before = (uint64_t)SV__BLOCK * ((n - 1) * byte - (n - 2) * cross);
-        most = sv__max(most, /*~wait_before*/ sv__max(last, before));
+        max = sv__max(max, /*~wait_before*/ sv__max(last, before));
     }
-    return most /*~cable_none*/ + x->m->cable;
+    return max /*~cable_none*/ + x->m->cable;
 }
 
 /* Whether a node is of another part. */
@@ -339,9 +339,9 @@ static inline uint64_t sv__room_for(sv__sim *x, sv__output *o, uint32_t n)
 sv_status sv__room_take(sv__sim *x, sv__output *o, uint64_t start, uint32_t length);
 /* Credits: whether n are there now; if not, *when is not after they are (SV_NEVER: nobody knows).
  */
-bool sv__credits_there(sv__sim *x, uint32_t channel, unsigned lane, uint32_t n, uint64_t *when);
+bool sv__credits_there(sv__sim *x, uint32_t channel, unsigned vl, uint32_t n, uint64_t *when);
 /* Blocks become free at the end of a channel: their credits come back. */
-sv_status sv__credits_back(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp ramp);
+sv_status sv__credits_back(sv__sim *x, uint32_t channel, unsigned vl, sv__ramp ramp);
 /* When that many ticks of draining are done that began at from. */
 uint64_t sv__drained_at(const sv_sim_model *m, uint64_t from, uint64_t ticks);
 /* In band: notes that a link sends a packet. */
@@ -353,7 +353,7 @@ sv_status sv__line_add(sv__sim *x, uint32_t channel, uint64_t from, uint64_t unt
 sv_status sv__look(sv__sim *x, uint32_t channel);
 /* Sends a packet over a channel from a time on: into the queue at its other end. has_way: it is
  * known already where it goes on from there. */
-sv_status sv__send(sv__sim *x, uint32_t packet, uint32_t channel, unsigned lane, uint64_t start,
+sv_status sv__send(sv__sim *x, uint32_t packet, uint32_t channel, unsigned vl, uint64_t start,
                    bool has_way);
 /* Puts a packet that its channel has started into the queue at its end. */
 sv_status sv__receive(sv__sim *x, uint32_t packet, uint32_t channel);
@@ -363,15 +363,14 @@ sv_status sv__enqueue(sv__sim *x, uint32_t packet, uint32_t channel);
 
 /* ---- arbitrate.c ---- */
 
-/* The lane, of those in a set, whose turn it is at an output; it is taken for so many blocks. */
-unsigned sv__choose_lane(const sv__sim *x, uint32_t channel, uint64_t lanes);
-void sv__take_lane(sv__sim *x, uint32_t channel, unsigned lane, uint64_t lanes, uint32_t blocks);
+/* The VL, of those in a set, whose turn it is at an output; it is taken for so many blocks. */
+unsigned sv__choose_vl(const sv__sim *x, uint32_t channel, uint64_t vls);
+void sv__take_vl(sv__sim *x, uint32_t channel, unsigned vl, uint64_t vls, uint32_t blocks);
 
 /* The same; as a rule there is one, and no choice. */
-static inline unsigned sv__one_lane(const sv__sim *x, uint32_t channel, uint64_t lanes)
+static inline unsigned sv__one_vl(const sv__sim *x, uint32_t channel, uint64_t vls)
 {
-    return (lanes & (lanes - 1)) == 0 ? (unsigned)__builtin_ctzll(lanes)
-                                      : sv__choose_lane(x, channel, lanes);
+    return (vls & (vls - 1)) == 0 ? (unsigned)__builtin_ctzll(vls) : sv__choose_vl(x, channel, vls);
 }
 
 /* ---- adapter.c ---- */
@@ -387,10 +386,10 @@ sv_status sv__look_adapter(sv__sim *x, uint32_t channel);
 /* A packet comes in at an adapter: it is drained, and that is all. */
 sv_status sv__drain(sv__sim *x, uint32_t packet, uint32_t channel);
 /* Takes what an injection takes of an adapter's link and credits, and counts it. */
-void sv__take_link(sv__sim *x, uint32_t channel, unsigned lane, uint32_t length);
-/* The lane of an SL at an adapter, for packets to a destination. */
-sv_status sv__adapter_lane(sv__sim *x, uint32_t terminal, uint32_t destination, unsigned sl,
-                           unsigned *lane);
+void sv__take_link(sv__sim *x, uint32_t channel, unsigned vl, uint32_t length);
+/* The VL of an SL at an adapter, for packets to a destination. */
+sv_status sv__adapter_vl(sv__sim *x, uint32_t terminal, uint32_t destination, unsigned sl,
+                         unsigned *vl);
 /* A message is there: the source hears of it, and may have something to send now. */
 sv_status sv__arrive(sv__sim *x, uint32_t from, const sv__cargo *cargo, uint32_t to, uint64_t time);
 
@@ -426,7 +425,7 @@ typedef struct sv__team {
     sv__sim *parts; /* [count] */
     uint32_t count;
     uint64_t lookahead; /* ticks after which, at the earliest, a part feels another */
-    struct sv_pool *pool;
+    struct sv_threads *pool;
     sv_ctx *ctx;
     const sv_sim_policy *chooses; /* or NULL */
 } sv__team;
@@ -434,41 +433,41 @@ typedef struct sv__team {
 /* Runs everything that happens before a time. */
 sv_status sv__run_until(sv__team *team, uint64_t time);
 sv_status sv__post_packet(sv__sim *x, uint32_t packet, uint32_t channel);
-sv_status sv__post_credits(sv__sim *x, uint32_t channel, unsigned lane, sv__ramp ramp);
+sv_status sv__post_credits(sv__sim *x, uint32_t channel, unsigned vl, sv__ramp ramp);
 /* Which part each node is of: about as many ports in each, and few cables between them. queue:
  * [switches], to work with. */
 void sv__cut(const sv_fabric *f, uint32_t parts, uint8_t *part_of, uint32_t *queue);
 
-/* ---- stage.c: with a director only ---- */
+/* ---- director.c: with a director only ---- */
 
-sv_status sv__stage_init(sv__sim *x);
-void sv__stage_release(sv__sim *x);
-uint64_t sv__stage_bytes(const sv__sim *x);
+sv_status sv__direct_init(sv__sim *x);
+void sv__direct_release(sv__sim *x);
+uint64_t sv__direct_bytes(const sv__sim *x);
 /* When the director acts next. */
-uint64_t sv__stage_next(const sv__sim *x);
+uint64_t sv__direct_next(const sv__sim *x);
 /* Runs everything that happens before a time. */
-sv_status sv__stage_run(sv__sim *x, uint64_t until);
+sv_status sv__direct_run(sv__sim *x, uint64_t until);
 /* Asks the director about a message that is to be opened; the adapter is held if he does not want
  * it. */
-sv_status sv__stage_open(sv__sim *x, uint32_t t, sv_sim_message *message, unsigned *sl);
+sv_status sv__direct_open(sv__sim *x, uint32_t t, sv_sim_message *message, unsigned *sl);
 
-/* ---- mishap.c: with a director only ---- */
+/* ---- incident.c: with a director only ---- */
 
 /* Where a packet goes on from the switch at the end of a channel; its out is SV_NONE if there is no
  * way. */
-sv_status sv__stage_way(sv__sim *x, uint32_t packet, uint32_t over);
+sv_status sv__direct_way(sv__sim *x, uint32_t packet, uint32_t over);
 /* A packet without a way, which a channel has started, is no more. */
-sv_status sv__stage_drop(sv__sim *x, uint32_t packet, uint32_t channel);
+sv_status sv__direct_drop(sv__sim *x, uint32_t packet, uint32_t channel);
 /* A packet arrives at a terminal, at a time that is now or later. */
-sv_status sv__stage_arrived(sv__sim *x, uint32_t packet, uint32_t to, uint64_t time);
+sv_status sv__direct_arrived(sv__sim *x, uint32_t packet, uint32_t to, uint64_t time);
 /* Packets that arrive before a time have: what happened to them is told, in order. */
-void sv__stage_settle(sv__sim *x, uint64_t time);
+void sv__direct_settle(sv__sim *x, uint64_t time);
 
 /* ---- policy.c and its neighbours: with a policy only ---- */
 
 /* Refuses what does not go together. */
 sv_status sv__policy_check(sv_ctx *ctx, const sv_sim_setup *setup);
-/* Before sv__sim_init: how many lanes and inputs there are follows from it. */
+/* Before sv__sim_init: how many VLs and inputs there are follows from it. */
 sv_status sv__policy_init(sv__sim *x, const sv_sim_policy *policy);
 void sv__policy_release(sv__sim *x);
 uint64_t sv__policy_bytes(const sv__sim *x);
@@ -487,19 +486,20 @@ sv_status sv__policy_run(sv__sim *x, uint64_t until);
 /* Room beside packets, and beside open messages, for so many. */
 sv_status sv__policy_room(sv__sim *x, uint32_t packets);
 sv_status sv__policy_open_room(sv__sim *x, uint32_t opened);
-/* Asks for the way of a message that is opened, or of the rest of one; *lane: that of its packets.
+/* Asks for the way of a message that is opened, or of the rest of one; *VL: that of its packets.
  */
-sv_status sv__policy_open(sv__sim *x, uint32_t terminal, uint32_t open, unsigned *lane);
-sv_status sv__policy_choose(sv__sim *x, uint32_t terminal, uint32_t open, unsigned *lane);
+sv_status sv__policy_open(sv__sim *x, uint32_t terminal, uint32_t open, unsigned *vl);
+sv_status sv__policy_choose(sv__sim *x, uint32_t terminal, uint32_t open, unsigned *vl);
 bool sv__policy_by_packet(const sv__sim *x);
 uint32_t sv__policy_first_adaptive(const sv__sim *x);
 /* A packet of an open message was made. */
 void sv__policy_injected(sv__sim *x, uint32_t packet, uint32_t open);
 /* A packet is at the via of its segment: the next one begins. */
 sv_status sv__policy_turn(sv__sim *x, uint32_t packet, sv_node at);
-/* The first lane of those a packet may take at an output that has credits, as w->lane; false: none,
+/* The first VL of those a packet may take at an output that has credits, as w->VL; false: none,
  * and *next is not after one of them has. */
-bool sv__stand_for(sv__sim *x, uint32_t channel, sv__want *w, uint64_t *lacking, uint64_t *next);
+bool sv__stand_for(sv__sim *x, uint32_t channel, sv__sim_want *w, uint64_t *lacking,
+                   uint64_t *next);
 /* A packet has left a switch after it waited. */
 sv_status sv__policy_granted(sv__sim *x, uint32_t packet, uint32_t out, uint64_t waited);
 
@@ -508,7 +508,7 @@ sv_status sv__policy_granted(sv__sim *x, uint32_t packet, uint32_t out, uint64_t
 sv_status sv__waiting_init(sv__sim *x);
 /* A packet is in an input's buffer, and in its queue there; it was granted out of it. */
 void sv__waiting_add(sv__sim *x, uint32_t packet, uint32_t in);
-void sv__waiting_cut(sv__sim *x, uint32_t packet, uint32_t in, unsigned lane, uint32_t out);
+void sv__waiting_cut(sv__sim *x, uint32_t packet, uint32_t in, unsigned vl, uint32_t out);
 
 /* ---- control.c ---- */
 
@@ -537,7 +537,7 @@ sv_status sv__find_stuck(const sv__team *team, bool control);
 
 sv_status sv__statistics_init(sv__sim *x);
 /* Counts an arrival in the step in which it happens. */
-sv_status sv__count_arrival(sv__sim *x, const sv__late *arrival);
+sv_status sv__count_arrival(sv__sim *x, const sv__sim_late *arrival);
 /* A new step begins: counts what happens before its end. */
 void sv__count_until(sv__sim *x, uint64_t time);
 void sv__count_cell(sv__sim *x, uint32_t node, uint32_t bytes, uint64_t waited);

@@ -38,11 +38,11 @@ uint64_t sv_sim_quantile(const sv_sim_result *result, double share)
     for (uint32_t b = 0; b < SV_SIM_BINS; b++) {
         below += result->latency[b];
         if (below >= wanted && below > 0) {
-            uint64_t most = sv_sim_bin_from(b + 1) - 1;
-            return most < result->latency_most ? most : result->latency_most;
+            uint64_t max = sv_sim_bin_from(b + 1) - 1;
+            return max < result->latency_max ? max : result->latency_max;
         }
     }
-    return result->latency_most;
+    return result->latency_max;
 }
 
 sv_status sv__statistics_init(sv__sim *x)
@@ -113,7 +113,7 @@ double sv__steady_share(const sv__team *team, uint64_t now)
 
 /* ---- counting ---- */
 
-static void count(sv__sim *x, const sv__late *arrival)
+static void count(sv__sim *x, const sv__sim_late *arrival)
 {
     sv_sim_result *r = x->result;
     uint64_t time = arrival->time;
@@ -135,20 +135,20 @@ static void count(sv__sim *x, const sv__late *arrival)
     uint64_t latency = time - arrival->cargo.injected, total = time - arrival->cargo.ready;
     terminal->messages++;
     terminal->latency_sum += latency;
-    terminal->latency_most = sv__max(terminal->latency_most, latency);
+    terminal->latency_max = sv__max(terminal->latency_max, latency);
     terminal->total_sum += total;
-    terminal->total_most = sv__max(terminal->total_most, total);
+    terminal->total_max = sv__max(terminal->total_max, total);
     if (!counts)
         return;
     r->latencies++;
     r->latency[bin_of(latency)]++;
     r->latency_sum += latency;
-    r->latency_most = sv__max(r->latency_most, latency);
+    r->latency_max = sv__max(r->latency_max, latency);
     r->total_sum += total;
-    r->total_most = sv__max(r->total_most, total);
+    r->total_max = sv__max(r->total_max, total);
 }
 
-sv_status sv__count_arrival(sv__sim *x, const sv__late *arrival)
+sv_status sv__count_arrival(sv__sim *x, const sv__sim_late *arrival)
 {
     if (arrival->time < x->step_end) {
         count(x, arrival);
@@ -156,7 +156,7 @@ sv_status sv__count_arrival(sv__sim *x, const sv__late *arrival)
     }
     if (x->num_late == x->late_room) {
         uint32_t room = x->late_room == 0 ? 256 : 2 * x->late_room;
-        sv__late *late = sv_resize(x->ctx, x->late, room, sizeof *late);
+        sv__sim_late *late = sv_resize(x->ctx, x->late, room, sizeof *late);
         if (late == NULL)
             return SV_NO_MEMORY;
         x->late = late;
@@ -240,9 +240,9 @@ static void add(sv_sim_result *r, const sv_sim_result *part)
     r->payload_bytes += part->payload_bytes;
     r->latencies += part->latencies;
     r->latency_sum += part->latency_sum;
-    r->latency_most = sv__max(r->latency_most, part->latency_most);
+    r->latency_max = sv__max(r->latency_max, part->latency_max);
     r->total_sum += part->total_sum;
-    r->total_most = sv__max(r->total_most, part->total_most);
+    r->total_max = sv__max(r->total_max, part->total_max);
     r->rows = part->rows > r->rows ? part->rows : r->rows;
     for (uint32_t b = 0; b < SV_SIM_BINS; b++)
         r->latency[b] += part->latency[b];
@@ -253,7 +253,7 @@ static uint64_t state_of(const sv__sim *x)
     return x->arena.taken + x->late_room * sizeof *x->late +
            x->packets_room * (sizeof *x->packets + sizeof *x->cargo) +
            x->opened_room * sizeof *x->opened + SV_SIM_BINS * sizeof(uint64_t) +
-           (x->stage != NULL ? sv__stage_bytes(x) : 0) +
+           (x->direction != NULL ? sv__direct_bytes(x) : 0) +
            (x->policy != NULL ? sv__policy_bytes(x) : 0);
 }
 
@@ -276,6 +276,6 @@ void sv__statistics_end(const sv__team *team)
     r->until = sv__max(until, r->from);
     if (r->until > r->from)
         r->throughput =
-            (double)r->payload_bytes / ((double)(r->until - r->from) / (SV_TICKS_A_NS * 1e9));
+            (double)r->payload_bytes / ((double)(r->until - r->from) / (SV_TICKS_PER_NS * 1e9));
     r->steady_share = sv__steady_share(team, r->time);
 }

@@ -17,14 +17,13 @@
 
 #include "simulate/state.h"
 
-/* The queue of a packet that comes in by a channel on its lane and wants an output. */
-static uint32_t queue_of(const sv__sim *x, uint32_t in, unsigned lane, uint32_t out)
+/* The queue of a packet that comes in by a channel on its VL and wants an output. */
+static uint32_t queue_of(const sv__sim *x, uint32_t in, unsigned vl, uint32_t out)
 {
     if (/*~voq_none*/ !x->m->voq)
-        return x->first_queue[in] + lane;
+        return x->first_queue[in] + vl;
     uint32_t s = x->outputs[in].head, first = x->first_port[s];
-    return x->first_queue[in] /*~voq_lanes*/ + lane * (x->first_port[s + 1] - first) +
-           (out - first);
+    return x->first_queue[in] /*~voq_vls*/ + vl * (x->first_port[s + 1] - first) + (out - first);
 }
 
 /* The way of an input port that is free first. */
@@ -44,7 +43,7 @@ static sv_status want(sv__sim *x, uint32_t q, uint32_t in, uint64_t since)
     sv__output *o = &x->outputs[p->out];
     if (o->num_wants == o->wants_room) {
         uint16_t room = (uint16_t)(o->wants_room == 0 ? 4 : 2 * o->wants_room);
-        sv__want *wants = sv_arena_raw(&x->arena, room, sizeof *wants);
+        sv__sim_want *wants = sv_arena_raw(&x->arena, room, sizeof *wants);
         if (wants == NULL)
             return SV_NO_MEMORY;
         if (o->num_wants > 0)
@@ -60,15 +59,15 @@ static sv_status want(sv__sim *x, uint32_t q, uint32_t in, uint64_t since)
     }
     uint64_t ready = p->start /*~delay_none*/ + x->m->switch_delay +
                      sv__ready_after(x, p->length, from->byte, /*~ready_pace*/ o->cross);
-    sv__want *w = &o->wants[o->num_wants++];
-    *w = (sv__want){.ready = /*~first_early*/ sv__max(ready, since),
-                    .queue = q,
-                    .in = in,
-                    .packet = x->queues[q].first,
-                    .pair = /*~pair_lane*/ from->in_port * x->m->lanes + p->lane,
-                    .blocks = (uint16_t)sv__blocks(p->length),
-                    .lane = p->out_lane,
-                    .escape = /*~escape_lane*/ p->out_lane};
+    sv__sim_want *w = &o->wants[o->num_wants++];
+    *w = (sv__sim_want){.ready = /*~first_early*/ sv__max(ready, since),
+                        .queue = q,
+                        .in = in,
+                        .packet = x->queues[q].first,
+                        .pair = /*~pair_vl*/ from->in_port * x->m->vls + p->vl,
+                        .blocks = (uint16_t)sv__blocks(p->length),
+                        .vl = p->out_vl,
+                        .escape = /*~escape_vl*/ p->out_vl};
     if (p->control)
         /*~control_wants*/ x->controls[p->out]++;
     sv__events_plan(x, p->out, /*~look_late*/ sv__max(w->ready, o->entry_free));
@@ -78,8 +77,8 @@ static sv_status want(sv__sim *x, uint32_t q, uint32_t in, uint64_t since)
 /* Where a packet goes on from the switch at the end of a channel. */
 static sv_status find_way(sv__sim *x, uint32_t p, uint32_t over)
 {
-    if (x->stage != NULL)
-        return sv__stage_way(x, p, over);
+    if (x->direction != NULL)
+        return sv__direct_way(x, p, over);
     sv__packet *packet = &x->packets[p];
     const sv__output *o = &x->outputs[over];
     sv_node at = {o->head};
@@ -91,20 +90,20 @@ static sv_status find_way(sv__sim *x, uint32_t p, uint32_t over)
     if (out == SV_NONE)
         return sv_fail(x->ctx, SV_BAD_INPUT, "switch '%s' has no way for a packet to '%s'",
                        sv_node_name(x->f, at), sv_node_name(x->f, x->r->node[packet->destination]));
-    if (++packet->hops > x->most_hops)
+    if (++packet->hops > x->max_hops)
         return sv_fail(x->ctx, SV_BAD_INPUT,
                        "a packet to '%s' goes in a circle through switch '%s'",
                        sv_node_name(x->f, x->r->node[packet->destination]), sv_node_name(x->f, at));
     packet->out = out;
-    packet->out_lane =
-        /*~lane_kept*/ sv_route_lanes(x->r, x->f, at, /*~lane_in_port*/ o->in_port, port)
+    packet->out_vl =
+        /*~vl_kept*/ sv_route_sl2vl(x->r, x->f, at, /*~vl_in_port*/ o->in_port, port)
             ->of_sl[packet->sl];
-    if (packet->out_lane >= x->m->lanes)
+    if (packet->out_vl >= x->m->vls)
         return sv_fail(x->ctx, SV_BAD_INPUT,
-                       "switch '%s' has no lane for service level %u from port %u to port %u",
+                       "switch '%s' has no VL for service level %u from port %u to port %u",
                        sv_node_name(x->f, at), packet->sl, o->in_port, port);
     if (packet->segment > 0)
-        /*~segment_lanes*/ packet->out_lane += (uint8_t)(packet->segment * x->lane_step);
+        /*~segment_vls*/ packet->out_vl += (uint8_t)(packet->segment * x->vl_step);
     return SV_OK;
 }
 
@@ -112,9 +111,9 @@ sv_status sv__enqueue(sv__sim *x, uint32_t p, uint32_t channel)
 {
     sv__packet *packet = &x->packets[p];
     if (packet->out == SV_NONE)
-        return sv__stage_drop(x, p, channel);
+        return sv__direct_drop(x, p, channel);
     packet->next = SV_NONE;
-    uint32_t q = queue_of(x, channel, packet->lane, packet->out);
+    uint32_t q = queue_of(x, channel, packet->vl, packet->out);
     sv__queue *queue = &x->queues[q];
     if (queue->first == SV_NONE) {
         queue->first = queue->last = p;
@@ -125,12 +124,12 @@ sv_status sv__enqueue(sv__sim *x, uint32_t p, uint32_t channel)
     return SV_OK;
 }
 
-sv_status sv__send(sv__sim *x, uint32_t p, uint32_t channel, unsigned lane, uint64_t start,
+sv_status sv__send(sv__sim *x, uint32_t p, uint32_t channel, unsigned vl, uint64_t start,
                    bool has_way)
 {
     sv__packet *packet = &x->packets[p];
     packet->start = start;
-    packet->lane = (uint8_t)lane;
+    packet->vl = (uint8_t)vl;
     if (x->lines != NULL)
         SV_TRY(sv__line_add(x, channel, start,
                             start + /*~credit_inband*/ (uint64_t)packet->length *
@@ -154,7 +153,7 @@ sv_status sv__receive(sv__sim *x, uint32_t p, uint32_t channel)
 
 /* Statistics of a grant, and whoever watches. How long it waited. */
 static uint64_t count(sv__sim *x, const sv__packet *packet, uint32_t p, uint32_t in, uint32_t out,
-                      unsigned lane, uint64_t start)
+                      unsigned vl, uint64_t start)
 {
     const sv__output *o = &x->outputs[out];
     uint64_t ready = packet->start + x->m->switch_delay +
@@ -172,21 +171,21 @@ static uint64_t count(sv__sim *x, const sv__packet *packet, uint32_t p, uint32_t
     if (x->k->interval > 0)
         sv__count_cell(x, x->f->tail[out].i, packet->length, waited);
     if (x->watch->granted != NULL)
-        x->watch->granted(x->watch->user, x->cargo[p].number, (sv_channel){out}, lane, x->now);
+        x->watch->granted(x->watch->user, x->cargo[p].number, (sv_channel){out}, vl, x->now);
     return waited;
 }
 
 /* The end of a grant with a policy: what the packet came by gets its credits, unless it is port 0,
  * and whoever listens hears of it. */
-static sv_status go_on(sv__sim *x, const sv__want *w, uint32_t out, uint64_t start, unsigned lane,
+static sv_status go_on(sv__sim *x, const sv__sim_want *w, uint32_t out, uint64_t start, unsigned vl,
                        sv__ramp ramp, uint64_t waited)
 {
     bool here = sv__is_switch(x, x->outputs[out].head);
     if (x->load != NULL)
-        sv__waiting_cut(x, w->packet, w->in, lane, out);
+        sv__waiting_cut(x, w->packet, w->in, vl, out);
     if (/*~port_zero_credit*/ w->in < x->f->num_channels)
-        SV_TRY(sv__credits_back(x, w->in, lane, ramp));
-    /*~depart_before*/ SV_TRY(sv__send(x, w->packet, out, w->lane, start, here));
+        SV_TRY(sv__credits_back(x, w->in, vl, ramp));
+    /*~depart_before*/ SV_TRY(sv__send(x, w->packet, out, w->vl, start, here));
     if (here && x->load != NULL)
         sv__waiting_add(x, w->packet, out);
     return /*~depart_before*/ x->listens ? sv__policy_granted(x, w->packet, out, waited) : SV_OK;
@@ -203,17 +202,17 @@ static inline void fetch_ahead(const sv__sim *x, const sv__output *o, uint32_t p
     }
 }
 
-static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes)
+static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t vls)
 {
     sv__output *o = &x->outputs[out];
-    const sv__want w = o->wants[chosen];
+    const sv__sim_want w = o->wants[chosen];
     sv__queue *queue = &x->queues[w.queue];
     uint32_t p = w.packet;
     const sv__packet packet = x->packets[p];
     bool here = sv__is_switch(x, o->head) && !sv__elsewhere(x, o->head);
     if (here) /* where it goes on there will be looked up: the line may come meanwhile */
         __builtin_prefetch(&x->r->ports[packet.destination][o->head]);
-    __builtin_prefetch(sv__credits_of(x, w.in, packet.lane));
+    __builtin_prefetch(sv__credits_of(x, w.in, packet.vl));
     if (packet.next != SV_NONE)
         __builtin_prefetch(&x->packets[packet.next]);
     fetch_ahead(x, o, p);
@@ -225,23 +224,23 @@ static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes
     if (packet.control)
         x->controls[out]--;
     queue->first = packet.next;
-    sv__take_lane(x, out, w.lane, lanes, w.blocks);
-    /*~pair_lanes*/ x->last_pair[(size_t)out * x->m->lanes + w.lane] = w.pair;
+    sv__take_vl(x, out, w.vl, vls, w.blocks);
+    /*~pair_vls*/ x->last_pair[(size_t)out * x->m->vls + w.vl] = w.pair;
     o->entry_free = /*~entry_link*/ crossed;
     o->link_free =
         start + /*~switch_inband*/ (uint64_t)(packet.length + x->m->inband_bytes) * o->byte;
-    sv__credits *c = sv__credits_of(x, out, w.lane);
+    sv__credits *c = sv__credits_of(x, out, w.vl);
     c->there -= /*~grant_credit*/ w.blocks;
     /*~need_kept*/ c->need = 0;
     SV_TRY(sv__room_take(x, o, /*~room_now*/ start, packet.length));
-    uint64_t waited = count(x, &packet, p, w.in, out, w.lane, start);
+    uint64_t waited = count(x, &packet, p, w.in, out, w.vl, start);
     if (queue->first != SV_NONE)
         SV_TRY(want(x, w.queue, w.in, x->now + 1));
     if (here) {
         SV_TRY(find_way(x, p, out));
         uint32_t next = x->packets[p].out;
         if (next != SV_NONE) {
-            __builtin_prefetch(&x->queues[queue_of(x, out, w.lane, next)]);
+            __builtin_prefetch(&x->queues[queue_of(x, out, w.vl, next)]);
             __builtin_prefetch(&x->outputs[next]);
         }
     }
@@ -249,20 +248,20 @@ static sv_status grant(sv__sim *x, uint32_t out, uint32_t chosen, uint64_t lanes
                            .rate = /*~input_link*/ /*~input_pace*/ o->cross,
                            .length = packet.length};
     if (x->policy != NULL)
-        return go_on(x, &w, out, start, packet.lane, ramp, waited);
+        return go_on(x, &w, out, start, packet.vl, ramp, waited);
     SV_TRY((sv__elsewhere(x, x->f->tail[w.in].i) ? sv__post_credits
-                                                 : sv__credits_back)(x, w.in, packet.lane, ramp));
-    return sv__send(x, p, out, w.lane, start, here);
+                                                 : sv__credits_back)(x, w.in, packet.vl, ramp));
+    return sv__send(x, p, out, w.vl, start, here);
 }
 
-/* Which of the wants that an output could grant now comes first in its lane (rule 16). */
-static uint32_t first_in_lane(const sv__sim *x, uint32_t channel, unsigned lane)
+/* Which of the wants that an output could grant now comes first in its VL (rule 16). */
+static uint32_t first_in_vl(const sv__sim *x, uint32_t channel, unsigned vl)
 {
     const sv__output *o = &x->outputs[channel];
-    uint32_t last = x->last_pair[(size_t)channel * x->m->lanes + lane], best = SV_NONE;
+    uint32_t last = x->last_pair[(size_t)channel * x->m->vls + vl], best = SV_NONE;
     uint64_t best_key = UINT64_MAX;
     for (uint32_t i = 0; i < o->num_wants; i++) {
-        if (!x->could[i] || o->wants[i].lane != lane)
+        if (!x->could[i] || o->wants[i].vl != vl)
             continue;
         uint32_t pair = o->wants[i].pair;
         uint64_t key = pair + (/*~pair_none*/ last != SV_NONE && pair /*~pair_again*/ <= last
@@ -276,13 +275,13 @@ static uint32_t first_in_lane(const sv__sim *x, uint32_t channel, unsigned lane)
     return best;
 }
 
-/* The wants that may be granted now, as flags, and their lanes; else when to look again. */
+/* The wants that may be granted now, as flags, and their VLs; else when to look again. */
 static uint64_t grantable(sv__sim *x, uint32_t channel, uint64_t *next)
 {
     sv__output *o = &x->outputs[channel];
-    uint64_t lanes = 0, lacking = 0;
+    uint64_t vls = 0, lacking = 0;
     for (uint32_t i = 0; i < o->num_wants; i++) {
-        const sv__want *w = &o->wants[i];
+        const sv__sim_want *w = &o->wants[i];
         __builtin_prefetch(&x->packets[w->packet]);
         __builtin_prefetch(&x->queues[w->queue]);
         uint64_t time = /*~way_any*/ w->ready > x->now ? w->ready : *way_of(x, w->in);
@@ -290,46 +289,46 @@ static uint64_t grantable(sv__sim *x, uint32_t channel, uint64_t *next)
         if (/*~room_small*/ time <= x->now && o->buffer_free < w->blocks)
             time = sv__room(x, o, w->blocks);
         if (time <= x->now) {
-            if (lacking >> w->lane & 1) /* and somebody has planned for it */
+            if (lacking >> w->vl & 1) /* and somebody has planned for it */
                 continue;
-            if (sv__credits_of(x, channel, w->lane)->there >= w->blocks ||
-                sv__credits_there(x, channel, w->lane, w->blocks, &time)) {
+            if (sv__credits_of(x, channel, w->vl)->there >= w->blocks ||
+                sv__credits_there(x, channel, w->vl, w->blocks, &time)) {
                 x->could[i] = 1;
-                lanes |= (uint64_t)1 << w->lane;
+                vls |= (uint64_t)1 << w->vl;
                 continue;
             }
-            if (/*~lack_all*/ w->blocks == x->least)
-                lacking |= (uint64_t)1 << w->lane;
+            if (/*~lack_all*/ w->blocks == x->min)
+                lacking |= (uint64_t)1 << w->vl;
         }
         *next = time < *next ? time : *next;
     }
-    return lanes;
+    return vls;
 }
 
-/* The same where there are adaptive lanes: which lane each of them stands for is found out now
+/* The same where there are adaptive VLs: which VL each of them stands for is found out now
  * (rule 27). */
 static uint64_t grantable_adaptive(sv__sim *x, uint32_t channel, uint64_t *next)
 {
     sv__output *o = &x->outputs[channel];
-    uint64_t lanes = 0, lacking = 0;
+    uint64_t vls = 0, lacking = 0;
     for (uint32_t i = 0; i < o->num_wants; i++) {
-        sv__want *w = &o->wants[i];
+        sv__sim_want *w = &o->wants[i];
         uint64_t time = sv__max(w->ready, *way_of(x, w->in));
         /*~adaptive_room*/ if (time <= x->now)
             time = sv__room(x, o, w->blocks);
         x->could[i] = time <= x->now && sv__stand_for(x, channel, w, &lacking, next);
         if (x->could[i])
-            lanes |= (uint64_t)1 << w->lane;
+            vls |= (uint64_t)1 << w->vl;
         else if (time > x->now)
             *next = time < *next ? time : *next;
     }
-    return lanes;
+    return vls;
 }
 
 /* Blocks of the smallest packet that may want an output: control packets are small. */
-static inline uint32_t least_of(const sv__sim *x, uint32_t channel)
+static inline uint32_t min_of(const sv__sim *x, uint32_t channel)
 {
-    return x->controls == NULL || x->controls[channel] > 0 ? x->least : x->least_data;
+    return x->controls == NULL || x->controls[channel] > 0 ? x->min : x->min_data;
 }
 
 sv_status sv__look(sv__sim *x, uint32_t channel)
@@ -338,21 +337,20 @@ sv_status sv__look(sv__sim *x, uint32_t channel)
     uint64_t next = SV_NEVER;
     if (o->num_wants == 0)
         return SV_OK;
-    uint64_t room = o->entry_free > x->now ? 0 : sv__room_for(x, o, least_of(x, channel));
+    uint64_t room = o->entry_free > x->now ? 0 : sv__room_for(x, o, min_of(x, channel));
     if (o->entry_free > x->now || room > x->now) {
         sv__events_plan(x, channel, sv__max(o->entry_free, room));
         return SV_OK;
     }
-    uint64_t lanes =
+    uint64_t vls =
         x->adaptive > 0 ? grantable_adaptive(x, channel, &next) : grantable(x, channel, &next);
-    if (lanes == 0) {
+    if (vls == 0) {
         sv__events_plan(x, channel, next);
         return SV_OK;
     }
-    unsigned lane = /*~lane_least*/ sv__one_lane(x, channel, lanes);
-    SV_TRY(grant(x, channel, first_in_lane(x, channel, lane), lanes));
+    unsigned vl = /*~vl_min*/ sv__one_vl(x, channel, vls);
+    SV_TRY(grant(x, channel, first_in_vl(x, channel, vl), vls));
     if (o->num_wants > 0)
-        sv__events_plan(x, channel,
-                        sv__max(o->entry_free, sv__room_for(x, o, least_of(x, channel))));
+        sv__events_plan(x, channel, sv__max(o->entry_free, sv__room_for(x, o, min_of(x, channel))));
     return SV_OK;
 }

@@ -25,7 +25,7 @@ struct slot {
 };
 
 struct sv_sim_traffic {
-    sv__store *store;
+    sv_pool *store;
     sv_sim_source source;
     bool endless;
     uint32_t num_terminals;
@@ -42,8 +42,8 @@ struct sv_sim_traffic {
 
     uint64_t *silent; /* bits of terminals that do not count; NULL: all do */
 
-    sv__list list;   /* of a file */
-    size_t *list_at; /* [terminals] */
+    sv__traffic_list list; /* of a file */
+    size_t *list_at;       /* [terminals] */
 };
 
 /* What is needed to make traffic, and no longer. */
@@ -178,9 +178,9 @@ static sv_status open_play(struct maker *m, uint32_t number, const uint32_t *ter
 {
     sv__play *play = &m->t->plays[m->t->num_plays];
     *play = (sv__play){.store = m->t->store, .number = number, .size = size};
-    play->terminal = SV_STORE_NEW(play->store, m->ctx, uint32_t, size);
-    play->destination = SV_STORE_NEW(play->store, m->ctx, uint32_t, size);
-    play->byte_ticks = SV_STORE_NEW(play->store, m->ctx, uint32_t, size);
+    play->terminal = SV_POOL_NEW(play->store, m->ctx, uint32_t, size);
+    play->destination = SV_POOL_NEW(play->store, m->ctx, uint32_t, size);
+    play->byte_ticks = SV_POOL_NEW(play->store, m->ctx, uint32_t, size);
     if (play->terminal == NULL || play->destination == NULL || play->byte_ticks == NULL)
         return SV_NO_MEMORY;
     for (uint32_t i = 0; i < size; i++) {
@@ -266,7 +266,7 @@ static sv_status open_jobs(struct maker *m)
     uint32_t jobs = m->request->jobs->num_jobs;
     const char **specs = SV_ARENA_NEW(&m->arena, const char *, (size_t)jobs + 1);
     uint32_t *terminals = SV_ARENA_NEW(&m->arena, uint32_t, m->f->num_terminals);
-    m->t->plays = SV_STORE_NEW(m->t->store, m->ctx, sv__play, (size_t)jobs + 1);
+    m->t->plays = SV_POOL_NEW(m->t->store, m->ctx, sv__play, (size_t)jobs + 1);
     if (specs == NULL || terminals == NULL || m->t->plays == NULL)
         return SV_NO_MEMORY;
     if (jobs >= 1u << (32 - SV__KIND_BITS))
@@ -288,7 +288,7 @@ static sv_status open_plays(struct maker *m)
     if (q->jobs != NULL) {
         SV_TRY(open_jobs(m));
     } else {
-        m->t->plays = SV_STORE_NEW(m->t->store, m->ctx, sv__play, 1);
+        m->t->plays = SV_POOL_NEW(m->t->store, m->ctx, sv__play, 1);
         if (m->t->plays == NULL)
             return SV_NO_MEMORY;
         SV_TRY(open_play(m, 0, m->order, m->num_order, q->spec));
@@ -325,34 +325,34 @@ static sv_status one_kind(struct maker *m, uint32_t terminal)
 static sv_status make_slots(struct maker *m)
 {
     sv_sim_traffic *t = m->t;
-    uint32_t terminals = t->num_terminals, most = 0;
+    uint32_t terminals = t->num_terminals, max = 0;
     size_t slots = 0;
     for (uint32_t p = 0; p < t->num_plays; p++)
         slots += t->plays[p].size;
     if (slots >= UINT32_MAX)
         return sv_fail(m->ctx, SV_BAD_INPUT, "jobs have more than 2^32 terminals");
-    t->first = SV_STORE_NEW(t->store, m->ctx, uint32_t, (size_t)terminals + 2);
-    t->slots = SV_STORE_NEW(t->store, m->ctx, struct slot, slots);
+    t->first = SV_POOL_NEW(t->store, m->ctx, uint32_t, (size_t)terminals + 2);
+    t->slots = SV_POOL_NEW(t->store, m->ctx, struct slot, slots);
     if (t->first == NULL || t->slots == NULL)
         return SV_NO_MEMORY;
     for (uint32_t p = 0; p < t->num_plays; p++)
         for (uint32_t i = 0; i < t->plays[p].size; i++)
             t->first[t->plays[p].terminal[i] + 2]++;
     for (uint32_t i = 0; i < terminals; i++) {
-        most = t->first[i + 2] > most ? t->first[i + 2] : most;
+        max = t->first[i + 2] > max ? t->first[i + 2] : max;
         t->first[i + 2] += t->first[i + 1];
     }
     for (uint32_t p = 0; p < t->num_plays; p++)
         for (uint32_t i = 0; i < t->plays[p].size; i++)
             t->slots[t->first[t->plays[p].terminal[i] + 1]++] = (struct slot){p, i};
-    if (most < 2)
+    if (max < 2)
         return SV_OK;
     for (uint32_t i = 0; i < terminals; i++)
         if (t->first[i + 1] - t->first[i] > 1)
             SV_TRY(one_kind(m, i));
-    t->heads = SV_STORE_NEW(t->store, m->ctx, sv_sim_message, slots);
-    t->held = SV_STORE_NEW(t->store, m->ctx, bool, slots);
-    t->turn = SV_STORE_NEW(t->store, m->ctx, uint32_t, terminals);
+    t->heads = SV_POOL_NEW(t->store, m->ctx, sv_sim_message, slots);
+    t->held = SV_POOL_NEW(t->store, m->ctx, bool, slots);
+    t->turn = SV_POOL_NEW(t->store, m->ctx, uint32_t, terminals);
     return t->heads == NULL || t->held == NULL || t->turn == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
@@ -423,7 +423,7 @@ static sv_status make_list(struct maker *m)
     if (path != NULL)
         sv_file_close(&file);
     SV_TRY(status);
-    t->list_at = SV_STORE_NEW(t->store, m->ctx, size_t, t->num_terminals);
+    t->list_at = SV_POOL_NEW(t->store, m->ctx, size_t, t->num_terminals);
     if (t->list_at == NULL)
         return SV_NO_MEMORY;
     memcpy(t->list_at, t->list.first, t->num_terminals * sizeof *t->list_at);
@@ -455,11 +455,11 @@ sv_status sv_sim_traffic_new(sv_ctx *ctx, const sv_fabric *fabric, const sv_rout
 {
     struct maker m = {.ctx = ctx, .f = fabric, .r = routes, .request = request};
     SV_TRY(check(&m));
-    sv__store *store = sv__store_new(ctx, NULL);
+    sv_pool *store = sv__pool_new(ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
     sv_arena_init(&m.arena, ctx);
-    m.t = SV_STORE_NEW(store, ctx, sv_sim_traffic, 1);
+    m.t = SV_POOL_NEW(store, ctx, sv_sim_traffic, 1);
     sv_status status = m.t == NULL ? SV_NO_MEMORY : make_order(&m);
     if (status == SV_OK) {
         m.t->store = store;
@@ -472,14 +472,14 @@ sv_status sv_sim_traffic_new(sv_ctx *ctx, const sv_fabric *fabric, const sv_rout
     if (status == SV_OK)
         *traffic = m.t;
     else
-        sv__store_drop(store);
+        sv__pool_drop(store);
     return status;
 }
 
 void sv_sim_traffic_free(sv_sim_traffic *traffic)
 {
     if (traffic != NULL)
-        sv__store_drop(traffic->store);
+        sv__pool_drop(traffic->store);
 }
 
 const sv_sim_source *sv_sim_traffic_source(const sv_sim_traffic *traffic)

@@ -13,9 +13,9 @@
 
 #include <selvage/traffic.h>
 
+#include "base/pool.h"
 #include "base/rng.h"
-#include "fabric/store.h"
-#include "topology/spec.h"
+#include "text/spec.h"
 
 typedef struct sv__play sv__play;
 
@@ -67,7 +67,7 @@ typedef struct sv__part {
     uint32_t param[3];
 } sv__part;
 
-typedef enum sv__kind { SV__PACED, SV__FAST, SV__WAITING } sv__kind;
+typedef enum sv__traffic_kind { SV__PACED, SV__FAST, SV__WAITING } sv__traffic_kind;
 
 /* How far a rank of a pattern that waits is. */
 typedef struct sv__wait {
@@ -76,11 +76,11 @@ typedef struct sv__wait {
 } sv__wait;
 
 struct sv__play {
-    sv__store *store; /* for all that the play holds */
+    sv_pool *store; /* for all that the play holds */
     const sv__pattern *pattern;
     const sv__moves *moves;
     uint32_t number; /* of the job */
-    sv__kind kind;
+    sv__traffic_kind kind;
 
     uint32_t size;         /* ranks: at least two */
     uint32_t *terminal;    /* [size] */
@@ -138,7 +138,7 @@ sv_status sv__pattern_of(const sv__spec *spec, const sv__pattern **pattern);
 void sv__pattern_keys(const sv__pattern *pattern, char *text, size_t room);
 
 /* A number with up to nine decimals: whole part, and billionths. */
-bool sv__scan_decimal(sv_scan *scan, uint64_t most, uint64_t *whole, uint64_t *billionths);
+bool sv__scan_decimal(sv_scan *scan, uint64_t max, uint64_t *whole, uint64_t *billionths);
 /* "10us": a decimal and ns (or nothing), us, ms or s, as ticks: at least one, up to 10^15 ns. */
 sv_status sv__key_time(sv__spec *spec, const char *key, uint64_t absent, uint64_t *ticks);
 /* "400Mbps": a decimal and kbps, Mbps or Gbps, as bytes a tick: more than 0. *rate is 0 when the
@@ -176,16 +176,16 @@ uint64_t sv__burst_at(const sv__play *play, uint32_t rank, uint64_t time);
 /* ---- traffic_file.c ---- */
 
 /* The messages of a file, by terminal, then time, then line. */
-typedef struct sv__list {
+typedef struct sv__traffic_list {
     sv_sim_message *messages;
     size_t count;
     size_t *first; /* [terminals + 1] */
-} sv__list;
+} sv__traffic_list;
 
 /* order: the terminals (counted from 0) by rank. */
-sv_status sv__list_read(sv_ctx *ctx, sv__store *store, const sv_fabric *fabric,
+sv_status sv__list_read(sv_ctx *ctx, sv_pool *store, const sv_fabric *fabric,
                         const sv_routes *routes, const uint32_t *order, uint32_t num_order,
-                        const sv_source *source, sv__list *list);
+                        const sv_source *source, sv__traffic_list *list);
 
 /* ---- pattern_*.c: what several patterns use ---- */
 

@@ -95,7 +95,7 @@ static sv_status host(struct reader *r, sv_scan *scan, const char *what, char *t
 
 static sv_status read_line(struct reader *r, sv_span line, char *text)
 {
-    const uint64_t most_ns = 1000000000000000, billion = 1000000000;
+    const uint64_t max_ns = 1000000000000000, billion = 1000000000;
     sv_scan scan = sv_scan_of(line);
     struct entry entry = {.line = r->lines.number};
     uint64_t whole, billionths;
@@ -105,9 +105,9 @@ static sv_status read_line(struct reader *r, sv_span line, char *text)
         return SV_OK;
     sv_scan_word(&scan, &word);
     sv_scan in = sv_scan_of(word);
-    if (!sv__scan_decimal(&in, most_ns, &whole, &billionths) || !sv_scan_done(&in))
+    if (!sv__scan_decimal(&in, max_ns, &whole, &billionths) || !sv_scan_done(&in))
         return sv_lines_fail(&r->lines, "time '%.*s' is not nanoseconds", SV_SPAN(word));
-    entry.message.ready = whole * SV_TICKS_A_NS + billionths * SV_TICKS_A_NS / billion;
+    entry.message.ready = whole * SV_TICKS_PER_NS + billionths * SV_TICKS_PER_NS / billion;
     SV_TRY(host(r, &scan, "the sender", text, &entry.from));
     SV_TRY(host(r, &scan, "the receiver", text, &to));
     SV_TRY(number(r, &scan, "the number of bytes", &entry.message.bytes));
@@ -152,13 +152,13 @@ static int by_terminal(const void *a, const void *b)
     return (x->line > y->line) - (x->line < y->line);
 }
 
-static sv_status fill(struct reader *r, sv__store *store, sv__list *list)
+static sv_status fill(struct reader *r, sv_pool *store, sv__traffic_list *list)
 {
     size_t count = r->entries.length;
     uint32_t terminals = r->f->num_terminals;
     list->count = count;
-    list->messages = SV_STORE_NEW(store, r->ctx, sv_sim_message, count);
-    list->first = SV_STORE_NEW(store, r->ctx, size_t, (size_t)terminals + 1);
+    list->messages = SV_POOL_NEW(store, r->ctx, sv_sim_message, count);
+    list->first = SV_POOL_NEW(store, r->ctx, size_t, (size_t)terminals + 1);
     if (list->messages == NULL || list->first == NULL)
         return SV_NO_MEMORY;
     qsort(r->entries.at, count, sizeof *r->entries.at, by_terminal);
@@ -171,9 +171,9 @@ static sv_status fill(struct reader *r, sv__store *store, sv__list *list)
     return SV_OK;
 }
 
-sv_status sv__list_read(sv_ctx *ctx, sv__store *store, const sv_fabric *fabric,
+sv_status sv__list_read(sv_ctx *ctx, sv_pool *store, const sv_fabric *fabric,
                         const sv_routes *routes, const uint32_t *order, uint32_t num_order,
-                        const sv_source *source, sv__list *list)
+                        const sv_source *source, sv__traffic_list *list)
 {
     struct reader r = {
         .ctx = ctx, .f = fabric, .r = routes, .order = order, .num_order = num_order};

@@ -129,10 +129,10 @@ sv_status sv_sim_traffic_check(sv_ctx *ctx, const char *text)
 
 /* ---- values ---- */
 
-bool sv__scan_decimal(sv_scan *scan, uint64_t most, uint64_t *whole, uint64_t *billionths)
+bool sv__scan_decimal(sv_scan *scan, uint64_t max, uint64_t *whole, uint64_t *billionths)
 {
     sv_scan at = *scan;
-    if (!sv_scan_number(&at, most, whole))
+    if (!sv_scan_number(&at, max, whole))
         return false;
     *billionths = 0;
     if (sv_scan_char(&at, '.')) {
@@ -155,15 +155,16 @@ static bool time_in(sv_span value, uint64_t *ticks)
 {
     static const char *const units[] = {"", "ns", "us", "ms", "s"};
     static const uint64_t ns[] = {1, 1, 1000, 1000000, 1000000000};
-    const uint64_t most_ns = 1000000000000000, billion = 1000000000;
+    const uint64_t max_ns = 1000000000000000, billion = 1000000000;
     sv_scan scan = sv_scan_of(value);
     uint64_t whole, billionths;
-    if (!sv__scan_decimal(&scan, most_ns, &whole, &billionths))
+    if (!sv__scan_decimal(&scan, max_ns, &whole, &billionths))
         return false;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (sv_span_is(sv_scan_rest(&scan), units[i])) {
-            *ticks = whole * ns[i] * SV_TICKS_A_NS + billionths * SV_TICKS_A_NS / (billion / ns[i]);
-            return whole < most_ns / ns[i] && *ticks > 0;
+            *ticks =
+                whole * ns[i] * SV_TICKS_PER_NS + billionths * SV_TICKS_PER_NS / (billion / ns[i]);
+            return whole < max_ns / ns[i] && *ticks > 0;
         }
     return false;
 }
@@ -189,7 +190,7 @@ static bool rate_in(sv_span value, double *rate)
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (sv_span_is(sv_scan_rest(&scan), units[i])) {
             double number = (double)whole + (double)billionths / 1e9;
-            *rate = number * bits[i] / 8 / (SV_TICKS_A_NS * 1e9);
+            *rate = number * bits[i] / 8 / (SV_TICKS_PER_NS * 1e9);
             return number > 0;
         }
     return false;

@@ -51,7 +51,7 @@ static sv_status read_bursts(sv__play *play, sv__spec *spec)
                     : bursts * (play->on + play->off) - play->off;
     if (phases == 0)
         return SV_OK;
-    play->offset = SV_STORE_NEW(play->store, spec->ctx, uint64_t, play->size);
+    play->offset = SV_POOL_NEW(play->store, spec->ctx, uint64_t, play->size);
     if (play->offset == NULL)
         return SV_NO_MEMORY;
     for (uint32_t rank = 0; rank < play->size; rank++) {
@@ -85,10 +85,10 @@ static sv_status read_load(sv__play *play, sv__spec *spec, double absent)
 static sv_status read_pace(sv__play *play, sv__spec *spec, const sv_sim_traffic_request *request)
 {
     static const char *const words[] = {"poisson", "regular", NULL};
-    const uint64_t most = 1000000000000000;
+    const uint64_t max = 1000000000000000;
     unsigned arrivals;
     SV_TRY(read_load(play, spec, request->load));
-    SV_TRY(sv__spec_number(spec, "messages", 1, most,
+    SV_TRY(sv__spec_number(spec, "messages", 1, max,
                            request->messages == 0 ? SV_NEVER - 1 : request->messages,
                            &play->limit));
     if (play->limit == SV_NEVER - 1)
@@ -104,18 +104,18 @@ static sv_status read_pace(sv__play *play, sv__spec *spec, const sv_sim_traffic_
 
 static sv_status make_paced(sv_ctx *ctx, sv__play *play)
 {
-    play->sent = SV_STORE_NEW(play->store, ctx, uint64_t, play->size);
+    play->sent = SV_POOL_NEW(play->store, ctx, uint64_t, play->size);
     if (play->sent == NULL)
         return SV_NO_MEMORY;
     if (play->kind == SV__PACED) {
-        play->time = SV_STORE_NEW(play->store, ctx, uint64_t, play->size);
+        play->time = SV_POOL_NEW(play->store, ctx, uint64_t, play->size);
         if (play->time == NULL)
             return SV_NO_MEMORY;
         for (uint32_t rank = 0; rank < play->size; rank++)
             play->time[rank] = SV_NEVER;
     }
     if (play->kind == SV__PACED || play->moves->draws) {
-        play->rng = SV_STORE_NEW(play->store, ctx, sv_rng, play->size);
+        play->rng = SV_POOL_NEW(play->store, ctx, sv_rng, play->size);
         if (play->rng == NULL)
             return SV_NO_MEMORY;
         for (uint32_t rank = 0; rank < play->size; rank++)
@@ -127,8 +127,8 @@ static sv_status make_paced(sv_ctx *ctx, sv__play *play)
 static sv_status make_waits(sv_ctx *ctx, sv__play *play)
 {
     size_t times = (size_t)play->size * (play->depth == 0 ? 1 : play->depth);
-    play->waits = SV_STORE_NEW(play->store, ctx, sv__wait, play->size);
-    play->times = SV_STORE_NEW(play->store, ctx, uint64_t, times);
+    play->waits = SV_POOL_NEW(play->store, ctx, sv__wait, play->size);
+    play->times = SV_POOL_NEW(play->store, ctx, uint64_t, times);
     return play->waits == NULL || play->times == NULL ? SV_NO_MEMORY : SV_OK;
 }
 

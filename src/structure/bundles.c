@@ -43,13 +43,13 @@ static uint32_t gather(const sv_fabric *f, struct arrays *a, uint32_t s, uint32_
 sv_status sv_bundles_init(sv_bundles *g, sv_arena *arena, const sv_fabric *f)
 {
     uint32_t n = f->num_switches, count = 0, ports = 0;
-    size_t most = (size_t)f->live_channels + 1;
+    size_t max = (size_t)f->live_channels + 1;
     struct arrays a = {.first = SV_ARENA_NEW(arena, uint32_t, (size_t)n + 1),
-                       .from = SV_ARENA_NEW(arena, uint32_t, most),
-                       .to = SV_ARENA_NEW(arena, uint32_t, most),
-                       .back = SV_ARENA_NEW(arena, uint32_t, most),
-                       .first_port = SV_ARENA_NEW(arena, uint32_t, most),
-                       .ports = SV_ARENA_NEW(arena, uint8_t, most)};
+                       .from = SV_ARENA_NEW(arena, uint32_t, max),
+                       .to = SV_ARENA_NEW(arena, uint32_t, max),
+                       .back = SV_ARENA_NEW(arena, uint32_t, max),
+                       .first_port = SV_ARENA_NEW(arena, uint32_t, max),
+                       .ports = SV_ARENA_NEW(arena, uint8_t, max)};
     if (a.first == NULL || a.from == NULL || a.to == NULL || a.back == NULL ||
         a.first_port == NULL || a.ports == NULL)
         return SV_NO_MEMORY;

@@ -13,13 +13,13 @@
 
 #include "structure/dragonfly.h"
 
-enum { MOST_SIZE = 256, STEPS = 20000 };
+enum { MAX_SIZE = 256, STEPS = 20000 };
 
 struct search {
     const sv_dragonfly *d;
     const uint32_t *group; /* SV_NONE: not yet in one */
     uint32_t size, found;
-    uint32_t chosen[MOST_SIZE], first[MOST_SIZE];
+    uint32_t chosen[MAX_SIZE], first[MAX_SIZE];
     uint32_t steps;
 };
 
@@ -39,7 +39,7 @@ static bool are_neighbours(const sv_dragonfly *d, uint32_t a, uint32_t b)
 /* Goes on from what is chosen with others of a list; stops at the second that is found. */
 static void extend(struct search *x, uint32_t chosen, const uint32_t *list, uint32_t count)
 {
-    uint32_t rest[MOST_SIZE];
+    uint32_t rest[MAX_SIZE];
     if (chosen == x->size) {
         if (x->found++ == 0)
             memcpy(x->first, x->chosen, x->size * sizeof *x->first);
@@ -61,8 +61,8 @@ static void extend(struct search *x, uint32_t chosen, const uint32_t *list, uint
 static uint32_t count_of(struct search *x, uint32_t s)
 {
     const sv_dragonfly *d = x->d;
-    uint32_t list[MOST_SIZE], count = 0;
-    for (uint32_t k = d->near_first[s]; k < d->near_first[s + 1] && count < MOST_SIZE; k++)
+    uint32_t list[MAX_SIZE], count = 0;
+    for (uint32_t k = d->near_first[s]; k < d->near_first[s + 1] && count < MAX_SIZE; k++)
         if (x->group[d->near[k]] == SV_NONE)
             list[count++] = d->near[k];
     x->found = x->steps = 0;

@@ -192,8 +192,8 @@ static bool joins_better(sv_dragonfly_lack a, sv_dragonfly_lack b)
 static bool try_grouping(struct finder *x, bool told)
 {
     uint32_t n = x->d->core->num_switches;
-    uint64_t most = told || x->lack.cables == UINT64_MAX ? UINT64_MAX : x->lack.cables + n;
-    sv_dragonfly_lack lack = sv__grouping_judge(&x->tried, x->d, x->part, most);
+    uint64_t max = told || x->lack.cables == UINT64_MAX ? UINT64_MAX : x->lack.cables + n;
+    sv_dragonfly_lack lack = sv__grouping_judge(&x->tried, x->d, x->part, max);
     if (told && lack.cables != UINT64_MAX && joins_better(lack, x->joined_lack)) {
         x->joined_lack = lack;
         memcpy(x->joined, x->tried.group, n * sizeof *x->joined);
@@ -263,13 +263,13 @@ static void try_cliques(struct finder *x, const sv_fabric *f, uint32_t size, uin
 }
 
 /* The most neighbours that any switch has, and no more than make a small group. */
-static uint32_t most_neighbours(const sv_dragonfly *d)
+static uint32_t max_neighbours(const sv_dragonfly *d)
 {
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t s = 0; s < d->core->num_switches; s++)
-        if (d->near_first[s + 1] - d->near_first[s] > most)
-            most = d->near_first[s + 1] - d->near_first[s];
-    return most < LARGEST_CLIQUE ? most : LARGEST_CLIQUE;
+        if (d->near_first[s + 1] - d->near_first[s] > max)
+            max = d->near_first[s + 1] - d->near_first[s];
+    return max < LARGEST_CLIQUE ? max : LARGEST_CLIQUE;
 }
 
 /* ---- moving ---- */
@@ -419,7 +419,7 @@ static void look_for_groups(struct finder *x, const sv_fabric *f)
             try_numbers(x, f, k);
     move_all(x);
     uint64_t steps = plausible(x->lack) ? 0 : CLIQUE_STEPS;
-    for (uint32_t k = most_neighbours(x->d); k > 1 && steps > 0; k--)
+    for (uint32_t k = max_neighbours(x->d); k > 1 && steps > 0; k--)
         try_cliques(x, f, k, &steps);
     move_all(x);
     x->d->found = true;

@@ -37,7 +37,7 @@ typedef struct sv_dragonfly {
 
     uint32_t smallest, largest; /* switches in a group */
     uint32_t local_cables, global_cables;
-    uint32_t fewest_between, most_between; /* cables that join two groups of one part */
+    uint32_t fewest_between, max_between; /* cables that join two groups of one part */
     uint64_t unjoined_switches, unjoined_groups;
     /* Examples: two switches of a group without a cable, two groups without, a group in pieces. */
     uint32_t apart[2], strangers[2], split;
@@ -72,7 +72,7 @@ void sv__grouping_number(sv__grouping *g, uint32_t *scratch, uint32_t switches);
 
 /* What it lacks; cables UINT64_MAX if that is certainly more than most. */
 sv_dragonfly_lack sv__grouping_judge(const sv__grouping *g, const sv_dragonfly *d,
-                                     const uint32_t *part, uint64_t most);
+                                     const uint32_t *part, uint64_t max);
 
 static inline bool sv__lacks_less(sv_dragonfly_lack a, sv_dragonfly_lack b)
 {

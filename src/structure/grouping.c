@@ -88,7 +88,7 @@ static int64_t modularity_of(const sv__grouping *g, const sv_core *core)
 }
 
 sv_dragonfly_lack sv__grouping_judge(const sv__grouping *g, const sv_dragonfly *d,
-                                     const uint32_t *part, uint64_t most)
+                                     const uint32_t *part, uint64_t max)
 {
     sv_dragonfly_lack lack = {.cables = UINT64_MAX, .groups = g->num_groups};
     uint64_t inside = 0, joined = 0;
@@ -101,7 +101,7 @@ sv_dragonfly_lack sv__grouping_judge(const sv__grouping *g, const sv_dragonfly *
         largest = g->size[i] > largest ? g->size[i] : largest;
     }
     lack.inside_pairs = inside;
-    if (inside > most && inside - most > d->near_first[n] / 2)
+    if (inside > max && inside - max > d->near_first[n] / 2)
         return lack;
     memset(g->joined, 0, sv_bitset_words(pairs_of(g->num_groups)) * sizeof *g->joined);
     for (uint32_t s = 0; s < n; s++)
@@ -165,8 +165,8 @@ static void count_between(sv_dragonfly *d, uint32_t group, uint32_t *between)
         }
         if (between[other] < d->fewest_between)
             d->fewest_between = between[other];
-        if (between[other] > d->most_between)
-            d->most_between = between[other];
+        if (between[other] > d->max_between)
+            d->max_between = between[other];
     }
 }
 
@@ -208,7 +208,7 @@ sv_status sv__dragonfly_describe(sv_dragonfly *d, sv_arena *arena)
         if (d->split == SV_NONE && !holds_together(d, i, queue, seen))
             d->split = i;
     }
-    if (d->most_between == 0)
+    if (d->max_between == 0)
         d->fewest_between = 0;
     if (d->num_groups == 0)
         d->smallest = 0;

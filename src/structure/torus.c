@@ -28,7 +28,7 @@
 
 #include <string.h>
 
-enum { MOST_NEIGHBOURS = 2 * SV_TORUS_DIMS, MOST_WAYS = MOST_NEIGHBOURS * MOST_NEIGHBOURS };
+enum { MAX_NEIGHBOURS = 2 * SV_TORUS_DIMS, MAX_WAYS = MAX_NEIGHBOURS * MAX_NEIGHBOURS };
 
 struct finder {
     sv__raw *x;
@@ -118,7 +118,7 @@ static sv_status note_meeting(struct finder *q, uint32_t a, uint32_t b)
 static sv_status find_squares(struct finder *q)
 {
     const sv_bundles *g = q->g;
-    uint32_t one[MOST_WAYS], two[MOST_WAYS], older[MOST_WAYS];
+    uint32_t one[MAX_WAYS], two[MAX_WAYS], older[MAX_WAYS];
     uint32_t *latest = q->slab; /* [switches]: the last way to each; not needed for slabs yet */
     for (uint32_t m = 0; m < q->x->count; m++)
         latest[q->x->members[m]] = SV_NONE;
@@ -337,10 +337,10 @@ static void next_to(struct finder *q, uint32_t a, uint32_t b, uint32_t width)
             weight[k] += width;
             return;
         }
-    int least = beside[0] == SV_NONE || (beside[1] != SV_NONE && weight[0] < weight[1]) ? 0 : 1;
-    if (beside[least] == SV_NONE || weight[least] < width) {
-        beside[least] = b;
-        weight[least] = width;
+    int min = beside[0] == SV_NONE || (beside[1] != SV_NONE && weight[0] < weight[1]) ? 0 : 1;
+    if (beside[min] == SV_NONE || weight[min] < width) {
+        beside[min] = b;
+        weight[min] = width;
     }
 }
 
@@ -468,17 +468,17 @@ static sv_status find_piece(struct finder *q, int32_t *where)
 {
     sv__raw *x = q->x;
     const sv_bundles *g = q->g;
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t m = 0; m < x->count; m++) {
         uint32_t s = x->members[m], neighbours = g->first[s + 1] - g->first[s];
-        if (neighbours > MOST_NEIGHBOURS)
+        if (neighbours > MAX_NEIGHBOURS)
             return sv_fail(
                 x->ctx, SV_INFEASIBLE,
                 "no mesh or torus of at most %d dimensions: switch '%s' has %u neighbours",
                 SV_TORUS_DIMS, sv__raw_name(x, s), neighbours);
-        most = neighbours > most ? neighbours : most;
+        max = neighbours > max ? neighbours : max;
     }
-    if (most <= 2) {
+    if (max <= 2) {
         follow_line(x);
         return SV_OK;
     }

@@ -187,12 +187,12 @@ static void vote(const struct axes *a, const uint32_t *at, uint32_t points, cons
     for (uint32_t point = 0; point < points; point++) {
         if (point / stride[axis] % size != 0)
             continue;
-        uint32_t there = read_line(a, at, stride, axis, point, ranks), least = 0;
+        uint32_t there = read_line(a, at, stride, axis, point, ranks), min = 0;
         if (there == 0 || (whole && there < size))
             continue;
         for (uint32_t c = 1; c < size; c++)
-            least = ranks[c] < ranks[least] ? c : least;
-        votes->origin[least]++;
+            min = ranks[c] < ranks[min] ? c : min;
+        votes->origin[min]++;
         uint32_t next = ranks[(origin + 1) % size], before = ranks[(origin + size - 1) % size];
         if (!a->list[axis].wraps) {
             next = ranks[0];

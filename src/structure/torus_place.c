@@ -23,7 +23,7 @@
 
 struct box {
     sv__raw *x;
-    int32_t least[SV_TORUS_DIMS];
+    int32_t min[SV_TORUS_DIMS];
     uint32_t length[SV_TORUS_DIMS];
     uint32_t *who;  /* switch at each point, with some room around: SV_NONE: nobody */
     uint32_t stuck; /* the last that had no place */
@@ -37,7 +37,7 @@ static size_t point_of(const struct box *b, const int32_t *at)
 {
     size_t point = 0;
     for (uint32_t d = 0; d < b->x->dims; d++) {
-        int64_t c = (int64_t)at[d] - b->least[d];
+        int64_t c = (int64_t)at[d] - b->min[d];
         if (c < 0 || c >= b->length[d])
             return SV_NONE;
         point = point * b->length[d] + (size_t)c;
@@ -51,7 +51,7 @@ static sv_status box_init(struct box *b, sv__raw *x)
     uint64_t points = 1;
     b->x = x;
     for (uint32_t d = 0; d < x->dims; d++) {
-        b->least[d] = x->low[d] - margin;
+        b->min[d] = x->low[d] - margin;
         b->length[d] = (uint32_t)(sv__raw_size(x, d) + 2 * margin);
         points *= b->length[d];
         if (points > (uint64_t)x->count * 4096 + 1000000)
@@ -156,7 +156,7 @@ struct candidate {
     uint32_t bad;
 };
 
-enum { MOST_CANDIDATES = 2 * SV_TORUS_DIMS };
+enum { MAX_CANDIDATES = 2 * SV_TORUS_DIMS };
 
 /*
  * The points where a switch may be, the best first; returns how many. SV_NONE: none of its
@@ -205,12 +205,12 @@ static void settle(struct box *b, uint32_t u, const int32_t *at)
 }
 
 /* The switch with the fewest choices, SV_NONE: all have a place. Equals: the one that fits best. */
-static uint32_t most_certain(const struct box *b, const uint32_t *left, uint32_t count,
-                             struct candidate *list, uint32_t *choices)
+static uint32_t max_certain(const struct box *b, const uint32_t *left, uint32_t count,
+                            struct candidate *list, uint32_t *choices)
 {
-    struct candidate own[MOST_CANDIDATES];
+    struct candidate own[MAX_CANDIDATES];
     uint32_t chosen = SV_NONE;
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
         if (b->x->placed[left[i]])
             continue;
@@ -221,8 +221,8 @@ static uint32_t most_certain(const struct box *b, const uint32_t *left, uint32_t
         if (found == SV_NONE)
             continue;
         uint64_t key = found == 0 ? 0 : (uint64_t)as_good << 32 | own[0].bad;
-        if (key < least) {
-            least = key;
+        if (key < min) {
+            min = key;
             chosen = left[i];
             *choices = found;
             memcpy(list, own, sizeof own);
@@ -235,9 +235,9 @@ static uint32_t most_certain(const struct box *b, const uint32_t *left, uint32_t
 static bool place_all(struct box *b, const uint32_t *left, uint32_t count, uint32_t *budget)
 {
     sv__raw *x = b->x;
-    struct candidate list[MOST_CANDIDATES];
+    struct candidate list[MAX_CANDIDATES];
     sv__raw before = *x;
-    uint32_t choices = 0, u = most_certain(b, left, count, list, &choices);
+    uint32_t choices = 0, u = max_certain(b, left, count, list, &choices);
     if (u == SV_NONE)
         return true;
     b->stuck = u;
@@ -333,7 +333,7 @@ static bool fit(struct hunt *h, uint32_t points)
     sv__raw *x = h->b.x;
     bool rings = true;
     for (uint32_t d = 0; d < x->dims; d++) {
-        h->b.least[d] = 0;
+        h->b.min[d] = 0;
         h->b.length[d] = (uint32_t)sv__raw_size(x, d);
         rings &= x->closed[d] || h->b.length[d] == 2;
     }
@@ -403,8 +403,8 @@ static bool fit_boxes(struct hunt *h, uint32_t d, uint32_t left, uint32_t points
  */
 static sv_status hunt(sv__raw *x, bool *found)
 {
-    uint32_t most = x->count + (x->count < 12 ? 3 : x->count / 4);
-    struct hunt h = {.b = {.x = x, .who = SV_ARENA_NEW(x->arena, uint32_t, most)},
+    uint32_t max = x->count + (x->count < 12 ? 3 : x->count / 4);
+    struct hunt h = {.b = {.x = x, .who = SV_ARENA_NEW(x->arena, uint32_t, max)},
                      .seed = x->members[0],
                      .budget = 8000};
     const sv_bundles *g = x->g;
@@ -418,7 +418,7 @@ static sv_status hunt(sv__raw *x, bool *found)
             h.seed = s;
     }
     h.cables /= 2;
-    for (uint32_t points = x->count; points <= most && !*found && x->count <= SMALL; points++)
+    for (uint32_t points = x->count; points <= max && !*found && x->count <= SMALL; points++)
         *found = fit_boxes(&h, 0, points, points);
     return SV_OK;
 }

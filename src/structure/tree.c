@@ -53,22 +53,22 @@ static void count_hosts(struct finder *x)
  */
 static sv_status median_hosts(struct finder *x, const uint32_t *reached, uint32_t *median)
 {
-    uint32_t most = 0;
+    uint32_t max = 0;
     uint64_t all = 0, above = 0;
     for (uint32_t s = 0; s < x->core->num_switches; s++)
         if (reached[s] == SV_NONE) {
-            most = x->hosts[s] > most ? x->hosts[s] : most;
+            max = x->hosts[s] > max ? x->hosts[s] : max;
             all += x->hosts[s];
         }
-    uint64_t *with = SV_ARENA_NEW(x->arena, uint64_t, (size_t)most + 1);
+    uint64_t *with = SV_ARENA_NEW(x->arena, uint64_t, (size_t)max + 1);
     if (with == NULL)
         return SV_NO_MEMORY;
     for (uint32_t s = 0; s < x->core->num_switches; s++)
         if (reached[s] == SV_NONE)
             with[x->hosts[s]] += x->hosts[s];
-    for (*median = most; *median > 1 && 2 * above < all; --*median)
+    for (*median = max; *median > 1 && 2 * above < all; --*median)
         above += with[*median];
-    if (*median < most && 2 * above >= all)
+    if (*median < max && 2 * above >= all)
         ++*median;
     return SV_OK;
 }
@@ -126,9 +126,9 @@ static sv_status hang_below(struct finder *x, const uint32_t *level, uint32_t hi
     uint32_t n = x->core->num_switches;
     uint64_t *seen = sv_bitset_new(x->arena, n);
     uint32_t *part = SV_ARENA_NEW(x->arena, uint32_t, n);
-    uint32_t *most = SV_ARENA_NEW(x->arena, uint32_t, n);
+    uint32_t *max = SV_ARENA_NEW(x->arena, uint32_t, n);
     uint32_t *below = SV_ARENA_NEW(x->arena, uint32_t, n);
-    if (seen == NULL || part == NULL || most == NULL || below == NULL)
+    if (seen == NULL || part == NULL || max == NULL || below == NULL)
         return SV_NO_MEMORY;
     number_parts(x, level, part);
     bool any = false;
@@ -138,18 +138,18 @@ static sv_status hang_below(struct finder *x, const uint32_t *level, uint32_t hi
         if (level[s] == 0 || level[s] == SV_NONE)
             continue;
         below[s] = leaves_below(x, level, s, seen);
-        uint32_t *here = &most[part[s] + level[s]];
+        uint32_t *here = &max[part[s] + level[s]];
         *here = below[s] > *here ? below[s] : *here;
     }
     for (uint32_t l = 1; any && l <= highest; l++)
         for (uint32_t s = 0; s < n; s++) {
-            if (level[s] != l || x->hosts[s] == 0 || 2 * below[s] >= most[part[s] + l])
+            if (level[s] != l || x->hosts[s] == 0 || 2 * below[s] >= max[part[s] + l])
                 continue;
-            int32_t least = INT32_MAX;
+            int32_t min = INT32_MAX;
             for (uint32_t e = x->core->first[s]; e < x->core->first[s + 1]; e++)
-                if (x->height[x->core->neighbour[e]] < least)
-                    least = x->height[x->core->neighbour[e]];
-            x->height[s] = least - 1;
+                if (x->height[x->core->neighbour[e]] < min)
+                    min = x->height[x->core->neighbour[e]];
+            x->height[s] = min - 1;
         }
     return SV_OK;
 }

@@ -23,7 +23,7 @@ static const struct {
      sv__answer_degradation, false},
     {"lifetime", "years until throughput falls below a threshold", sv__answer_lifetime, false},
     {"lost", "routes lost before tables are computed anew", sv__answer_lost, false},
-    {"lanes", "lanes that deadlock freedom takes", sv__answer_lanes, false},
+    {"vls", "VLs that deadlock freedom takes", sv__answer_vls, false},
     {"balance", "routes on channels, longest paths, fallbacks", sv__answer_balance, false},
     {"ebb", "effective bisection bandwidth", sv__answer_ebb, false},
     {"runtime", "seconds to route, and what can be routed at all", sv__answer_runtime, false},
@@ -103,7 +103,7 @@ sv_status sv_answer(sv_ctx *ctx, sqlite3 *db, const char *name, const sv_answer_
                     sv_tables *tables)
 {
     const sv_answer_options none = {0};
-    sv__cases cases;
+    sv__study_cases cases;
     options = options == NULL ? &none : options;
     for (int i = 0; i < NUM_ANSWERS; i++)
         if (strcmp(answers[i].name, name) == 0) {
@@ -117,7 +117,7 @@ sv_status sv_answer_all(sv_ctx *ctx, sqlite3 *db, const sv_answer_options *optio
                         sv_tables *tables)
 {
     const sv_answer_options none = {0};
-    sv__cases cases;
+    sv__study_cases cases;
     options = options == NULL ? &none : options;
     SV_TRY(sv__cases_read(&cases, tables->arena, db, options));
     for (int i = 0; i < NUM_ANSWERS; i++) {

@@ -24,7 +24,7 @@ typedef struct sv_answer_options {
     /* lifetime from regressions: shares of links and switches that fail in a year; 0: none. */
     double links_a_year, switches_a_year;
     double years;      /* summary: after so many years; 0: the largest amount of failures */
-    const char *a, *b; /* compare: two contenders ("nue", "nue/4", "dfsssp lanes=weakest") */
+    const char *a, *b; /* compare: two contenders ("nue", "nue/4", "dfsssp assign=weakest") */
     sqlite3 *other;    /* compare: b (or each contender) is in this database */
 } sv_answer_options;
 

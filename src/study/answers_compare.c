@@ -14,11 +14,11 @@
 #include "study/statistics.h"
 
 typedef struct pair {
-    const sv__case *a, *b;
+    const sv__study_case *a, *b;
 } pair;
 
 typedef struct comparison {
-    const sv__cases *left, *right;
+    const sv__study_cases *left, *right;
     const char *a, *b;
     pair *at;
     size_t count;
@@ -26,45 +26,45 @@ typedef struct comparison {
     double *x;       /* scratch, one a pair */
 } comparison;
 
-typedef double measure(const sv__case *c);
+typedef double measure(const sv__study_case *c);
 
 /* Balance and lengths of tables that do not join all pairs look too good. */
-static double of_tables(const sv__case *c, sv__value value)
+static double of_tables(const sv__study_case *c, sv__study_measure value)
 {
     return c->outcome <= SV__CASE_DEADLOCK ? c->value[value] : NAN;
 }
 
-static double efi_of(const sv__case *c)
+static double efi_of(const sv__study_case *c)
 {
     return of_tables(c, SV__EFI_MAX);
 }
 
-static double hops_of(const sv__case *c)
+static double hops_of(const sv__study_case *c)
 {
     return of_tables(c, SV__HOPS_AVG);
 }
 
-static double ebb_of(const sv__case *c)
+static double ebb_of(const sv__study_case *c)
 {
     return of_tables(c, SV__EBB_AVG);
 }
 
-static double lanes_of(const sv__case *c)
+static double vls_of(const sv__study_case *c)
 {
     return of_tables(c, SV__VLS_NEEDED);
 }
 
-static double latency_of(const sv__case *c)
+static double latency_of(const sv__study_case *c)
 {
     return c->outcome <= SV__CASE_UNSAFE ? c->value[SV__LATENCY_AVG] : NAN;
 }
 
-static double tail_of(const sv__case *c)
+static double tail_of(const sv__study_case *c)
 {
     return c->outcome <= SV__CASE_UNSAFE ? c->value[SV__LATENCY_P99] : NAN;
 }
 
-static double seconds_of(const sv__case *c)
+static double seconds_of(const sv__study_case *c)
 {
     return of_tables(c, SV__ROUTE_SECONDS);
 }
@@ -80,7 +80,7 @@ static const struct {
     {"EFI, most routes on a channel", NULL, efi_of, false},
     {"hops", NULL, hops_of, false},
     {"effective bisection bandwidth", NULL, ebb_of, true},
-    {"lanes needed", NULL, lanes_of, false},
+    {"VLs needed", NULL, vls_of, false},
     {"seconds to route", "s", seconds_of, false},
 };
 
@@ -100,7 +100,7 @@ typedef struct matches {
 
 static sv_status match_names(const comparison *c, matches *m)
 {
-    const sv__cases *l = c->left, *r = c->right;
+    const sv__study_cases *l = c->left, *r = c->right;
     m->fabric = SV_ARENA_NEW(l->arena, uint32_t, l->num_fabrics + 1);
     m->level = SV_ARENA_NEW(l->arena, uint32_t, l->num_levels + 1);
     m->traffic = SV_ARENA_NEW(l->arena, uint32_t, l->num_traffics + 1);
@@ -132,12 +132,12 @@ static void pair_contenders(comparison *c, const matches *m, uint32_t a, uint32_
 {
     size_t before = c->count, cells[2] = {0, 0};
     for (size_t i = 0; i < c->left->count; i++) {
-        const sv__case *x = &c->left->at[i];
+        const sv__study_case *x = &c->left->at[i];
         if (x->contender != a)
             continue;
         cells[0]++;
-        const sv__case *y = sv__case_find(c->right, m->fabric[x->fabric], m->traffic[x->traffic], b,
-                                          m->level[x->level], x->seed);
+        const sv__study_case *y = sv__case_find(
+            c->right, m->fabric[x->fabric], m->traffic[x->traffic], b, m->level[x->level], x->seed);
         if (y != NULL)
             c->at[c->count++] = (pair){x, y};
     }
@@ -147,12 +147,12 @@ static void pair_contenders(comparison *c, const matches *m, uint32_t a, uint32_
         c->alone[i] += cells[i] - (c->count - before);
 }
 
-static sv_status find_contender(const sv__cases *cases, const char *name, uint32_t *index)
+static sv_status find_contender(const sv__study_cases *cases, const char *name, uint32_t *index)
 {
     const sv__contender *found = sv__contender_find(cases, name);
     if (found == NULL)
         return sv_fail(cases->ctx, SV_BAD_INPUT,
-                       "no cells of '%s' (or several kinds: say lanes and options as in \"nue/4 "
+                       "no cells of '%s' (or several kinds: say VLs and options as in \"nue/4 "
                        "name=value\")",
                        name);
     *index = (uint32_t)(found - cases->contenders);
@@ -265,7 +265,7 @@ static void add_by_faults(const comparison *c, sv_tables *tables)
         sv_table_column(t, heads[i], NULL, SV_TEXT_COLUMN);
     difference_columns(t);
     for (size_t i = 0, end; i < c->count; i = end) {
-        const sv__case *first = c->at[i].a;
+        const sv__study_case *first = c->at[i].a;
         for (end = i; end < c->count && c->at[end].a->fabric == first->fabric &&
                       c->at[end].a->traffic == first->traffic &&
                       c->at[end].a->contender == first->contender &&
@@ -312,7 +312,7 @@ static void cell_columns(sv_table *t)
         {"throughput A", "throughput B", "GB/s"},
         {"latency A", "latency B", "µs"},
         {"EFI A", "EFI B", NULL},
-        {"lanes A", "lanes B", NULL},
+        {"VLs A", "VLs B", NULL},
     };
     for (int i = 0; i < 3; i++)
         sv_table_column(t, heads[i], NULL, SV_TEXT_COLUMN);
@@ -328,13 +328,13 @@ static void cell_columns(sv_table *t)
 
 static void add_cells(const comparison *c, sv_tables *tables)
 {
-    static measure *const shown[] = {sv__case_throughput, latency_of, efi_of, lanes_of};
+    static measure *const shown[] = {sv__case_throughput, latency_of, efi_of, vls_of};
     sv_table *t = sv_table_new(tables, "compare-cells", "Compared cell by cell",
                                "Every pair of cells of the same fabric, failures, seed and "
                                "traffic.");
     cell_columns(t);
     for (size_t i = 0; i < c->count; i++) {
-        const sv__case *a = c->at[i].a, *b = c->at[i].b;
+        const sv__study_case *a = c->at[i].a, *b = c->at[i].b;
         sv_table_text(t, c->left->fabrics[a->fabric].name);
         sv_table_text(t, c->left->traffics[a->traffic]);
         sv_table_text(t, c->left->levels[a->level].words);
@@ -350,9 +350,10 @@ static void add_cells(const comparison *c, sv_tables *tables)
     }
 }
 
-sv_status sv__answer_compare(const sv__cases *cases, const sv_answer_options *o, sv_tables *tables)
+sv_status sv__answer_compare(const sv__study_cases *cases, const sv_answer_options *o,
+                             sv_tables *tables)
 {
-    sv__cases others;
+    sv__study_cases others;
     comparison c = {.left = cases, .right = cases};
     if (o->other == NULL && (o->a == NULL || o->b == NULL))
         return sv_refuse(cases->ctx, "compare needs two engines or two databases");

@@ -15,7 +15,7 @@
  */
 #include <math.h>
 
-#include "study/scenes.h"
+#include "study/charts.h"
 
 enum { DEFAULT_PERCENT = 80 };
 
@@ -30,12 +30,12 @@ static double threshold_of(const sv_answer_options *o)
 typedef enum life_end { LIFE_CROSSED, LIFE_ENDED, LIFE_CENSORED, LIFE_UNKNOWN, NUM_ENDS } life_end;
 
 /* The life of a curve's cases from … to, which are of one seed in the order of years. */
-static life_end life_of(const sv__cases *cases, const sv__case *const *at, size_t count,
+static life_end life_of(const sv__study_cases *cases, const sv__study_case *const *at, size_t count,
                         double fault_free, double target, double *years)
 {
     double before = 0, had = fault_free;
     for (size_t i = 0; i < count; i++) {
-        const sv__case *c = at[i];
+        const sv__study_case *c = at[i];
         double year = cases->levels[c->level].amount, has = sv__case_throughput(c);
         *years = before;
         if (c->outcome == SV__CASE_DEADLOCK || c->outcome == SV__CASE_INCOMPLETE ||
@@ -54,7 +54,7 @@ static life_end life_of(const sv__cases *cases, const sv__case *const *at, size_
     return LIFE_CENSORED;
 }
 
-static int by_seed(const sv__case *a, const sv__case *b)
+static int by_seed(const sv__study_case *a, const sv__study_case *b)
 {
     if (a->seed != b->seed)
         return a->seed < b->seed ? -1 : 1;
@@ -62,7 +62,8 @@ static int by_seed(const sv__case *a, const sv__case *b)
 }
 
 /* The aged cases of a curve by seed and year (they come by year and seed): by insertion. */
-static size_t order_by_seed(const sv__cases *cases, const sv__curve *curve, const sv__case **out)
+static size_t order_by_seed(const sv__study_cases *cases, const sv__curve *curve,
+                            const sv__study_case **out)
 {
     size_t count = 0;
     for (size_t i = 0; i < curve->count; i++) {
@@ -78,7 +79,7 @@ static size_t order_by_seed(const sv__cases *cases, const sv__curve *curve, cons
 
 static void lifetime_columns(sv_table *t)
 {
-    sv__scene_columns(t);
+    sv__chart_columns(t);
     sv_table_column(t, "engine", NULL, SV_TEXT_COLUMN);
     sv_table_column(t, "seeds", NULL, 0);
     sv_table_column(t, "fell below", NULL, 0);
@@ -93,10 +94,11 @@ static void lifetime_columns(sv_table *t)
     sv_table_column(t, "simulated", "years", SV_ANY_DIGITS);
 }
 
-static sv_status lifetime_row(const sv__cases *cases, const sv__scene *scene,
+static sv_status lifetime_row(const sv__study_cases *cases, const sv__study_chart *chart,
                               const sv__curve *curve, double threshold, sv_table *t)
 {
-    const sv__case **at = SV_ARENA_NEW(cases->arena, const sv__case *, curve->count + 1);
+    const sv__study_case **at =
+        SV_ARENA_NEW(cases->arena, const sv__study_case *, curve->count + 1);
     double *lives = SV_ARENA_NEW(cases->arena, double, curve->count + 1);
     if (at == NULL || lives == NULL)
         return SV_NO_MEMORY;
@@ -114,7 +116,7 @@ static sv_status lifetime_row(const sv__cases *cases, const sv__scene *scene,
     sv_sort_numbers(lives, known);
     sv_sample mean = sv_sample_of(lives, ends[LIFE_CENSORED] > 0 ? 0 : known);
     sv_median_interval(lives, known, &low, &high);
-    sv__scene_names(cases, scene, t);
+    sv__chart_names(cases, chart, t);
     sv_table_text(t, cases->contenders[curve->contender].name);
     sv_table_number(t, (double)seeds);
     for (int i = 0; i < NUM_ENDS; i++)
@@ -128,7 +130,7 @@ static sv_status lifetime_row(const sv__cases *cases, const sv__scene *scene,
     return SV_OK;
 }
 
-static sv_status add_aged(const sv__cases *cases, const sv__scenes *scenes,
+static sv_status add_aged(const sv__study_cases *cases, const sv__study_charts *charts,
                           const sv_answer_options *options, sv_tables *tables)
 {
     double threshold = threshold_of(options);
@@ -141,14 +143,14 @@ static sv_status add_aged(const sv__cases *cases, const sv__scenes *scenes,
                        100 * threshold));
     size_t without = 0;
     lifetime_columns(t);
-    for (size_t s = 0; s < scenes->count; s++)
-        for (size_t k = 0; k < scenes->at[s].num_curves; k++) {
-            const sv__curve *curve = &scenes->at[s].curves[k];
-            if (scenes->at[s].kind != SV__CAUSE_YEARS)
+    for (size_t s = 0; s < charts->count; s++)
+        for (size_t k = 0; k < charts->at[s].num_curves; k++) {
+            const sv__curve *curve = &charts->at[s].curves[k];
+            if (charts->at[s].kind != SV__CAUSE_YEARS)
                 continue;
             without += isnan(curve->fault_free);
             if (!isnan(curve->fault_free))
-                SV_TRY(lifetime_row(cases, &scenes->at[s], curve, threshold, t));
+                SV_TRY(lifetime_row(cases, &charts->at[s], curve, threshold, t));
         }
     if (without > 0)
         sv_table_note(t, "%zu engine%s left out: no fault-free throughput to compare with.",
@@ -159,15 +161,15 @@ static sv_status add_aged(const sv__cases *cases, const sv__scenes *scenes,
 
 /* ---- regressions and rates ---- */
 
-static double failures_a_year(const sv__cases *cases, const sv__scene *scene,
+static double failures_a_year(const sv__study_cases *cases, const sv__study_chart *chart,
                               const sv_answer_options *o)
 {
-    const sv__fabric *fabric = &cases->fabrics[scene->fabric];
+    const sv__fabric *fabric = &cases->fabrics[chart->fabric];
     double links = o->links_a_year * fabric->links;
     double switches = o->switches_a_year * fabric->switches;
-    if (scene->kind == SV__CAUSE_LINKS)
+    if (chart->kind == SV__CAUSE_LINKS)
         return links;
-    return scene->kind == SV__CAUSE_SWITCHES ? switches : links + switches;
+    return chart->kind == SV__CAUSE_SWITCHES ? switches : links + switches;
 }
 
 static double not_below_zero(double x)
@@ -175,8 +177,8 @@ static double not_below_zero(double x)
     return x < 0 ? 0 : x; /* and no number stays none, unlike with fmax */
 }
 
-static void line_row(const sv__cases *cases, const sv__scene *scene, const sv__curve *curve,
-                     double a_year, double threshold, sv_table *t)
+static void line_row(const sv__study_cases *cases, const sv__study_chart *chart,
+                     const sv__curve *curve, double a_year, double threshold, sv_table *t)
 {
     double base = isnan(curve->fault_free) ? curve->line.intercept : curve->fault_free;
     double target = threshold * base, at, low, high;
@@ -184,7 +186,7 @@ static void line_row(const sv__cases *cases, const sv__scene *scene, const sv__c
     at = not_below_zero(at); /* a line that begins below has no years left */
     low = not_below_zero(low);
     high = not_below_zero(high);
-    sv__scene_names(cases, scene, t);
+    sv__chart_names(cases, chart, t);
     sv_table_text(t, cases->contenders[curve->contender].name);
     sv_table_number(t, target);
     sv_table_number(t, a_year);
@@ -196,7 +198,7 @@ static void line_row(const sv__cases *cases, const sv__scene *scene, const sv__c
     sv_table_text(t, !falls ? "does not fall" : at > curve->line.max_x ? "extrapolated" : "");
 }
 
-static void add_from_lines(const sv__cases *cases, const sv__scenes *scenes,
+static void add_from_lines(const sv__study_cases *cases, const sv__study_charts *charts,
                            const sv_answer_options *o, sv_tables *tables)
 {
     sv_table *t = sv_table_new(
@@ -207,7 +209,7 @@ static void add_from_lines(const sv__cases *cases, const sv__scenes *scenes,
             "%g %% of the fault-free one, if %g %% of all links and %g %% of all switches "
             "fail each year.",
             100 * threshold_of(o), 100 * o->links_a_year, 100 * o->switches_a_year));
-    sv__scene_columns(t);
+    sv__chart_columns(t);
     sv_table_column(t, "engine", NULL, SV_TEXT_COLUMN);
     sv_table_column(t, "threshold", "GB/s", SV_ANY_DIGITS);
     sv_table_column(t, "failures a year", NULL, 2);
@@ -218,28 +220,28 @@ static void add_from_lines(const sv__cases *cases, const sv__scenes *scenes,
     sv_table_column(t, "simulated", "years", 2);
     sv_table_column(t, "remark", NULL, SV_TEXT_COLUMN);
     bool aged = false;
-    for (size_t s = 0; s < scenes->count; s++) {
-        if (scenes->at[s].kind == SV__CAUSE_YEARS) {
+    for (size_t s = 0; s < charts->count; s++) {
+        if (charts->at[s].kind == SV__CAUSE_YEARS) {
             aged = true; /* adapters fail there too, and the table of years answers it */
             continue;
         }
-        double a_year = failures_a_year(cases, &scenes->at[s], o);
-        for (size_t k = 0; k < scenes->at[s].num_curves; k++)
-            if (scenes->at[s].curves[k].has_line && a_year > 0)
-                line_row(cases, &scenes->at[s], &scenes->at[s].curves[k], a_year, threshold_of(o),
+        double a_year = failures_a_year(cases, &charts->at[s], o);
+        for (size_t k = 0; k < charts->at[s].num_curves; k++)
+            if (charts->at[s].curves[k].has_line && a_year > 0)
+                line_row(cases, &charts->at[s], &charts->at[s].curves[k], a_year, threshold_of(o),
                          t);
     }
     if (aged)
         sv_table_note(t, "Fabrics that aged by years are in the table lifetime only.");
 }
 
-sv_status sv__answer_lifetime(const sv__cases *cases, const sv_answer_options *options,
+sv_status sv__answer_lifetime(const sv__study_cases *cases, const sv_answer_options *options,
                               sv_tables *tables)
 {
-    sv__scenes scenes;
-    SV_TRY(sv__scenes_make(cases, &scenes));
-    SV_TRY(add_aged(cases, &scenes, options, tables));
+    sv__study_charts charts;
+    SV_TRY(sv__charts_make(cases, &charts));
+    SV_TRY(add_aged(cases, &charts, options, tables));
     if (options->links_a_year > 0 || options->switches_a_year > 0)
-        add_from_lines(cases, &scenes, options, tables);
+        add_from_lines(cases, &charts, options, tables);
     return tables->status;
 }

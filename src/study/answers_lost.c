@@ -13,7 +13,7 @@ enum { CELL, KIND, FAILURES, TRIALS, PAIRS, EXPECTED };
 static void lost_columns(sv_table *t)
 {
     static const char *const shares[] = {
-        "expected", "least", "lower quartile", "median", "upper quartile", "most", "mean"};
+        "expected", "min", "lower quartile", "median", "upper quartile", "max", "mean"};
     sv_table_column(t, "fabric", NULL, SV_TEXT_COLUMN);
     sv_table_column(t, "faults", NULL, SV_TEXT_COLUMN);
     sv_table_column(t, "engine", NULL, SV_TEXT_COLUMN);
@@ -26,7 +26,8 @@ static void lost_columns(sv_table *t)
         sv_table_column(t, shares[i], "%", 3);
 }
 
-static void lost_row(const sv__cases *cases, const sv__case *c, sqlite3_stmt *query, sv_table *t)
+static void lost_row(const sv__study_cases *cases, const sv__study_case *c, sqlite3_stmt *query,
+                     sv_table *t)
 {
     double pairs = sqlite3_column_double(query, PAIRS);
     sv_table_text(t, cases->fabrics[c->fabric].name);
@@ -44,7 +45,7 @@ static void lost_row(const sv__cases *cases, const sv__case *c, sqlite3_stmt *qu
             sv_table_number(t, 100 * sqlite3_column_double(query, EXPECTED + i) / pairs);
 }
 
-sv_status sv__answer_lost(const sv__cases *cases, const sv_answer_options *options,
+sv_status sv__answer_lost(const sv__study_cases *cases, const sv_answer_options *options,
                           sv_tables *tables)
 {
     (void)options;

@@ -1,5 +1,5 @@
 /*
- * answers_tables.c: what is known of tables without traffic: lanes (IPDPS 2011, Figure 9), balance
+ * answers_tables.c: what is known of tables without traffic: VLs (IPDPS 2011, Figure 9), balance
  * (thesis, Figure 6.10), running time (Figure 6.12) and effective bisection bandwidth (IPDPS 2011,
  * Figures 4 to 6).
  *
@@ -11,13 +11,13 @@
 
 #include "study/bundles.h"
 
-static bool has(const sv__bundles *bundles, const sv__bundle *bundle, sv__value value)
+static bool has(const sv__bundles *bundles, const sv__bundle *bundle, sv__study_measure value)
 {
     return sv__bundle_sample(bundles, bundle, value).count > 0;
 }
 
 /* Leaves bundles that have a value, and those that were not routed at all where others have one. */
-static void keep_measured(sv__bundles *bundles, sv__value value, bool refused)
+static void keep_measured(sv__bundles *bundles, sv__study_measure value, bool refused)
 {
     size_t count = 0, measured = 0;
     for (size_t i = 0; i < bundles->count; i++)
@@ -37,40 +37,40 @@ static void begin_columns(sv_table *t)
     sv_table_column(t, "routed", NULL, 0);
 }
 
-static void begin_row(const sv__cases *cases, const sv__bundle *b, sv_table *t)
+static void begin_row(const sv__study_cases *cases, const sv__bundle *b, sv_table *t)
 {
     sv__bundle_names(cases, b, t);
     sv_table_number(t, (double)b->count);
     sv_table_number(t, (double)sv__bundle_routed(b));
 }
 
-/* ---- lanes ---- */
+/* ---- VLs ---- */
 
-static void put_lanes(const sv__bundles *bundles, const sv__bundle *b, sv_table *t)
+static void put_vls(const sv__bundles *bundles, const sv__bundle *b, sv_table *t)
 {
     sv_table_number(t, sv__bundle_sample(bundles, b, SV__VLS_NEEDED).mean);
 }
 
-sv_status sv__answer_lanes(const sv__cases *cases, const sv_answer_options *options,
-                           sv_tables *tables)
+sv_status sv__answer_vls(const sv__study_cases *cases, const sv_answer_options *options,
+                         sv_tables *tables)
 {
     (void)options;
     sv__bundles bundles;
     SV_TRY(sv__bundles_make(cases, true, &bundles));
     keep_measured(&bundles, SV__VLS_NEEDED, true);
-    sv__matrix(cases, &bundles, tables, "lanes", "Lanes needed, in the mean",
+    sv__matrix(cases, &bundles, tables, "vls", "VLs needed, in the mean",
                "Virtual lanes that deadlock freedom takes, for each engine; a dash: not routed.",
-               SV_ANY_DIGITS, put_lanes);
-    sv_table *t =
-        sv_table_new(tables, "lanes-range", "Lanes needed and used",
-                     "Least, mean and most lanes over the cells that were routed; used is what "
-                     "traffic is then spread over.");
+               SV_ANY_DIGITS, put_vls);
+    sv_table *t = sv_table_new(
+        tables, "vls-range", "VLs needed and used",
+        "Minimum, mean and maximum of VLs over the cells that were routed; used is what "
+        "traffic is then spread over.");
     begin_columns(t);
-    sv_table_column(t, "least", NULL, 0);
+    sv_table_column(t, "min", NULL, 0);
     sv_table_column(t, "mean", NULL, 2);
     sv_table_column(t, "±", NULL, 2);
-    sv_table_column(t, "most", NULL, 0);
-    sv_table_column(t, "most used", NULL, 0);
+    sv_table_column(t, "max", NULL, 0);
+    sv_table_column(t, "max used", NULL, 0);
     for (size_t i = 0; i < bundles.count; i++) {
         const sv__bundle *b = &bundles.at[i];
         sv_sample needed = sv__bundle_sample(&bundles, b, SV__VLS_NEEDED);
@@ -103,8 +103,8 @@ static void balance_columns(sv_table *t)
     sv_table_column(t, "cells with fallbacks", NULL, 0);
 }
 
-static void balance_row(const sv__cases *cases, const sv__bundles *bundles, const sv__bundle *b,
-                        sv_table *t)
+static void balance_row(const sv__study_cases *cases, const sv__bundles *bundles,
+                        const sv__bundle *b, sv_table *t)
 {
     sv_sample max = sv__bundle_sample(bundles, b, SV__EFI_MAX);
     sv_sample longest = sv__bundle_sample(bundles, b, SV__HOPS_MAX);
@@ -131,7 +131,7 @@ static void balance_row(const sv__cases *cases, const sv__bundles *bundles, cons
     sv_table_number(t, destinations > 0 ? with : NAN);
 }
 
-sv_status sv__answer_balance(const sv__cases *cases, const sv_answer_options *options,
+sv_status sv__answer_balance(const sv__study_cases *cases, const sv_answer_options *options,
                              sv_tables *tables)
 {
     (void)options;
@@ -158,7 +158,7 @@ static sv_sample routed_seconds(const sv__bundles *bundles, const sv__bundle *b)
 {
     size_t count = 0;
     for (size_t i = 0; i < b->count; i++) {
-        const sv__case *c = &b->at[i];
+        const sv__study_case *c = &b->at[i];
         if (c->outcome != SV__CASE_ENGINE && c->outcome != SV__CASE_OTHER &&
             !isnan(c->value[SV__ROUTE_SECONDS]))
             bundles->scratch[count++] = c->value[SV__ROUTE_SECONDS];
@@ -171,7 +171,7 @@ static void put_seconds(const sv__bundles *bundles, const sv__bundle *b, sv_tabl
     sv_table_number(t, routed_seconds(bundles, b).mean);
 }
 
-sv_status sv__answer_runtime(const sv__cases *cases, const sv_answer_options *options,
+sv_status sv__answer_runtime(const sv__study_cases *cases, const sv_answer_options *options,
                              sv_tables *tables)
 {
     (void)options;
@@ -191,8 +191,8 @@ sv_status sv__answer_runtime(const sv__cases *cases, const sv_answer_options *op
     sv_table_column(t, "applicability", "%", 1);
     sv_table_column(t, "mean", "s", SV_ANY_DIGITS);
     sv_table_column(t, "±", "s", SV_ANY_DIGITS);
-    sv_table_column(t, "least", "s", SV_ANY_DIGITS);
-    sv_table_column(t, "most", "s", SV_ANY_DIGITS);
+    sv_table_column(t, "min", "s", SV_ANY_DIGITS);
+    sv_table_column(t, "max", "s", SV_ANY_DIGITS);
     for (size_t i = 0; i < bundles.count; i++) {
         const sv__bundle *b = &bundles.at[i];
         sv_sample seconds = routed_seconds(&bundles, b);
@@ -218,7 +218,7 @@ static void put_ebb(const sv__bundles *bundles, const sv__bundle *b, sv_table *t
     sv_table_number(t, sv__bundle_sample(bundles, b, SV__EBB_AVG).mean);
 }
 
-sv_status sv__answer_ebb(const sv__cases *cases, const sv_answer_options *options,
+sv_status sv__answer_ebb(const sv__study_cases *cases, const sv_answer_options *options,
                          sv_tables *tables)
 {
     (void)options;
@@ -235,8 +235,8 @@ sv_status sv__answer_ebb(const sv__cases *cases, const sv_answer_options *option
     begin_columns(t);
     sv_table_column(t, "mean", NULL, 4);
     sv_table_column(t, "±", NULL, 4);
-    sv_table_column(t, "least", NULL, 4);
-    sv_table_column(t, "most", NULL, 4);
+    sv_table_column(t, "min", NULL, 4);
+    sv_table_column(t, "max", NULL, 4);
     sv_table_column(t, "deviation", NULL, 4);
     for (size_t i = 0; i < bundles.count; i++) {
         const sv__bundle *b = &bundles.at[i];

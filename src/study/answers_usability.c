@@ -2,7 +2,7 @@
  * answers_usability.c: which engine can be used on which fabric (thesis, Table 4.3; SC 2014, Table
  * IV).
  *
- * The papers have three letters: o, no deadlock was seen; r, the routing failed; d, a deadlock was
+ * The papers have three messages: o, no deadlock was seen; r, the routing failed; d, a deadlock was
  * seen. Ours are finer: c, the tables can deadlock but did not (an o there); i, pairs are not
  * joined or packets go in circles; x, the cell says nothing (a limit, faults that cannot be drawn).
  */
@@ -11,7 +11,7 @@
 
 #include "study/bundles.h"
 
-static const char letters[] = "ocdirx"; /* in the order of sv__outcome */
+static const char messages[] = "ocdirx"; /* in the order of sv__outcome */
 static const char *const outcome_names[SV__NUM_OUTCOMES] = {
     "ok", "can deadlock", "deadlock", "incomplete", "refused", "other"};
 
@@ -25,9 +25,9 @@ static void put_counts(const size_t counts[SV__NUM_OUTCOMES], sv_table *t)
     for (int o = 0; o < SV__NUM_OUTCOMES; o++) {
         size_t end = strlen(text);
         if (counts[o] == all)
-            snprintf(text, sizeof text, "%c", letters[o]);
+            snprintf(text, sizeof text, "%c", messages[o]);
         else if (counts[o] > 0)
-            snprintf(text + end, sizeof text - end, "%s%c%zu", end > 0 ? " " : "", letters[o],
+            snprintf(text + end, sizeof text - end, "%s%c%zu", end > 0 ? " " : "", messages[o],
                      counts[o]);
     }
     sv_table_text(t, all > 0 ? text : NULL);
@@ -43,7 +43,7 @@ static void put_letters(const sv__bundles *bundles, const sv__bundle *b, sv_tabl
 }
 
 /* Fabrics down, engines across, all failures together: the papers' table. */
-static void add_overall(const sv__cases *cases, const sv__bundles *bundles, sv_tables *tables)
+static void add_overall(const sv__study_cases *cases, const sv__bundles *bundles, sv_tables *tables)
 {
     sv_table *t = sv_table_new(
         tables, "usability", "Which engine can be used where",
@@ -70,7 +70,7 @@ static void add_overall(const sv__cases *cases, const sv__bundles *bundles, sv_t
     sv__note_cells(cases, t);
 }
 
-static void add_shares(const sv__cases *cases, const sv__bundles *bundles, sv_tables *tables)
+static void add_shares(const sv__study_cases *cases, const sv__bundles *bundles, sv_tables *tables)
 {
     sv_table *t = sv_table_new(tables, "usability-shares", "How cells ended",
                                "Shares of the cells of a fabric, an amount of failures and an "
@@ -90,7 +90,8 @@ static void add_shares(const sv__cases *cases, const sv__bundles *bundles, sv_ta
 }
 
 /* One row for each way in which the cells of a bundle failed, with the first one's words. */
-static void add_failures(const sv__cases *cases, const sv__bundles *bundles, sv_tables *tables)
+static void add_failures(const sv__study_cases *cases, const sv__bundles *bundles,
+                         sv_tables *tables)
 {
     sv_table *t = sv_table_new(tables, "usability-words", "Why cells failed",
                                "The first failing cell's own words, and how many ended so.");
@@ -101,7 +102,7 @@ static void add_failures(const sv__cases *cases, const sv__bundles *bundles, sv_
     for (size_t i = 0; i < bundles->count; i++) {
         const sv__bundle *b = &bundles->at[i];
         for (int o = SV__CASE_OK + 1; o < SV__NUM_OUTCOMES; o++) {
-            const sv__case *first = NULL;
+            const sv__study_case *first = NULL;
             for (size_t k = 0; k < b->count && first == NULL; k++)
                 if (b->at[k].outcome == (sv__outcome)o)
                     first = &b->at[k];
@@ -115,7 +116,7 @@ static void add_failures(const sv__cases *cases, const sv__bundles *bundles, sv_
     }
 }
 
-sv_status sv__answer_usability(const sv__cases *cases, const sv_answer_options *options,
+sv_status sv__answer_usability(const sv__study_cases *cases, const sv_answer_options *options,
                                sv_tables *tables)
 {
     (void)options;

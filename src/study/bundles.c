@@ -12,7 +12,7 @@
 typedef struct key {
     uint32_t group, rank, contender, fabric, traffic;
     int64_t seed;
-    const sv__case *of;
+    const sv__study_case *of;
 } key;
 
 static int compare_keys(const void *a, const void *b)
@@ -32,7 +32,7 @@ static bool same_bundle(const key *a, const key *b)
 }
 
 /* Takes over what only the other has. */
-static void merge_case(sv__case *into, const sv__case *other)
+static void merge_case(sv__study_case *into, const sv__study_case *other)
 {
     if (into->outcome == SV__CASE_OTHER) {
         into->outcome = other->outcome;
@@ -45,7 +45,7 @@ static void merge_case(sv__case *into, const sv__case *other)
             into->value[v] = other->value[v];
 }
 
-static void fill(const sv__cases *cases, const key *keys, bool merge, sv__case *copies,
+static void fill(const sv__study_cases *cases, const key *keys, bool merge, sv__study_case *copies,
                  sv__bundles *bundles)
 {
     size_t made = 0, largest = 0;
@@ -68,17 +68,17 @@ static void fill(const sv__cases *cases, const key *keys, bool merge, sv__case *
     }
 }
 
-sv_status sv__bundles_make(const sv__cases *cases, bool merge, sv__bundles *bundles)
+sv_status sv__bundles_make(const sv__study_cases *cases, bool merge, sv__bundles *bundles)
 {
     size_t room = cases->count + 1;
     key *keys = SV_ARENA_NEW(cases->arena, key, room);
-    sv__case *copies = SV_ARENA_NEW(cases->arena, sv__case, room);
+    sv__study_case *copies = SV_ARENA_NEW(cases->arena, sv__study_case, room);
     *bundles = (sv__bundles){.at = SV_ARENA_NEW(cases->arena, sv__bundle, room),
                              .scratch = SV_ARENA_NEW(cases->arena, double, room)};
     if (keys == NULL || copies == NULL || bundles->at == NULL || bundles->scratch == NULL)
         return SV_NO_MEMORY;
     for (size_t i = 0; i < cases->count; i++) {
-        const sv__case *c = &cases->at[i];
+        const sv__study_case *c = &cases->at[i];
         keys[i] = (key){cases->fabrics[c->fabric].group,
                         c->rank,
                         c->contender,
@@ -93,7 +93,8 @@ sv_status sv__bundles_make(const sv__cases *cases, bool merge, sv__bundles *bund
     return SV_OK;
 }
 
-sv_sample sv__bundle_sample(const sv__bundles *bundles, const sv__bundle *bundle, sv__value value)
+sv_sample sv__bundle_sample(const sv__bundles *bundles, const sv__bundle *bundle,
+                            sv__study_measure value)
 {
     size_t count = 0;
     for (size_t i = 0; i < bundle->count; i++)
@@ -131,14 +132,14 @@ void sv__bundle_columns(sv_table *table)
     sv_table_column(table, "engine", NULL, SV_TEXT_COLUMN);
 }
 
-void sv__bundle_names(const sv__cases *cases, const sv__bundle *bundle, sv_table *table)
+void sv__bundle_names(const sv__study_cases *cases, const sv__bundle *bundle, sv_table *table)
 {
     sv_table_text(table, cases->groups[bundle->group]);
     sv_table_text(table, cases->levels[bundle->level].words);
     sv_table_text(table, cases->contenders[bundle->contender].name);
 }
 
-sv_table *sv__matrix(const sv__cases *cases, const sv__bundles *bundles, sv_tables *tables,
+sv_table *sv__matrix(const sv__study_cases *cases, const sv__bundles *bundles, sv_tables *tables,
                      const char *name, const char *title, const char *says, int digits,
                      sv__bundle_put *put)
 {

@@ -10,7 +10,7 @@
 
 typedef struct sv__bundle {
     uint32_t group, level, contender;
-    const sv__case *at; /* by fabric and seed */
+    const sv__study_case *at; /* by fabric and seed */
     size_t count;
 } sv__bundle;
 
@@ -24,10 +24,11 @@ typedef struct sv__bundles {
  * merge: cases that differ in traffic only are one (their tables are the same), with all values
  * that any of them has. In the arena of the cases.
  */
-sv_status sv__bundles_make(const sv__cases *cases, bool merge, sv__bundles *bundles);
+sv_status sv__bundles_make(const sv__study_cases *cases, bool merge, sv__bundles *bundles);
 
 /* The values of a bundle's cases that have one. */
-sv_sample sv__bundle_sample(const sv__bundles *bundles, const sv__bundle *bundle, sv__value value);
+sv_sample sv__bundle_sample(const sv__bundles *bundles, const sv__bundle *bundle,
+                            sv__study_measure value);
 
 /* How many cases have an outcome; how many of them got tables at all. */
 size_t sv__bundle_outcomes(const sv__bundle *bundle, sv__outcome outcome);
@@ -38,14 +39,14 @@ size_t sv__bundle_drawn(const sv__bundle *bundle);
 
 /* Columns fabric, faults and engine, and their values. */
 void sv__bundle_columns(sv_table *table);
-void sv__bundle_names(const sv__cases *cases, const sv__bundle *bundle, sv_table *table);
+void sv__bundle_names(const sv__study_cases *cases, const sv__bundle *bundle, sv_table *table);
 
 /*
  * A table with fabrics and failures down, contenders across. put adds one value for a bundle;
  * digits as of a column.
  */
 typedef void sv__bundle_put(const sv__bundles *bundles, const sv__bundle *bundle, sv_table *table);
-sv_table *sv__matrix(const sv__cases *cases, const sv__bundles *bundles, sv_tables *tables,
+sv_table *sv__matrix(const sv__study_cases *cases, const sv__bundles *bundles, sv_tables *tables,
                      const char *name, const char *title, const char *says, int digits,
                      sv__bundle_put *put);
 

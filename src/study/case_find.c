@@ -8,12 +8,12 @@
 
 #include "study/cases.h"
 
-size_t sv__run_end(const sv__cases *cases, size_t from, int parts)
+size_t sv__run_end(const sv__study_cases *cases, size_t from, int parts)
 {
-    const sv__case *first = &cases->at[from];
+    const sv__study_case *first = &cases->at[from];
     size_t i = from + 1;
     for (; i < cases->count; i++) {
-        const sv__case *c = &cases->at[i];
+        const sv__study_case *c = &cases->at[i];
         if (c->fabric != first->fabric || (parts > 1 && c->traffic != first->traffic) ||
             (parts > 2 && c->contender != first->contender) ||
             (parts > 3 && c->level != first->level))
@@ -22,8 +22,8 @@ size_t sv__run_end(const sv__cases *cases, size_t from, int parts)
     return i;
 }
 
-const sv__case *sv__case_find(const sv__cases *cases, uint32_t fabric, uint32_t traffic,
-                              uint32_t contender, uint32_t level, int64_t seed)
+const sv__study_case *sv__case_find(const sv__study_cases *cases, uint32_t fabric, uint32_t traffic,
+                                    uint32_t contender, uint32_t level, int64_t seed)
 {
     if (level >= cases->num_levels)
         return NULL;
@@ -31,7 +31,7 @@ const sv__case *sv__case_find(const sv__cases *cases, uint32_t fabric, uint32_t 
     size_t low = 0, high = cases->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const sv__case *c = &cases->at[middle];
+        const sv__study_case *c = &cases->at[middle];
         const uint32_t here[] = {c->fabric, c->traffic, c->contender, c->rank};
         int order = 0;
         for (int i = 0; i < 4 && order == 0; i++)
@@ -48,13 +48,13 @@ const sv__case *sv__case_find(const sv__cases *cases, uint32_t fabric, uint32_t 
     return NULL;
 }
 
-double sv__case_throughput(const sv__case *c)
+double sv__case_throughput(const sv__study_case *c)
 {
     return c->outcome == SV__CASE_OK || c->outcome == SV__CASE_UNSAFE ? c->value[SV__THROUGHPUT]
                                                                       : NAN;
 }
 
-double sv__case_failed(const sv__cases *cases, const sv__case *c, sv__cause kind)
+double sv__case_failed(const sv__study_cases *cases, const sv__study_case *c, sv__cause kind)
 {
     if (cases->levels[c->level].kind == SV__CAUSE_NONE)
         return 0;
@@ -67,7 +67,7 @@ double sv__case_failed(const sv__cases *cases, const sv__case *c, sv__cause kind
            (isnan(adapters) ? 0 : adapters);
 }
 
-sv__cause sv__family_cause(const sv__cases *cases, uint32_t family)
+sv__cause sv__family_cause(const sv__study_cases *cases, uint32_t family)
 {
     for (size_t i = 0; i < cases->num_levels; i++)
         if (cases->levels[i].family == family)
@@ -75,7 +75,7 @@ sv__cause sv__family_cause(const sv__cases *cases, uint32_t family)
     return SV__CAUSE_NONE;
 }
 
-const sv__contender *sv__contender_find(const sv__cases *cases, const char *name)
+const sv__contender *sv__contender_find(const sv__study_cases *cases, const char *name)
 {
     const sv__contender *only = NULL;
     size_t count = 0;
@@ -89,7 +89,7 @@ const sv__contender *sv__contender_find(const sv__cases *cases, const char *name
     return count == 1 ? only : NULL;
 }
 
-void sv__note_cells(const sv__cases *cases, sv_table *table)
+void sv__note_cells(const sv__study_cases *cases, sv_table *table)
 {
     if (cases->open > 0)
         sv_table_note(table, "%zu cell%s no result yet.", cases->open,
@@ -104,7 +104,7 @@ void sv__note_cells(const sv__cases *cases, sv_table *table)
                       cases->nothing, cases->nothing == 1 ? " has" : "s have");
 }
 
-void sv__note_undrawn(const sv__cases *cases, sv_table *table)
+void sv__note_undrawn(const sv__study_cases *cases, sv_table *table)
 {
     if (cases->undrawn > 0)
         sv_table_note(table,

@@ -80,7 +80,7 @@ typedef struct name_list {
 } name_list;
 
 typedef struct reader {
-    sv__cases *cases;
+    sv__study_cases *cases;
     sv_ctx *ctx;
     sv_arena *arena;
     sqlite3 *db;
@@ -88,7 +88,7 @@ typedef struct reader {
     SV_ARRAY(sv__fabric) fabric;
     SV_ARRAY(sv__level) level;
     SV_ARRAY(sv__contender) contender;
-    SV_ARRAY(sv__case) at;
+    SV_ARRAY(sv__study_case) at;
     sv_text words; /* scratch: names have no length that is known before */
 } reader;
 
@@ -269,9 +269,9 @@ static sv__outcome outcome_of(const char *status)
 
 static sv_status note_case(reader *r, sqlite3_stmt *query)
 {
-    sv__case c = {.id = sqlite3_column_int64(query, AT_ID),
-                  .seed = sqlite3_column_int64(query, AT_SEED),
-                  .outcome = outcome_of(text_at(query, AT_STATUS))};
+    sv__study_case c = {.id = sqlite3_column_int64(query, AT_ID),
+                        .seed = sqlite3_column_int64(query, AT_SEED),
+                        .outcome = outcome_of(text_at(query, AT_STATUS))};
     const char *words = text_at(query, AT_WORDS), *status = text_at(query, AT_STATUS);
     c.undrawn = strcmp(status, "faults") == 0 || strcmp(status, "fabric") == 0;
     c.error = strcmp(status, "error") == 0;
@@ -376,7 +376,7 @@ static sv_status tell_contents_apart(reader *r, sv_names *names)
         SV_TRY(keep(r, text, &fabric->name));
     }
     for (size_t i = 0; i < r->at.length; i++) {
-        const sv__case *c = &r->at.at[i];
+        const sv__study_case *c = &r->at.at[i];
         sv__fabric *fabric = &r->fabric.at[c->fabric];
         if (fabric->several == 0 || r->level.at[c->level].kind != SV__CAUSE_NONE ||
             isnan(c->value[SV__SWITCHES]))
@@ -412,7 +412,7 @@ static void name_groups(reader *r)
     }
 }
 
-/* If all have the same number of lanes, names do not repeat it. */
+/* If all have the same number of VLs, names do not repeat it. */
 static sv_status name_contenders(reader *r)
 {
     bool same = true;
@@ -470,13 +470,13 @@ static sv_status read_and_order(reader *r, const sv_answer_options *options)
     return sv__cases_order(r->cases);
 }
 
-sv_status sv__cases_read(sv__cases *cases, sv_arena *arena, sqlite3 *db,
+sv_status sv__cases_read(sv__study_cases *cases, sv_arena *arena, sqlite3 *db,
                          const sv_answer_options *options)
 {
     reader r = {.cases = cases, .ctx = arena->ctx, .arena = arena, .db = db};
     name_list *lists[] = {&r.fabrics,  &r.groups,     &r.levels,
                           &r.families, &r.contenders, &r.traffics};
-    *cases = (sv__cases){.ctx = arena->ctx, .arena = arena, .db = db};
+    *cases = (sv__study_cases){.ctx = arena->ctx, .arena = arena, .db = db};
     sv_text_init(&r.words, r.ctx, NULL);
     for (int i = 0; i < 6; i++)
         sv_names_init(&lists[i]->map, r.ctx);

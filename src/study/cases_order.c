@@ -30,7 +30,7 @@ static bool may_round_down(sv__cause kind)
 }
 
 /* The level without failures, which is made where no cell had it. There is room for one. */
-static uint32_t free_level(sv__cases *cases)
+static uint32_t free_level(sv__study_cases *cases)
 {
     for (uint32_t i = 0; i < cases->num_levels; i++)
         if (cases->levels[i].kind == SV__CAUSE_NONE)
@@ -43,20 +43,20 @@ static uint32_t free_level(sv__cases *cases)
     return (uint32_t)cases->num_levels++;
 }
 
-static sv_status find_nothing(sv__cases *cases)
+static sv_status find_nothing(sv__study_cases *cases)
 {
     size_t levels = cases->num_levels;
     unsigned char *seen = SV_ARENA_NEW(cases->arena, unsigned char, cases->num_fabrics *levels + 1);
     if (seen == NULL)
         return SV_NO_MEMORY;
     for (size_t i = 0; i < cases->count; i++) {
-        const sv__case *c = &cases->at[i];
+        const sv__study_case *c = &cases->at[i];
         double failed = sv__case_failed(cases, c, SV__CAUSE_BOTH);
         if (!isnan(failed) && !c->undrawn && may_round_down(cases->levels[c->level].kind))
             seen[c->fabric * levels + c->level] |= failed > 0 ? SOME_FAILED : NONE_FAILED;
     }
     for (size_t i = 0; i < cases->count; i++) {
-        sv__case *c = &cases->at[i];
+        sv__study_case *c = &cases->at[i];
         if (seen[c->fabric * levels + c->level] != NONE_FAILED || c->undrawn)
             continue;
         c->nothing = true;
@@ -89,13 +89,13 @@ static bool level_before(const sv__level *a, const weight *x, const sv__level *b
 }
 
 /* How many parts fail in the mean; more than anything where that is not known. */
-static sv_status weigh_levels(const sv__cases *cases, weight *weights)
+static sv_status weigh_levels(const sv__study_cases *cases, weight *weights)
 {
     size_t *counts = SV_ARENA_NEW(cases->arena, size_t, cases->num_levels + 1);
     if (counts == NULL)
         return SV_NO_MEMORY;
     for (size_t i = 0; i < cases->count; i++) {
-        const sv__case *c = &cases->at[i];
+        const sv__study_case *c = &cases->at[i];
         double failed = sv__case_failed(cases, c, SV__CAUSE_BOTH);
         if (isnan(failed))
             continue;
@@ -112,7 +112,7 @@ static sv_status weigh_levels(const sv__cases *cases, weight *weights)
     return SV_OK;
 }
 
-static sv_status rank_levels(sv__cases *cases)
+static sv_status rank_levels(sv__study_cases *cases)
 {
     weight *weights = SV_ARENA_NEW(cases->arena, weight, cases->num_levels + 1);
     if (weights == NULL)
@@ -135,7 +135,7 @@ static sv_status rank_levels(sv__cases *cases)
 
 /* ---- order ---- */
 
-static int compare_places(const sv__case *a, const sv__case *b)
+static int compare_places(const sv__study_case *a, const sv__study_case *b)
 {
     const uint32_t x[] = {a->fabric, a->traffic, a->contender, a->rank};
     const uint32_t y[] = {b->fabric, b->traffic, b->contender, b->rank};
@@ -148,16 +148,16 @@ static int compare_places(const sv__case *a, const sv__case *b)
 /* The real fault-free cell comes last, and counts. */
 static int compare_cases(const void *a, const void *b)
 {
-    const sv__case *x = a, *y = b;
+    const sv__study_case *x = a, *y = b;
     int order = compare_places(x, y);
     if (order == 0)
         order = y->nothing - x->nothing;
     return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
 }
 
-static void put_in_order(sv__cases *cases)
+static void put_in_order(sv__study_cases *cases)
 {
-    sv__case *at = cases->at;
+    sv__study_case *at = cases->at;
     size_t count = 0;
     if (cases->count > 1)
         qsort(at, cases->count, sizeof *at, compare_cases);
@@ -166,7 +166,7 @@ static void put_in_order(sv__cases *cases)
             at[count++] = at[i];
             continue;
         }
-        sv__case older = at[count - 1];
+        sv__study_case older = at[count - 1];
         cases->repeated += !older.nothing;
         at[count - 1] = at[i];
         for (int v = 0; v < SV__NUM_VALUES; v++)
@@ -179,11 +179,12 @@ static void put_in_order(sv__cases *cases)
 /* ---- the same error for all ---- */
 
 /* Whether all engines (and more than one) met the same error where one did. */
-static bool blames_nobody(const sv__cases *cases, const sv__case *c)
+static bool blames_nobody(const sv__study_cases *cases, const sv__study_case *c)
 {
     size_t met = 0;
     for (uint32_t k = 0; k < cases->num_contenders; k++) {
-        const sv__case *other = sv__case_find(cases, c->fabric, c->traffic, k, c->level, c->seed);
+        const sv__study_case *other =
+            sv__case_find(cases, c->fabric, c->traffic, k, c->level, c->seed);
         if (other == NULL)
             continue;
         if (!other->error || strcmp(other->words, c->words) != 0)
@@ -193,13 +194,13 @@ static bool blames_nobody(const sv__cases *cases, const sv__case *c)
     return met > 1;
 }
 
-sv_status sv__cases_order(sv__cases *cases)
+sv_status sv__cases_order(sv__study_cases *cases)
 {
     SV_TRY(find_nothing(cases));
     SV_TRY(rank_levels(cases));
     put_in_order(cases);
     for (size_t i = 0; i < cases->count; i++) {
-        sv__case *c = &cases->at[i];
+        sv__study_case *c = &cases->at[i];
         c->undrawn = c->undrawn || (c->error && blames_nobody(cases, c));
         cases->undrawn += c->undrawn;
     }

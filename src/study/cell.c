@@ -9,7 +9,7 @@
  * limits of time, which depend on the machine).
  * Cost: that of routing, verifying, measuring and simulating; one thread.
  */
-#include <selvage/failures.h>
+#include <selvage/faults.h>
 #include <selvage/formats.h>
 #include <stdalign.h>
 #include <stdio.h>
@@ -24,8 +24,8 @@
 struct guard {
     const sv__cell_limits *limits;
     sv_ctx *outer;
-    uint64_t bytes, most; /* now, and at most so far */
-    uint64_t until_ns;    /* 0: never */
+    uint64_t bytes, max; /* now, and at most so far */
+    uint64_t until_ns;   /* 0: never */
     bool refused, late, stopped;
 };
 
@@ -53,7 +53,7 @@ static void *guard_resize(void *user, void *block, size_t size)
         return NULL;
     head->size = size;
     g->bytes += size - old;
-    g->most = g->bytes > g->most ? g->bytes : g->most;
+    g->max = g->bytes > g->max ? g->bytes : g->max;
     return head + 1;
 }
 
@@ -275,6 +275,6 @@ sv_status sv__cell_run(const sv_study *study, uint32_t cell, const sv__cell_limi
     sv_fabric_free(bench.whole);
     sv_ctx_free(bench.ctx);
     result->seconds = (double)(sv_now_ns(arena->ctx) - begun) / 1e9;
-    result->bytes = guard.most;
+    result->bytes = guard.max;
     return status;
 }

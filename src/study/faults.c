@@ -6,7 +6,7 @@
  *
  * Cost: linear in the entries.
  */
-#include <selvage/failures.h>
+#include <selvage/faults.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "study/study.h"
 
 /* More are a slip of the finger. */
-enum { MOST = 1000000 };
+enum { MAX = 1000000 };
 
 char *sv__print(sv_arena *arena, const char *format, ...)
 {
@@ -28,7 +28,7 @@ char *sv__print(sv_arena *arena, const char *format, ...)
 
 sv_status sv__words_add(sv_arena *arena, sv__words *words, const char *text, size_t length)
 {
-    if (words->length == MOST)
+    if (words->length == MAX)
         return sv_refuse(arena->ctx, "a list has more than a million entries");
     if (words->length == words->room) {
         size_t room = 2 * words->room + 8;
@@ -58,7 +58,7 @@ static bool range_of(sv_span piece, uint64_t *first, uint64_t *last)
 static sv_status add_range(sv_arena *arena, sv_span piece, uint64_t first, uint64_t last,
                            sv__words *words)
 {
-    if (last < first || last - first >= MOST)
+    if (last < first || last - first >= MAX)
         return sv_refuse(arena->ctx,
                          "'%.*s' is no range: the first is larger, or they are too many",
                          SV_SPAN(piece));

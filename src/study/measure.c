@@ -11,8 +11,8 @@
 #include "study/study.h"
 
 /* Traffic that does not end is watched as in the paper on DLA: 5 ms after 1 ms. */
-static const uint64_t WARM_UP = (uint64_t)1000000 * SV_TICKS_A_NS,
-                      SAMPLE = (uint64_t)5000000 * SV_TICKS_A_NS;
+static const uint64_t WARM_UP = (uint64_t)1000000 * SV_TICKS_PER_NS,
+                      SAMPLE = (uint64_t)5000000 * SV_TICKS_PER_NS;
 
 /* Columns that a timeline has at most. */
 enum { TIMELINE = 64 };
@@ -35,7 +35,7 @@ sv_status sv__measure_fabric(sv__bench *b)
     sv__set_integer(r, SV__C_switches, b->f->live_switches);
     sv__set_integer(r, SV__C_terminals, b->f->live_terminals);
     sv__set_integer(r, SV__C_links, links_of(b->f));
-    return b->cell->keep ? sv__keep_body(b) : SV_OK;
+    return b->cell->keep ? sv__snapshot_fabric(b) : SV_OK;
 }
 
 sv_status sv__verify_tables(sv__bench *b)
@@ -114,7 +114,7 @@ sv_status sv__measure_tables(sv__bench *b)
     }
     if (b->study->lost.trials > 0)
         SV_TRY(measure_lost(b));
-    return b->cell->keep && !b->study->simulate ? sv__keep_loads(b, NULL) : SV_OK;
+    return b->cell->keep && !b->study->simulate ? sv__snapshot_loads(b, NULL) : SV_OK;
 }
 
 /* ---- simulation ---- */
@@ -140,7 +140,7 @@ static double quantile(const double *at, uint32_t count, double share)
  */
 static sv_status terminals(sv__bench *b, const sv_sim_result *from)
 {
-    double all = (double)(from->until - from->from) / (SV_TICKS_A_NS * 1e9), sum = 0;
+    double all = (double)(from->until - from->from) / (SV_TICKS_PER_NS * 1e9), sum = 0;
     double *at = SV_ARENA_NEW(b->arena, double, b->f->num_terminals);
     uint32_t count = 0;
     if (at == NULL)
@@ -150,7 +150,7 @@ static sv_status terminals(sv__bench *b, const sv_sim_result *from)
         if (about->sent_bytes == 0 && about->received_bytes == 0)
             continue;
         double seconds = from->end == SV_SIM_COMPLETED && about->last > from->from
-                             ? (double)(about->last - from->from) / (SV_TICKS_A_NS * 1e9)
+                             ? (double)(about->last - from->from) / (SV_TICKS_PER_NS * 1e9)
                              : all;
         at[count] = seconds > 0 ? (double)about->received_bytes / seconds / 1e9 : 0;
         sum += at[count++];
@@ -174,7 +174,7 @@ static void tell(sv__bench *b, const sv_sim_result *from)
                                        [SV_SIM_LIMIT] = "limit",
                                        [SV_SIM_CANCELLED] = "cancelled"};
     sv__result *r = b->result;
-    const double us = SV_TICKS_A_NS * 1e3;
+    const double us = SV_TICKS_PER_NS * 1e3;
     const char *end = ends[from->end];
     for (size_t i = 0; i < sizeof r->sim_status - 1 && (r->sim_status[i] = end[i]) != 0; i++)
         ;
@@ -192,7 +192,7 @@ static void tell(sv__bench *b, const sv_sim_result *from)
     sv__set_real(r, SV__C_latency_avg, (double)from->latency_sum / (double)from->latencies / us);
     sv__set_real(r, SV__C_latency_p50, (double)sv_sim_quantile(from, 0.5) / us);
     sv__set_real(r, SV__C_latency_p99, (double)sv_sim_quantile(from, 0.99) / us);
-    sv__set_real(r, SV__C_latency_max, (double)from->latency_most / us);
+    sv__set_real(r, SV__C_latency_max, (double)from->latency_max / us);
 }
 
 /* How long an interval of the timeline should be: a part of what it takes at least. */
@@ -203,8 +203,8 @@ static uint64_t interval_of(const sv__bench *b, const sv_sim_setup *setup)
         return (setup->control.warm_up + setup->control.sample) / TIMELINE;
     uint64_t bytes = b->cell->message > 0 ? b->cell->message : m->mtu_bytes;
     uint64_t ticks = m->inject > 0 ? m->inject : 450;
-    uint64_t least = setup->source->messages / (b->f->live_terminals + 1) * bytes * ticks;
-    return least / TIMELINE > SV_TICKS_A_NS * 1000 ? least / TIMELINE : SV_TICKS_A_NS * 1000;
+    uint64_t min = setup->source->messages / (b->f->live_terminals + 1) * bytes * ticks;
+    return min / TIMELINE > SV_TICKS_PER_NS * 1000 ? min / TIMELINE : SV_TICKS_PER_NS * 1000;
 }
 
 static sv_status simulate(sv__bench *b, sv_sim_setup *setup)
@@ -219,9 +219,9 @@ static sv_status simulate(sv__bench *b, sv_sim_setup *setup)
     tell(b, result);
     sv_status status = result->end == SV_SIM_DEADLOCK ? SV_OK : terminals(b, result);
     if (status == SV_OK && b->cell->keep)
-        status = sv__keep_loads(b, result);
+        status = sv__snapshot_loads(b, result);
     if (status == SV_OK && b->cell->keep && result->end != SV_SIM_DEADLOCK)
-        status = sv__keep_timeline(b, result, setup->control.interval);
+        status = sv__snapshot_timeline(b, result, setup->control.interval);
     if (status == SV_OK && result->end == SV_SIM_LIMIT)
         sv__say(b->result, "time", "%s", "the simulation took longer than it may");
     sv_sim_free(result);
@@ -233,13 +233,13 @@ sv_status sv__measure_simulation(sv__bench *b)
     if (!b->study->simulate || b->incomplete || b->split)
         return SV_OK;
     sv_sim_setup setup = {.model = b->study->model, .control.limit = SV_NEVER};
-    unsigned lanes = sv_sim_lanes(b->f, b->r);
+    unsigned vls = sv_sim_vls(b->f, b->r);
     sv_sim_traffic *traffic = NULL;
-    if (setup.model.lanes == 0)
-        setup.model.lanes = lanes;
-    if (setup.model.lanes < lanes)
-        return sv_fail(b->ctx, SV_INFEASIBLE, "tables use %u lanes, the model has %u", lanes,
-                       setup.model.lanes);
+    if (setup.model.vls == 0)
+        setup.model.vls = vls;
+    if (setup.model.vls < vls)
+        return sv_fail(b->ctx, SV_INFEASIBLE, "tables use %u VLs, the model has %u", vls,
+                       setup.model.vls);
     const sv_sim_traffic_request request = {.spec = b->cell->traffic,
                                             .model = &setup.model,
                                             .bytes = b->cell->message,

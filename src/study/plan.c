@@ -1,7 +1,7 @@
 /*
  * plan.c: the cells of a plan: the product of its axes.
  *
- * Order: fabric by fabric, then failures, seeds, engines, lanes, traffic; so cells that are alike
+ * Order: fabric by fabric, then failures, seeds, engines, VLs, traffic; so cells that are alike
  * come together. A cell that would be there twice (no failures, several seeds) is there once. What
  * a cell is, is its key: a line with everything that decides about its result, files by a digest of
  * their content.
@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "study/study.h"
 
-enum { MOST_CELLS = 1000000 };
+enum { MAX_CELLS = 1000000 };
 
 /* The axes, ready. */
 struct axes {
@@ -38,7 +38,7 @@ struct axes {
 /* ---- lists of numbers ---- */
 
 static sv_status numbers(struct axes *a, sv_study_list list, const char *what, uint64_t otherwise,
-                         uint64_t most, uint64_t **at, size_t *count)
+                         uint64_t max, uint64_t **at, size_t *count)
 {
     sv__words words = {0};
     for (size_t i = 0; i < list.length; i++)
@@ -49,9 +49,9 @@ static sv_status numbers(struct axes *a, sv_study_list list, const char *what, u
         return SV_NO_MEMORY;
     (*at)[0] = otherwise;
     for (size_t i = 0; i < words.length; i++)
-        if (!sv_span_number(sv_span_of(words.at[i]), most, &(*at)[i]))
+        if (!sv_span_number(sv_span_of(words.at[i]), max, &(*at)[i]))
             return sv_refuse(a->ctx, "%s: '%.100s' is not a number up to %llu", what, words.at[i],
-                             (unsigned long long)most);
+                             (unsigned long long)max);
     return SV_OK;
 }
 
@@ -121,7 +121,7 @@ static sv_status add_option(struct axes *a, sv_span piece)
 }
 
 /*
- * "nue,dfsssp,lanes=weakest,all": what has a = is an option of the engine before it. Studies know
+ * "nue,dfsssp,assign=weakest,all": what has a = is an option of the engine before it. Studies know
  * no jobs, without which sar is dfsssp: all is without it.
  */
 static sv_status add_routers(struct axes *a, const char *text)
@@ -348,7 +348,7 @@ static sv_status add_cell(struct axes *a, sv_names *keys, sv__cell cell, const c
     SV_TRY(sv_names_add(keys, sv_span_of(cell.key), s->num_cells, &held));
     if (held != s->num_cells)
         return SV_OK;
-    if (s->num_cells == MOST_CELLS)
+    if (s->num_cells == MAX_CELLS)
         return sv_refuse(a->ctx, "the plan has more than a million cells");
     if (s->num_cells == *room) {
         *room = 2 * *room + 64;
@@ -500,7 +500,7 @@ static sv_status make(struct axes *a, const sv_study_request *q, sv_names *keys)
         SV_TRY(tables(a, q->tables));
     SV_TRY(fabrics(a, q->fabrics));
     SV_TRY(numbers(a, q->seeds, "seeds", 1, UINT64_MAX / 2, &a->seeds, &a->num_seeds));
-    SV_TRY(numbers(a, q->vls, "lanes", 0, SV_MOST_LANES, &a->vls, &a->num_vls));
+    SV_TRY(numbers(a, q->vls, "vls", 0, SV_MAX_VLS, &a->vls, &a->num_vls));
     if (q->tables.length == 0)
         SV_TRY(routers(a, q->engines));
     SV_TRY(measures(a, q));

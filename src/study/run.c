@@ -2,9 +2,9 @@
  * run.c: runs the cells of a plan that have no result yet, on the threads of this process and, in a
  * team, on those of others.
  *
- * The leader (rank 0) has the database and hands out cells one by one, to its own threads and to
- * whoever asks; so all are busy until the last cells, whatever single ones take. Others ask for a
- * cell for each thread and one in stock, and send back what came out. Messages begin with a kind.
+ * The leader (rank 0) has the database and threads_of out cells one by one, to its own threads and
+ * to whoever asks; so all are busy until the last cells, whatever single ones take. Others ask for
+ * a cell for each thread and one in stock, and send back what came out. Messages begin with a kind.
  *
  * Other studies may run on the same database at the same time. A cell is taken (claims.h) when it
  * is handed out; one that another process has is looked at again later, until it has its result or
@@ -25,7 +25,7 @@
 enum kind { HELLO = 1, ASK, CELLS, RESULT, END, BYE, FAILED };
 
 /* Waiting for finished cells: with a team, its messages must not wait longer. */
-enum { ALONE_MS = 50, TEAM_MS = 2, MOST_ASKED = 64 };
+enum { ALONE_MS = 50, TEAM_MS = 2, MAX_ASKED = 64 };
 
 /* Between two looks at cells that another study runs. */
 enum { LATER_NS = 200000000 };
@@ -42,7 +42,7 @@ struct leader {
     const sv_study_run *run;
     sv_study_outcome *outcome;
     sv__store_db store;
-    sv__crew *crew;
+    sv__study_workers *workers;
     int64_t *ids;
     uint32_t *missing; /* cells without a result; those before given that others run come first */
     uint32_t num_missing, given, written;
@@ -58,7 +58,7 @@ struct ask {
 };
 
 struct cells {
-    uint32_t kind, count, at[MOST_ASKED];
+    uint32_t kind, count, at[MAX_ASKED];
 };
 
 static struct greeting greeting_of(const sv_study *study)
@@ -80,7 +80,7 @@ static void tell(struct leader *l)
 {
     if (l->run->progress == NULL)
         return;
-    uint32_t current = sv__crew_current(l->crew);
+    uint32_t current = sv__workers_current(l->workers);
     const sv_study_progress progress = {
         .done = l->written + l->outcome->others,
         .total = l->num_missing,
@@ -106,13 +106,14 @@ static sv_status write_result(struct leader *l, uint32_t cell, const sv__result 
 /* Everything that is finished here; waits for the first. */
 static sv_status collect(struct leader *l, unsigned milliseconds)
 {
-    for (sv__job *job; (job = sv__crew_take(l->crew, milliseconds)) != NULL; milliseconds = 0) {
+    for (sv__study_job *job; (job = sv__workers_take(l->workers, milliseconds)) != NULL;
+         milliseconds = 0) {
         sv_status status = job->status;
         if (status == SV_OK)
             status = write_result(l, job->cell, &job->result);
         else
             sv_fail(l->ctx, status, "%s", job->message);
-        sv__crew_release(l->crew, job);
+        sv__workers_release(l->workers, job);
         SV_TRY(status);
     }
     return SV_OK;
@@ -176,7 +177,7 @@ static sv_status next_cell(struct leader *l, uint32_t *cell)
 static sv_status hand_out(struct leader *l, unsigned to, uint32_t count)
 {
     struct cells cells = {.kind = CELLS};
-    while (cells.count < count && cells.count < MOST_ASKED) {
+    while (cells.count < count && cells.count < MAX_ASKED) {
         uint32_t cell;
         SV_TRY(next_cell(l, &cell));
         if (cell == SV_NONE)
@@ -194,7 +195,7 @@ static sv_status take_mail(struct leader *l, const void *bytes, size_t length)
     if (result == NULL)
         return SV_NO_MEMORY;
     sv_arena_init(&arena, l->ctx);
-    sv_status status = sv__mail_unpack(&arena, bytes, length, &cell, result);
+    sv_status status = sv__message_unpack(&arena, bytes, length, &cell, result);
     if (status == SV_OK && cell >= l->study->num_cells)
         status = sv_fail(l->ctx, SV_BAD_INPUT, "a result from another process is of no cell");
     if (status == SV_OK)
@@ -248,10 +249,10 @@ static sv_status lead_on(struct leader *l)
     while (l->written + l->outcome->others < l->num_missing) {
         uint32_t cell = 0;
         while (cell != SV_NONE &&
-               sv__crew_busy(l->crew) < sv__crew_threads(l->crew) + (alone ? 1u : 0u)) {
+               sv__workers_busy(l->workers) < sv__workers_threads(l->workers) + (alone ? 1u : 0u)) {
             SV_TRY(next_cell(l, &cell));
             if (cell != SV_NONE)
-                SV_TRY(sv__crew_give(l->crew, cell));
+                SV_TRY(sv__workers_give(l->workers, cell));
         }
         SV_TRY(collect(l, alone ? ALONE_MS : TEAM_MS));
         if (!alone)
@@ -267,7 +268,7 @@ static sv_status lead_on(struct leader *l)
 static sv_status find_missing(struct leader *l)
 {
     uint32_t n = l->study->num_cells;
-    uint64_t most = l->run->limits.stop_after > 0 ? l->run->limits.stop_after : UINT32_MAX;
+    uint64_t max = l->run->limits.stop_after > 0 ? l->run->limits.stop_after : UINT32_MAX;
     bool *done = sv_alloc(l->ctx, n, sizeof *done);
     l->ids = sv_alloc(l->ctx, n, sizeof *l->ids);
     l->missing = sv_alloc(l->ctx, n, sizeof *l->missing);
@@ -276,7 +277,7 @@ static sv_status find_missing(struct leader *l)
         status = sv__store_plan(&l->store, l->study, l->run->retry, l->ids, done);
     for (uint32_t i = 0; status == SV_OK && i < n; i++) {
         l->outcome->before += done[i];
-        if (!done[i] && l->num_missing < most)
+        if (!done[i] && l->num_missing < max)
             l->missing[l->num_missing++] = i;
     }
     sv_release(l->ctx, done);
@@ -308,10 +309,10 @@ static sv_status lead(sv_ctx *ctx, const sv_study *study, const sv_study_run *ru
     if (status == SV_OK)
         status = find_missing(&l);
     if (status == SV_OK && l.num_missing > 0)
-        status = sv__crew_new(ctx, study, &run->limits, &l.crew);
+        status = sv__workers_new(ctx, study, &run->limits, &l.workers);
     if (status == SV_OK)
         status = lead_on(&l);
-    sv__crew_free(l.crew);
+    sv__workers_free(l.workers);
     if (run->team != NULL)
         part(&l);
     if (l.store.db != NULL)
@@ -326,19 +327,19 @@ static sv_status lead(sv_ctx *ctx, const sv_study *study, const sv_study_run *ru
 
 /* ---- others ---- */
 
-static sv_status send_result(sv_ctx *ctx, const sv_study_team *team, const sv__job *job)
+static sv_status send_result(sv_ctx *ctx, const sv_study_team *team, const sv__study_job *job)
 {
     void *bytes = NULL;
     size_t length;
-    SV_TRY(sv__mail_pack(ctx, RESULT, job->cell, &job->result, &bytes, &length));
+    SV_TRY(sv__message_pack(ctx, RESULT, job->cell, &job->result, &bytes, &length));
     sv_status status = team->send(team->user, ctx, 0, bytes, length);
     sv_release(ctx, bytes);
     return status;
 }
 
 /* Messages of the leader; *ended when there is nothing more to do. */
-static sv_status listen_to(sv_ctx *ctx, const sv_study_team *team, sv__crew *crew, bool *asked,
-                           bool *ended)
+static sv_status listen_to(sv_ctx *ctx, const sv_study_team *team, sv__study_workers *workers,
+                           bool *asked, bool *ended)
 {
     unsigned from;
     const void *bytes;
@@ -354,29 +355,29 @@ static sv_status listen_to(sv_ctx *ctx, const sv_study_team *team, sv__crew *cre
         return SV_OK;
     *asked = cells.count == 0; /* there are no more: wait for the end */
     for (uint32_t i = 0; i < cells.count; i++)
-        SV_TRY(sv__crew_give(crew, cells.at[i]));
+        SV_TRY(sv__workers_give(workers, cells.at[i]));
     return SV_OK;
 }
 
 static sv_status follow_on(sv_ctx *ctx, const sv_study *study, const sv_study_team *team,
-                           sv__crew *crew)
+                           sv__study_workers *workers)
 {
     const struct greeting greeting = greeting_of(study);
     bool asked = false, ended = false;
     SV_TRY(team->send(team->user, ctx, 0, &greeting, sizeof greeting));
     while (!ended) {
-        uint32_t busy = sv__crew_busy(crew), wanted = sv__crew_threads(crew) + 1;
+        uint32_t busy = sv__workers_busy(workers), wanted = sv__workers_threads(workers) + 1;
         if (!asked && busy < wanted) {
-            const struct ask ask = {ASK, wanted - busy < MOST_ASKED ? wanted - busy : MOST_ASKED};
+            const struct ask ask = {ASK, wanted - busy < MAX_ASKED ? wanted - busy : MAX_ASKED};
             SV_TRY(team->send(team->user, ctx, 0, &ask, sizeof ask));
             asked = true;
         }
-        SV_TRY(listen_to(ctx, team, crew, &asked, &ended));
+        SV_TRY(listen_to(ctx, team, workers, &asked, &ended));
         unsigned wait = TEAM_MS;
-        for (sv__job *job; (job = sv__crew_take(crew, wait)) != NULL; wait = 0) {
+        for (sv__study_job *job; (job = sv__workers_take(workers, wait)) != NULL; wait = 0) {
             sv_status status = job->status == SV_OK ? send_result(ctx, team, job)
                                                     : sv_fail(ctx, job->status, "%s", job->message);
-            sv__crew_release(crew, job);
+            sv__workers_release(workers, job);
             SV_TRY(status);
         }
         if (sv_cancelled(ctx))
@@ -404,11 +405,11 @@ static sv_status wait_for_end(sv_ctx *ctx, const sv_study_team *team)
 
 static sv_status follow(sv_ctx *ctx, const sv_study *study, const sv_study_run *run)
 {
-    sv__crew *crew = NULL;
-    sv_status status = sv__crew_new(ctx, study, &run->limits, &crew);
+    sv__study_workers *workers = NULL;
+    sv_status status = sv__workers_new(ctx, study, &run->limits, &workers);
     if (status == SV_OK)
-        status = follow_on(ctx, study, run->team, crew);
-    sv__crew_free(crew);
+        status = follow_on(ctx, study, run->team, workers);
+    sv__workers_free(workers);
     bool failed = status != SV_OK && status != SV_CANCELLED;
     struct {
         uint32_t kind;

@@ -21,12 +21,12 @@
 /* The continued fraction of the incomplete beta function. */
 static double beta_fraction(double a, double b, double x)
 {
-    enum { MOST_TERMS = 1000 };
+    enum { MAX_TERMS = 1000 };
     const double tiny = 1e-300;
     double c = 1, d = 1 - (a + b) * x / (a + 1);
     d = 1 / (fabs(d) < tiny ? tiny : d);
     double value = d;
-    for (int m = 1; m <= MOST_TERMS; m++) {
+    for (int m = 1; m <= MAX_TERMS; m++) {
         double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
         double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
         const double terms[] = {even, odd};

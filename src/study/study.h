@@ -4,13 +4,13 @@
 #ifndef SV_STUDY_STUDY_H
 #define SV_STUDY_STUDY_H
 
+#include <selvage/experimental/study.h>
 #include <selvage/fabric.h>
 #include <selvage/faults.h>
 #include <selvage/formats.h>
 #include <selvage/metrics.h>
 #include <selvage/profiles.h>
 #include <selvage/routing.h>
-#include <selvage/study.h>
 #include <selvage/topology.h>
 #include <selvage/traffic.h>
 
@@ -184,51 +184,51 @@ sv_status sv__verify_tables(sv__bench *b);
 sv_status sv__measure_tables(sv__bench *b);
 sv_status sv__measure_simulation(sv__bench *b);
 
-/* ---- keep.c ---- */
+/* ---- snapshot.c ---- */
 
 /* The body of a fabric; loads and timeline of a cell. from, ticks: of a simulation, or NULL. */
 struct sv_sim_result;
-sv_status sv__keep_body(sv__bench *b);
-sv_status sv__keep_loads(sv__bench *b, const struct sv_sim_result *from);
-sv_status sv__keep_timeline(sv__bench *b, const struct sv_sim_result *from, uint64_t interval);
+sv_status sv__snapshot_fabric(sv__bench *b);
+sv_status sv__snapshot_loads(sv__bench *b, const struct sv_sim_result *from);
+sv_status sv__snapshot_timeline(sv__bench *b, const struct sv_sim_result *from, uint64_t interval);
 
-/* ---- crew.c: threads that run cells ---- */
+/* ---- workers.c: threads that run cells ---- */
 
-/* A cell that was run. Release it with sv__crew_release. */
-typedef struct sv__job {
-    struct sv__job *next;
+/* A cell that was run. Release it with sv__workers_release. */
+typedef struct sv__study_job {
+    struct sv__study_job *next;
     uint32_t cell;
     sv_status status; /* of running it: OK, or what ends the study */
     char message[256];
     sv_arena arena;
     sv__result result;
-} sv__job;
+} sv__study_job;
 
-typedef struct sv__crew sv__crew;
+typedef struct sv__study_workers sv__study_workers;
 
-/* Starts threads; *crew is NULL if there is not even one. */
-sv_status sv__crew_new(sv_ctx *ctx, const sv_study *study, const sv_study_limits *limits,
-                       sv__crew **crew);
-unsigned sv__crew_threads(const sv__crew *crew);
+/* Starts threads; *workers is NULL if there is not even one. */
+sv_status sv__workers_new(sv_ctx *ctx, const sv_study *study, const sv_study_limits *limits,
+                          sv__study_workers **workers);
+unsigned sv__workers_threads(const sv__study_workers *workers);
 /* Gives it a cell to run. */
-sv_status sv__crew_give(sv__crew *crew, uint32_t cell);
+sv_status sv__workers_give(sv__study_workers *workers, uint32_t cell);
 /* How many cells it has that are not finished. */
-uint32_t sv__crew_busy(sv__crew *crew);
+uint32_t sv__workers_busy(sv__study_workers *workers);
 /* A finished one, or NULL; waits so many milliseconds for it. */
-sv__job *sv__crew_take(sv__crew *crew, unsigned milliseconds);
-void sv__crew_release(sv__crew *crew, sv__job *job);
+sv__study_job *sv__workers_take(sv__study_workers *workers, unsigned milliseconds);
+void sv__workers_release(sv__study_workers *workers, sv__study_job *job);
 /* A cell that is being run; SV_NONE: none. */
-uint32_t sv__crew_current(sv__crew *crew);
+uint32_t sv__workers_current(sv__study_workers *workers);
 /* Ends it; cells that are being run are given up. */
-void sv__crew_free(sv__crew *crew);
+void sv__workers_free(sv__study_workers *workers);
 
-/* ---- mail.c: results as bytes, for other processes ---- */
+/* ---- message.c: results as bytes, for other processes ---- */
 
 /* Into memory of the context: to be released. kind: the first number of the message. */
-sv_status sv__mail_pack(sv_ctx *ctx, uint32_t kind, uint32_t cell, const sv__result *result,
-                        void **bytes, size_t *length);
+sv_status sv__message_pack(sv_ctx *ctx, uint32_t kind, uint32_t cell, const sv__result *result,
+                           void **bytes, size_t *length);
 /* Out of it; arrays are put into the arena. BAD_INPUT: it is none. */
-sv_status sv__mail_unpack(sv_arena *arena, const void *bytes, size_t length, uint32_t *cell,
-                          sv__result *result);
+sv_status sv__message_unpack(sv_arena *arena, const void *bytes, size_t length, uint32_t *cell,
+                             sv__result *result);
 
 #endif

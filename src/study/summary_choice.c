@@ -15,26 +15,26 @@
 
 /* ---- candidates ---- */
 
-sv_status sv__choice_begin(const sv__cases *cases, size_t candidates, sv__choice *choice)
+sv_status sv__choice_begin(const sv__study_cases *cases, size_t candidates, sv__choice *choice)
 {
-    *choice = (sv__choice){.at = SV_ARENA_NEW(cases->arena, sv__candidate, candidates + 1),
+    *choice = (sv__choice){.at = SV_ARENA_NEW(cases->arena, sv__study_candidate, candidates + 1),
                            .levels = SV_ARENA_NEW(cases->arena, uint32_t, cases->num_levels + 1)};
     return choice->at == NULL || choice->levels == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
-sv_status sv__choice_add(const sv__cases *cases, uint32_t contender, size_t room,
+sv_status sv__choice_add(const sv__study_cases *cases, uint32_t contender, size_t room,
                          sv__choice *choice)
 {
-    sv__candidate *candidate = &choice->at[choice->count++];
-    *candidate = (sv__candidate){.contender = contender,
-                                 .at = SV_ARENA_NEW(cases->arena, sv__measured, room + 1),
-                                 .score = NAN};
+    sv__study_candidate *candidate = &choice->at[choice->count++];
+    *candidate = (sv__study_candidate){.contender = contender,
+                                       .at = SV_ARENA_NEW(cases->arena, sv__measured, room + 1),
+                                       .score = NAN};
     return candidate->at == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
-void sv__choice_cell(const sv__case *c, double value, sv__choice *choice)
+void sv__choice_cell(const sv__study_case *c, double value, sv__choice *choice)
 {
-    sv__candidate *candidate = &choice->at[choice->count - 1];
+    sv__study_candidate *candidate = &choice->at[choice->count - 1];
     if (!isnan(value))
         candidate->at[candidate->count++] =
             (sv__measured){c->rank, c->level, c->fabric, c->seed, value};
@@ -52,7 +52,7 @@ int sv__measured_order(const sv__measured *a, const sv__measured *b)
 }
 
 /* Its value at a cell; NAN if it does not have it. */
-static double value_at(const sv__candidate *candidate, const sv__measured *cell)
+static double value_at(const sv__study_candidate *candidate, const sv__measured *cell)
 {
     size_t low = 0, high = candidate->count;
     while (low < high) {
@@ -77,7 +77,8 @@ static bool all_have(const sv__choice *choice, const sv__measured *cell)
 }
 
 /* Moves the cells of a candidate that all compared ones have into common. */
-static size_t find_common(const sv__choice *choice, const sv__candidate *of, sv__measured *common)
+static size_t find_common(const sv__choice *choice, const sv__study_candidate *of,
+                          sv__measured *common)
 {
     size_t count = 0;
     for (size_t i = 0; i < of->count; i++)
@@ -87,16 +88,16 @@ static size_t find_common(const sv__choice *choice, const sv__candidate *of, sv_
 }
 
 /* The compared one with the fewest cells, the last of several. */
-static sv__candidate *poorest(const sv__choice *choice)
+static sv__study_candidate *poorest(const sv__choice *choice)
 {
-    sv__candidate *found = NULL;
+    sv__study_candidate *found = NULL;
     for (size_t i = 0; i < choice->count; i++)
         if (choice->at[i].compared && (found == NULL || choice->at[i].count <= found->count))
             found = &choice->at[i];
     return found;
 }
 
-static double score(const sv__candidate *candidate, const sv__measured *common, size_t count)
+static double score(const sv__study_candidate *candidate, const sv__measured *common, size_t count)
 {
     double means = 0;
     size_t levels = 0, end;
@@ -110,17 +111,17 @@ static double score(const sv__candidate *candidate, const sv__measured *common, 
     return means / (double)levels;
 }
 
-sv_status sv__choose(const sv__cases *cases, sv__choice *choice)
+sv_status sv__choose(const sv__study_cases *cases, sv__choice *choice)
 {
-    size_t most = 0, count = 0;
+    size_t max = 0, count = 0;
     for (size_t i = 0; i < choice->count; i++) {
         choice->at[i].compared = choice->at[i].count > 0;
-        most = choice->at[i].count > most ? choice->at[i].count : most;
+        max = choice->at[i].count > max ? choice->at[i].count : max;
     }
-    sv__measured *common = SV_ARENA_NEW(cases->arena, sv__measured, most + 1);
+    sv__measured *common = SV_ARENA_NEW(cases->arena, sv__measured, max + 1);
     if (common == NULL)
         return SV_NO_MEMORY;
-    for (sv__candidate *of; (of = poorest(choice)) != NULL; of->compared = false)
+    for (sv__study_candidate *of; (of = poorest(choice)) != NULL; of->compared = false)
         if ((count = find_common(choice, of, common)) > 0)
             break;
     for (size_t i = 0; i < count; i++)
@@ -132,12 +133,12 @@ sv_status sv__choose(const sv__cases *cases, sv__choice *choice)
     return SV_OK;
 }
 
-const sv__candidate *sv__choice_best(const sv__choice *choice, double sign,
-                                     const sv__candidate *but)
+const sv__study_candidate *sv__choice_best(const sv__choice *choice, double sign,
+                                           const sv__study_candidate *but)
 {
-    const sv__candidate *best = NULL;
+    const sv__study_candidate *best = NULL;
     for (size_t i = 0; i < choice->count; i++) {
-        const sv__candidate *c = &choice->at[i];
+        const sv__study_candidate *c = &choice->at[i];
         if (c->compared && c != but && (best == NULL || sign * c->score > sign * best->score))
             best = c;
     }
@@ -146,7 +147,7 @@ const sv__candidate *sv__choice_best(const sv__choice *choice, double sign,
 
 /* ---- saying ---- */
 
-static bool was_measured(const sv__candidate *candidate, uint32_t level)
+static bool was_measured(const sv__study_candidate *candidate, uint32_t level)
 {
     for (size_t i = 0; i < candidate->count; i++)
         if (candidate->at[i].level == level)
@@ -154,7 +155,7 @@ static bool was_measured(const sv__candidate *candidate, uint32_t level)
     return false;
 }
 
-void sv__say_missing(const sv__cases *cases, const sv__choice *choice, const uint32_t *levels,
+void sv__say_missing(const sv__study_cases *cases, const sv__choice *choice, const uint32_t *levels,
                      size_t num_levels, sv_text *out)
 {
     size_t compared = 0;

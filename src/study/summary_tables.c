@@ -13,7 +13,7 @@
 
 /* The bundles of one group, and who may be chosen. */
 typedef struct group {
-    const sv__cases *cases;
+    const sv__study_cases *cases;
     const sv__bundles *bundles;
     size_t from, to;
     uint32_t *levels;            /* that were measured */
@@ -69,7 +69,7 @@ static sv_status consider(group *g, uint32_t contender)
 }
 
 /* EFI of b less that of a, over cells of both. */
-static sv_sample differ(const group *g, const sv__candidate *a, const sv__candidate *b)
+static sv_sample differ(const group *g, const sv__study_candidate *a, const sv__study_candidate *b)
 {
     size_t count = 0;
     for (size_t p = 0, q = 0; p < a->count; p++) {
@@ -119,10 +119,10 @@ static sv_status add_group(group *g, sv_table *t)
     for (uint32_t k = 0; k < g->cases->num_contenders; k++)
         SV_TRY(consider(g, k));
     SV_TRY(sv__choose(g->cases, &g->choice));
-    const sv__candidate *best = sv__choice_best(&g->choice, -1, NULL);
+    const sv__study_candidate *best = sv__choice_best(&g->choice, -1, NULL);
     if (best == NULL)
         return SV_OK;
-    const sv__candidate *next = sv__choice_best(&g->choice, -1, best);
+    const sv__study_candidate *next = sv__choice_best(&g->choice, -1, best);
     const char *engine = g->cases->contenders[best->contender].name;
     const char *second = next == NULL ? NULL : g->cases->contenders[next->contender].name;
     sv_sample d = next == NULL ? sv_sample_of(NULL, 0) : differ(g, best, next);
@@ -143,7 +143,7 @@ static sv_status add_group(group *g, sv_table *t)
     return status;
 }
 
-sv_status sv__summary_tables(const sv__cases *cases, sv_tables *tables)
+sv_status sv__summary_tables(const sv__study_cases *cases, sv_tables *tables)
 {
     sv__bundles bundles;
     SV_TRY(sv__bundles_make(cases, true, &bundles));

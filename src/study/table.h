@@ -5,9 +5,9 @@
  * and look at sv_tables.status once, at the end. Every call takes a NULL table, which is what
  * sv_table_new gives when there is no memory.
  *
- *     sv_table *t = sv_table_new(&tables, "lanes", "Lanes needed", "How many …");
+ *     sv_table *t = sv_table_new(&tables, "vls", "VLs needed", "How many …");
  *     sv_table_column(t, "fabric", NULL, SV_TEXT_COLUMN);
- *     sv_table_column(t, "needed", "lanes", 0);
+ *     sv_table_column(t, "needed", "VLs", 0);
  *     sv_table_text(t, "torus:4x4");
  *     sv_table_number(t, 3);
  */
@@ -77,7 +77,7 @@ const sv_table *sv_tables_find(const sv_tables *tables, const char *name);
 const char *sv_tables_keep(sv_tables *tables, const char *format, ...) SV_PRINTF(2, 3);
 
 /* Aligned, for a terminal. most: rows at most, 0 for all; a line says how many more there are. */
-void sv_table_write_text(sv_text *out, const sv_table *table, size_t most);
+void sv_table_write_text(sv_text *out, const sv_table *table, size_t max);
 
 /* RFC 4180; the first line has the columns' names. */
 void sv_table_write_csv(sv_text *out, const sv_table *table);

@@ -14,7 +14,7 @@
 #include "base/csv.h"
 #include "study/table.h"
 
-enum { SHOWN_DIGITS = 5, KEPT_DIGITS = 10, MOST_DIGITS = 12 };
+enum { SHOWN_DIGITS = 5, KEPT_DIGITS = 10, MAX_DIGITS = 12 };
 
 static bool is_missing(const sv_table_value *v)
 {
@@ -28,7 +28,7 @@ static int digits_for(double number, int significant)
         return 0;
     int before = (int)floor(log10(fabs(number))) + 1;
     int digits = significant - before;
-    return digits < 0 ? 0 : digits > MOST_DIGITS ? MOST_DIGITS : digits;
+    return digits < 0 ? 0 : digits > MAX_DIGITS ? MAX_DIGITS : digits;
 }
 
 static int column_digits(const sv_table *t, size_t column)
@@ -165,9 +165,9 @@ static void wrap(sv_text *out, const char *text)
     sv_text_add(out, "\n", 1);
 }
 
-void sv_table_write_text(sv_text *out, const sv_table *t, size_t most)
+void sv_table_write_text(sv_text *out, const sv_table *t, size_t max)
 {
-    size_t all = sv_table_rows(t), rows = most > 0 && most < all ? most : all;
+    size_t all = sv_table_rows(t), rows = max > 0 && max < all ? max : all;
     sv_text_print(out, "%s\n", t->title);
     wrap(out, t->says);
     sv_text_add(out, "\n", 1);

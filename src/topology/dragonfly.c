@@ -61,8 +61,8 @@ static uint32_t peer_of(sv__arrangement arrangement, uint32_t g, uint32_t i, uin
     return peer;
 }
 
-sv_status sv__net_global(sv__net *net, uint32_t groups, uint32_t ports, sv__arrangement arrangement,
-                         sv__global_end *end, const void *arg)
+sv_status sv__net_global(sv__topology_net *net, uint32_t groups, uint32_t ports,
+                         sv__arrangement arrangement, sv__global_end *end, const void *arg)
 {
     if (groups < 2)
         return SV_OK;
@@ -96,7 +96,8 @@ static void global_end(const void *arg, uint32_t group, uint32_t port, uint32_t 
     *slot = SV__SLOTS / 2 + port % shape->h;
 }
 
-static sv_status read_groups(sv__net *net, uint64_t *g, uint64_t *h, sv__arrangement *arrangement)
+static sv_status read_groups(sv__topology_net *net, uint64_t *g, uint64_t *h,
+                             sv__arrangement *arrangement)
 {
     uint64_t p;
     SV_TRY(sv__spec_number(net->spec, "g", 1, 1 << 20, SV__REQUIRED, g));
@@ -109,7 +110,7 @@ static sv_status read_groups(sv__net *net, uint64_t *g, uint64_t *h, sv__arrange
     return sv__spec_arrangement(net->spec, arrangement);
 }
 
-static sv_status build_dragonfly(sv__net *net)
+static sv_status build_dragonfly(sv__topology_net *net)
 {
     uint64_t a, h, g, switches;
     sv__arrangement arrangement;
@@ -129,7 +130,7 @@ static sv_status build_dragonfly(sv__net *net)
     return sv__net_global(net, (uint32_t)g, (uint32_t)(a * h), arrangement, global_end, &shape);
 }
 
-static sv_status build_dragonflyplus(sv__net *net)
+static sv_status build_dragonflyplus(sv__topology_net *net)
 {
     uint64_t l, s, h, g, switches;
     sv__arrangement arrangement;
@@ -160,7 +161,7 @@ static sv_status build_dragonflyplus(sv__net *net)
 
 enum { COLUMNS = 16, ROWS = 6, GROUP = COLUMNS * ROWS, SHORT_AXIS = 3, OPTICAL = 10 * GROUP };
 
-static sv_status cascade_group(sv__net *net, uint32_t group)
+static sv_status cascade_group(sv__topology_net *net, uint32_t group)
 {
     for (uint32_t own = 0; own < GROUP; own++) {
         uint32_t s = group * GROUP + own, x = own % COLUMNS, y = own / COLUMNS;
@@ -184,7 +185,7 @@ static uint32_t cascade_switch(uint32_t group, uint32_t port)
     return group * GROUP + (port + port / GROUP * COLUMNS * group) % GROUP;
 }
 
-static sv_status cascade_pair(sv__net *net, uint32_t low, uint32_t high, uint32_t cables)
+static sv_status cascade_pair(sv__topology_net *net, uint32_t low, uint32_t high, uint32_t cables)
 {
     for (uint32_t k = 0; k < cables; k++) {
         uint32_t port = (high - 1) * cables + k, peer = low * cables + k;
@@ -194,17 +195,17 @@ static sv_status cascade_pair(sv__net *net, uint32_t low, uint32_t high, uint32_
     return SV_OK;
 }
 
-static sv_status build_cascade(sv__net *net)
+static sv_status build_cascade(sv__topology_net *net)
 {
     uint64_t g, cables;
     net->default_hosts = 8;
     SV_TRY(sv__spec_number(net->spec, "g", 1, OPTICAL / 4 + 1, SV__REQUIRED, &g));
-    uint64_t most = g < 2 ? 0 : OPTICAL / (g - 1);
-    uint64_t usual = (most < 192 ? most : 192) / 4 * 4;
+    uint64_t max = g < 2 ? 0 : OPTICAL / (g - 1);
+    uint64_t usual = (max < 192 ? max : 192) / 4 * 4;
     SV_TRY(sv__spec_number(net->spec, "global", 1, OPTICAL, usual, &cables));
-    if (g > 1 && cables > most)
+    if (g > 1 && cables > max)
         return sv__spec_infeasible(net->spec, "%u groups leave each pair %u of %u global ports",
-                                   (unsigned)g, (unsigned)most, OPTICAL);
+                                   (unsigned)g, (unsigned)max, OPTICAL);
     SV_TRY(sv__net_begin(net, g * GROUP));
     for (uint32_t i = 0; i < g; i++)
         SV_TRY(cascade_group(net, i));

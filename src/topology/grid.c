@@ -17,11 +17,11 @@
 #include "topology/net.h"
 
 struct grid {
-    uint64_t dims[SV__MOST_VALUES], stride[SV__MOST_VALUES];
+    uint64_t dims[SV__MAX_VALUES], stride[SV__MAX_VALUES];
     size_t count;
 };
 
-static sv_status grid_begin(sv__net *net, struct grid *grid)
+static sv_status grid_begin(sv__topology_net *net, struct grid *grid)
 {
     uint64_t switches = 1;
     for (size_t k = grid->count; k-- > 0;) {
@@ -38,7 +38,7 @@ static uint64_t coordinate(const struct grid *grid, uint64_t s, size_t k)
 }
 
 /* "sw" and the coordinates: sw0-3-1. */
-static sv_status name_points(sv__net *net, const struct grid *grid)
+static sv_status name_points(sv__topology_net *net, const struct grid *grid)
 {
     for (uint32_t s = 0; s < net->num_switches; s++) {
         char name[96];
@@ -58,7 +58,7 @@ static uint32_t step(const struct grid *grid, uint32_t s, size_t k, uint64_t off
     return (uint32_t)(s + to * grid->stride[k] - x * grid->stride[k]);
 }
 
-static sv_status cable_grid(sv__net *net, const struct grid *grid, bool wrap)
+static sv_status cable_grid(sv__topology_net *net, const struct grid *grid, bool wrap)
 {
     for (size_t k = 0; k < grid->count; k++) {
         uint32_t minus = 2 * (uint32_t)k, plus = minus + 1;
@@ -72,7 +72,7 @@ static sv_status cable_grid(sv__net *net, const struct grid *grid, bool wrap)
     return SV_OK;
 }
 
-static sv_status build_grid(sv__net *net, bool wrap)
+static sv_status build_grid(sv__topology_net *net, bool wrap)
 {
     struct grid grid;
     SV_TRY(sv__spec_dims(net->spec, 1, 1 << 22, grid.dims, &grid.count));
@@ -81,17 +81,17 @@ static sv_status build_grid(sv__net *net, bool wrap)
     return cable_grid(net, &grid, wrap);
 }
 
-static sv_status build_mesh(sv__net *net)
+static sv_status build_mesh(sv__topology_net *net)
 {
     return build_grid(net, false);
 }
 
-static sv_status build_torus(sv__net *net)
+static sv_status build_torus(sv__topology_net *net)
 {
     return build_grid(net, true);
 }
 
-static sv_status build_hypercube(sv__net *net)
+static sv_status build_hypercube(sv__topology_net *net)
 {
     struct grid grid = {.count = 0};
     uint64_t n;
@@ -102,7 +102,7 @@ static sv_status build_hypercube(sv__net *net)
     return cable_grid(net, &grid, false);
 }
 
-static sv_status build_expressmesh(sv__net *net)
+static sv_status build_expressmesh(sv__topology_net *net)
 {
     struct grid grid;
     uint64_t gap;

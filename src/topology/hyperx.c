@@ -13,10 +13,10 @@
 
 #include "topology/net.h"
 
-static sv_status name_point(sv__net *net, uint32_t s, const uint64_t *dims, size_t count)
+static sv_status name_point(sv__topology_net *net, uint32_t s, const uint64_t *dims, size_t count)
 {
     char name[96];
-    uint64_t rest = s, x[SV__MOST_VALUES];
+    uint64_t rest = s, x[SV__MAX_VALUES];
     for (size_t k = count; k-- > 0; rest /= dims[k])
         x[k] = rest % dims[k];
     int length = snprintf(name, sizeof name, "sw");
@@ -26,7 +26,8 @@ static sv_status name_point(sv__net *net, uint32_t s, const uint64_t *dims, size
     return sv__net_name(net, s, "%s", name);
 }
 
-sv_status sv__build_hyperx(sv__net *net, const uint64_t *dims, size_t count, const uint64_t *copies)
+sv_status sv__build_hyperx(sv__topology_net *net, const uint64_t *dims, size_t count,
+                           const uint64_t *copies)
 {
     uint64_t switches = 1, stride = 1;
     for (size_t k = 0; k < count; k++)
@@ -54,9 +55,9 @@ sv_status sv__build_hyperx(sv__net *net, const uint64_t *dims, size_t count, con
     return SV_OK;
 }
 
-static sv_status build_hyperx(sv__net *net)
+static sv_status build_hyperx(sv__topology_net *net)
 {
-    uint64_t dims[SV__MOST_VALUES], copies[SV__MOST_VALUES];
+    uint64_t dims[SV__MAX_VALUES], copies[SV__MAX_VALUES];
     size_t count, num_copies;
     SV_TRY(sv__spec_dims(net->spec, 1, 60000, dims, &count));
     SV_TRY(sv__spec_list(net->spec, "k", 1, 1000, copies, &num_copies));
@@ -67,11 +68,11 @@ static sv_status build_hyperx(sv__net *net)
     return sv__build_hyperx(net, dims, count, copies);
 }
 
-static sv_status build_flatfly(sv__net *net)
+static sv_status build_flatfly(sv__topology_net *net)
 {
-    uint64_t k, n, dims[SV__MOST_VALUES], copies[SV__MOST_VALUES];
+    uint64_t k, n, dims[SV__MAX_VALUES], copies[SV__MAX_VALUES];
     SV_TRY(sv__spec_number(net->spec, "k", 1, 60000, SV__REQUIRED, &k));
-    SV_TRY(sv__spec_number(net->spec, "n", 1, SV__MOST_VALUES, SV__REQUIRED, &n));
+    SV_TRY(sv__spec_number(net->spec, "n", 1, SV__MAX_VALUES, SV__REQUIRED, &n));
     for (uint64_t i = 0; i + 1 < n; i++) {
         dims[i] = k;
         copies[i] = 1;
@@ -79,7 +80,7 @@ static sv_status build_flatfly(sv__net *net)
     return sv__build_hyperx(net, dims, (size_t)n - 1, copies);
 }
 
-static sv_status build_fullmesh(sv__net *net)
+static sv_status build_fullmesh(sv__topology_net *net)
 {
     uint64_t size, one = 1;
     SV_TRY(sv__spec_size(net->spec, 1, 60000, &size));

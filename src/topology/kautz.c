@@ -25,7 +25,7 @@ static uint64_t symbol_after(uint64_t previous, uint64_t rank)
 
 static void to_string(uint64_t number, uint64_t d, uint64_t k, uint64_t *string)
 {
-    uint64_t ranks[SV__MOST_VALUES];
+    uint64_t ranks[SV__MAX_VALUES];
     for (uint64_t i = k; i-- > 1; number /= d)
         ranks[i] = number % d;
     string[0] = number;
@@ -41,7 +41,7 @@ static uint64_t to_number(const uint64_t *string, uint64_t d, uint64_t k)
     return number;
 }
 
-static sv_status name_string(sv__net *net, uint32_t s, const uint64_t *string, uint64_t k)
+static sv_status name_string(sv__topology_net *net, uint32_t s, const uint64_t *string, uint64_t k)
 {
     char name[96];
     size_t length = 0;
@@ -61,11 +61,11 @@ static sv_status name_string(sv__net *net, uint32_t s, const uint64_t *string, u
     return sv__net_name(net, s, "sw%s", name);
 }
 
-static sv_status build_kautz(sv__net *net)
+static sv_status build_kautz(sv__topology_net *net)
 {
-    uint64_t d, k, switches, string[SV__MOST_VALUES], next[SV__MOST_VALUES];
+    uint64_t d, k, switches, string[SV__MAX_VALUES], next[SV__MAX_VALUES];
     SV_TRY(sv__spec_number(net->spec, "d", 1, 30000, SV__REQUIRED, &d));
-    SV_TRY(sv__spec_number(net->spec, "k", 1, SV__MOST_VALUES, SV__REQUIRED, &k));
+    SV_TRY(sv__spec_number(net->spec, "k", 1, SV__MAX_VALUES, SV__REQUIRED, &k));
     switches = d + 1;
     for (uint64_t i = 1; i < k; i++)
         if (!sv__product(switches, d, &switches))

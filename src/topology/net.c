@@ -18,8 +18,8 @@
 #define SWITCH_GUID  UINT64_C(0x02005e1a00000000)
 #define ADAPTER_GUID UINT64_C(0x02005e1b00000000)
 
-enum { MOST_SWITCHES = 1 << 22, MOST_PORTS = 65000 };
-#define MOST_ENDS (UINT64_C(1) << 27)
+enum { MAX_SWITCHES = 1 << 22, MAX_PORTS = 65000 };
+#define MAX_ENDS (UINT64_C(1) << 27)
 
 bool sv__product(uint64_t a, uint64_t b, uint64_t *x)
 {
@@ -29,11 +29,11 @@ bool sv__product(uint64_t a, uint64_t b, uint64_t *x)
     return true;
 }
 
-sv_status sv__net_begin(sv__net *net, uint64_t switches)
+sv_status sv__net_begin(sv__topology_net *net, uint64_t switches)
 {
-    if (switches == 0 || switches > MOST_SWITCHES)
+    if (switches == 0 || switches > MAX_SWITCHES)
         return sv__spec_infeasible(net->spec, "%llu switches: 1 to %d are possible",
-                                   (unsigned long long)switches, MOST_SWITCHES);
+                                   (unsigned long long)switches, MAX_SWITCHES);
     net->num_switches = (uint32_t)switches;
     net->names = SV_ARENA_NEW(&net->arena, const char *, switches);
     net->leaf = SV_ARENA_NEW(&net->arena, bool, switches);
@@ -43,15 +43,15 @@ sv_status sv__net_begin(sv__net *net, uint64_t switches)
     return SV_OK;
 }
 
-sv_status sv__net_expect(sv__net *net, uint64_t ports)
+sv_status sv__net_expect(sv__topology_net *net, uint64_t ports)
 {
-    if (ports <= MOST_ENDS)
+    if (ports <= MAX_ENDS)
         return SV_OK;
     return sv__spec_infeasible(net->spec, "%llu cabled ports: %llu are possible",
-                               (unsigned long long)ports, (unsigned long long)MOST_ENDS);
+                               (unsigned long long)ports, (unsigned long long)MAX_ENDS);
 }
 
-sv_status sv__net_name(sv__net *net, uint32_t s, const char *format, ...)
+sv_status sv__net_name(sv__topology_net *net, uint32_t s, const char *format, ...)
 {
     char name[96];
     va_list args;
@@ -62,15 +62,15 @@ sv_status sv__net_name(sv__net *net, uint32_t s, const char *format, ...)
     return net->names[s] == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
-sv_status sv__net_cable(sv__net *net, uint32_t a, uint32_t slot_a, uint32_t b, uint32_t slot_b,
-                        uint32_t copies)
+sv_status sv__net_cable(sv__topology_net *net, uint32_t a, uint32_t slot_a, uint32_t b,
+                        uint32_t slot_b, uint32_t copies)
 {
     struct sv__net_cable cable = {a, b, slot_a, slot_b, copies};
     if (copies == 0)
         return SV_OK;
-    if (2 * (net->cables.length + 1) > MOST_ENDS)
+    if (2 * (net->cables.length + 1) > MAX_ENDS)
         return sv__spec_infeasible(net->spec, "more than %llu cables",
-                                   (unsigned long long)(MOST_ENDS / 2));
+                                   (unsigned long long)(MAX_ENDS / 2));
     if ((net->cables.length & 0xffff) == 0xffff)
         SV_TRY(sv_progress(net->ctx, "drawing cables", net->cables.length, 0));
     return sv_array_push(net->ctx, &net->cables, cable);
@@ -78,7 +78,7 @@ sv_status sv__net_cable(sv__net *net, uint32_t a, uint32_t slot_a, uint32_t b, u
 
 /* ---- terminals ---- */
 
-sv_status sv__net_count_hosts(sv__net *net, uint32_t **result)
+sv_status sv__net_count_hosts(sv__topology_net *net, uint32_t **result)
 {
     uint64_t each, total, leaves = 0;
     uint32_t *hosts = SV_ARENA_NEW(&net->arena, uint32_t, net->num_switches);
@@ -93,10 +93,10 @@ sv_status sv__net_count_hosts(sv__net *net, uint32_t **result)
     }
     if (sv__spec_has(net->spec, "hosts") && sv__spec_has(net->spec, "total"))
         return sv__spec_fail(net->spec, "hosts= and total= exclude each other");
-    SV_TRY(sv__spec_number(net->spec, "hosts", 0, MOST_PORTS, net->default_hosts, &each));
+    SV_TRY(sv__spec_number(net->spec, "hosts", 0, MAX_PORTS, net->default_hosts, &each));
     for (uint32_t s = 0; s < net->num_switches; s++)
         leaves += net->leaf[s];
-    SV_TRY(sv__spec_number(net->spec, "total", 0, MOST_ENDS, each * leaves, &total));
+    SV_TRY(sv__spec_number(net->spec, "total", 0, MAX_ENDS, each * leaves, &total));
     uint64_t base = leaves == 0 ? 0 : total / leaves, more = leaves == 0 ? 0 : total % leaves;
     for (uint32_t s = 0; s < net->num_switches; s++) {
         if (!net->leaf[s])
@@ -119,22 +119,22 @@ struct layout {
     bool own_speeds;
 };
 
-static uint32_t end_switch(const sv__net *net, uint32_t end)
+static uint32_t end_switch(const sv__topology_net *net, uint32_t end)
 {
     const struct sv__net_cable *cable = &net->cables.at[end >> 1];
     return end & 1 ? cable->b : cable->a;
 }
 
-static uint32_t end_slot(const sv__net *net, uint32_t end)
+static uint32_t end_slot(const sv__topology_net *net, uint32_t end)
 {
     const struct sv__net_cable *cable = &net->cables.at[end >> 1];
     return end & 1 ? cable->slot_b : cable->slot_a;
 }
 
-typedef uint32_t key_fn(const sv__net *net, uint32_t end);
+typedef uint32_t key_fn(const sv__topology_net *net, uint32_t end);
 
 /* A stable counting sort of ends by a key below keys. */
-static sv_status sort_by(sv__net *net, const uint32_t *from, uint32_t *to, uint32_t ends,
+static sv_status sort_by(sv__topology_net *net, const uint32_t *from, uint32_t *to, uint32_t ends,
                          key_fn *key, uint32_t keys)
 {
     uint32_t *start = SV_ARENA_NEW(&net->arena, uint32_t, (size_t)keys + 1);
@@ -149,7 +149,7 @@ static sv_status sort_by(sv__net *net, const uint32_t *from, uint32_t *to, uint3
     return SV_OK;
 }
 
-static sv_status order_ends(sv__net *net, struct layout *layout)
+static sv_status order_ends(sv__topology_net *net, struct layout *layout)
 {
     uint32_t ends = 2 * (uint32_t)net->cables.length, slots = 1;
     uint32_t *by_slot = SV_ARENA_NEW(&net->arena, uint32_t, ends);
@@ -166,9 +166,9 @@ static sv_status order_ends(sv__net *net, struct layout *layout)
 }
 
 /* Counts the ports each switch needs and refuses what does not fit. */
-static sv_status fit(sv__net *net, struct layout *layout)
+static sv_status fit(sv__topology_net *net, struct layout *layout)
 {
-    uint64_t *used = SV_ARENA_NEW(&net->arena, uint64_t, net->num_switches), all = 0, most = 0;
+    uint64_t *used = SV_ARENA_NEW(&net->arena, uint64_t, net->num_switches), all = 0, max = 0;
     layout->used = SV_ARENA_NEW(&net->arena, uint32_t, net->num_switches);
     if (used == NULL || layout->used == NULL)
         return SV_NO_MEMORY;
@@ -177,7 +177,7 @@ static sv_status fit(sv__net *net, struct layout *layout)
         used[net->cables.at[i].a] += copies;
         used[net->cables.at[i].b] += copies;
     }
-    uint64_t limit = layout->radix == 0 ? MOST_PORTS : layout->radix;
+    uint64_t limit = layout->radix == 0 ? MAX_PORTS : layout->radix;
     for (uint32_t s = 0; s < net->num_switches; s++) {
         uint64_t cables = used[s];
         used[s] += layout->hosts[s];
@@ -191,17 +191,17 @@ static sv_status fit(sv__net *net, struct layout *layout)
                 layout->hosts[s], (unsigned long long)cables, (unsigned long long)limit);
         }
         all += used[s];
-        most = used[s] > most ? used[s] : most;
+        max = used[s] > max ? used[s] : max;
         layout->used[s] = (uint32_t)used[s];
     }
     SV_TRY(sv__net_expect(net, all));
-    layout->ports = layout->radix != 0 ? layout->radix : (uint16_t)(most == 0 ? 1 : most);
+    layout->ports = layout->radix != 0 ? layout->radix : (uint16_t)(max == 0 ? 1 : max);
     return SV_OK;
 }
 
 /* ---- common keys ---- */
 
-static sv_status read_speed(sv__net *net, struct layout *layout)
+static sv_status read_speed(sv__topology_net *net, struct layout *layout)
 {
     sv_span value = sv__spec_text(net->spec, "speed");
     layout->own_speeds = value.at == NULL && net->speeds != NULL;
@@ -232,11 +232,11 @@ static bool one_of(uint64_t number, const uint64_t *list)
     return false;
 }
 
-static sv_status read_common(sv__net *net, struct layout *layout)
+static sv_status read_common(sv__topology_net *net, struct layout *layout)
 {
     uint64_t r, radix, width, mtu, vls, seed;
     SV_TRY(sv__spec_number(net->spec, "r", 1, 10000, 1, &r));
-    SV_TRY(sv__spec_number(net->spec, "radix", 1, MOST_PORTS, 0, &radix));
+    SV_TRY(sv__spec_number(net->spec, "radix", 1, MAX_PORTS, 0, &radix));
     SV_TRY(sv__spec_number(net->spec, "width", 1, 12, 4, &width));
     SV_TRY(sv__spec_number(net->spec, "mtu", 256, 4096, 2048, &mtu));
     SV_TRY(sv__spec_number(net->spec, "vls", 1, 15, 8, &vls));
@@ -258,7 +258,8 @@ static sv_status read_common(sv__net *net, struct layout *layout)
 
 /* ---- building ---- */
 
-static sv_status add_switches(sv__net *net, const struct layout *layout, sv_builder *builder)
+static sv_status add_switches(sv__topology_net *net, const struct layout *layout,
+                              sv_builder *builder)
 {
     for (uint32_t s = 0; s < net->num_switches; s++) {
         char number[24];
@@ -276,7 +277,8 @@ static sv_status add_switches(sv__net *net, const struct layout *layout, sv_buil
     return SV_OK;
 }
 
-static sv_link link_at(const sv__net *net, const struct layout *layout, uint32_t a, uint32_t b)
+static sv_link link_at(const sv__topology_net *net, const struct layout *layout, uint32_t a,
+                       uint32_t b)
 {
     sv_link link = layout->link;
     if (layout->own_speeds)
@@ -284,7 +286,8 @@ static sv_link link_at(const sv__net *net, const struct layout *layout, uint32_t
     return link;
 }
 
-static sv_status add_terminals(sv__net *net, const struct layout *layout, sv_builder *builder)
+static sv_status add_terminals(sv__topology_net *net, const struct layout *layout,
+                               sv_builder *builder)
 {
     uint32_t number = 0;
     for (uint32_t s = 0; s < net->num_switches; s++) {
@@ -309,7 +312,7 @@ static sv_status add_terminals(sv__net *net, const struct layout *layout, sv_bui
 }
 
 /* Gives every cable end its first port: in slot order behind the terminals. */
-static sv_status assign_ports(sv__net *net, const struct layout *layout, uint16_t **result)
+static sv_status assign_ports(sv__topology_net *net, const struct layout *layout, uint16_t **result)
 {
     uint32_t ends = 2 * (uint32_t)net->cables.length;
     uint32_t *next = SV_ARENA_NEW(&net->arena, uint32_t, net->num_switches);
@@ -327,7 +330,7 @@ static sv_status assign_ports(sv__net *net, const struct layout *layout, uint16_
     return SV_OK;
 }
 
-static sv_status add_cables(sv__net *net, const struct layout *layout, sv_builder *builder)
+static sv_status add_cables(sv__topology_net *net, const struct layout *layout, sv_builder *builder)
 {
     uint16_t *port;
     SV_TRY(assign_ports(net, layout, &port));
@@ -344,7 +347,7 @@ static sv_status add_cables(sv__net *net, const struct layout *layout, sv_builde
     return SV_OK;
 }
 
-sv_status sv__net_finish(sv__net *net, sv_fabric **fabric)
+sv_status sv__net_finish(sv__topology_net *net, sv_fabric **fabric)
 {
     struct layout layout = {0};
     SV_TRY(read_common(net, &layout));

@@ -16,7 +16,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "topology/spec.h"
+#include "text/spec.h"
 
 struct sv__net_cable {
     uint32_t a, b;           /* switches */
@@ -26,7 +26,7 @@ struct sv__net_cable {
 
 enum { SV__SLOTS = 1 << 22 };
 
-typedef struct sv__net {
+typedef struct sv__topology_net {
     sv_ctx *ctx;
     sv_arena arena;
     sv__spec *spec;
@@ -39,31 +39,31 @@ typedef struct sv__net {
     uint32_t compute;       /* the first so many terminals compute, others are other: SV_NONE */
     sv_speed default_speed;
     SV_ARRAY(struct sv__net_cable) cables;
-} sv__net;
+} sv__topology_net;
 
 typedef struct sv__family {
     sv_topology_info info;
-    sv_status (*build)(sv__net *net);
+    sv_status (*build)(sv__topology_net *net);
 } sv__family;
 
 /* Sets the number of switches. INFEASIBLE when that is absurd. Must come before what follows. */
-sv_status sv__net_begin(sv__net *net, uint64_t switches);
+sv_status sv__net_begin(sv__topology_net *net, uint64_t switches);
 
 /* Refuses an absurd number of cabled ports before anybody starts cabling. */
-sv_status sv__net_expect(sv__net *net, uint64_t ports);
+sv_status sv__net_expect(sv__topology_net *net, uint64_t ports);
 
 /* Names a switch. Unnamed ones are called "sw" and their number. */
-sv_status sv__net_name(sv__net *net, uint32_t s, const char *format, ...) SV_PRINTF(3, 4);
+sv_status sv__net_name(sv__topology_net *net, uint32_t s, const char *format, ...) SV_PRINTF(3, 4);
 
 /* Joins two switches by copies cables (times r). */
-sv_status sv__net_cable(sv__net *net, uint32_t a, uint32_t slot_a, uint32_t b, uint32_t slot_b,
-                        uint32_t copies);
+sv_status sv__net_cable(sv__topology_net *net, uint32_t a, uint32_t slot_a, uint32_t b,
+                        uint32_t slot_b, uint32_t copies);
 
 /* How many terminals each switch will get, by hosts=, total= or the family's default. */
-sv_status sv__net_count_hosts(sv__net *net, uint32_t **hosts);
+sv_status sv__net_count_hosts(sv__topology_net *net, uint32_t **hosts);
 
 /* Builds the fabric. */
-sv_status sv__net_finish(sv__net *net, sv_fabric **fabric);
+sv_status sv__net_finish(sv__topology_net *net, sv_fabric **fabric);
 
 /* x = a * b, or false when that is more than 2^32. */
 bool sv__product(uint64_t a, uint64_t b, uint64_t *x);
@@ -84,18 +84,18 @@ sv_status sv__spec_arrangement(sv__spec *spec, sv__arrangement *arrangement);
  */
 typedef void sv__global_end(const void *arg, uint32_t group, uint32_t port, uint32_t *s,
                             uint32_t *slot);
-sv_status sv__net_global(sv__net *net, uint32_t groups, uint32_t ports, sv__arrangement arrangement,
-                         sv__global_end *end, const void *arg);
+sv_status sv__net_global(sv__topology_net *net, uint32_t groups, uint32_t ports,
+                         sv__arrangement arrangement, sv__global_end *end, const void *arg);
 
 /* All families; ends with NULL. */
 extern const sv__family *const sv__families[];
 
 /* Two constructions that several families share. */
-sv_status sv__build_xgft(sv__net *net, uint32_t h, const uint64_t *m, const uint64_t *w);
-sv_status sv__build_hyperx(sv__net *net, const uint64_t *dims, size_t count,
+sv_status sv__build_xgft(sv__topology_net *net, uint32_t h, const uint64_t *m, const uint64_t *w);
+sv_status sv__build_hyperx(sv__topology_net *net, const uint64_t *dims, size_t count,
                            const uint64_t *copies);
 /* A director-class switch: leaf chips, each joined to each spine chip by copies cables. */
-sv_status sv__director(sv__net *net, const char *name, uint32_t first, uint32_t leaves,
+sv_status sv__director(sv__topology_net *net, const char *name, uint32_t first, uint32_t leaves,
                        uint32_t spines, uint32_t copies);
 
 #endif

@@ -19,7 +19,7 @@
 #include "base/rng.h"
 #include "topology/net.h"
 
-static sv_status read_seed(sv__net *net, sv_rng *rng)
+static sv_status read_seed(sv__topology_net *net, sv_rng *rng)
 {
     uint64_t seed;
     SV_TRY(sv__spec_number(net->spec, "seed", 0, UINT64_MAX - 1, 1, &seed));
@@ -30,7 +30,7 @@ static sv_status read_seed(sv__net *net, sv_rng *rng)
 /* ---- ring plus random ---- */
 
 /* Free ports of each switch when terminals and the ring are cabled. */
-static sv_status free_ports(sv__net *net, uint64_t radix, uint64_t r, uint64_t *ports)
+static sv_status free_ports(sv__topology_net *net, uint64_t radix, uint64_t r, uint64_t *ports)
 {
     uint32_t *hosts;
     SV_TRY(sv__net_count_hosts(net, &hosts));
@@ -44,7 +44,7 @@ static sv_status free_ports(sv__net *net, uint64_t radix, uint64_t r, uint64_t *
 
 /* The random cables being drawn, and the switches that still have free ports. */
 struct draw {
-    sv__net *net;
+    sv__topology_net *net;
     sv_rng rng;
     uint64_t *ports; /* free ones of each switch */
     uint32_t *open, num_open;
@@ -108,7 +108,7 @@ static sv_status draw_cables(struct draw *d, uint64_t links)
     return SV_OK;
 }
 
-static sv_status build_random(sv__net *net)
+static sv_status build_random(sv__topology_net *net)
 {
     uint64_t switches, links, radix, r;
     struct draw d = {.net = net};
@@ -254,7 +254,7 @@ static bool connected(const struct jelly *g, uint32_t *queue, bool *seen)
 }
 
 /* Draws until it is connected (dense graphs are, and a complement need not be). */
-static sv_status draw(sv__net *net, struct jelly *g, bool complement)
+static sv_status draw(sv__topology_net *net, struct jelly *g, bool complement)
 {
     uint32_t *queue = SV_ARENA_NEW(&net->arena, uint32_t, g->n);
     bool *seen = SV_ARENA_NEW(&net->arena, bool, g->n);
@@ -274,7 +274,7 @@ static sv_status draw(sv__net *net, struct jelly *g, bool complement)
                                g->degree);
 }
 
-static sv_status build_jellyfish(sv__net *net)
+static sv_status build_jellyfish(sv__topology_net *net)
 {
     uint64_t switches, degree;
     sv_rng rng;

@@ -27,7 +27,7 @@ static const sv_topology_key common[] = {
     {"r", "cables instead of each one between switches (default 1)"},
     {"radix", "ports of a switch; what does not fit is refused"},
     {"speed", "SDR, DDR, QDR (default), FDR10, FDR, EDR, HDR, NDR or XDR"},
-    {"width", "lanes of a cable: 1, 2, 4 (default), 8 or 12"},
+    {"width", "VLs of a cable: 1, 2, 4 (default), 8 or 12"},
     {"mtu", "bytes: 256, 512, 1024, 2048 (default) or 4096"},
     {"vls", "data virtual lanes of a port: 1, 2, 4, 8 (default) or 15"},
     {"seed", "of random families (default 1)"},
@@ -97,11 +97,11 @@ static void list_keys(const sv__family *family, char *text, size_t room)
 
 static sv_status build(sv_ctx *ctx, sv__spec *spec, const sv__family *family, sv_fabric **fabric)
 {
-    sv__net net = {.ctx = ctx,
-                   .spec = spec,
-                   .default_hosts = 1,
-                   .compute = SV_NONE,
-                   .default_speed = SV_SPEED_QDR};
+    sv__topology_net net = {.ctx = ctx,
+                            .spec = spec,
+                            .default_hosts = 1,
+                            .compute = SV_NONE,
+                            .default_speed = SV_SPEED_QDR};
     sv_arena_init(&net.arena, ctx);
     sv_fabric *result = NULL;
     sv_status status = family->build(&net);

@@ -21,12 +21,12 @@
  */
 #include "topology/net.h"
 
-enum { MOST_Q = 512, MOST_DEGREE = 9 };
+enum { MAX_Q = 512, MAX_DEGREE = 9 };
 
 struct field {
     uint32_t q, p, n;
-    uint32_t power[MOST_Q]; /* x^0 … x^(q-2) */
-    uint32_t log[MOST_Q];   /* of the non-zero elements */
+    uint32_t power[MAX_Q]; /* x^0 … x^(q-2) */
+    uint32_t log[MAX_Q];   /* of the non-zero elements */
 };
 
 /* Whether q is p^n for a prime p. */
@@ -73,7 +73,7 @@ static bool try_generator(struct field *f, uint32_t candidate)
 static bool make_field(struct field *f, uint32_t q)
 {
     f->q = q;
-    if (!prime_power(q, &f->p, &f->n) || f->n > MOST_DEGREE)
+    if (!prime_power(q, &f->p, &f->n) || f->n > MAX_DEGREE)
         return false;
     for (uint32_t candidate = 1; candidate < q; candidate++)
         if (try_generator(f, candidate))
@@ -113,9 +113,9 @@ static void mark_set(const struct field *f, int half, bool *member)
 }
 
 /* Cables within the columns of one half. */
-static sv_status join_columns(sv__net *net, const struct field *f, uint32_t half)
+static sv_status join_columns(sv__topology_net *net, const struct field *f, uint32_t half)
 {
-    bool member[MOST_Q] = {false};
+    bool member[MAX_Q] = {false};
     mark_set(f, (int)half, member);
     for (uint32_t column = 0; column < f->q; column++) {
         uint32_t first = (half * f->q + column) * f->q;
@@ -127,11 +127,11 @@ static sv_status join_columns(sv__net *net, const struct field *f, uint32_t half
     return SV_OK;
 }
 
-static sv_status build_slimfly(sv__net *net)
+static sv_status build_slimfly(sv__topology_net *net)
 {
     uint64_t q;
     struct field f = {0};
-    SV_TRY(sv__spec_number(net->spec, "q", 3, MOST_Q - 1, SV__REQUIRED, &q));
+    SV_TRY(sv__spec_number(net->spec, "q", 3, MAX_Q - 1, SV__REQUIRED, &q));
     if (q % 4 == 2 || !make_field(&f, (uint32_t)q))
         return sv__spec_infeasible(net->spec, "q=%u is not a prime power 4w-1, 4w or 4w+1",
                                    (unsigned)q);

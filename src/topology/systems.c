@@ -28,7 +28,7 @@
 
 enum { OUTWARD = 0, SPINES = 1 << 10, SPINE_OUTWARD = 1 << 11 };
 
-sv_status sv__director(sv__net *net, const char *name, uint32_t first, uint32_t leaves,
+sv_status sv__director(sv__topology_net *net, const char *name, uint32_t first, uint32_t leaves,
                        uint32_t spines, uint32_t copies)
 {
     for (uint32_t i = 0; i < leaves; i++) {
@@ -59,7 +59,7 @@ static uint32_t deal(uint32_t *hosts, uint32_t first, uint32_t count, const uint
     return dealt;
 }
 
-static sv_status begin_system(sv__net *net, uint32_t switches, sv_speed speed)
+static sv_status begin_system(sv__topology_net *net, uint32_t switches, sv_speed speed)
 {
     SV_TRY(sv__net_begin(net, switches));
     net->default_speed = speed;
@@ -69,7 +69,7 @@ static sv_status begin_system(sv__net *net, uint32_t switches, sv_speed speed)
 
 /* ---- Deimos ---- */
 
-static sv_status build_deimos(sv__net *net)
+static sv_status build_deimos(sv__topology_net *net)
 {
     enum { LEAVES = 24, SPINE_CHIPS = 12, CHIPS = LEAVES + SPINE_CHIPS, BETWEEN = 30 };
     static const char *const names[3] = {"d0", "d1", "d2"};
@@ -105,7 +105,7 @@ static sv_status build_deimos(sv__net *net)
 
 /* ---- TSUBAME2 ---- */
 
-static sv_status build_tsubame2(sv__net *net)
+static sv_status build_tsubame2(sv__topology_net *net)
 {
     enum { DIRECTORS = 6, LEAVES = 18, SPINE_CHIPS = 9, CHIPS = LEAVES + SPINE_CHIPS };
     static const struct {
@@ -151,7 +151,7 @@ static const struct island islands[6] = {
     {"i4", 14, 9, 2, 232, SV_SPEED_FDR},  {"i5", 34, 18, 1, 612, SV_SPEED_FDR},
     {"i6", 34, 18, 1, 612, SV_SPEED_FDR}, {"i2", 11, 6, 3, 184, SV_SPEED_FDR}};
 
-static sv_status taurus_island(sv__net *net, const struct island *island, uint32_t first,
+static sv_status taurus_island(sv__topology_net *net, const struct island *island, uint32_t first,
                                uint32_t director, uint32_t *uplinks)
 {
     enum { DIRECTOR_LEAVES = 12, UPLINKS = 2 };
@@ -169,7 +169,7 @@ static sv_status taurus_island(sv__net *net, const struct island *island, uint32
     return SV_OK;
 }
 
-static sv_status build_taurus(sv__net *net)
+static sv_status build_taurus(sv__topology_net *net)
 {
     enum { SWITCHES = 211, DIRECTOR = SWITCHES - 18 };
     SV_TRY(begin_system(net, SWITCHES, SV_SPEED_FDR));

@@ -18,7 +18,7 @@ struct level {
     uint64_t first, groups, copies; /* switches first … first + groups * copies - 1 */
 };
 
-static sv_status lay_out(sv__net *net, uint32_t h, const uint64_t *m, const uint64_t *w,
+static sv_status lay_out(sv__topology_net *net, uint32_t h, const uint64_t *m, const uint64_t *w,
                          struct level *levels)
 {
     uint64_t groups = 1, copies = 1, all = 0, size;
@@ -39,7 +39,7 @@ static sv_status lay_out(sv__net *net, uint32_t h, const uint64_t *m, const uint
     return sv__net_begin(net, all);
 }
 
-static sv_status name_level(sv__net *net, const struct level *level, uint32_t i)
+static sv_status name_level(sv__topology_net *net, const struct level *level, uint32_t i)
 {
     uint64_t size = level->groups * level->copies;
     for (uint64_t k = 0; k < size; k++) {
@@ -52,8 +52,8 @@ static sv_status name_level(sv__net *net, const struct level *level, uint32_t i)
 }
 
 /* Cables between level i and the one above it: mi children, wi parents. */
-static sv_status join(sv__net *net, const struct level *low, const struct level *high, uint64_t mi,
-                      uint64_t wi)
+static sv_status join(sv__topology_net *net, const struct level *low, const struct level *high,
+                      uint64_t mi, uint64_t wi)
 {
     uint64_t size = low->groups * low->copies;
     for (uint64_t k = 0; k < size; k++) {
@@ -67,9 +67,9 @@ static sv_status join(sv__net *net, const struct level *low, const struct level 
     return SV_OK;
 }
 
-sv_status sv__build_xgft(sv__net *net, uint32_t h, const uint64_t *m, const uint64_t *w)
+sv_status sv__build_xgft(sv__topology_net *net, uint32_t h, const uint64_t *m, const uint64_t *w)
 {
-    struct level levels[SV__MOST_VALUES + 1];
+    struct level levels[SV__MAX_VALUES + 1];
     SV_TRY(lay_out(net, h, m, w, levels));
     for (uint32_t i = 0; i <= h; i++)
         SV_TRY(name_level(net, &levels[i], i));
@@ -82,11 +82,11 @@ sv_status sv__build_xgft(sv__net *net, uint32_t h, const uint64_t *m, const uint
     return SV_OK;
 }
 
-static sv_status build_xgft(sv__net *net)
+static sv_status build_xgft(sv__topology_net *net)
 {
-    uint64_t h, m[SV__MOST_VALUES], w[SV__MOST_VALUES];
+    uint64_t h, m[SV__MAX_VALUES], w[SV__MAX_VALUES];
     size_t num_m, num_w;
-    SV_TRY(sv__spec_number(net->spec, "h", 0, SV__MOST_VALUES, SV__REQUIRED, &h));
+    SV_TRY(sv__spec_number(net->spec, "h", 0, SV__MAX_VALUES, SV__REQUIRED, &h));
     SV_TRY(sv__spec_list(net->spec, "m", 1, 60000, m, &num_m));
     SV_TRY(sv__spec_list(net->spec, "w", 1, 60000, w, &num_w));
     if (num_m != h || num_w != h)
@@ -95,11 +95,11 @@ static sv_status build_xgft(sv__net *net)
     return sv__build_xgft(net, (uint32_t)h, m, w);
 }
 
-static sv_status build_kary(sv__net *net)
+static sv_status build_kary(sv__topology_net *net)
 {
-    uint64_t k, n, all[SV__MOST_VALUES];
+    uint64_t k, n, all[SV__MAX_VALUES];
     SV_TRY(sv__spec_number(net->spec, "k", 1, 60000, SV__REQUIRED, &k));
-    SV_TRY(sv__spec_number(net->spec, "n", 1, SV__MOST_VALUES, SV__REQUIRED, &n));
+    SV_TRY(sv__spec_number(net->spec, "n", 1, SV__MAX_VALUES, SV__REQUIRED, &n));
     for (uint64_t i = 0; i + 1 < n; i++)
         all[i] = k;
     return sv__build_xgft(net, (uint32_t)(n - 1), all, all);

@@ -10,7 +10,7 @@
 #ifndef SV_TRACES_COLLECTIVE_H
 #define SV_TRACES_COLLECTIVE_H
 
-#include <selvage/traces.h>
+#include <selvage/experimental/traces.h>
 
 typedef struct sv__coll_step {
     uint32_t to, from; /* ranks of the group, or SV_NONE */

@@ -111,19 +111,19 @@ static bool at_line_end(const sv__goal *g)
 }
 
 /* The word must be a number; the next is read. */
-static sv_status take_number(sv__goal *g, uint64_t most, const char *what, uint64_t *number)
+static sv_status take_number(sv__goal *g, uint64_t max, const char *what, uint64_t *number)
 {
-    if (!sv_span_number(g->word, most, number))
+    if (!sv_span_number(g->word, max, number))
         return bad_word(g, what);
     return next_word(g);
 }
 
 /* A number, or -1. */
-static sv_status take_or_any(sv__goal *g, uint32_t most, const char *what, uint32_t *number)
+static sv_status take_or_any(sv__goal *g, uint32_t max, const char *what, uint32_t *number)
 {
     uint64_t found = SV_MPI_ANY;
     if (!word_is(g, "-1"))
-        SV_TRY(take_number(g, most, what, &found));
+        SV_TRY(take_number(g, max, what, &found));
     else
         SV_TRY(next_word(g));
     *number = (uint32_t)found;
@@ -273,7 +273,7 @@ static sv_status read_all(sv__goal *g)
     if (!word_is(g, "num_ranks"))
         return bad_word(g, "'num_ranks'");
     SV_TRY(next_word(g));
-    SV_TRY(take_number(g, SV__MOST_RANKS, "a number of ranks", &ranks));
+    SV_TRY(take_number(g, SV__MAX_RANKS, "a number of ranks", &ranks));
     if (ranks == 0)
         return bad(g, "a schedule without ranks");
     SV_TRY(sv_mpi_new(g->ctx, g->name, (uint32_t)ranks, &g->trace));

@@ -205,20 +205,20 @@ static uint32_t ordinal_of(const struct archive *a, size_t comm, const uint32_t 
 static sv_status add_comm(struct archive *a, size_t number, uint32_t *ranks)
 {
     sv__otf2_comm *comm = &a->o.comms.at[number];
-    uint32_t place = sv_map_get(&a->group_of, comm->group_ref), most = a->o.trace->num_ranks;
+    uint32_t place = sv_map_get(&a->group_of, comm->group_ref), max = a->o.trace->num_ranks;
     const group_def *group = place == SV_ABSENT ? NULL : &a->groups.at[place];
     if (group == NULL || group->paradigm != OTF2_PARADIGM_MPI)
         return SV_OK;
     comm->self = group->type == OTF2_GROUP_TYPE_COMM_SELF;
     if (comm->self || group->type != OTF2_GROUP_TYPE_COMM_GROUP || group->count == 0)
         return SV_OK;
-    if (group->count > most)
+    if (group->count > max)
         return sv_fail(a->o.ctx, SV_BAD_INPUT, "%s: a communicator has %u ranks, of %u", a->o.path,
-                       group->count, most);
+                       group->count, max);
     for (uint32_t i = 0; i < group->count; i++) {
-        if (group->members[i] >= most)
+        if (group->members[i] >= max)
             return sv_fail(a->o.ctx, SV_BAD_INPUT, "%s: a communicator has rank %llu, of %u",
-                           a->o.path, (unsigned long long)group->members[i], most);
+                           a->o.path, (unsigned long long)group->members[i], max);
         ranks[i] = (uint32_t)group->members[i];
     }
     uint32_t ordinal = ordinal_of(a, number, ranks, group->count);

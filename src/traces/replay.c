@@ -40,7 +40,7 @@ static bool tell(void *user, uint32_t terminal, sv_sim_message *message)
     uint32_t number = sv__replay_pop(p, terminal);
     if (number == SV_NONE)
         return false;
-    const sv__parcel *parcel = &p->parcels.at[number];
+    const sv__replay_message *parcel = &p->parcels.at[number];
     bool loaded = parcel->leg == SV__WHOLE || parcel->leg == SV__DATA;
     uint32_t to = parcel->leg == SV__ANSWER ? parcel->from : parcel->to;
     *message = (sv_sim_message){.ready = parcel->ready,
@@ -193,12 +193,12 @@ static sv_status sizes_fit(sv_mpi_replay *p)
             const sv_mpi_event *e = &t->ranks[rank].events[i];
             bool blocks = e->call == SV_CALL_GATHER || e->call == SV_CALL_SCATTER ||
                           e->call == SV_CALL_ALLGATHER;
-            uint64_t most = UINT32_MAX;
+            uint64_t max = UINT32_MAX;
             if (e->kind == SV_MPI_COMPUTE || e->kind == SV_MPI_WAIT)
                 continue;
             if (sv__is_collective(e) && blocks)
-                most /= t->groups[e->group].size;
-            if (e->amount > most)
+                max /= t->groups[e->group].size;
+            if (e->amount > max)
                 return sv_fail(p->ctx, SV_UNSUPPORTED, "%s: messages of 4 GiB or more",
                                sv__mpi_place_of(t, rank, i).text);
         }
@@ -209,14 +209,14 @@ static sv_status sizes_fit(sv_mpi_replay *p)
 static sv_status times_fit(sv_mpi_replay *p)
 {
     const sv_mpi_trace *t = p->trace;
-    double most =
-        (double)(SV_NEVER / 8) / SV_TICKS_A_NS / p->compute / (p->rounds + (p->rounds == 0));
+    double max =
+        (double)(SV_NEVER / 8) / SV_TICKS_PER_NS / p->compute / (p->rounds + (p->rounds == 0));
     for (uint32_t rank = 0; rank < t->num_ranks; rank++) {
         double ns = 0;
         for (uint64_t i = 0; i < t->ranks[rank].length; i++) {
             const sv_mpi_event *e = &t->ranks[rank].events[i];
             ns += e->kind == SV_MPI_COMPUTE ? (double)e->amount : 0;
-            if (ns > most)
+            if (ns > max)
                 return sv_fail(p->ctx, SV_UNSUPPORTED,
                                "%s: the rank computes for more than 14 days",
                                sv__mpi_place_of(t, rank, i).text);
@@ -288,8 +288,8 @@ static sv_status make(sv_mpi_replay *p, const sv_fabric *f, const sv_routes *rou
     for (uint32_t rank = ranks; rank-- > 0;) {
         sv__actor *actor = &p->actors[rank];
         actor->destination = routes->first[f->num_switches + actor->terminal];
-        actor->lanes = SV_NONE;
-        actor->any = (sv__list){SV_NONE, SV_NONE};
+        actor->vls = SV_NONE;
+        actor->any = (sv__replay_list){SV_NONE, SV_NONE};
         sv__replay_go_on(p, rank);
     }
     sv__replay_run(p);
@@ -312,7 +312,7 @@ sv_status sv_mpi_replay_new(sv_ctx *ctx, const sv_fabric *fabric, const sv_route
     p->rounds = request->repeat;
     p->free_parcel = p->free_post = SV_NONE;
     p->source = (sv_sim_source){.user = p, .next = tell, .arrived = hear, .back = take_back};
-    sv_status status = sv_cells_init(&p->lane_of, ctx, trace->num_ranks,
+    sv_status status = sv_cells_init(&p->vl_of, ctx, trace->num_ranks,
                                      (uint64_t)2 * trace->num_groups * trace->num_ranks);
     if (status == SV_OK)
         status = make(p, fabric, routes, request);
@@ -336,10 +336,10 @@ void sv_mpi_replay_free(sv_mpi_replay *p)
         sv_release(p->ctx, p->turns[g]);
     sv_array_release(p->ctx, &p->parcels);
     sv_array_release(p->ctx, &p->posts);
-    sv_array_release(p->ctx, &p->lanes);
+    sv_array_release(p->ctx, &p->vls);
     sv_array_release(p->ctx, &p->runnable);
     sv_array_release(p->ctx, &p->ready);
-    sv_cells_release(&p->lane_of);
+    sv_cells_release(&p->vl_of);
     sv_release(p->ctx, p->places);
     sv_release(p->ctx, p->turns);
     sv_release(p->ctx, p->strands);

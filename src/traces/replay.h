@@ -19,7 +19,7 @@ typedef enum sv__leg {
 } sv__leg;
 
 /* A message, from its SEND until its receive has it. */
-typedef struct sv__parcel {
+typedef struct sv__replay_message {
     uint64_t ready; /* of what is under way */
     uint64_t order; /* among those of one terminal that are ready at once; of those that have
                        arrived and nobody receives yet, the order of arrival */
@@ -31,7 +31,7 @@ typedef struct sv__parcel {
     uint32_t next; /* in a list */
     uint8_t leg;   /* sv__leg */
     bool pauses;   /* its rank goes on when it was told */
-} sv__parcel;
+} sv__replay_message;
 
 /* A receive that has nothing yet. */
 typedef struct sv__post {
@@ -40,23 +40,23 @@ typedef struct sv__post {
     uint32_t next;
 } sv__post;
 
-typedef struct sv__list {
+typedef struct sv__replay_list {
     uint32_t first, last; /* SV_NONE: none */
-} sv__list;
+} sv__replay_list;
 
 /* All between two ranks in a group: messages that came early, receives that wait. */
-typedef struct sv__lane {
-    sv__list early, posted;
-    uint32_t group, next; /* the next lane of its receiver */
-} sv__lane;
+typedef struct sv__vl {
+    sv__replay_list early, posted;
+    uint32_t group, next; /* the next VL of its receiver */
+} sv__vl;
 
 /* What a rank hands over, or wants, at a time. */
-typedef struct sv__want {
+typedef struct sv__replay_want {
     uint64_t now, bytes;
     uint32_t peer, tag;
     uint32_t group; /* 2 × group, + 1: of a collective; its tag is then which of the group it is */
     uint32_t slot;
-} sv__want;
+} sv__replay_want;
 
 /* What can be waited for: one of a rank's requests, its own SEND, its own RECV; and for each
  * request, if that is a collective, the same two of its step. */
@@ -80,8 +80,8 @@ typedef struct sv__actor {
     uint32_t terminal, destination;
     uint32_t round, step; /* of the whole trace; of a collective */
     uint32_t turn;        /* which of its group's collectives that is */
-    uint32_t lanes;       /* the first, or SV_NONE */
-    sv__list any;         /* receives from anybody */
+    uint32_t vls;         /* the first, or SV_NONE */
+    sv__replay_list any;  /* receives from anybody */
     bool begins;          /* collectives: it has strands */
     bool begun;           /* its event has: waits for slots */
     bool paused;          /* has told something that the simulator has not asked for yet */
@@ -106,11 +106,11 @@ struct sv_mpi_replay {
     uint32_t num_terminals;
     sv__slot *slots;
     sv__strand *strands;
-    SV_ARRAY(sv__parcel) parcels;
+    SV_ARRAY(sv__replay_message) parcels;
     SV_ARRAY(sv__post) posts;
     uint32_t free_parcel, free_post;
-    sv_cells lane_of; /* by receiver; by sender and group */
-    SV_ARRAY(sv__lane) lanes;
+    sv_cells vl_of; /* by receiver; by sender and group */
+    SV_ARRAY(sv__vl) vls;
     SV_ARRAY(uint32_t) runnable; /* ranks, a stack */
     SV_ARRAY(uint64_t) ready;    /* strands that can go on: rank << 32 | request */
     uint64_t **places;           /* [groups]: world rank << 32 | place, ascending */
@@ -130,9 +130,9 @@ uint32_t sv__place_in(const sv_mpi_replay *p, uint16_t group, uint32_t rank);
 
 /* A rank hands a message over. *told: it is for another terminal, and the rank is to pause until
  * the simulator has asked for it; told NULL: it does not pause. */
-void sv__replay_send(sv_mpi_replay *p, uint32_t rank, const sv__want *what, bool *told);
+void sv__replay_send(sv_mpi_replay *p, uint32_t rank, const sv__replay_want *what, bool *told);
 /* A rank wants one. */
-void sv__replay_receive(sv_mpi_replay *p, uint32_t rank, const sv__want *what);
+void sv__replay_receive(sv_mpi_replay *p, uint32_t rank, const sv__replay_want *what);
 /* What was under way is there. */
 void sv__replay_deliver(sv_mpi_replay *p, uint32_t parcel, uint64_t time);
 /* The outbox of a terminal. */

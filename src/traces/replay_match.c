@@ -3,7 +3,7 @@
  *
  * Idea: a message that arrives takes the receive that was posted first among those that want it; a
  * receive takes the message that arrived first among those it wants. Between two ranks in a group
- * there is a lane with both lists (at most one of them has something for a tag); receives from
+ * there is a VL with both lists (at most one of them has something for a tag); receives from
  * anybody are in a list of their rank. Order numbers tell who was first.
  *
  * Who gets what depends on the order of arrivals and on that of receives, but not on how both are
@@ -34,7 +34,7 @@ static void *no_memory(sv_mpi_replay *p)
 
 static bool before(const sv_mpi_replay *p, uint32_t a, uint32_t b)
 {
-    const sv__parcel *x = &p->parcels.at[a], *y = &p->parcels.at[b];
+    const sv__replay_message *x = &p->parcels.at[a], *y = &p->parcels.at[b];
     return x->ready != y->ready ? x->ready < y->ready : x->order < y->order;
 }
 
@@ -61,16 +61,16 @@ uint32_t sv__replay_pop(sv_mpi_replay *p, uint32_t terminal)
     return first;
 }
 
-/* ---- parcels, posts, lanes ---- */
+/* ---- parcels, posts, VLs ---- */
 
-static sv__parcel *parcel_new(sv_mpi_replay *p, uint32_t *number)
+static sv__replay_message *parcel_new(sv_mpi_replay *p, uint32_t *number)
 {
     if (p->free_parcel != SV_NONE) {
         *number = p->free_parcel;
         p->free_parcel = p->parcels.at[*number].next;
     } else {
         *number = (uint32_t)p->parcels.length;
-        if (sv_array_push(p->ctx, &p->parcels, (sv__parcel){0}) != SV_OK)
+        if (sv_array_push(p->ctx, &p->parcels, (sv__replay_message){0}) != SV_OK)
             return no_memory(p);
     }
     return &p->parcels.at[*number];
@@ -82,25 +82,24 @@ static void parcel_free(sv_mpi_replay *p, uint32_t number)
     p->free_parcel = number;
 }
 
-static sv__lane *lane_between(sv_mpi_replay *p, uint32_t from, uint32_t to, uint32_t group)
+static sv__vl *vl_between(sv_mpi_replay *p, uint32_t from, uint32_t to, uint32_t group)
 {
     uint64_t column = (uint64_t)group * p->trace->num_ranks + from;
-    uint32_t number = sv_cells_get(&p->lane_of, to, column);
+    uint32_t number = sv_cells_get(&p->vl_of, to, column);
     if (number != SV_ABSENT)
-        return &p->lanes.at[number];
-    const sv__list none = {SV_NONE, SV_NONE};
-    number = (uint32_t)p->lanes.length;
-    if (sv_array_push(p->ctx, &p->lanes, (sv__lane){none, none, group, p->actors[to].lanes}) !=
-            SV_OK ||
-        sv_cells_add(&p->lane_of, to, column, number, &number) != SV_OK)
+        return &p->vls.at[number];
+    const sv__replay_list none = {SV_NONE, SV_NONE};
+    number = (uint32_t)p->vls.length;
+    if (sv_array_push(p->ctx, &p->vls, (sv__vl){none, none, group, p->actors[to].vls}) != SV_OK ||
+        sv_cells_add(&p->vl_of, to, column, number, &number) != SV_OK)
         return no_memory(p);
-    p->actors[to].lanes = number;
-    return &p->lanes.at[number];
+    p->actors[to].vls = number;
+    return &p->vls.at[number];
 }
 
 /* ---- lists ---- */
 
-static void append_parcel(sv_mpi_replay *p, sv__list *list, uint32_t number)
+static void append_parcel(sv_mpi_replay *p, sv__replay_list *list, uint32_t number)
 {
     p->parcels.at[number].next = SV_NONE;
     if (list->first == SV_NONE)
@@ -111,7 +110,7 @@ static void append_parcel(sv_mpi_replay *p, sv__list *list, uint32_t number)
 }
 
 /* The first message of a list with a tag; *behind: the one before it. */
-static uint32_t find_parcel(const sv_mpi_replay *p, const sv__list *list, uint32_t tag,
+static uint32_t find_parcel(const sv_mpi_replay *p, const sv__replay_list *list, uint32_t tag,
                             uint32_t *behind)
 {
     *behind = SV_NONE;
@@ -123,7 +122,7 @@ static uint32_t find_parcel(const sv_mpi_replay *p, const sv__list *list, uint32
     return i;
 }
 
-static void take_parcel(sv_mpi_replay *p, sv__list *list, uint32_t i, uint32_t behind)
+static void take_parcel(sv_mpi_replay *p, sv__replay_list *list, uint32_t i, uint32_t behind)
 {
     uint32_t next = p->parcels.at[i].next;
     if (behind == SV_NONE)
@@ -134,7 +133,7 @@ static void take_parcel(sv_mpi_replay *p, sv__list *list, uint32_t i, uint32_t b
         list->last = behind;
 }
 
-static uint32_t find_post(const sv_mpi_replay *p, const sv__list *list, uint32_t tag,
+static uint32_t find_post(const sv_mpi_replay *p, const sv__replay_list *list, uint32_t tag,
                           uint32_t group, uint32_t *behind)
 {
     *behind = SV_NONE;
@@ -147,7 +146,7 @@ static uint32_t find_post(const sv_mpi_replay *p, const sv__list *list, uint32_t
 }
 
 /* Takes it out of its list; it is free. */
-static sv__post take_post(sv_mpi_replay *p, sv__list *list, uint32_t i, uint32_t behind)
+static sv__post take_post(sv_mpi_replay *p, sv__replay_list *list, uint32_t i, uint32_t behind)
 {
     sv__post post = p->posts.at[i];
     if (behind == SV_NONE)
@@ -161,7 +160,7 @@ static sv__post take_post(sv_mpi_replay *p, sv__list *list, uint32_t i, uint32_t
     return post;
 }
 
-static void append_post(sv_mpi_replay *p, sv__list *list, const sv__post *post)
+static void append_post(sv_mpi_replay *p, sv__replay_list *list, const sv__post *post)
 {
     uint32_t number = p->free_post;
     if (number != SV_NONE) {
@@ -188,7 +187,7 @@ static void append_post(sv_mpi_replay *p, sv__list *list, const sv__post *post)
 static void under_way(sv_mpi_replay *p, uint32_t number, uint32_t from, uint32_t to, uint64_t ready,
                       uint64_t order)
 {
-    sv__parcel *parcel = &p->parcels.at[number];
+    sv__replay_message *parcel = &p->parcels.at[number];
     uint32_t terminal = p->actors[from].terminal;
     parcel->ready = ready;
     parcel->order = order;
@@ -203,7 +202,7 @@ static void under_way(sv_mpi_replay *p, uint32_t number, uint32_t from, uint32_t
  * there before goes in the order of what the rank does, whenever we hear of it. */
 static void matched(sv_mpi_replay *p, uint32_t number, const sv__post *post, uint64_t arrived)
 {
-    sv__parcel *parcel = &p->parcels.at[number];
+    sv__replay_message *parcel = &p->parcels.at[number];
     uint32_t to = parcel->to;
     uint64_t time = post->time > arrived ? post->time : arrived;
     if (parcel->leg == SV__WHOLE) {
@@ -219,18 +218,18 @@ static void matched(sv_mpi_replay *p, uint32_t number, const sv__post *post, uin
 /* Something has come to its receiver, who may want it. */
 static void offer(sv_mpi_replay *p, uint32_t number, uint64_t time)
 {
-    sv__parcel *parcel = &p->parcels.at[number];
-    sv__lane *lane = lane_between(p, parcel->from, parcel->to, parcel->group);
-    if (lane == NULL)
+    sv__replay_message *parcel = &p->parcels.at[number];
+    sv__vl *vl = vl_between(p, parcel->from, parcel->to, parcel->group);
+    if (vl == NULL)
         return;
-    sv__list *posted = &lane->posted, *any = &p->actors[parcel->to].any;
+    sv__replay_list *posted = &vl->posted, *any = &p->actors[parcel->to].any;
     uint32_t behind, behind_any;
     uint32_t i = find_post(p, posted, parcel->tag, parcel->group, &behind);
     uint32_t k = find_post(p, any, parcel->tag, parcel->group, &behind_any);
     if (i == SV_NONE && k == SV_NONE) {
         parcel->arrived = time;
         parcel->order = p->orders++;
-        append_parcel(p, &lane->early, number);
+        append_parcel(p, &vl->early, number);
         return;
     }
     bool named = k == SV_NONE || (i != SV_NONE && p->posts.at[i].order < p->posts.at[k].order);
@@ -240,7 +239,7 @@ static void offer(sv_mpi_replay *p, uint32_t number, uint64_t time)
 
 void sv__replay_deliver(sv_mpi_replay *p, uint32_t number, uint64_t time)
 {
-    sv__parcel *parcel = &p->parcels.at[number];
+    sv__replay_message *parcel = &p->parcels.at[number];
     uint32_t from = parcel->from, to = parcel->to;
     switch ((sv__leg)parcel->leg) {
     case SV__WHOLE:
@@ -261,36 +260,36 @@ void sv__replay_deliver(sv_mpi_replay *p, uint32_t number, uint64_t time)
 
 /* ---- ranks ---- */
 
-void sv__replay_send(sv_mpi_replay *p, uint32_t rank, const sv__want *what, bool *told)
+void sv__replay_send(sv_mpi_replay *p, uint32_t rank, const sv__replay_want *what, bool *told)
 {
     uint32_t number;
-    sv__parcel *parcel = parcel_new(p, &number);
+    sv__replay_message *parcel = parcel_new(p, &number);
     if (parcel == NULL)
         return;
     bool asks = p->eager > 0 && what->bytes > p->eager;
     bool pauses = told != NULL && p->actors[rank].terminal != p->actors[what->peer].terminal;
-    *parcel = (sv__parcel){.from = rank,
-                           .to = what->peer,
-                           .tag = what->tag,
-                           .bytes = (uint32_t)what->bytes,
-                           .group = what->group,
-                           .send_slot = what->slot,
-                           .leg = asks ? SV__ASK : SV__WHOLE};
+    *parcel = (sv__replay_message){.from = rank,
+                                   .to = what->peer,
+                                   .tag = what->tag,
+                                   .bytes = (uint32_t)what->bytes,
+                                   .group = what->group,
+                                   .send_slot = what->slot,
+                                   .leg = asks ? SV__ASK : SV__WHOLE};
     p->actors[rank].slots[what->slot].done = asks ? SV_NEVER : what->now;
     under_way(p, number, rank, what->peer, what->now, p->orders++);
     if (pauses)
         p->parcels.at[number].pauses = *told = true;
 }
 
-/* The message that a receive from anybody takes: the first of all lanes. */
-static uint32_t find_any(sv_mpi_replay *p, const sv__post *post, uint32_t rank, sv__list **list,
-                         uint32_t *behind)
+/* The message that a receive from anybody takes: the first of all VLs. */
+static uint32_t find_any(sv_mpi_replay *p, const sv__post *post, uint32_t rank,
+                         sv__replay_list **list, uint32_t *behind)
 {
     uint32_t best = SV_NONE;
-    for (uint32_t l = p->actors[rank].lanes; l != SV_NONE; l = p->lanes.at[l].next) {
+    for (uint32_t l = p->actors[rank].vls; l != SV_NONE; l = p->vls.at[l].next) {
         uint32_t last;
-        sv__list *early = &p->lanes.at[l].early;
-        if (p->lanes.at[l].group != post->group)
+        sv__replay_list *early = &p->vls.at[l].early;
+        if (p->vls.at[l].group != post->group)
             continue;
         uint32_t i = find_parcel(p, early, post->tag, &last);
         if (i == SV_NONE || (best != SV_NONE && p->parcels.at[best].order < p->parcels.at[i].order))
@@ -302,7 +301,7 @@ static uint32_t find_any(sv_mpi_replay *p, const sv__post *post, uint32_t rank, 
     return best;
 }
 
-void sv__replay_receive(sv_mpi_replay *p, uint32_t rank, const sv__want *what)
+void sv__replay_receive(sv_mpi_replay *p, uint32_t rank, const sv__replay_want *what)
 {
     sv__actor *actor = &p->actors[rank];
     const sv__post post = {.time = what->now,
@@ -311,20 +310,20 @@ void sv__replay_receive(sv_mpi_replay *p, uint32_t rank, const sv__want *what)
                            .tag = what->tag,
                            .group = what->group,
                            .slot = what->slot};
-    sv__list *list = NULL;
+    sv__replay_list *list = NULL;
     uint32_t behind = SV_NONE, i;
     bool any = what->peer == SV_MPI_ANY;
     actor->slots[what->slot].done = SV_NEVER;
     if (any) {
         i = find_any(p, &post, rank, &list, &behind);
     } else {
-        sv__lane *lane = lane_between(p, what->peer, rank, what->group);
-        if (lane == NULL)
+        sv__vl *vl = vl_between(p, what->peer, rank, what->group);
+        if (vl == NULL)
             return;
-        list = &lane->early;
+        list = &vl->early;
         i = find_parcel(p, list, post.tag, &behind);
         if (i == SV_NONE)
-            list = &lane->posted;
+            list = &vl->posted;
     }
     if (i == SV_NONE) {
         append_post(p, any ? &actor->any : list, &post);

@@ -21,15 +21,15 @@
 
 static uint64_t plus(uint64_t time, uint64_t ticks)
 {
-    const uint64_t most = SV_NEVER / 4;
-    return ticks < most - time ? time + ticks : most;
+    const uint64_t max = SV_NEVER / 4;
+    return ticks < max - time ? time + ticks : max;
 }
 
 static uint64_t ticks_of(const sv_mpi_replay *p, uint64_t ns)
 {
     if (p->compute == 1)
-        return ns < SV_NEVER / SV_TICKS_A_NS / 4 ? ns * SV_TICKS_A_NS : SV_NEVER / 4;
-    double ticks = (double)ns * SV_TICKS_A_NS * p->compute + 0.5;
+        return ns < SV_NEVER / SV_TICKS_PER_NS / 4 ? ns * SV_TICKS_PER_NS : SV_NEVER / 4;
+    double ticks = (double)ns * SV_TICKS_PER_NS * p->compute + 0.5;
     return ticks < (double)(SV_NEVER / 4) ? (uint64_t)ticks : SV_NEVER / 4;
 }
 
@@ -92,14 +92,14 @@ static uint32_t take_turn(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e
 /* Of a step of a collective: the receive is there before the message goes, as in MPI_Sendrecv. what
  * has when, which of the group's it is, and the first of its two slots. */
 static void begin_step(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e,
-                       const sv__coll_step *step, sv__want what, bool *told)
+                       const sv__coll_step *step, sv__replay_want what, bool *told)
 {
     sv__slot *slots = p->actors[rank].slots + what.slot;
     const uint32_t *ranks = p->trace->groups[e->group].ranks;
     what.group = 2 * (uint32_t)e->group + 1;
     slots[0].done = slots[1].done = 0;
     if (step->from != SV_NONE) {
-        sv__want receive = what;
+        sv__replay_want receive = what;
         receive.peer = ranks[step->from];
         receive.slot++;
         sv__replay_receive(p, rank, &receive);
@@ -131,7 +131,7 @@ static bool collective(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e, b
             return true;
         }
         actor->begun = true;
-        const sv__want what = {
+        const sv__replay_want what = {
             .now = actor->time, .tag = actor->turn, .slot = (uint32_t)actor->requests};
         begin_step(p, rank, e, &step, what, told);
         if (*told)
@@ -163,7 +163,7 @@ static void run_strand(sv_mpi_replay *p, uint32_t rank, uint32_t request, bool *
             break;
         }
         bool pauses = told != NULL && !*told && strand->time == actor->time;
-        const sv__want what = {.now = strand->time, .tag = strand->turn, .slot = slot};
+        const sv__replay_want what = {.now = strand->time, .tag = strand->turn, .slot = slot};
         begin_step(p, rank, strand->event, &step, what, pauses ? told : NULL);
     }
     strand->runnable = false;
@@ -184,13 +184,13 @@ static void begin(sv_mpi_replay *p, uint32_t rank, const sv_mpi_event *e, bool *
 {
     sv__actor *actor = &p->actors[rank];
     bool own = e->kind == SV_MPI_SEND || e->kind == SV_MPI_RECV;
-    const sv__want what = {.now = actor->time,
-                           .bytes = e->amount,
-                           .peer = e->peer,
-                           .tag = e->tag,
-                           .group = 2 * (uint32_t)e->group,
-                           .slot = !own ? e->request
-                                        : (uint32_t)actor->requests + (e->kind == SV_MPI_RECV)};
+    const sv__replay_want what = {
+        .now = actor->time,
+        .bytes = e->amount,
+        .peer = e->peer,
+        .tag = e->tag,
+        .group = 2 * (uint32_t)e->group,
+        .slot = !own ? e->request : (uint32_t)actor->requests + (e->kind == SV_MPI_RECV)};
     switch ((sv_mpi_kind)e->kind) {
     case SV_MPI_COMPUTE:
         actor->time = plus(actor->time, ticks_of(p, e->amount));

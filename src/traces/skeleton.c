@@ -18,7 +18,7 @@ static const sv__skeleton *const skeletons[] = {&sv__skeleton_lu,  &sv__skeleton
                                                 &sv__skeleton_ft,  &sv__skeleton_pop,
                                                 &sv__skeleton_smg, &sv__skeleton_sweep};
 
-enum { SKELETONS = sizeof skeletons / sizeof skeletons[0], MOST_RANKS = 65536 };
+enum { SKELETONS = sizeof skeletons / sizeof skeletons[0], MAX_RANKS = 65536 };
 
 const sv_mpi_skeleton *sv_mpi_skeleton_at(size_t i)
 {
@@ -55,7 +55,7 @@ static sv_status no_such(const sv__spec *spec)
 static sv_status read_common(sv__skel *s, const sv__skeleton *skeleton)
 {
     uint64_t ranks, speed;
-    SV_TRY(sv__spec_number(&s->spec, "ranks", 1, MOST_RANKS, 64, &ranks));
+    SV_TRY(sv__spec_number(&s->spec, "ranks", 1, MAX_RANKS, 64, &ranks));
     SV_TRY(sv__spec_number(&s->spec, "speed", 1, 1000000000, 1000, &speed));
     if (skeleton->powers && (ranks & (ranks - 1)) != 0)
         return sv__spec_fail(&s->spec, "ranks=%llu is not a power of two",

@@ -7,9 +7,9 @@
 #ifndef SV_TRACES_SKELETON_H
 #define SV_TRACES_SKELETON_H
 
-#include "topology/spec.h"
+#include "text/spec.h"
 
-#include <selvage/traces.h>
+#include <selvage/experimental/traces.h>
 
 /* A skeleton on its way. The first failure is kept, and all further events are left out. */
 typedef struct sv__skel {

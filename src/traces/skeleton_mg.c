@@ -20,7 +20,7 @@
  */
 #include "traces/skeleton.h"
 
-enum { MOST_LEVELS = 10, DOUBLE = 8 };
+enum { MAX_LEVELS = 10, DOUBLE = 8 };
 enum { RESIDUAL = 15, SMOOTH = 16, PROJECT = 24, INTERPOLATE = 20, NORM = 4 };
 
 typedef struct mg {
@@ -175,7 +175,7 @@ static void random_points(sv__skel *s, const mg_level *l)
 static void mg_program(sv__skel *s, const void *user)
 {
     const mg *g = user;
-    mg_level level[MOST_LEVELS + 1];
+    mg_level level[MAX_LEVELS + 1];
     levels_of(g, s->rank, level);
     const mg_level *top = &level[g->levels];
     sv__skel_all(s, SV_CALL_BARRIER, 0, 1);

@@ -25,7 +25,7 @@
 #include "traces/skeleton.h"
 
 enum { DOUBLE = 8, GHOST = 2, FLOPS_POINT = 2000, FLOPS_COLUMN = 30 };
-enum { TAG = 3000, MOST_NEAR = 6 };
+enum { TAG = 3000, MAX_NEAR = 6 };
 
 typedef struct pop {
     uint32_t sides[2], points[2], levels;
@@ -35,7 +35,7 @@ typedef struct pop {
 
 /* Ranks that one exchange is with, and how many edges each shares with us. */
 typedef struct near {
-    uint32_t rank[MOST_NEAR], edges[MOST_NEAR], count;
+    uint32_t rank[MAX_NEAR], edges[MAX_NEAR], count;
     uint64_t bytes; /* of an edge, one level */
 } near;
 

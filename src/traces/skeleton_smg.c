@@ -21,7 +21,7 @@
  */
 #include "traces/skeleton.h"
 
-enum { DOUBLE = 8, MOST_NEAR = 26, X = 1, Y = 2, Z = 4 };
+enum { DOUBLE = 8, MAX_NEAR = 26, X = 1, Y = 2, Z = 4 };
 
 typedef struct smg {
     uint32_t sides[3], n, iterations;
@@ -90,7 +90,7 @@ static void exchange(sv__skel *s, const view *v, unsigned dims)
     struct {
         uint32_t rank, tag;
         uint64_t bytes;
-    } near[MOST_NEAR];
+    } near[MAX_NEAR];
     uint32_t count = 0;
     for (int i = 0; i < 27 && has_points(v); i++) {
         int way[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};

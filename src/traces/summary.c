@@ -149,8 +149,8 @@ static void find_degrees(sv_mpi_summary *s, const uint8_t *talk)
         for (uint32_t to = 0; to < s->ranks; to++)
             s->degree[from] += to != from && talk[(size_t)from * s->ranks + to] != 0;
         sum += s->degree[from];
-        if (s->degree[from] > s->degree_most)
-            s->degree_most = s->degree[from];
+        if (s->degree[from] > s->degree_max)
+            s->degree_max = s->degree[from];
     }
     s->degree_mean = (double)sum / s->ranks;
 }

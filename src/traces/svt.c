@@ -7,7 +7,7 @@
  * however deep repetitions are nested.
  *
  * A file is believed only as far as its length, except for repetitions: of these a few bytes may
- * ask for much, so events are counted (SV__MOST_EVENTS) before they are made.
+ * ask for much, so events are counted (SV__MAX_EVENTS) before they are made.
  *
  * Cost: linear in the file and the events.
  */
@@ -67,7 +67,7 @@ sv_status sv__slurp(sv_ctx *ctx, const sv_source *source, uint8_t **bytes, size_
 
 /* ---- numbers ---- */
 
-static sv_status number(struct reader *r, uint64_t most, const char *what, uint64_t *found)
+static sv_status number(struct reader *r, uint64_t max, const char *what, uint64_t *found)
 {
     uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
@@ -81,17 +81,17 @@ static sv_status number(struct reader *r, uint64_t most, const char *what, uint6
         if (byte < 128)
             break;
     }
-    if (value > most)
+    if (value > max)
         return sv_fail(r->ctx, SV_BAD_INPUT, "%s: byte %zu: %s %llu, of at most %llu", r->name,
-                       r->at, what, (unsigned long long)value, (unsigned long long)most);
+                       r->at, what, (unsigned long long)value, (unsigned long long)max);
     *found = value;
     return SV_OK;
 }
 
-static sv_status number32(struct reader *r, uint32_t most, const char *what, uint32_t *found)
+static sv_status number32(struct reader *r, uint32_t max, const char *what, uint32_t *found)
 {
     uint64_t value;
-    SV_TRY(number(r, most, what, &value));
+    SV_TRY(number(r, max, what, &value));
     *found = (uint32_t)value;
     return SV_OK;
 }
@@ -193,9 +193,9 @@ static sv_status read_event(struct reader *r, sv_mpi_event *e)
 
 static sv_status count_events(struct reader *r, uint64_t more)
 {
-    if (more > SV__MOST_EVENTS - r->seen)
+    if (more > SV__MAX_EVENTS - r->seen)
         return sv_fail(r->ctx, SV_UNSUPPORTED, "%s: byte %zu: more than %llu events", r->name,
-                       r->at, (unsigned long long)SV__MOST_EVENTS);
+                       r->at, (unsigned long long)SV__MAX_EVENTS);
     r->seen += more;
     return SV_OK;
 }
@@ -216,8 +216,8 @@ static sv_status read_repeat(struct reader *r)
     if (length == 0 || count == 0)
         return bad(r, "a repetition of nothing");
     uint64_t from = r->starts.at[r->starts.length - length], stretch = of->length - from;
-    if (stretch > SV__MOST_EVENTS / count)
-        return count_events(r, SV__MOST_EVENTS + 1);
+    if (stretch > SV__MAX_EVENTS / count)
+        return count_events(r, SV__MAX_EVENTS + 1);
     SV_TRY(count_events(r, stretch * count));
     SV_TRY(sv_array_push(r->ctx, &r->starts, of->length));
     SV_TRY(sv__mpi_reserve(r->trace, r->rank, stretch * count));
@@ -294,7 +294,7 @@ static sv_status name_trace(struct reader *r, const char *name, uint32_t ranks,
 static sv_status read_head(struct reader *r, sv_mpi_trace **trace, uint8_t **has)
 {
     uint32_t ranks, length;
-    SV_TRY(number32(r, SV__MOST_RANKS, "ranks", &ranks));
+    SV_TRY(number32(r, SV__MAX_RANKS, "ranks", &ranks));
     SV_TRY(number32(r, UINT16_MAX, "a name's length", &length));
     if (ranks == 0 || length > r->length - r->at)
         return bad(r, ranks == 0 ? "a trace without ranks" : "it is cut off");

@@ -13,7 +13,7 @@
 #ifndef SV_TRACES_TICKS_H
 #define SV_TRACES_TICKS_H
 
-#include <selvage/traces.h>
+#include <selvage/experimental/traces.h>
 
 /* Told of each message (point to point), and of each collective once, in no particular order. */
 typedef struct sv__tick_visitor {

@@ -82,9 +82,9 @@ static sv_status make_world(sv_mpi_trace *trace)
 
 sv_status sv_mpi_new(sv_ctx *ctx, const char *name, uint32_t ranks, sv_mpi_trace **trace)
 {
-    if (ranks == 0 || ranks > SV__MOST_RANKS)
+    if (ranks == 0 || ranks > SV__MAX_RANKS)
         return sv_fail(ctx, SV_BAD_INPUT, "a trace has 1 to %u ranks, not %u",
-                       (unsigned)SV__MOST_RANKS, ranks);
+                       (unsigned)SV__MAX_RANKS, ranks);
     sv_mpi_trace *t = sv_alloc(ctx, 1, sizeof *t);
     if (t == NULL)
         return SV_NO_MEMORY;
@@ -120,9 +120,9 @@ void sv_mpi_free(sv_mpi_trace *trace)
 sv_status sv__mpi_reserve(sv_mpi_trace *trace, uint32_t rank, uint64_t more)
 {
     sv_mpi_rank *of = &trace->ranks[rank];
-    if (more > SV__MOST_EVENTS - of->length)
+    if (more > SV__MAX_EVENTS - of->length)
         return sv_fail(trace->ctx, SV_UNSUPPORTED, "rank %u has more than %llu events", rank,
-                       (unsigned long long)SV__MOST_EVENTS);
+                       (unsigned long long)SV__MAX_EVENTS);
     size_t room = (size_t)of->room;
     SV_TRY(sv__array_grow(trace->ctx, (void **)&of->events, &room, (size_t)(of->length + more),
                           sizeof *of->events));

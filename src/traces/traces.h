@@ -5,12 +5,12 @@
 #ifndef SV_TRACES_TRACES_H
 #define SV_TRACES_TRACES_H
 
-#include <selvage/traces.h>
+#include <selvage/experimental/traces.h>
 
 #include "base/ctx.h"
 
-#define SV__MOST_RANKS  (UINT32_C(1) << 20)
-#define SV__MOST_EVENTS (UINT64_C(1) << 27) /* of a rank; of a file that is read, too */
+#define SV__MAX_RANKS  (UINT32_C(1) << 20)
+#define SV__MAX_EVENTS (UINT64_C(1) << 27) /* of a rank; of a file that is read, too */
 
 /* Makes room for so many events more of a rank. UNSUPPORTED: too many. */
 sv_status sv__mpi_reserve(sv_mpi_trace *trace, uint32_t rank, uint64_t more);

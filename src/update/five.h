@@ -9,7 +9,7 @@
 #ifndef SV_UPDATE_FIVE_H
 #define SV_UPDATE_FIVE_H
 
-#include <selvage/update.h>
+#include <selvage/experimental/update.h>
 
 #include "base/array.h"
 

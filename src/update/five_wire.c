@@ -8,7 +8,7 @@
  * Invariant: what is packed is unpacked the same on any machine; what is not ours is refused.
  * Cost: O(1).
  */
-#include <selvage/update.h>
+#include <selvage/experimental/update.h>
 #include <string.h>
 
 static const uint8_t beginning[5] = {'S', 'V', 'F', '5', 1};

@@ -1,12 +1,12 @@
 /*
  * gather.c: what waits for what on account of one destination, or of multicast trees: a packet that
- * holds a channel on a lane and wants the next.
+ * holds a channel on a VL and wants the next.
  *
- * Idea: sets of SLs are handed on from each way out of a switch to those of the next, lane by lane,
+ * Idea: sets of SLs are handed on from each way out of a switch to those of the next, VL by VL,
  * until none grows any more; a switch has two ways out where old and new entries differ. (verify/
  * does the same in its own words, for all destinations, and judges what comes of this.)
  *
- * Cost: O(switches × lanes) for a destination, as a rule.
+ * Cost: O(switches × VLs) for a destination, as a rule.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ sv_status sv__gather_init(sv__gatherer *g, const sv__sides *x, sv_arena *arena)
 {
     size_t ways = (size_t)x->f->num_switches * WAYS;
     *g = (sv__gatherer){.x = x, .arena = arena};
-    g->sets = SV_ARENA_NEW(arena, uint64_t, ways * x->lanes);
+    g->sets = SV_ARENA_NEW(arena, uint64_t, ways * x->vls);
     g->queue = SV_ARENA_NEW(arena, uint32_t, ways + 1);
     g->queued = sv_bitset_new(arena, ways);
     g->mark = SV_ARENA_NEW(arena, uint8_t, x->f->num_switches);
@@ -65,16 +65,16 @@ static sv_status pass(sv__gatherer *g, uint32_t way, unsigned in, unsigned out, 
 {
     const sv__sides *x = g->x;
     uint32_t s = way / WAYS, channel = sv_portmap_at(&x->ports, s, out).i;
-    uint64_t *sets = &g->sets[(size_t)way * x->lanes];
-    const sv_lanes *lanes = sv_route_lanes(x->after, x->f, (sv_node){s}, in, out);
+    uint64_t *sets = &g->sets[(size_t)way * x->vls];
+    const sv_sl2vl *vls = sv_route_sl2vl(x->after, x->f, (sv_node){s}, in, out);
     for (; sls != 0; sls &= sls - 1) {
-        unsigned sl = (unsigned)__builtin_ctzll(sls), lane = lanes->of_sl[sl];
-        if (lane == SV_NO_LANE)
+        unsigned sl = (unsigned)__builtin_ctzll(sls), vl = vls->of_sl[sl];
+        if (vl == SV_NO_VL)
             continue;
         if (held != SV_NONE)
-            SV_TRY(note(g, held, channel * x->lanes + lane));
-        if (!(sets[lane] >> sl & 1)) {
-            sets[lane] |= (uint64_t)1 << sl;
+            SV_TRY(note(g, held, channel * x->vls + vl));
+        if (!(sets[vl] >> sl & 1)) {
+            sets[vl] |= (uint64_t)1 << sl;
             enqueue(g, way);
         }
     }
@@ -83,7 +83,7 @@ static sv_status pass(sv__gatherer *g, uint32_t way, unsigned in, unsigned out, 
 
 static uint64_t bit_of(unsigned sl)
 {
-    return sl < SV_MOST_SLS ? (uint64_t)1 << sl : 0;
+    return sl < SV_MAX_SLS ? (uint64_t)1 << sl : 0;
 }
 
 /* The SLs of packets of a node. */
@@ -143,11 +143,11 @@ static sv_status hand_on(sv__gatherer *g, uint32_t way, const uint8_t *const *ro
         unsigned port = rows[k][next];
         if ((k > 0 && port == rows[0][next]) || sv__next_switch(x, next, port) == SV_NONE)
             continue;
-        for (unsigned lane = 0; lane < x->lanes; lane++) {
-            uint64_t sls = g->sets[(size_t)way * x->lanes + lane];
+        for (unsigned vl = 0; vl < x->vls; vl++) {
+            uint64_t sls = g->sets[(size_t)way * x->vls + vl];
             if (sls != 0)
                 SV_TRY(pass(g, next * WAYS + k, place->end & 255, port,
-                            place->channel * x->lanes + lane, sls));
+                            place->channel * x->vls + vl, sls));
         }
     }
     return SV_OK;
@@ -172,14 +172,14 @@ sv_status sv__gather(sv__gatherer *g, uint32_t d, const uint8_t *a, const uint8_
         sv_bit_clear(g->queued, way);
         status = hand_on(g, way, rows);
     }
-    memset(g->sets, 0, (size_t)n * WAYS * x->lanes * sizeof *g->sets);
+    memset(g->sets, 0, (size_t)n * WAYS * x->vls * sizeof *g->sets);
     sort(g);
     return status;
 }
 
 /* ---- multicast trees ---- */
 
-/* What has been reached, of one group: a channel and lane is a vertex. */
+/* What has been reached, of one group: a channel and VL is a vertex. */
 struct tree {
     sv__gatherer *g;
     const sv_group *group;
@@ -196,14 +196,14 @@ static bool in_mask(const struct tree *t, uint32_t s, unsigned port)
 static sv_status copy(struct tree *t, uint32_t s, unsigned in, uint32_t held)
 {
     const sv__sides *x = t->g->x;
-    unsigned sl = t->group->sl < SV_MOST_SLS ? t->group->sl : 0;
+    unsigned sl = t->group->sl < SV_MAX_SLS ? t->group->sl : 0;
     SV_FOR_HOPS (x->f, (sv_node){s}, hop) {
         unsigned out = x->f->port[hop->channel.i];
         if (out == in || !in_mask(t, s, out) || !sv_is_switch(x->f, hop->to))
             continue;
-        unsigned lane = sv_route_lanes(x->after, x->f, (sv_node){s}, in, out)->of_sl[sl];
-        uint32_t vertex = hop->channel.i * x->lanes + lane;
-        if (lane >= x->lanes)
+        unsigned vl = sv_route_sl2vl(x->after, x->f, (sv_node){s}, in, out)->of_sl[sl];
+        uint32_t vertex = hop->channel.i * x->vls + vl;
+        if (vl >= x->vls)
             continue;
         if (held != SV_NONE)
             SV_TRY(note(t->g, held, vertex));
@@ -225,7 +225,7 @@ static sv_status walk(struct tree *t)
                 SV_TRY(copy(t, s, f->port[hop->channel.i], SV_NONE));
         }
     for (uint32_t i = 0; i < t->count; i++) {
-        sv_channel c = {t->queue[i] / t->g->x->lanes};
+        sv_channel c = {t->queue[i] / t->g->x->vls};
         SV_TRY(copy(t, f->head[c.i].i, f->port[f->reverse[c.i].i], t->queue[i]));
     }
     return SV_OK;
@@ -234,7 +234,7 @@ static sv_status walk(struct tree *t)
 sv_status sv__gather_trees(sv__gatherer *g)
 {
     const sv__sides *x = g->x;
-    size_t vertices = (size_t)x->f->num_channels * x->lanes;
+    size_t vertices = (size_t)x->f->num_channels * x->vls;
     sv_status status = SV_OK;
     g->num_edges = 0;
     for (uint32_t i = 0; status == SV_OK && i < x->after->num_groups; i++) {

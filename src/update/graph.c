@@ -7,7 +7,7 @@
  *
  * Invariant: place[from] < place[to] for each edge with a count.
  * Cost: searches go over edges that nobody needs any more, too; there are at most as many as there
- * are turns and pairs of lanes.
+ * are turns and pairs of VLs.
  */
 #include "update/graph.h"
 
@@ -17,9 +17,9 @@
 
 enum { FORWARD = 1, BACKWARD = 2 };
 
-sv_status sv__graph_init(sv__graph *g, sv_ctx *ctx, sv_arena *arena, uint32_t n)
+sv_status sv__graph_init(sv__update_graph *g, sv_ctx *ctx, sv_arena *arena, uint32_t n)
 {
-    *g = (sv__graph){.ctx = ctx, .vertices = n};
+    *g = (sv__update_graph){.ctx = ctx, .vertices = n};
     g->place = SV_ARENA_NEW(arena, uint32_t, n);
     g->at = SV_ARENA_NEW(arena, uint32_t, n);
     g->out = SV_ARENA_NEW(arena, uint32_t, n);
@@ -39,7 +39,7 @@ sv_status sv__graph_init(sv__graph *g, sv_ctx *ctx, sv_arena *arena, uint32_t n)
     return SV_OK;
 }
 
-void sv__graph_release(sv__graph *g)
+void sv__graph_release(sv__update_graph *g)
 {
     if (g->ctx == NULL)
         return;
@@ -49,13 +49,13 @@ void sv__graph_release(sv__graph *g)
     g->table = NULL;
 }
 
-void sv__graph_clear(sv__graph *g)
+void sv__graph_clear(sv__update_graph *g)
 {
     for (uint32_t e = 0; e < g->num_edges; e++)
         g->edges[e].count = 0;
 }
 
-sv_status sv__graph_copy(sv__graph *g, const sv__graph *from)
+sv_status sv__graph_copy(sv__update_graph *g, const sv__update_graph *from)
 {
     size_t n = g->vertices;
     sv__edge *edges = sv_resize(g->ctx, g->edges, from->room, sizeof *edges);
@@ -78,14 +78,14 @@ sv_status sv__graph_copy(sv__graph *g, const sv__graph *from)
 
 /* ---- edges by their ends ---- */
 
-static uint32_t hash(const sv__graph *g, uint32_t from, uint32_t to)
+static uint32_t hash(const sv__update_graph *g, uint32_t from, uint32_t to)
 {
     uint64_t key = ((uint64_t)from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15);
     return (uint32_t)(key >> 32) & (g->table_size - 1);
 }
 
 /* Where an edge stands in the table, or would. */
-static uint32_t slot_of(const sv__graph *g, uint32_t from, uint32_t to)
+static uint32_t slot_of(const sv__update_graph *g, uint32_t from, uint32_t to)
 {
     uint32_t slot = hash(g, from, to);
     while (g->table[slot] != SV_NONE &&
@@ -94,7 +94,7 @@ static uint32_t slot_of(const sv__graph *g, uint32_t from, uint32_t to)
     return slot;
 }
 
-static sv_status grow(sv__graph *g)
+static sv_status grow(sv__update_graph *g)
 {
     uint32_t room = g->room == 0 ? 1024 : 2 * g->room;
     sv__edge *edges = sv_resize(g->ctx, g->edges, room, sizeof *edges);
@@ -115,7 +115,7 @@ static sv_status grow(sv__graph *g)
 }
 
 /* The number of an edge, which is made if there is none; SV_NONE: no memory. */
-static uint32_t edge_of(sv__graph *g, uint32_t from, uint32_t to)
+static uint32_t edge_of(sv__update_graph *g, uint32_t from, uint32_t to)
 {
     if (g->num_edges == g->room && grow(g) != SV_OK)
         return SV_NONE;
@@ -133,8 +133,8 @@ static uint32_t edge_of(sv__graph *g, uint32_t from, uint32_t to)
 
 /* Lists what can be reached ahead of (or behind) a vertex and has a place within a bound; returns
  * how many. Stops at `goal`, and *met is true then. */
-static uint32_t search(sv__graph *g, uint32_t start, unsigned way, uint32_t bound, uint32_t goal,
-                       bool *met, uint32_t *list)
+static uint32_t search(sv__update_graph *g, uint32_t start, unsigned way, uint32_t bound,
+                       uint32_t goal, bool *met, uint32_t *list)
 {
     uint32_t depth = 0, count = 0;
     g->stack[depth++] = start;
@@ -166,7 +166,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Replaces vertices by their places, sorts them, and turns them back. */
-static void sort_by_place(const sv__graph *g, uint32_t *list, uint32_t count)
+static void sort_by_place(const sv__update_graph *g, uint32_t *list, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         list[i] = g->place[list[i]];
@@ -176,7 +176,7 @@ static void sort_by_place(const sv__graph *g, uint32_t *list, uint32_t count)
 }
 
 /* Those behind come first now, then those ahead, in the places that both had. */
-static void share_places(sv__graph *g, uint32_t behind, uint32_t ahead)
+static void share_places(sv__update_graph *g, uint32_t behind, uint32_t ahead)
 {
     uint32_t count = behind + ahead;
     sort_by_place(g, g->behind, behind);
@@ -194,7 +194,7 @@ static void share_places(sv__graph *g, uint32_t behind, uint32_t ahead)
 }
 
 /* Makes the order fit for an edge; false: it would close a cycle. */
-static bool make_room(sv__graph *g, uint32_t from, uint32_t to)
+static bool make_room(sv__update_graph *g, uint32_t from, uint32_t to)
 {
     if (from == to)
         return false;
@@ -214,7 +214,7 @@ static bool make_room(sv__graph *g, uint32_t from, uint32_t to)
 
 /* ---- coming and going ---- */
 
-sv_status sv__graph_add(sv__graph *g, const sv__turn_key *edges, size_t count, bool *closed)
+sv_status sv__graph_add(sv__update_graph *g, const sv__turn_key *edges, size_t count, bool *closed)
 {
     *closed = false;
     for (size_t i = 0; i < count; i++) {
@@ -234,7 +234,7 @@ sv_status sv__graph_add(sv__graph *g, const sv__turn_key *edges, size_t count, b
     return SV_OK;
 }
 
-void sv__graph_remove(sv__graph *g, const sv__turn_key *edges, size_t count)
+void sv__graph_remove(sv__update_graph *g, const sv__turn_key *edges, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         g->edges[g->table[slot_of(g, (uint32_t)(edges[i] >> 32), (uint32_t)edges[i])]].count--;

@@ -9,17 +9,19 @@
  */
 #include <string.h>
 
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 #include "update/update.h"
 
-enum { MOST_PAIRS = 1 << 24 };
+enum { MAX_PAIRS = 1 << 24 };
 
 struct lister {
     const sv__sides *x;
     sv_update *u;
     const sv__silence *silence;
     const uint32_t *last_step;
-    uint8_t *mark;   /* [switches]: an sv__path */
+    uint8_t *mark;   /* [switches]: an sv__update_path */
     uint32_t *stack; /* [switches] */
     sv_update_pair *pairs;
     uint64_t count, musts, sls;
@@ -64,7 +66,7 @@ static void list_one(struct lister *p, uint32_t d, sv_node v)
     uint8_t mark = p->mark[home.i];
     bool hushed = sv_bit(p->silence->hushed, d);
     bool listed =
-        mark == SV__OTHER || (p->u->lanes && mark == SV__SAME) || (hushed && mark == SV__LOST);
+        mark == SV__OTHER || (p->u->vls && mark == SV__SAME) || (hushed && mark == SV__LOST);
     if (!other_sl && !listed)
         return;
     bool must = hushed || (other_sl && sv_bit(p->silence->repath, d));
@@ -72,7 +74,7 @@ static void list_one(struct lister *p, uint32_t d, sv_node v)
     if (p->pairs != NULL)
         p->pairs[p->count] = (sv_update_pair){.from = v,
                                               .destination = d,
-                                              .from_step = p->u->lanes ? 0 : first,
+                                              .from_step = p->u->vls ? 0 : first,
                                               .to_step = last == SV_NONE ? 0 : last,
                                               .must = must};
     p->count++;
@@ -88,7 +90,7 @@ static void list(struct lister *p)
     for (uint32_t d = 0; d < x->after->num_destinations; d++) {
         sv_node to = x->after->node[d];
         bool must = sv_bit(p->silence->hushed, d) || sv_bit(p->silence->repath, d);
-        if ((p->u->first_step[d] == SV_NONE && !p->u->lanes) || (!must && !sv_node_alive(x->f, to)))
+        if ((p->u->first_step[d] == SV_NONE && !p->u->vls) || (!must && !sv_node_alive(x->f, to)))
             continue; /* who sends to the dead is of no interest unless it must not */
         sv__mark_paths(x, d, p->mark, p->stack);
         for (uint32_t v = 0; v < sources; v++)
@@ -110,9 +112,9 @@ sv_status sv__list_pairs(const sv__sides *x, sv_arena *arena, const sv__silence 
     u->num_pairs = p.count;
     u->must_pairs = p.musts;
     u->sls = p.sls;
-    if (p.count > MOST_PAIRS)
+    if (p.count > MAX_PAIRS)
         return SV_OK;
-    u->pairs = SV_STORE_NEW(u->store, x->ctx, sv_update_pair, p.count + 1);
+    u->pairs = SV_POOL_NEW(u->store, x->ctx, sv_update_pair, p.count + 1);
     if (u->pairs == NULL)
         return SV_NO_MEMORY;
     p.pairs = u->pairs;

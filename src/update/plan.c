@@ -15,36 +15,38 @@
 #include <string.h>
 
 #include "base/ctx.h"
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 #include "update/update.h"
 
-enum { MOST_STEPS = 256 };
+enum { MAX_STEPS = 256 };
 
 /* ---- which way ---- */
 
-/* SL-to-lane tables change first, if that is safe by itself. */
-static sv_status try_lanes(sv__plan *p, bool *safe)
+/* SL-to-VL tables change first, if that is safe by itself. */
+static sv_status try_vls(sv__update_planner *p, bool *safe)
 {
     sv_transition *found = NULL;
     *safe = true;
-    if (!p->u->lanes)
+    if (!p->u->vls)
         return SV_OK;
     SV_TRY(sv__verify_union(&p->x, true, true, &found));
     *safe = !found->discards && found->deadlock_free == SV_VERDICT_YES;
     sv_transition_free(found);
     if (!*safe)
         snprintf(p->u->why, sizeof p->u->why,
-                 "SL-to-lane tables change, and old and new ones together can deadlock");
+                 "SL-to-VL tables change, and old and new ones together can deadlock");
     return SV_OK;
 }
 
 /* Everybody is silent, to all destinations; or nothing changes, if nobody is to be. */
-static void hush_all(sv__plan *p)
+static void hush_all(sv__update_planner *p)
 {
     p->u->settle = true;
     p->u->moved = 0;
     if (p->partial) {
-        p->u->lanes = false;
+        p->u->vls = false;
         p->u->left = p->num_changed;
         sv__begin_again(p);
         return;
@@ -53,11 +55,11 @@ static void hush_all(sv__plan *p)
     memset(p->hushed, 0xff, sv_bitset_words(p->x.after->num_destinations) * sizeof *p->hushed);
 }
 
-static sv_status choose(sv__plan *p)
+static sv_status choose(sv__update_planner *p)
 {
     sv_transition *found = NULL;
-    bool lanes_safe;
-    SV_TRY(sv__verify_union(&p->x, p->u->lanes, false, &found));
+    bool vls_safe;
+    SV_TRY(sv__verify_union(&p->x, p->u->vls, false, &found));
     bool flows = !found->discards && found->deadlock_free == SV_VERDICT_YES;
     bool arrives = found->looping == 0 && found->dead_ends == found->broken && found->strays == 0;
     sv_transition_free(found);
@@ -71,12 +73,12 @@ static sv_status choose(sv__plan *p)
         return SV_OK;
     }
     p->u->way = SV_UPDATE_STEPS;
-    SV_TRY(try_lanes(p, &lanes_safe));
+    SV_TRY(try_vls(p, &vls_safe));
     if (flows) {
         sv__move_together(p, SV__NOBODY);
         return SV_OK;
     }
-    if (!lanes_safe) {
+    if (!vls_safe) {
         hush_all(p);
         return SV_OK;
     }
@@ -97,7 +99,7 @@ static int by_step(const void *a, const void *b)
     return x->destination < y->destination ? -1 : x->destination > y->destination;
 }
 
-static sv_status count_blocks(sv__plan *p)
+static sv_status count_blocks(sv__update_planner *p)
 {
     const sv__sides *x = &p->x;
     sv_routes *made = NULL;
@@ -107,14 +109,14 @@ static sv_status count_blocks(sv__plan *p)
     return status;
 }
 
-static sv_status list_entries(sv__plan *p)
+static sv_status list_entries(sv__update_planner *p)
 {
     sv_update *u = p->u;
     uint64_t room = 0;
     for (uint32_t i = 0; i < p->num_changed; i++)
         for (uint32_t s = 0; s < p->x.f->num_switches; s++)
             room += sv__changes(&p->x, s, p->changed[i]);
-    u->entries = SV_STORE_NEW(u->store, p->ctx, sv_update_entry, room + 1);
+    u->entries = SV_POOL_NEW(u->store, p->ctx, sv_update_entry, room + 1);
     if (u->entries == NULL)
         return SV_NO_MEMORY;
     for (uint32_t i = 0; i < p->num_changed; i++) {
@@ -139,7 +141,7 @@ static sv_status list_entries(sv__plan *p)
 }
 
 /* held: somebody must be silent whose SL stays. */
-static void name_way(sv__plan *p, bool held)
+static void name_way(sv__update_planner *p, bool held)
 {
     sv_update *u = p->u;
     u->moved = held || u->left > 0 ? u->moved : p->num_changed;
@@ -147,7 +149,7 @@ static void name_way(sv__plan *p, bool held)
         u->way = SV_UPDATE_NEVER;
     } else if (u->must_pairs > 0) {
         u->way = SV_UPDATE_REPATH;
-        if (u->why[0] == 0 || !u->lanes)
+        if (u->why[0] == 0 || !u->vls)
             snprintf(u->why, sizeof u->why,
                      "with the SLs that %llu pairs hold from before there could be a deadlock",
                      (unsigned long long)u->must_pairs);
@@ -158,7 +160,7 @@ static void name_way(sv__plan *p, bool held)
     }
 }
 
-static sv_status conclude(sv__plan *p)
+static sv_status conclude(sv__update_planner *p)
 {
     const sv__silence silence = {p->repath, p->hushed};
     sv_update *u = p->u;
@@ -177,7 +179,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Destinations that change, by block. */
-static sv_status list_changed(sv__plan *p)
+static sv_status list_changed(sv__update_planner *p)
 {
     uint32_t n = p->x.after->num_destinations;
     uint64_t *keys = SV_ARENA_NEW(p->arena, uint64_t, n + 1);
@@ -188,7 +190,7 @@ static sv_status list_changed(sv__plan *p)
     p->fine = sv_bitset_new(p->arena, n);
     p->repath = sv_bitset_new(p->arena, n);
     p->hushed = sv_bitset_new(p->arena, n);
-    p->u->first_step = SV_STORE_NEW(p->u->store, p->ctx, uint32_t, n + 1);
+    p->u->first_step = SV_POOL_NEW(p->u->store, p->ctx, uint32_t, n + 1);
     if (keys == NULL || p->changed == NULL || p->group == NULL || p->last_step == NULL ||
         p->moved == NULL || p->fine == NULL || p->repath == NULL || p->hushed == NULL ||
         p->u->first_step == NULL)
@@ -209,7 +211,7 @@ static sv_status list_changed(sv__plan *p)
 }
 
 /* Whether tables are fit for a plan. */
-static sv_status check(sv__plan *p)
+static sv_status check(sv__update_planner *p)
 {
     sv_verification *found = NULL;
     SV_TRY(sv_verify(p->ctx, p->x.f, p->x.after, NULL, &found));
@@ -230,15 +232,15 @@ static sv_status check(sv__plan *p)
     return SV_OK;
 }
 
-static sv_status make(sv__plan *p)
+static sv_status make(sv__update_planner *p)
 {
     SV_TRY(sv__gather_init(&p->gather, &p->x, p->arena));
     SV_TRY(sv__levels_init(&p->levels, &p->x, p->arena));
     SV_TRY(check(p));
     p->u->way = SV_UPDATE_NOTHING;
-    p->u->lanes = sv__lanes_change(&p->x);
+    p->u->vls = sv__vls_change(&p->x);
     SV_TRY(list_changed(p));
-    if (p->num_changed == 0 && !p->u->lanes)
+    if (p->num_changed == 0 && !p->u->vls)
         return SV_OK;
     if (p->circles) {
         snprintf(p->u->why, sizeof p->u->why, "the old tables make packets go in circles");
@@ -251,7 +253,7 @@ static sv_status make(sv__plan *p)
 
 /* A step does not hold: because the new tables lose a way that the old ones have; or we are wrong.
  */
-static sv_status refuse(sv__plan *p, uint32_t bad)
+static sv_status refuse(sv__update_planner *p, uint32_t bad)
 {
     const sv__sides *x = &p->x;
     for (uint32_t i = 0; i < p->num_changed; i++) {
@@ -271,7 +273,7 @@ static sv_status refuse(sv__plan *p, uint32_t bad)
 }
 
 /* Nothing of the above is believed. What is safe in any order was judged already. */
-static sv_status prove(sv__plan *p)
+static sv_status prove(sv__update_planner *p)
 {
     const sv__sides *x = &p->x;
     const sv_update *u = p->u;
@@ -289,7 +291,7 @@ static sv_status prove(sv__plan *p)
 /* ---- who need not be silent after all ---- */
 
 struct relief {
-    const sv__plan *p;
+    const sv__update_planner *p;
     uint64_t *first; /* of each destination that has pairs which must be silent: its first pair */
     uint32_t proofs; /* that may still be tried */
 };
@@ -324,7 +326,7 @@ static sv_status relieve(struct relief *r, const uint8_t *musts, uint32_t from, 
 
 /* Pairs without a path, or to the dead, were listed because they had to be silent; those that need
  * not are not. */
-static void forget_relieved(sv__plan *p)
+static void forget_relieved(sv__update_planner *p)
 {
     sv_update *u = p->u;
     uint64_t kept = 0;
@@ -354,16 +356,16 @@ static void forget_relieved(sv__plan *p)
  * Groups are careful: they take all mixtures of their destinations for possible at once. Steps are
  * not, so many who are silent need not be. Found by trying, as far as that is affordable.
  */
-static sv_status relax(sv__plan *p)
+static sv_status relax(sv__update_planner *p)
 {
-    enum { MOST_PROOFS = 256 };
+    enum { MAX_PROOFS = 256 };
     sv_update *u = p->u;
     uint64_t work = (uint64_t)p->x.f->num_switches * p->x.after->num_destinations * (u->steps + 1);
     struct relief r = {.p = p, .proofs = (uint32_t)((1 << 26) / (work + 1))};
     uint32_t count = 0;
-    if (u->must_pairs == 0 || u->pairs == NULL || u->lanes || p->circles)
+    if (u->must_pairs == 0 || u->pairs == NULL || u->vls || p->circles)
         return SV_OK;
-    r.proofs = r.proofs < MOST_PROOFS ? r.proofs : MOST_PROOFS;
+    r.proofs = r.proofs < MAX_PROOFS ? r.proofs : MAX_PROOFS;
     uint8_t *musts = SV_ARENA_NEW(p->arena, uint8_t, u->num_pairs);
     r.first = SV_ARENA_NEW(p->arena, uint64_t, p->x.after->num_destinations + 2);
     if (musts == NULL || r.first == NULL)
@@ -379,19 +381,19 @@ static sv_status relax(sv__plan *p)
     return SV_OK;
 }
 
-static sv_status run(sv__plan *p, const sv_fabric *fabric, const sv_routes *before,
+static sv_status run(sv__update_planner *p, const sv_fabric *fabric, const sv_routes *before,
                      const sv_routes *after, const sv_update_request *request)
 {
     static const sv_update_request usual = {.traffic = SV_TRAFFIC_MANAGED};
     request = request != NULL ? request : &usual;
     uint64_t begun = sv_now_ns(p->ctx);
-    p->most_steps = request->most_steps > 0 ? request->most_steps : MOST_STEPS;
+    p->max_steps = request->max_steps > 0 ? request->max_steps : MAX_STEPS;
     p->partial = request->partial;
     SV_TRY(sv__sides_init(&p->x, p->arena, p->ctx, fabric, before, after, request->traffic));
     sv_status status = make(p);
     sv__gather_release(&p->gather);
     sv__graph_release(&p->graph);
-    for (int l = 0; l < SV__MOST_LEVELS; l++)
+    for (int l = 0; l < SV__MAX_LEVELS; l++)
         sv__graph_release(&p->fine_graphs[l]);
     if (status == SV_OK && !request->unproven)
         status = relax(p);
@@ -409,13 +411,13 @@ sv_status sv_update_plan(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *
                          const sv_routes *after, const sv_update_request *request,
                          sv_update **update)
 {
-    sv__store *store = sv__store_new(ctx, NULL);
+    sv_pool *store = sv__pool_new(ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
     sv_arena arena;
     sv_arena_init(&arena, ctx);
-    sv__plan p = {.ctx = ctx, .arena = &arena};
-    p.u = SV_STORE_NEW(store, ctx, sv_update, 1);
+    sv__update_planner p = {.ctx = ctx, .arena = &arena};
+    p.u = SV_POOL_NEW(store, ctx, sv_update, 1);
     sv_status status = p.u == NULL ? SV_NO_MEMORY : SV_OK;
     if (status == SV_OK) {
         p.u->store = store;
@@ -425,14 +427,14 @@ sv_status sv_update_plan(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *
     if (status == SV_OK)
         *update = p.u;
     else
-        sv__store_drop(store);
+        sv__pool_drop(store);
     return status;
 }
 
 void sv_update_free(sv_update *update)
 {
     if (update != NULL)
-        sv__store_drop(update->store);
+        sv__pool_drop(update->store);
 }
 
 const char *sv_update_way_name(sv_update_way way)

@@ -11,20 +11,22 @@
 #include <string.h>
 
 #include "base/ctx.h"
-#include "fabric/store.h"
+#include <selvage/fabric.h>
+
+#include "base/pool.h"
 #include "update/update.h"
 
 /* ---- old and new ---- */
 
-static unsigned count_lanes(const sv_routes *r)
+static unsigned count_vls(const sv_routes *r)
 {
-    unsigned lanes = 1;
-    for (uint32_t t = 0; t < r->num_lane_tables; t++)
-        for (unsigned sl = 0; sl < r->num_sls && sl < SV_MOST_SLS; sl++) {
-            unsigned lane = r->lane_tables[t].of_sl[sl];
-            lanes = lane != SV_NO_LANE && lane >= lanes ? lane + 1 : lanes;
+    unsigned vls = 1;
+    for (uint32_t t = 0; t < r->num_vl_tables; t++)
+        for (unsigned sl = 0; sl < r->num_sls && sl < SV_MAX_SLS; sl++) {
+            unsigned vl = r->vl_tables[t].of_sl[sl];
+            vls = vl != SV_NO_VL && vl >= vls ? vl + 1 : vls;
         }
-    return lanes;
+    return vls;
 }
 
 sv_status sv__sides_init(sv__sides *x, sv_arena *arena, sv_ctx *ctx, const sv_fabric *f,
@@ -40,8 +42,8 @@ sv_status sv__sides_init(sv__sides *x, sv_arena *arena, sv_ctx *ctx, const sv_fa
         return sv_fail(ctx, SV_UNSUPPORTED, "the service levels of the %s tables are not known",
                        before->sl_form == SV_SL_UNKNOWN ? "old" : "new");
     x->by_node = before->sl_form == SV_SL_BY_NODE || after->sl_form == SV_SL_BY_NODE;
-    unsigned was = count_lanes(before), is = count_lanes(after);
-    x->lanes = was > is ? was : is;
+    unsigned was = count_vls(before), is = count_vls(after);
+    x->vls = was > is ? was : is;
     return sv_portmap_init(&x->ports, arena, f);
 }
 
@@ -71,20 +73,20 @@ static uint64_t used_sls(const sv__sides *x)
     for (uint32_t d = 0; d < x->after->num_destinations; d++)
         for (uint32_t v = 0; v < sources(x); v++) {
             unsigned was = sv__old_sl(x, (sv_node){v}, d), is = sv__new_sl(x, (sv_node){v}, d);
-            used |= was < SV_MOST_SLS ? (uint64_t)1 << was : 0;
-            used |= is < SV_MOST_SLS ? (uint64_t)1 << is : 0;
+            used |= was < SV_MAX_SLS ? (uint64_t)1 << was : 0;
+            used |= is < SV_MAX_SLS ? (uint64_t)1 << is : 0;
         }
     for (uint32_t g = 0; g < x->after->num_groups; g++) {
         unsigned sl = x->after->groups[g].sl;
-        used |= (uint64_t)1 << (sl < SV_MOST_SLS ? sl : 0);
+        used |= (uint64_t)1 << (sl < SV_MAX_SLS ? sl : 0);
     }
     return used;
 }
 
-static bool lanes_differ(const sv__sides *x, sv_node v, unsigned in, unsigned out, uint64_t sls)
+static bool vls_differ(const sv__sides *x, sv_node v, unsigned in, unsigned out, uint64_t sls)
 {
-    const sv_lanes *a = sv_route_lanes(x->before, x->f, v, in, out);
-    const sv_lanes *b = sv_route_lanes(x->after, x->f, v, in, out);
+    const sv_sl2vl *a = sv_route_sl2vl(x->before, x->f, v, in, out);
+    const sv_sl2vl *b = sv_route_sl2vl(x->after, x->f, v, in, out);
     for (; sls != 0; sls &= sls - 1) {
         unsigned sl = (unsigned)__builtin_ctzll(sls);
         if (a->of_sl[sl] != b->of_sl[sl])
@@ -93,7 +95,7 @@ static bool lanes_differ(const sv__sides *x, sv_node v, unsigned in, unsigned ou
     return false;
 }
 
-/* Whether a node was not there before: nothing of its lanes is in use. */
+/* Whether a node was not there before: nothing of its VLs is in use. */
 static bool is_newcomer(const sv__sides *x, uint32_t v)
 {
     if (v >= x->f->num_switches)
@@ -104,19 +106,19 @@ static bool is_newcomer(const sv__sides *x, uint32_t v)
     return true;
 }
 
-bool sv__lanes_change(const sv__sides *x)
+bool sv__vls_change(const sv__sides *x)
 {
     uint64_t sls = used_sls(x);
     for (uint32_t v = 0; v < sv_num_nodes(x->f); v++) {
         bool is_switch = v < x->f->num_switches, differ = false;
         unsigned ports = is_switch ? x->f->switches[v].ports : 0;
-        bool plain = is_switch && x->before->lanes_by_ports[v] == NULL &&
-                     x->after->lanes_by_ports[v] == NULL;
+        bool plain =
+            is_switch && x->before->sl2vl_by_port[v] == NULL && x->after->sl2vl_by_port[v] == NULL;
         if (!sv_node_alive(x->f, (sv_node){v}))
             continue;
         for (unsigned in = 0; !differ && in <= (plain ? 0 : ports); in++)
             for (unsigned out = 0; !differ && out <= (plain ? 0 : ports); out++)
-                differ = lanes_differ(x, (sv_node){v}, in, out, sls);
+                differ = vls_differ(x, (sv_node){v}, in, out, sls);
         if (differ && !is_newcomer(x, v))
             return true;
     }
@@ -174,21 +176,21 @@ static sv_status bring_back(const sv__sides *x, sv_routes *tables)
 /* Nodes may have come back since the old tables were made. */
 static sv_status take_newcomers(const sv__sides *x, sv_routes *tables)
 {
-    uint32_t *home = SV_STORE_NEW(tables->store, x->ctx, uint32_t, x->f->num_terminals + 1);
+    uint32_t *home = SV_POOL_NEW(tables->store, x->ctx, uint32_t, x->f->num_terminals + 1);
     if (home == NULL)
         return SV_NO_MEMORY;
     memcpy(home, x->after->home, x->f->num_terminals * sizeof *home);
     tables->home = home;
     for (uint32_t v = 0; v < sv_num_nodes(x->f); v++)
         if (sv_node_alive(x->f, (sv_node){v}) && is_newcomer(x, v))
-            SV_TRY(sv__routes_take_lanes(x->ctx, x->f, tables, (sv_node){v}, x->after));
+            SV_TRY(sv__routes_take_vls(x->ctx, x->f, tables, (sv_node){v}, x->after));
     return SV_OK;
 }
 
 static sv_status fill(const sv__sides *x, const sv_update *u, uint32_t done, const struct choice *c,
                       sv_routes *tables)
 {
-    if (!u->lanes || done > 0)
+    if (!u->vls || done > 0)
         SV_TRY(bring_back(x, tables));
     else
         SV_TRY(take_newcomers(x, tables));
@@ -206,7 +208,7 @@ static sv_status between(const sv__sides *x, const sv_update *u, uint32_t done,
                          const struct choice *c, sv_routes **tables)
 {
     sv_routes *made = NULL;
-    SV_TRY(sv_routes_clone(x->ctx, u->lanes && done == 0 ? x->before : x->after, &made));
+    SV_TRY(sv_routes_clone(x->ctx, u->vls && done == 0 ? x->before : x->after, &made));
     sv_status status = fill(x, u, done, c, made);
     if (status == SV_OK)
         *tables = made;
@@ -300,9 +302,9 @@ static sv_status prove_step(struct proof *p, uint32_t step, bool *safe)
     return status;
 }
 
-sv_status sv__verify_union(const sv__sides *x, bool lanes, bool lanes_only, sv_transition **found)
+sv_status sv__verify_union(const sv__sides *x, bool vls, bool vls_only, sv_transition **found)
 {
-    const sv_update first = {.lanes = lanes};
+    const sv_update first = {.vls = vls};
     sv_arena arena;
     sv_routes *now = NULL, *then = NULL;
     sv_arena_init(&arena, x->ctx);
@@ -312,8 +314,8 @@ sv_status sv__verify_union(const sv__sides *x, bool lanes, bool lanes_only, sv_t
     if (status == SV_OK)
         status = between(x, &first, 0, &held, &now);
     if (status == SV_OK)
-        status = lanes_only ? between(x, &first, 1, &held, &then)
-                            : sv_routes_clone(x->ctx, x->after, &then);
+        status = vls_only ? between(x, &first, 1, &held, &then)
+                          : sv_routes_clone(x->ctx, x->after, &then);
     if (status == SV_OK)
         status = sv_verify_transition(x->ctx, x->f, now, then, x->traffic, found);
     sv_routes_free(then);
@@ -326,7 +328,7 @@ sv_status sv__verify_union(const sv__sides *x, bool lanes, bool lanes_only, sv_t
 static sv_status prove_union(const sv__sides *x, const sv_update *u, bool *safe)
 {
     sv_transition *found = NULL;
-    SV_TRY(sv__verify_union(x, u->lanes, false, &found));
+    SV_TRY(sv__verify_union(x, u->vls, false, &found));
     *safe = found->deadlock_free == SV_VERDICT_YES;
     sv_transition_free(found);
     return SV_OK;

@@ -2,17 +2,17 @@
  * two_sets.c: tables with two addresses a terminal from two tables with one.
  *
  * Five phases (thesis 5.2.3) need a set of routes that stays while the other changes: base
- * addresses go by the tables that serve best, high ones by some that need a single lane and change
- * only when something fails. Packets to high addresses have an SL and a lane for themselves, so
+ * addresses go by the tables that serve best, high ones by some that need a single VL and change
+ * only when something fails. Packets to high addresses have an SL and a VL for themselves, so
  * neither set can make the other wait for ever, whatever mixture one of them is in.
  *
  * Switches have one address: it belongs to the base set. So do multicast groups.
  *
- * Invariants: on the lane there are packets to high addresses and no others; whatever the base
- * tables say of SLs and lanes is as it was. Whether each set is free of deadlocks is for verify/.
+ * Invariants: on the VL there are packets to high addresses and no others; whatever the base
+ * tables say of SLs and VLs is as it was. Whether each set is free of deadlocks is for verify/.
  * Cost: linear in the tables.
  */
-#include <selvage/update.h>
+#include <selvage/experimental/update.h>
 #include <string.h>
 
 #include "base/bitset.h"
@@ -23,7 +23,7 @@ struct sets {
     sv_ctx *ctx;
     const sv_fabric *fabric;
     const sv_routes *base, *high;
-    unsigned lane;
+    unsigned vl;
     sv_routes *both;
     uint32_t *table; /* [tables of base]: its number here, once it is known; SV_NONE before */
     uint64_t sls;    /* that base uses, one bit each */
@@ -43,7 +43,7 @@ static sv_status check_tables(const struct sets *x, const sv_routes *r, const ch
 static void note_row(struct sets *x, const uint8_t *row, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (row[i] < SV_MOST_SLS)
+        if (row[i] < SV_MAX_SLS)
             x->sls |= (uint64_t)1 << row[i];
 }
 
@@ -61,30 +61,30 @@ static void note_sls(struct sets *x)
 
 static sv_status check_sls(struct sets *x)
 {
-    if (x->base->sl_form == SV_SL_UNKNOWN || !x->base->lanes_known)
+    if (x->base->sl_form == SV_SL_UNKNOWN || !x->base->sl2vl_known)
         return sv_fail(x->ctx, SV_BAD_INPUT,
-                       "the base tables do not tell which service levels and lanes are in use");
+                       "the base tables do not tell which service levels and VLs are in use");
     note_sls(x);
-    if (x->sls >> x->lane & 1)
+    if (x->sls >> x->vl & 1)
         return sv_fail(x->ctx, SV_INFEASIBLE, "the base tables use service level %u themselves",
-                       x->lane);
+                       x->vl);
     return SV_OK;
 }
 
-/* ---- lanes ---- */
+/* ---- VLs ---- */
 
-/* The table here that is one of base's, and has the lane besides. */
+/* The table here that is one of base's, and has the VL besides. */
 static sv_status carry_table(struct sets *x, uint32_t t, uint32_t *number)
 {
-    sv_lanes lanes = x->base->lane_tables[t];
+    sv_sl2vl vls = x->base->vl_tables[t];
     if (x->table[t] == SV_NONE) {
         for (unsigned sl = 0; sl < x->base->num_sls; sl++)
-            if (x->sls >> sl & 1 && lanes.of_sl[sl] == x->lane)
+            if (x->sls >> sl & 1 && vls.of_sl[sl] == x->vl)
                 return sv_fail(x->ctx, SV_INFEASIBLE,
-                               "the base tables use lane %u themselves (service level %u)", x->lane,
+                               "the base tables use VL %u themselves (service level %u)", x->vl,
                                sl);
-        lanes.of_sl[x->lane] = (uint8_t)x->lane;
-        x->table[t] = sv_routes_lane_table(x->ctx, x->both, &lanes);
+        vls.of_sl[x->vl] = (uint8_t)x->vl;
+        x->table[t] = sv_routes_sl2vl_table(x->ctx, x->both, &vls);
     }
     *number = x->table[t];
     return *number == SV_NONE ? SV_NO_MEMORY : SV_OK;
@@ -93,31 +93,31 @@ static sv_status carry_table(struct sets *x, uint32_t t, uint32_t *number)
 static sv_status carry_pairs(struct sets *x, uint32_t s)
 {
     size_t ports = x->fabric->switches[s].ports + 1u;
-    const uint16_t *by_ports = x->base->lanes_by_ports[s];
+    const uint16_t *by_ports = x->base->sl2vl_by_port[s];
     for (size_t i = 0; by_ports != NULL && i < ports * ports; i++) {
         uint32_t number;
         SV_TRY(carry_table(x, by_ports[i], &number));
-        SV_TRY(sv_routes_set_lanes(x->ctx, x->fabric, x->both, (sv_node){s}, (unsigned)(i / ports),
+        SV_TRY(sv_routes_set_sl2vl(x->ctx, x->fabric, x->both, (sv_node){s}, (unsigned)(i / ports),
                                    (unsigned)(i % ports), number));
     }
     return SV_OK;
 }
 
-static sv_status carry_lanes(struct sets *x)
+static sv_status carry_vls(struct sets *x)
 {
     uint32_t nodes = sv_num_nodes(x->fabric), number;
-    unsigned most = x->base->num_sls;
-    x->both->num_sls = (uint8_t)(most > x->lane ? most : x->lane + 1);
+    unsigned max = x->base->num_sls;
+    x->both->num_sls = (uint8_t)(max > x->vl ? max : x->vl + 1);
     for (uint32_t v = 0; v < nodes; v++) {
-        SV_TRY(carry_table(x, x->base->lanes_of[v], &number));
-        x->both->lanes_of[v] = (uint16_t)number;
+        SV_TRY(carry_table(x, x->base->vls_of[v], &number));
+        x->both->vls_of[v] = (uint16_t)number;
     }
     for (uint32_t s = 0; s < x->base->num_switches; s++)
         SV_TRY(carry_pairs(x, s));
     return SV_OK;
 }
 
-/* A lane that no table of an arbitration names would never send: it gets the weight of the
+/* A VL that no table of an arbitration names would never send: it gets the weight of the
  * heaviest. */
 static void carry_arbitration(const struct sets *x)
 {
@@ -127,14 +127,14 @@ static void carry_arbitration(const struct sets *x)
         uint8_t weight = 0;
         *a = x->base->vlarb[who];
         for (unsigned i = 0; i < a->high.length; i++)
-            named |= a->high.lane[i] == x->lane && a->high.weight[i] > 0;
+            named |= a->high.vl[i] == x->vl && a->high.weight[i] > 0;
         for (unsigned i = 0; i < a->low.length; i++) {
-            named |= a->low.lane[i] == x->lane && a->low.weight[i] > 0;
+            named |= a->low.vl[i] == x->vl && a->low.weight[i] > 0;
             weight = a->low.weight[i] > weight ? a->low.weight[i] : weight;
         }
         if (!a->given || named || a->low.length >= 64)
             continue;
-        a->low.lane[a->low.length] = (uint8_t)x->lane;
+        a->low.vl[a->low.length] = (uint8_t)x->vl;
         a->low.weight[a->low.length++] = weight > 0 ? weight : 64;
     }
 }
@@ -156,7 +156,7 @@ static sv_status carry_destination(struct sets *x, const sv_routes *from, uint32
     if (from == x->base)
         memcpy(sls, from->sls[d], sv__routes_sl_row_length(from));
     else
-        memset(sls, (int)x->lane, sv__routes_sl_row_length(x->both));
+        memset(sls, (int)x->vl, sv__routes_sl_row_length(x->both));
     return SV_OK;
 }
 
@@ -179,7 +179,7 @@ static sv_status carry_rows(struct sets *x)
             continue;
         SV_TRY(carry_destination(x, x->high, d, to + 1));
         if (sls != NULL)
-            sls[to + 1] = (uint8_t)x->lane;
+            sls[to + 1] = (uint8_t)x->vl;
     }
     return SV_OK;
 }
@@ -200,12 +200,11 @@ static sv_status make(struct sets *x)
 {
     SV_TRY(check_tables(x, x->base, "base"));
     SV_TRY(check_tables(x, x->high, "high"));
-    if (x->lane >= SV_MOST_LANES)
-        return sv_fail(x->ctx, SV_BAD_INPUT, "lane %u (they are 0 to %d)", x->lane,
-                       SV_MOST_LANES - 1);
+    if (x->vl >= SV_MAX_VLS)
+        return sv_fail(x->ctx, SV_BAD_INPUT, "VL %u (they are 0 to %d)", x->vl, SV_MAX_VLS - 1);
     SV_TRY(check_sls(x));
     SV_TRY(sv_routes_new(x->ctx, x->fabric, 1, &x->both));
-    SV_TRY(carry_lanes(x));
+    SV_TRY(carry_vls(x));
     carry_arbitration(x);
     SV_TRY(carry_rows(x));
     SV_TRY(carry_groups(x));
@@ -213,13 +212,13 @@ static sv_status make(struct sets *x)
 }
 
 sv_status sv_update_two_sets(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *base,
-                             const sv_routes *high, unsigned lane, sv_routes **both)
+                             const sv_routes *high, unsigned vl, sv_routes **both)
 {
-    struct sets x = {ctx, fabric, base, high, lane, NULL, NULL, 0};
-    x.table = sv_alloc(ctx, base->num_lane_tables, sizeof *x.table);
+    struct sets x = {ctx, fabric, base, high, vl, NULL, NULL, 0};
+    x.table = sv_alloc(ctx, base->num_vl_tables, sizeof *x.table);
     if (x.table == NULL)
         return SV_NO_MEMORY;
-    for (uint32_t t = 0; t < base->num_lane_tables; t++)
+    for (uint32_t t = 0; t < base->num_vl_tables; t++)
         x.table[t] = SV_NONE;
     sv_status status = make(&x);
     sv_release(ctx, x.table);

@@ -12,7 +12,7 @@
 #ifndef SV_UPDATE_UPDATE_H
 #define SV_UPDATE_UPDATE_H
 
-#include <selvage/update.h>
+#include <selvage/experimental/update.h>
 
 #include "base/bitset.h"
 #include "routes/routes.h"
@@ -25,8 +25,8 @@ typedef struct sv__sides {
     const sv_routes *before, *after;
     sv_traffic traffic;
     sv_portmap ports;
-    bool by_node;   /* SLs of terminals on one switch may differ */
-    unsigned lanes; /* that tables name */
+    bool by_node; /* SLs of terminals on one switch may differ */
+    unsigned vls; /* that tables name */
 } sv__sides;
 
 sv_status sv__sides_init(sv__sides *x, sv_arena *arena, sv_ctx *ctx, const sv_fabric *f,
@@ -88,11 +88,11 @@ typedef enum sv__sls {
 typedef struct sv__gatherer {
     const sv__sides *x;
     sv_arena *arena;
-    uint64_t *sets;   /* [switches × 2 × lanes]: SLs on each lane of each way out */
+    uint64_t *sets;   /* [switches × 2 × VLs]: SLs on each VL of each way out */
     uint32_t *queue;  /* [switches × 2 + 1]: ways out whose sets grew */
     uint64_t *queued; /* bits */
     uint32_t head, count;
-    uint8_t *mark;       /* [switches]: of STILL_SLS, an sv__path */
+    uint8_t *mark;       /* [switches]: of STILL_SLS, an sv__update_path */
     uint32_t *stack;     /* [switches] */
     sv__turn_key *edges; /* [num_edges], sorted, each once */
     size_t num_edges, room;
@@ -134,15 +134,15 @@ const uint8_t *sv__row_at(sv__levels *l, uint32_t d, uint32_t level, int which);
 /* Whether SLs may be different for a destination. */
 bool sv__sls_change(const sv__sides *x, uint32_t d);
 /* What going from the old tables, with the SLs that connections hold, to the new ones does in any
- * order; or to the old ones with new SL-to-lane tables. lanes: these change. */
-sv_status sv__verify_union(const sv__sides *x, bool lanes, bool lanes_only, sv_transition **found);
-/* Whether SL-to-lane tables differ for an SL that somebody uses. */
-bool sv__lanes_change(const sv__sides *x);
+ * order; or to the old ones with new SL-to-VL tables. VLs: these change. */
+sv_status sv__verify_union(const sv__sides *x, bool vls, bool vls_only, sv_transition **found);
+/* Whether SL-to-VL tables differ for an SL that somebody uses. */
+bool sv__vls_change(const sv__sides *x);
 
 /* ---- pairs.c ---- */
 
 /* What becomes of a switch's path to a destination. */
-enum sv__path { SV__UNSEEN, SV__ON_WAY, SV__LOST, SV__SAME, SV__OTHER };
+enum sv__update_path { SV__UNSEEN, SV__ON_WAY, SV__LOST, SV__SAME, SV__OTHER };
 
 /* mark, stack: [switches]. LOST: it had none that leads there. Time: O(switches). */
 void sv__mark_paths(const sv__sides *x, uint32_t d, uint8_t *mark, uint32_t *stack);
@@ -163,20 +163,20 @@ sv_status sv__list_pairs(const sv__sides *x, sv_arena *arena, const sv__silence 
  * who have none, too. */
 typedef enum sv__who { SV__NOBODY, SV__REPATH, SV__HUSHED } sv__who;
 
-enum { SV__MOST_LEVELS = 16 };
+enum { SV__MAX_LEVELS = 16 };
 
 /* A plan in the making. */
-typedef struct sv__plan {
+typedef struct sv__update_planner {
     sv_ctx *ctx;
     sv_arena *arena;
     sv__sides x;
     sv__gatherer gather;
     sv__levels levels;
-    sv__graph graph;
-    sv__graph fine_graphs[SV__MOST_LEVELS]; /* made when they are needed */
-    uint32_t num_levels;                    /* of those, in use */
+    sv__update_graph graph;
+    sv__update_graph fine_graphs[SV__MAX_LEVELS]; /* made when they are needed */
+    uint32_t num_levels;                          /* of those, in use */
     sv_update *u;
-    uint32_t most_steps;
+    uint32_t max_steps;
     bool partial;      /* who cannot move stays */
     uint32_t *changed; /* [num_changed]: destinations, by block */
     uint32_t num_changed;
@@ -186,13 +186,13 @@ typedef struct sv__plan {
     uint32_t *group, num_group;
     uint32_t num_moved, steps;
     bool circles; /* old tables have some: there is nothing to keep to */
-} sv__plan;
+} sv__update_planner;
 
 /* Nothing has moved yet. */
-void sv__begin_again(sv__plan *p);
+void sv__begin_again(sv__update_planner *p);
 /* All destinations move at once, each by its levels. */
-void sv__move_together(sv__plan *p, sv__who who);
+void sv__move_together(sv__update_planner *p, sv__who who);
 /* All destinations move, group after group, so that nothing waits for ever. */
-sv_status sv__move_in_groups(sv__plan *p);
+sv_status sv__move_in_groups(sv__update_planner *p);
 
 #endif

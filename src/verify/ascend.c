@@ -1,15 +1,15 @@
 /*
  * ascend.c: packets held against the orders that tables come with.
  *
- * An order is a number for each lane of each channel between switches. If every turn that packets
+ * An order is a number for each VL of each channel between switches. If every turn that packets
  * take goes from a smaller number to a larger one, packets cannot wait for each other in a ring
  * (Dally and Seitz), and to see that a turn ascends is to compare two numbers. So where tables are
  * known to keep to their orders, a change of some rows is judged by looking at these rows alone.
  *
  * For each destination the old and the new way out of every switch are taken together, as in
  * transition.c. If they have no circle, they are gone through from the tips inwards, handing on the
- * set of lanes that packets are on; each turn must ascend in all of them. A packet stays on its
- * lane because tables are asked to send an SL to the same lane everywhere; for others there is
+ * set of VLs that packets are on; each turn must ascend in all of them. A packet stays on its
+ * VL because tables are asked to send an SL to the same VL everywhere; for others there is
  * transition.c.
  *
  * This knows nothing of who computed the tables, nor of how.
@@ -31,7 +31,7 @@ struct stop {
     uint32_t feeders;                 /* ways into it that had no turn yet */
     uint8_t kind[WAYS], ways;
     bool strands, strands_old, strands_new; /* by some ways, by old ones, by new ones alone */
-    uint64_t lanes;                         /* of all packets that come through or start here */
+    uint64_t vls;                           /* of all packets that come through or start here */
 };
 
 /* What a worker needs. */
@@ -49,42 +49,41 @@ struct climb {
     uint64_t *unsafe; /* or NULL */
     bool quiet;
     sv_portmap ports;
-    uint8_t lane_of[SV_MOST_SLS];
-    uint64_t any_lane;   /* where any SL may lead */
+    uint8_t vl_of[SV_MAX_SLS];
+    uint64_t any_vl;     /* where any SL may lead */
     bool alike;          /* everybody has the same SL for a destination, and it stays */
     bool by_node;        /* terminals of a switch may have different ones */
     uint32_t *terminals; /* [switches]: live ones on each */
     struct scratch *scratch;
 };
 
-/* ---- tables that keep an SL on one lane ---- */
+/* ---- tables that keep an SL on one VL ---- */
 
-static bool same_lanes(const sv_routes *r, uint32_t v, const sv_lanes *wanted, size_t pairs)
+static bool same_vls(const sv_routes *r, uint32_t v, const sv_sl2vl *wanted, size_t pairs)
 {
-    const uint16_t *by_ports = v < r->num_switches ? r->lanes_by_ports[v] : NULL;
+    const uint16_t *by_ports = v < r->num_switches ? r->sl2vl_by_port[v] : NULL;
     for (size_t i = 0; i < (by_ports == NULL ? 1 : pairs); i++) {
-        const sv_lanes *lanes = &r->lane_tables[by_ports == NULL ? r->lanes_of[v] : by_ports[i]];
-        if (lanes != wanted && memcmp(lanes, wanted, sizeof *lanes) != 0)
+        const sv_sl2vl *vls = &r->vl_tables[by_ports == NULL ? r->vls_of[v] : by_ports[i]];
+        if (vls != wanted && memcmp(vls, wanted, sizeof *vls) != 0)
             return false;
     }
     return true;
 }
 
-/* Whether all live nodes have one table, in which every SL goes to a lane that has numbers. */
-static bool one_table(const sv_fabric *f, const sv_routes *r, unsigned lanes,
-                      const sv_lanes **table)
+/* Whether all live nodes have one table, in which every SL goes to a VL that has numbers. */
+static bool one_table(const sv_fabric *f, const sv_routes *r, unsigned vls, const sv_sl2vl **table)
 {
     for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
         size_t ports = v < f->num_switches ? f->switches[v].ports + 1u : 1;
         if (!sv_node_alive(f, (sv_node){v}))
             continue;
         if (*table == NULL)
-            *table = &r->lane_tables[r->lanes_of[v]];
-        if (!same_lanes(r, v, *table, ports * ports))
+            *table = &r->vl_tables[r->vls_of[v]];
+        if (!same_vls(r, v, *table, ports * ports))
             return false;
     }
     for (unsigned sl = 0; *table != NULL && sl < r->num_sls; sl++)
-        if ((*table)->of_sl[sl] >= lanes)
+        if ((*table)->of_sl[sl] >= vls)
             return false;
     return true;
 }
@@ -96,7 +95,7 @@ struct row {
     struct scratch *x;
     uint32_t d;
     sv_node to;
-    uint64_t alike; /* lanes of everybody's packets, where all have the same; else 0 */
+    uint64_t alike; /* VLs of everybody's packets, where all have the same; else 0 */
     bool gaps;      /* some way leads nowhere */
 };
 
@@ -124,7 +123,7 @@ static void list_ways(struct row *row)
     struct stop *stops = row->x->stops;
     for (uint32_t s = 0; s < c->f->num_switches; s++) {
         stops[s].feeders = 0;
-        stops[s].lanes = 0;
+        stops[s].vls = 0;
     }
     for (uint32_t s = 0; s < c->f->num_switches; s++) {
         stops[s].ways = a[s] == b[s] ? 1 : 2;
@@ -136,20 +135,20 @@ static void list_ways(struct row *row)
     }
 }
 
-/* The lanes of a node's packets, before and after. */
-static uint64_t lanes_of(const struct row *row, sv_node from)
+/* The VLs of a node's packets, before and after. */
+static uint64_t vls_of(const struct row *row, sv_node from)
 {
     const struct climb *c = row->c;
     unsigned sl[] = {sv_route_sl(c->old, from, row->d), sv_route_sl(c->new, from, row->d)};
-    uint64_t lanes = 0;
+    uint64_t vls = 0;
     if (c->quiet && sl[0] != sl[1])
         return 0;
     for (int k = 0; k < 2; k++)
-        lanes |= sl[k] < SV_MOST_SLS ? (uint64_t)1 << c->lane_of[sl[k]] : c->any_lane;
-    return lanes;
+        vls |= sl[k] < SV_MAX_SLS ? (uint64_t)1 << c->vl_of[sl[k]] : c->any_vl;
+    return vls;
 }
 
-/* The lanes of what starts at a switch: its own packets, and its terminals'. */
+/* The VLs of what starts at a switch: its own packets, and its terminals'. */
 static uint64_t starting(const struct row *row, uint32_t s)
 {
     const struct climb *c = row->c;
@@ -158,21 +157,21 @@ static uint64_t starting(const struct row *row, uint32_t s)
     bool others = c->terminals[s] > 0 && to_switch <= (unsigned)c->traffic;
     if (row->alike != 0)
         return own || others ? row->alike : 0;
-    uint64_t lanes = own || (others && !c->by_node) ? lanes_of(row, (sv_node){s}) : 0;
+    uint64_t vls = own || (others && !c->by_node) ? vls_of(row, (sv_node){s}) : 0;
     if (!others || !c->by_node)
-        return lanes;
+        return vls;
     SV_FOR_HOPS (c->f, ((sv_node){s}), hop)
         if (!sv_is_switch(c->f, hop->to) && hop->to.i != row->to.i)
-            lanes |= lanes_of(row, hop->to);
-    return lanes;
+            vls |= vls_of(row, hop->to);
+    return vls;
 }
 
-/* Whether a turn ascends in all of some lanes. */
-static bool ascends(const struct climb *c, uint32_t in, uint32_t out, uint64_t lanes)
+/* Whether a turn ascends in all of some VLs. */
+static bool ascends(const struct climb *c, uint32_t in, uint32_t out, uint64_t vls)
 {
-    const uint32_t *a = c->new->orders + (size_t)in * c->new->order_lanes;
-    const uint32_t *b = c->new->orders + (size_t)out * c->new->order_lanes;
-    for (uint64_t left = lanes; left != 0; left &= left - 1) {
+    const uint32_t *a = c->new->orders + (size_t)in * c->new->order_vls;
+    const uint32_t *b = c->new->orders + (size_t)out * c->new->order_vls;
+    for (uint64_t left = vls; left != 0; left &= left - 1) {
         unsigned l = (unsigned)__builtin_ctzll(left);
         if (a[l] >= b[l] || b[l] == SV_NONE)
             return false;
@@ -184,15 +183,15 @@ static bool ascends(const struct climb *c, uint32_t in, uint32_t out, uint64_t l
 static uint32_t go_on(struct row *row, uint32_t s, uint32_t tail)
 {
     struct stop *stops = row->x->stops, *stop = &stops[s];
-    stop->lanes |= starting(row, s);
+    stop->vls |= starting(row, s);
     for (unsigned w = 0; w < stop->ways; w++) {
         if (stop->kind[w] != GOES)
             continue;
         struct stop *to = &stops[stop->next[w]];
         for (unsigned k = 0; k < to->ways; k++)
-            if (to->kind[k] == GOES && !ascends(row->c, stop->place[w], to->place[k], stop->lanes))
+            if (to->kind[k] == GOES && !ascends(row->c, stop->place[w], to->place[k], stop->vls))
                 row->x->found.descents++;
-        to->lanes |= stop->lanes;
+        to->vls |= stop->vls;
         if (--to->feeders == 0)
             row->x->queue[tail++] = stop->next[w];
     }
@@ -262,7 +261,7 @@ static void judge_row(const struct climb *c, struct scratch *x, uint32_t d)
     if (!sv_node_alive(c->f, row.to))
         return;
     if (c->alike)
-        row.alike = lanes_of(&row, row.to);
+        row.alike = vls_of(&row, row.to);
     sv_ascent sum = x->found;
     x->found.destinations++;
     list_ways(&row);
@@ -347,7 +346,7 @@ static void note_sls(struct climb *c)
 {
     unsigned a = c->old->sl_form, b = c->new->sl_form;
     for (unsigned sl = 0; sl < c->new->num_sls; sl++)
-        c->any_lane |= (uint64_t)1 << c->lane_of[sl];
+        c->any_vl |= (uint64_t)1 << c->vl_of[sl];
     c->by_node = a == SV_SL_BY_NODE || b == SV_SL_BY_NODE;
     c->alike = a != SV_SL_BY_SWITCH && b != SV_SL_BY_SWITCH && !c->by_node && !c->quiet;
 }
@@ -357,7 +356,7 @@ sv_status sv_verify_ascent(sv_ctx *ctx, const sv_fabric *f, const sv_routes *old
                            const uint64_t *destinations, bool quiet, uint64_t *unsafe,
                            sv_ascent *result)
 {
-    const sv_lanes *table = NULL;
+    const sv_sl2vl *table = NULL;
     struct climb c = {.f = f,
                       .old = old_routes,
                       .new = new_routes,
@@ -369,11 +368,11 @@ sv_status sv_verify_ascent(sv_ctx *ctx, const sv_fabric *f, const sv_routes *old
         new_routes->num_switches != f->num_switches)
         return sv_fail(ctx, SV_BAD_INPUT, "tables that belong to another fabric");
     if (new_routes->orders == NULL || old_routes->num_sls != new_routes->num_sls ||
-        !one_table(f, new_routes, new_routes->order_lanes, &table) ||
-        !one_table(f, old_routes, new_routes->order_lanes, &table))
+        !one_table(f, new_routes, new_routes->order_vls, &table) ||
+        !one_table(f, old_routes, new_routes->order_vls, &table))
         return SV_UNSUPPORTED;
     if (table != NULL)
-        memcpy(c.lane_of, table->of_sl, sizeof c.lane_of);
+        memcpy(c.vl_of, table->of_sl, sizeof c.vl_of);
     note_sls(&c);
     sv_arena arena;
     sv_arena_init(&arena, ctx);
@@ -391,10 +390,10 @@ sv_status sv_verify_orders(sv_ctx *ctx, const sv_fabric *f, sv_routes *r, sv_tra
     if (found->order == NULL || found->deadlock_free[traffic] != SV_VERDICT_YES)
         status = sv_fail(ctx, SV_INFEASIBLE, "these tables can deadlock: there is no order");
     if (status == SV_OK)
-        status = sv_routes_set_orders(ctx, f, r, found->order_lanes, &numbers);
+        status = sv_routes_set_orders(ctx, f, r, found->order_vls, &numbers);
     if (status == SV_OK)
         memcpy(numbers, found->order,
-               (size_t)r->order_first[f->num_switches] * r->order_lanes * sizeof *numbers);
+               (size_t)r->order_first[f->num_switches] * r->order_vls * sizeof *numbers);
     sv_verification_free(found);
     return status;
 }

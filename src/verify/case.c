@@ -1,48 +1,47 @@
 /*
- * case.c: what is known of tables before any packet is followed: their lanes, their SLs, the parts
+ * case.c: what is known of tables before any packet is followed: their VLs, their SLs, the parts
  * that the fabric falls into.
  *
- * SLs that all lane tables treat alike cannot be told apart by where packets go; one stands for
+ * SLs that all VL tables treat alike cannot be told apart by where packets go; one stands for
  * all of them.
  *
- * Cost: linear in nodes, channels and lane tables.
+ * Cost: linear in nodes, channels and VL tables.
  */
 #include "base/bitset.h"
 #include "verify/rows.h"
 
-/* Groups SLs by what all lane tables do with them. */
-static void find_classes(sv__case *c)
+/* Groups SLs by what all VL tables do with them. */
+static void find_classes(sv__verify_case *c)
 {
     const sv_routes *r = c->routes;
     for (unsigned sl = 0; sl < r->num_sls; sl++) {
         unsigned same = 0;
         for (; same < sl; same++) {
             uint32_t t = 0;
-            while (t < r->num_lane_tables &&
-                   r->lane_tables[t].of_sl[same] == r->lane_tables[t].of_sl[sl])
+            while (t < r->num_vl_tables && r->vl_tables[t].of_sl[same] == r->vl_tables[t].of_sl[sl])
                 t++;
-            if (t == r->num_lane_tables)
+            if (t == r->num_vl_tables)
                 break;
         }
         c->class_of[sl] = (uint8_t)same;
         if (same == sl)
             c->sls |= (uint64_t)1 << sl;
     }
-    c->lanes = 1;
-    for (uint32_t t = 0; t < r->num_lane_tables; t++)
+    c->vls = 1;
+    for (uint32_t t = 0; t < r->num_vl_tables; t++)
         for (unsigned sl = 0; sl < r->num_sls; sl++) {
-            unsigned lane = r->lane_tables[t].of_sl[sl];
-            c->discards |= lane == SV_NO_LANE;
-            if (lane != SV_NO_LANE && lane >= c->lanes)
-                c->lanes = lane + 1;
+            unsigned vl = r->vl_tables[t].of_sl[sl];
+            c->discards |= vl == SV_NO_VL;
+            if (vl != SV_NO_VL && vl >= c->vls)
+                c->vls = vl + 1;
         }
     c->sl_matters = (c->sls & (c->sls - 1)) != 0;
     for (uint32_t v = r->num_switches; c->discards && v < sv_num_nodes(c->fabric); v++)
         for (unsigned sl = 0; sl < r->num_sls; sl++)
-            c->adapters_discard |= r->lane_tables[r->lanes_of[v]].of_sl[sl] == SV_NO_LANE;
+            c->adapters_discard |= r->vl_tables[r->vls_of[v]].of_sl[sl] == SV_NO_VL;
 }
 
-static sv_status find_components(sv__case *c, sv_arena *arena)
+static sv_status find_components(sv__verify_case *c, sv_arena *arena)
 {
     const sv_fabric *f = c->fabric;
     uint32_t nodes = sv_num_nodes(f), count = 0;
@@ -72,10 +71,10 @@ static sv_status find_components(sv__case *c, sv_arena *arena)
     return SV_OK;
 }
 
-sv_status sv__case_init(sv__case *c, sv_arena *arena, const sv_fabric *f, const sv_routes *r,
+sv_status sv__case_init(sv__verify_case *c, sv_arena *arena, const sv_fabric *f, const sv_routes *r,
                         const sv_verify_options *options)
 {
-    *c = (sv__case){.fabric = f, .routes = r};
+    *c = (sv__verify_case){.fabric = f, .routes = r};
     if (options != NULL)
         c->options = *options;
     if (r->num_switches != f->num_switches || r->num_terminals != f->num_terminals)
@@ -94,7 +93,7 @@ sv_status sv__case_init(sv__case *c, sv_arena *arena, const sv_fabric *f, const 
     return sv_portmap_init(&c->ports, arena, f);
 }
 
-static uint64_t one_sl(const sv__case *c, sv_node from, uint32_t d, sv__unknown unknown)
+static uint64_t one_sl(const sv__verify_case *c, sv_node from, uint32_t d, sv__unknown unknown)
 {
     unsigned sl = sv_route_sl(c->routes, from, d);
     if (sl < c->routes->num_sls)
@@ -111,7 +110,7 @@ static uint64_t one_sl(const sv__case *c, sv_node from, uint32_t d, sv__unknown 
     }
 }
 
-uint64_t sv__case_sls(const sv__case *c, sv_node from, uint32_t d, sv__unknown unknown)
+uint64_t sv__case_sls(const sv__verify_case *c, sv_node from, uint32_t d, sv__unknown unknown)
 {
     if (c->options.assume)
         return (uint64_t)1 << c->class_of[c->options.assumed_sl];

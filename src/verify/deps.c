@@ -8,8 +8,8 @@
  * This is the only cycle search that vouches for tables; what engines use to compute them
  * (src/cdg) is not known here.
  *
- * Cost: linear in vertices and bits. A bit a (in port, lane, out port, lane) of every switch:
- * 1 MB for a 10×10×10 torus with 8 lanes, 3 MB for a 65,536-terminal fat tree with one.
+ * Cost: linear in vertices and bits. A bit a (in port, VL, out port, VL) of every switch:
+ * 1 MB for a 10×10×10 torus with 8 VLs, 3 MB for a 65,536-terminal fat tree with one.
  */
 #include "verify/deps.h"
 
@@ -18,21 +18,21 @@
 #include "base/bitset.h"
 
 sv_status sv__deps_init(sv__deps *deps, sv_arena *arena, const sv_fabric *f,
-                        const sv_portmap *ports, unsigned lanes, bool ends)
+                        const sv_portmap *ports, unsigned vls, bool ends)
 {
-    *deps = (sv__deps){.fabric = f, .ports = ports, .lanes = lanes, .ends = ends};
+    *deps = (sv__deps){.fabric = f, .ports = ports, .vls = vls, .ends = ends};
     deps->first = SV_ARENA_NEW(arena, uint64_t, f->num_switches);
     if (deps->first == NULL)
         return SV_NO_MEMORY;
     for (uint32_t s = 0; s < f->num_switches; s++) {
-        uint64_t vertices = (f->switches[s].ports + 1u) * (uint64_t)lanes;
+        uint64_t vertices = (f->switches[s].ports + 1u) * (uint64_t)vls;
         deps->first[s] = deps->num_bits;
         if (sv_node_alive(f, (sv_node){s}))
             deps->num_bits += vertices * vertices;
     }
     deps->bits = sv_arena_alloc(arena, deps->num_bits / 64 + 1, sizeof *deps->bits);
     deps->used =
-        sv_arena_alloc(arena, (uint64_t)f->num_channels * lanes / 64 + 1, sizeof *deps->used);
+        sv_arena_alloc(arena, (uint64_t)f->num_channels * vls / 64 + 1, sizeof *deps->used);
     return deps->bits == NULL || deps->used == NULL ? SV_NO_MEMORY : SV_OK;
 }
 
@@ -40,7 +40,7 @@ void sv__deps_clear(sv__deps *deps)
 {
     for (uint64_t i = 0; i <= deps->num_bits / 64; i++)
         atomic_store_explicit(&deps->bits[i], 0, memory_order_relaxed);
-    for (uint64_t i = 0; i <= (uint64_t)deps->fabric->num_channels * deps->lanes / 64; i++)
+    for (uint64_t i = 0; i <= (uint64_t)deps->fabric->num_channels * deps->vls / 64; i++)
         atomic_store_explicit(&deps->used[i], 0, memory_order_relaxed);
 }
 
@@ -54,16 +54,16 @@ struct successors {
 static struct successors successors_of(const sv__deps *deps, uint64_t vertex)
 {
     const sv_fabric *f = deps->fabric;
-    sv_channel c = {(uint32_t)(vertex / deps->lanes)};
+    sv_channel c = {(uint32_t)(vertex / deps->vls)};
     sv_node head = f->head[c.i];
     struct successors s = {.deps = deps};
     /* A terminal forwards nothing: what arrives there depends on nothing any more. */
     if (!sv_is_switch(f, head) || !sv_channel_alive(f, c))
         return s;
-    uint64_t row = (f->switches[head.i].ports + 1u) * (uint64_t)deps->lanes;
+    uint64_t row = (f->switches[head.i].ports + 1u) * (uint64_t)deps->vls;
     uint64_t in = f->port[f->reverse[c.i].i];
     s.places = &deps->ports->places[deps->ports->first[head.i]];
-    s.begin = s.bit = deps->first[head.i] + (in * deps->lanes + vertex % deps->lanes) * row;
+    s.begin = s.bit = deps->first[head.i] + (in * deps->vls + vertex % deps->vls) * row;
     s.end = s.begin + row;
     return s;
 }
@@ -81,8 +81,8 @@ static uint64_t next_successor(struct successors *s)
         s->bit += (uint64_t)__builtin_ctzll(word);
         if (s->bit >= s->end)
             break;
-        uint64_t place = s->bit++ - s->begin, lanes = s->deps->lanes;
-        return s->places[place / lanes].channel * lanes + place % lanes;
+        uint64_t place = s->bit++ - s->begin, vls = s->deps->vls;
+        return s->places[place / vls].channel * vls + place % vls;
     }
     return UINT64_MAX;
 }
@@ -90,26 +90,26 @@ static uint64_t next_successor(struct successors *s)
 uint64_t sv__deps_count(const sv__deps *deps, bool inner)
 {
     const sv_fabric *f = deps->fabric;
-    uint64_t count = 0, vertices = (uint64_t)f->num_channels * deps->lanes;
+    uint64_t count = 0, vertices = (uint64_t)f->num_channels * deps->vls;
     for (uint64_t v = 0; v < vertices; v++) {
-        sv_channel c = {(uint32_t)(v / deps->lanes)};
+        sv_channel c = {(uint32_t)(v / deps->vls)};
         if (inner && !sv_is_switch(f, f->tail[c.i]))
             continue;
         struct successors s = successors_of(deps, v);
         for (uint64_t w; (w = next_successor(&s)) != UINT64_MAX;)
-            count += !inner || sv_is_switch(f, f->head[w / deps->lanes]);
+            count += !inner || sv_is_switch(f, f->head[w / deps->vls]);
     }
     return count;
 }
 
 static sv__vertex vertex_of(const sv__deps *deps, uint64_t v)
 {
-    return (sv__vertex){{(uint32_t)(v / deps->lanes)}, (uint8_t)(v % deps->lanes)};
+    return (sv__vertex){{(uint32_t)(v / deps->vls)}, (uint8_t)(v % deps->vls)};
 }
 
 sv_status sv__deps_each(const sv__deps *deps, sv__deps_fn *fn, void *arg)
 {
-    uint64_t vertices = (uint64_t)deps->fabric->num_channels * deps->lanes;
+    uint64_t vertices = (uint64_t)deps->fabric->num_channels * deps->vls;
     for (uint64_t v = 0; v < vertices; v++) {
         struct successors s = successors_of(deps, v);
         for (uint64_t w; (w = next_successor(&s)) != UINT64_MAX;)
@@ -118,16 +118,16 @@ sv_status sv__deps_each(const sv__deps *deps, sv__deps_fn *fn, void *arg)
     return SV_OK;
 }
 
-unsigned sv__deps_lanes_used(const sv__deps *deps)
+unsigned sv__deps_vls_used(const sv__deps *deps)
 {
     const sv_fabric *f = deps->fabric;
-    uint64_t lanes = 0;
+    uint64_t vls = 0;
     for (uint32_t c = 0; c < f->num_channels; c++)
         if (sv_is_switch(f, f->tail[c]) && sv_is_switch(f, f->head[c]))
-            for (unsigned v = 0; v < deps->lanes; v++)
-                if (sv__get_bit(deps->used, (uint64_t)c * deps->lanes + v))
-                    lanes |= (uint64_t)1 << v;
-    return (unsigned)__builtin_popcountll(lanes);
+            for (unsigned v = 0; v < deps->vls; v++)
+                if (sv__get_bit(deps->used, (uint64_t)c * deps->vls + v))
+                    vls |= (uint64_t)1 << v;
+    return (unsigned)__builtin_popcountll(vls);
 }
 
 /* Vertices that are left when those without predecessors are taken away again and again. */
@@ -139,7 +139,7 @@ struct peeling {
 
 static sv_status peel(const sv__deps *deps, sv_arena *arena, uint32_t *place, struct peeling *p)
 {
-    p->vertices = (uint64_t)deps->fabric->num_channels * deps->lanes;
+    p->vertices = (uint64_t)deps->fabric->num_channels * deps->vls;
     p->predecessors = SV_ARENA_NEW(arena, uint32_t, p->vertices);
     p->queue = SV_ARENA_NEW(arena, uint64_t, p->vertices);
     if (p->predecessors == NULL || p->queue == NULL)
@@ -284,8 +284,8 @@ static sv_status find_cycle(const sv__deps *deps, sv_arena *arena, const struct 
     memset(x.came_from, 0, p->vertices * sizeof *x.came_from);
     const sv__vertex *first = *cycle;
     for (size_t n = *length, i = 0; i < n; i += n / TRIES + 1)
-        SV_TRY(shorten(deps, arena, p, (uint64_t)first[i].channel.i * deps->lanes + first[i].lane,
-                       &x, cycle, length));
+        SV_TRY(shorten(deps, arena, p, (uint64_t)first[i].channel.i * deps->vls + first[i].vl, &x,
+                       cycle, length));
     uint64_t seen = 0, step = (p->vertices - p->taken) / TRIES + 1;
     for (uint64_t v = 0; v < p->vertices; v++)
         if (p->predecessors[v] != 0 && seen++ % step == 0)
@@ -306,7 +306,7 @@ sv_status sv__deps_order(const sv__deps *deps, sv_arena *arena, uint32_t *place,
 bool sv__deps_descends(const sv__deps *deps, const uint32_t *place, sv__vertex *from,
                        sv__vertex *to)
 {
-    uint64_t vertices = (uint64_t)deps->fabric->num_channels * deps->lanes;
+    uint64_t vertices = (uint64_t)deps->fabric->num_channels * deps->vls;
     for (uint64_t v = 0; v < vertices; v++) {
         struct successors s = successors_of(deps, v);
         for (uint64_t w; (w = next_successor(&s)) != UINT64_MAX;)

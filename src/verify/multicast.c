@@ -8,27 +8,27 @@
  *
  * SLs of groups are in no dump: a group without one is taken to use SL 0, OpenSM's default.
  *
- * Cost: for each group, channels × lanes × ports of the masks.
+ * Cost: for each group, channels × VLs × ports of the masks.
  */
 #include "base/bitset.h"
 #include "verify/judge.h"
 
 struct tree {
-    const sv__case *c;
+    const sv__verify_case *c;
     const sv__deps *deps;
     const sv_group *group;
-    uint64_t *seen;  /* vertices: channel × lanes + lane */
+    uint64_t *seen;  /* vertices: channel × VLs + VL */
     uint64_t *queue; /* [vertices] */
     uint64_t tail;
 };
 
-static void reach(struct tree *t, sv_channel c, unsigned lane)
+static void reach(struct tree *t, sv_channel c, unsigned vl)
 {
-    uint64_t vertex = (uint64_t)c.i * t->c->lanes + lane;
+    uint64_t vertex = (uint64_t)c.i * t->c->vls + vl;
     if (sv_bit(t->seen, vertex))
         return;
     sv_bit_set(t->seen, vertex);
-    sv__deps_use(t->deps, c, lane);
+    sv__deps_use(t->deps, c, vl);
     t->queue[t->tail++] = vertex;
 }
 
@@ -44,15 +44,15 @@ static bool carries(const struct tree *t, sv_channel c)
     return !sv_is_switch(f, f->tail[c.i]) || in_mask(t, f->tail[c.i], f->port[c.i]);
 }
 
-/* The lane on which a switch copies a packet from one port to another. */
-static unsigned lane_of(const struct tree *t, sv_node v, unsigned in, unsigned out)
+/* The VL on which a switch copies a packet from one port to another. */
+static unsigned vl_of(const struct tree *t, sv_node v, unsigned in, unsigned out)
 {
-    unsigned sl = t->group->sl < SV_MOST_SLS ? t->group->sl : 0;
-    return sv_route_lanes(t->c->routes, t->c->fabric, v, in, out)->of_sl[sl];
+    unsigned sl = t->group->sl < SV_MAX_SLS ? t->group->sl : 0;
+    return sv_route_sl2vl(t->c->routes, t->c->fabric, v, in, out)->of_sl[sl];
 }
 
-/* All copies of a packet that came over a channel on a lane. */
-static void copy(struct tree *t, sv_channel in, unsigned lane)
+/* All copies of a packet that came over a channel on a VL. */
+static void copy(struct tree *t, sv_channel in, unsigned vl)
 {
     const sv_fabric *f = t->c->fabric;
     sv_node s = f->head[in.i];
@@ -63,43 +63,43 @@ static void copy(struct tree *t, sv_channel in, unsigned lane)
         unsigned port = f->port[hop->channel.i];
         if (port == in_port || !in_mask(t, s, port))
             continue;
-        unsigned then = lane_of(t, s, in_port, port);
-        if (then == SV_NO_LANE)
+        unsigned then = vl_of(t, s, in_port, port);
+        if (then == SV_NO_VL)
             continue;
         if (sv__deps_has(t->deps, in) && sv__deps_has(t->deps, hop->channel))
-            sv__deps_add(t->deps, in, lane, hop->channel, then);
+            sv__deps_add(t->deps, in, vl, hop->channel, then);
         reach(t, hop->channel, then);
     }
 }
 
-/* What a node sends out, whatever came in: the lanes of its channels that the group uses. */
+/* What a node sends out, whatever came in: the VLs of its channels that the group uses. */
 static void start_at(struct tree *t, sv_node v)
 {
     const sv_fabric *f = t->c->fabric;
     SV_FOR_HOPS (f, v, hop) {
         unsigned port = f->port[hop->channel.i];
         if (!sv_is_switch(f, v)) {
-            unsigned lane = lane_of(t, v, 0, port);
-            if (lane != SV_NO_LANE)
-                reach(t, hop->channel, lane);
+            unsigned vl = vl_of(t, v, 0, port);
+            if (vl != SV_NO_VL)
+                reach(t, hop->channel, vl);
             continue;
         }
         SV_FOR_HOPS (f, v, back) {
-            unsigned in = f->port[back->channel.i], lane;
+            unsigned in = f->port[back->channel.i], vl;
             if (in == port || !in_mask(t, v, port) || !carries(t, f->reverse[back->channel.i]))
                 continue;
-            lane = lane_of(t, v, in, port);
-            if (lane != SV_NO_LANE)
-                reach(t, hop->channel, lane);
+            vl = vl_of(t, v, in, port);
+            if (vl != SV_NO_VL)
+                reach(t, hop->channel, vl);
         }
     }
 }
 
-sv_status sv__walk_groups(sv_ctx *ctx, const sv__case *c, const sv__deps *deps)
+sv_status sv__walk_groups(sv_ctx *ctx, const sv__verify_case *c, const sv__deps *deps)
 {
     const sv_fabric *f = c->fabric;
     sv_arena arena;
-    uint64_t vertices = (uint64_t)f->num_channels * c->lanes;
+    uint64_t vertices = (uint64_t)f->num_channels * c->vls;
     sv_status status = SV_OK;
     for (uint32_t g = 0; g < c->routes->num_groups && status == SV_OK; g++) {
         sv_arena_init(&arena, ctx);
@@ -112,8 +112,8 @@ sv_status sv__walk_groups(sv_ctx *ctx, const sv__case *c, const sv__deps *deps)
         for (uint32_t v = 0; status == SV_OK && v < sv_num_nodes(f); v++)
             start_at(&t, (sv_node){v});
         for (uint64_t i = 0; i < t.tail; i++)
-            copy(&t, (sv_channel){(uint32_t)(t.queue[i] / c->lanes)},
-                 (unsigned)(t.queue[i] % c->lanes));
+            copy(&t, (sv_channel){(uint32_t)(t.queue[i] / c->vls)},
+                 (unsigned)(t.queue[i] % c->vls));
         sv_arena_release(&arena);
     }
     return status;

@@ -3,10 +3,10 @@
  *
  *     selvage-proof 1
  *     # comments
- *     0x<guid> <port> <lane> <number>
+ *     0x<guid> <port> <VL> <number>
  *
- * A line a (channel, lane) pair: the GUID of the switch, or of the adapter's port, that the channel
- * leaves, the port it leaves by, the lane, and its number. Tables are free of deadlocks if every
+ * A line a (channel, VL) pair: the GUID of the switch, or of the adapter's port, that the channel
+ * leaves, the port it leaves by, the VL, and its number. Tables are free of deadlocks if every
  * dependency goes from a smaller number to a larger one: then waiting packets cannot form a ring.
  * To see that, one pass over all packets' hops is enough; no search for cycles is needed. Where two
  * nodes have the same GUID, lines could be about either: there are no proofs then.
@@ -41,10 +41,10 @@ static sv_status name_nodes(sv_ctx *ctx, const sv_fabric *f, sv_map *nodes)
 
 /* Dependencies of all packets, multicast ones too, with those at terminals. */
 static sv_status collect(sv_ctx *ctx, sv_arena *arena, const sv_fabric *f, const sv_routes *r,
-                         const sv_verify_options *options, sv__case *c, sv__deps *deps)
+                         const sv_verify_options *options, sv__verify_case *c, sv__deps *deps)
 {
     SV_TRY(sv__case_init(c, arena, f, r, options));
-    SV_TRY(sv__deps_init(deps, arena, f, &c->ports, c->lanes, true));
+    SV_TRY(sv__deps_init(deps, arena, f, &c->ports, c->vls, true));
     SV_TRY(sv__walk_all(ctx, c, SV_TRAFFIC_ALL, SV__UNKNOWN_ANY, deps, NULL));
     return sv__walk_groups(ctx, c, deps);
 }
@@ -59,12 +59,12 @@ static sv_status write_lines(sv_ctx *ctx, const sv__deps *deps, const uint32_t *
                   f->live_switches, f->live_terminals,
                   (unsigned long long)sv__deps_count(deps, false));
     for (uint32_t c = 0; c < f->num_channels && out.status == SV_OK; c++)
-        for (unsigned lane = 0; lane < deps->lanes; lane++)
+        for (unsigned vl = 0; vl < deps->vls; vl++)
             if (sv_channel_alive(f, (sv_channel){c}) &&
-                sv__get_bit(deps->used, (uint64_t)c * deps->lanes + lane))
+                sv__get_bit(deps->used, (uint64_t)c * deps->vls + vl))
                 sv_text_print(&out, "0x%016llx %u %u %u\n",
-                              (unsigned long long)sv_node_guid(f, f->tail[c]), f->port[c], lane,
-                              place[(size_t)c * deps->lanes + lane]);
+                              (unsigned long long)sv_node_guid(f, f->tail[c]), f->port[c], vl,
+                              place[(size_t)c * deps->vls + vl]);
     sv_status status = sv_text_finish(&out);
     sv_text_release(&out);
     return status;
@@ -74,7 +74,7 @@ sv_status sv_proof_write(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *
                          const sv_verify_options *options, const sv_sink *sink)
 {
     sv_arena arena;
-    sv__case c;
+    sv__verify_case c;
     sv__deps deps;
     sv__vertex *cycle;
     size_t length = 0;
@@ -87,7 +87,7 @@ sv_status sv_proof_write(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *
         status = collect(ctx, &arena, fabric, routes, options, &c, &deps);
     uint32_t *place = NULL;
     if (status == SV_OK) {
-        place = SV_ARENA_NEW(&arena, uint32_t, (size_t)fabric->num_channels * deps.lanes);
+        place = SV_ARENA_NEW(&arena, uint32_t, (size_t)fabric->num_channels * deps.vls);
         status =
             place == NULL ? SV_NO_MEMORY : sv__deps_order(&deps, &arena, place, &cycle, &length);
     }
@@ -102,7 +102,7 @@ sv_status sv_proof_write(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *
 
 /* Reads numbers; SV_NONE where a pair has none. */
 static sv_status read_numbers(sv_lines *lines, const sv_fabric *f, const sv_map *nodes,
-                              unsigned lanes, uint32_t *place)
+                              unsigned vls, uint32_t *place)
 {
     sv_span line;
     bool more;
@@ -110,7 +110,7 @@ static sv_status read_numbers(sv_lines *lines, const sv_fabric *f, const sv_map 
     if (!more || !sv_span_is(line, "selvage-proof 1"))
         return sv_lines_fail(lines, "not a proof: the first line is not \"selvage-proof 1\"");
     for (;;) {
-        uint64_t guid, port, lane, number;
+        uint64_t guid, port, vl, number;
         SV_TRY(sv_lines_next(lines, &line, &more));
         if (!more)
             return SV_OK;
@@ -122,26 +122,26 @@ static sv_status read_numbers(sv_lines *lines, const sv_fabric *f, const sv_map 
         sv_scan_blanks(&scan);
         good = good && sv_scan_number(&scan, 255, &port);
         sv_scan_blanks(&scan);
-        good = good && sv_scan_number(&scan, 255, &lane);
+        good = good && sv_scan_number(&scan, 255, &vl);
         sv_scan_blanks(&scan);
         good = good && sv_scan_number(&scan, SV_NONE - 1, &number);
         sv_scan_blanks(&scan);
         if (!good || !sv_scan_done(&scan))
-            return sv_lines_fail(lines, "expected 0x<guid> <port> <lane> <number>");
+            return sv_lines_fail(lines, "expected 0x<guid> <port> <VL> <number>");
         uint32_t v = sv_map_get(nodes, guid);
         sv_channel c =
             v == SV_ABSENT ? SV_NO_CHANNEL : sv_channel_at(f, (sv_node){v}, (unsigned)port);
-        if (c.i != SV_NONE && lane < lanes) /* what tables do not use does not matter */
-            place[(size_t)c.i * lanes + lane] = (uint32_t)number;
+        if (c.i != SV_NONE && vl < vls) /* what tables do not use does not matter */
+            place[(size_t)c.i * vls + vl] = (uint32_t)number;
     }
 }
 
 static sv_status load(sv_ctx *ctx, sv_arena *arena, const sv_fabric *f, const sv_source *source,
-                      unsigned lanes, uint32_t **place)
+                      unsigned vls, uint32_t **place)
 {
     sv_map nodes;
     sv_lines lines;
-    size_t count = (size_t)f->num_channels * lanes;
+    size_t count = (size_t)f->num_channels * vls;
     *place = SV_ARENA_NEW(arena, uint32_t, count);
     if (*place == NULL)
         return SV_NO_MEMORY;
@@ -152,7 +152,7 @@ static sv_status load(sv_ctx *ctx, sv_arena *arena, const sv_fabric *f, const sv
     if (status == SV_OK)
         status = sv_lines_init(&lines, ctx, source);
     if (status == SV_OK) {
-        status = read_numbers(&lines, f, &nodes, lanes, *place);
+        status = read_numbers(&lines, f, &nodes, vls, *place);
         sv_lines_release(&lines);
     }
     sv_map_release(&nodes);
@@ -164,21 +164,21 @@ sv_status sv_proof_check(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *
                          bool *numbered, sv_wait *from, sv_wait *to, uint64_t *dependencies)
 {
     sv_arena arena;
-    sv__case c;
+    sv__verify_case c;
     sv__deps deps;
     uint32_t *place;
     sv_arena_init(&arena, ctx);
     sv_status status = collect(ctx, &arena, fabric, routes, options, &c, &deps);
     if (status == SV_OK)
-        status = load(ctx, &arena, fabric, source, deps.lanes, &place);
+        status = load(ctx, &arena, fabric, source, deps.vls, &place);
     if (status == SV_OK) {
         sv__vertex a = {0}, b = {0};
         *holds = !sv__deps_descends(&deps, place, &a, &b);
         *dependencies = sv__deps_count(&deps, false);
-        *numbered = *holds || (place[(size_t)a.channel.i * deps.lanes + a.lane] != SV_NONE &&
-                               place[(size_t)b.channel.i * deps.lanes + b.lane] != SV_NONE);
-        *from = (sv_wait){.channel = a.channel, .lane = a.lane, .from = SV_NO_NODE};
-        *to = (sv_wait){.channel = b.channel, .lane = b.lane, .from = SV_NO_NODE};
+        *numbered = *holds || (place[(size_t)a.channel.i * deps.vls + a.vl] != SV_NONE &&
+                               place[(size_t)b.channel.i * deps.vls + b.vl] != SV_NONE);
+        *from = (sv_wait){.channel = a.channel, .vl = a.vl, .from = SV_NO_NODE};
+        *to = (sv_wait){.channel = b.channel, .vl = b.vl, .from = SV_NO_NODE};
     }
     sv_arena_release(&arena);
     return status;

@@ -4,13 +4,13 @@
  * Idea: a row gives every switch at most one way out, so the switches form trees that run together
  * towards the destination, with a ring at the root where tables are wrong. We go from the tips
  * inwards: when it is a switch's turn, all that flows into it is known, as a set of SLs for each
- * lane of its way out. Handing those sets on to the next switch gives exactly the dependencies that
- * packets for this destination induce, each at most once for a lane and an SL. Rings are gone
+ * VL of its way out. Handing those sets on to the next switch gives exactly the dependencies that
+ * packets for this destination induce, each at most once for a VL and an SL. Rings are gone
  * around until the sets do not grow any more.
  *
  * Invariants: sets is all zero between destinations; every live switch is either in order or on a
  * ring.
- * Cost: O(switches × lanes) a destination, plus O(terminals) where SLs or lanes differ between the
+ * Cost: O(switches × VLs) a destination, plus O(terminals) where SLs or VLs differ between the
  * terminals of a switch.
  */
 #include "verify/rows.h"
@@ -31,43 +31,43 @@ struct scratch {
     uint32_t *next;    /* the switch it leads to, shifted by 8, and the port it comes in at */
     uint32_t *feeders; /* switches that go on to this one and had no turn yet */
     uint32_t *order;
-    uint64_t *sets; /* [switches × lanes]: SLs on each lane of its way out */
-    uint8_t *seen;  /* [turns]: lanes on which it is known already, if it stays on them; or NULL */
-    uint8_t *used;  /* [channels]: the same for channels; only if lanes are straight */
-    uint8_t *lanes; /* [switches]: what flows into it; only if lanes are straight */
+    uint64_t *sets; /* [switches × VLs]: SLs on each VL of its way out */
+    uint8_t *seen;  /* [turns]: VLs on which it is known already, if it stays on them; or NULL */
+    uint8_t *used;  /* [channels]: the same for channels; only if VLs are straight */
+    uint8_t *vls;   /* [switches]: what flows into it; only if VLs are straight */
 };
 
 struct walk {
-    const sv__case *c;
+    const sv__verify_case *c;
     sv_traffic traffic;
     sv__unknown unknown;
     const sv__deps *deps;
     struct scratch *scratch; /* one a worker */
-    sv__tally *tallies;
+    sv__verify_tally *tallies;
     bool tally;
-    bool plain; /* one lane, and every source sends: what flows needs no sets */
+    bool plain; /* one VL, and every source sends: what flows needs no sets */
     /*
-     * Everywhere an SL goes the same lane, and terminals send on the SL of their switch: what flows
-     * is a set of lanes. lane_of: [SLs]; sl_of: [lanes], one that goes there.
+     * Everywhere an SL goes the same VL, and terminals send on the SL of their switch: what flows
+     * is a set of VLs. vl_of: [SLs]; sl_of: [VLs], one that goes there.
      */
     bool straight;
-    const sv_lanes *lane_of;
+    const sv_sl2vl *vl_of;
     uint8_t sl_of[8];
 };
 
 struct row {
     const struct walk *w;
     struct scratch *x;
-    sv__tally *tally;
+    sv__verify_tally *tally;
     uint32_t d;
     sv_node to;
     const uint8_t *ports;
-    bool dropped; /* some lane table discarded something */
+    bool dropped; /* some VL table discarded something */
 };
 
 static void classify(struct row *row)
 {
-    const sv__case *c = row->w->c;
+    const sv__verify_case *c = row->w->c;
     struct scratch *x = row->x;
     uint32_t switches = c->fabric->num_switches;
     memset(x->feeders, 0, switches * sizeof *x->feeders);
@@ -96,19 +96,19 @@ static bool sends(const struct row *row, bool terminal)
     return switches <= (unsigned)row->w->traffic;
 }
 
-/* Adds SLs to the lanes of a switch's way out as a table says; true if that was news. */
-static bool put(struct row *row, uint32_t s, const sv_lanes *lanes, uint64_t sls)
+/* Adds SLs to the VLs of a switch's way out as a table says; true if that was news. */
+static bool put(struct row *row, uint32_t s, const sv_sl2vl *vls, uint64_t sls)
 {
-    uint64_t *sets = &row->x->sets[(size_t)s * row->w->c->lanes];
+    uint64_t *sets = &row->x->sets[(size_t)s * row->w->c->vls];
     bool news = false;
     for (; sls != 0; sls &= sls - 1) {
-        unsigned sl = (unsigned)__builtin_ctzll(sls), lane = lanes->of_sl[sl];
-        if (lane == SV_NO_LANE) {
+        unsigned sl = (unsigned)__builtin_ctzll(sls), vl = vls->of_sl[sl];
+        if (vl == SV_NO_VL) {
             row->dropped = true;
             continue;
         }
-        news |= !(sets[lane] >> sl & 1);
-        sets[lane] |= (uint64_t)1 << sl;
+        news |= !(sets[vl] >> sl & 1);
+        sets[vl] |= (uint64_t)1 << sl;
     }
     return news;
 }
@@ -116,25 +116,25 @@ static bool put(struct row *row, uint32_t s, const sv_lanes *lanes, uint64_t sls
 /* What one terminal sends: from its own channel to the way out of its switch. */
 static void inject_terminal(struct row *row, uint32_t s, const sv_hop *hop)
 {
-    const sv__case *c = row->w->c;
+    const sv__verify_case *c = row->w->c;
     const sv_fabric *f = c->fabric;
     const sv__deps *deps = row->w->deps;
     if (hop->to.i == row->to.i)
         return;
     uint64_t sls = sv__case_sls(c, hop->to, row->d, row->w->unknown);
     sv_channel out = row->x->out[s], in = f->reverse[hop->channel.i];
-    const sv_lanes *first = sv_route_lanes(c->routes, f, hop->to, 0, f->port[in.i]);
-    const sv_lanes *second =
-        sv_route_lanes(c->routes, f, (sv_node){s}, f->port[hop->channel.i], f->port[out.i]);
+    const sv_sl2vl *first = sv_route_sl2vl(c->routes, f, hop->to, 0, f->port[in.i]);
+    const sv_sl2vl *second =
+        sv_route_sl2vl(c->routes, f, (sv_node){s}, f->port[hop->channel.i], f->port[out.i]);
     for (uint64_t left = sls; left != 0; left &= left - 1) {
         unsigned sl = (unsigned)__builtin_ctzll(left);
         unsigned a = first->of_sl[sl], b = second->of_sl[sl];
-        if (a == SV_NO_LANE) {
+        if (a == SV_NO_VL) {
             row->dropped = true;
             sls &= ~((uint64_t)1 << sl);
             continue;
         }
-        if (deps->ends && b != SV_NO_LANE)
+        if (deps->ends && b != SV_NO_VL)
             sv__deps_add(deps, in, a, out, b);
     }
     put(row, s, second, sls);
@@ -143,12 +143,12 @@ static void inject_terminal(struct row *row, uint32_t s, const sv_hop *hop)
 /* All terminals of a switch at once, where nothing tells them apart. */
 static void inject_alike(struct row *row, uint32_t s)
 {
-    const sv__case *c = row->w->c;
+    const sv__verify_case *c = row->w->c;
     const sv_fabric *f = c->fabric;
     SV_FOR_HOPS (f, (sv_node){s}, hop) {
         if (sv_is_switch(f, hop->to) || hop->to.i == row->to.i)
             continue;
-        put(row, s, &c->routes->lane_tables[c->routes->lanes_of[s]],
+        put(row, s, &c->routes->vl_tables[c->routes->vls_of[s]],
             sv__case_sls(c, hop->to, row->d, row->w->unknown));
         return;
     }
@@ -157,11 +157,11 @@ static void inject_alike(struct row *row, uint32_t s)
 /* What starts at a switch: its terminals' packets, and its own. */
 static void inject(struct row *row, uint32_t s)
 {
-    const sv__case *c = row->w->c;
+    const sv__verify_case *c = row->w->c;
     const sv_fabric *f = c->fabric;
     const sv_routes *r = c->routes;
     if (c->terminals[s] > 0 && sends(row, true)) {
-        bool alike = !row->w->deps->ends && !c->discards && r->lanes_by_ports[s] == NULL &&
+        bool alike = !row->w->deps->ends && !c->discards && r->sl2vl_by_port[s] == NULL &&
                      (c->options.assume ||
                       (!c->options.reversible && r->sl_form != SV_SL_BY_NODE) || !c->sl_matters);
         if (alike) {
@@ -173,58 +173,58 @@ static void inject(struct row *row, uint32_t s)
         }
     }
     if (s != row->to.i && sends(row, false))
-        put(row, s, sv_route_lanes(r, f, (sv_node){s}, 0, f->port[row->x->out[s].i]),
+        put(row, s, sv_route_sl2vl(r, f, (sv_node){s}, 0, f->port[row->x->out[s].i]),
             sv__case_sls(c, (sv_node){s}, row->d, row->w->unknown));
 }
 
 /*
- * Most turns have been seen before, and on most the lane stays. A byte for all lanes of a turn is
+ * Most turns have been seen before, and on most the VL stays. A byte for all VLs of a turn is
  * found sooner than bits of the dependency set, which is larger than any cache. Those of a way out
  * stand together: all that goes a destination leaves a switch there.
  */
 static uint8_t *seen_at(const sv__deps *deps, uint8_t *seen, uint32_t s, unsigned in, unsigned out)
 {
     uint64_t ports = deps->fabric->switches[s].ports + 1u;
-    return &seen[deps->first[s] / (deps->lanes * deps->lanes) + out * ports + in];
+    return &seen[deps->first[s] / (deps->vls * deps->vls) + out * ports + in];
 }
 
 /* Hands what leaves a switch on to the next; true if that was news there. */
 static bool hand_on(struct row *row, uint32_t s)
 {
-    const sv__case *c = row->w->c;
+    const sv__verify_case *c = row->w->c;
     const sv_fabric *f = c->fabric;
     const sv__deps *deps = row->w->deps;
     const struct scratch *x = row->x;
     uint32_t next = x->next[s] >> 8;
     unsigned in = x->next[s] & 255;
-    const uint64_t *sets = &x->sets[(size_t)s * c->lanes];
+    const uint64_t *sets = &x->sets[(size_t)s * c->vls];
     bool goes =
         x->kind[s] == GOES && x->out[next].i != SV_NONE && (x->kind[next] != DEAD || deps->ends);
     bool counts = goes && (x->kind[next] == GOES || deps->ends), news = false;
     unsigned out = goes ? row->ports[next] : 0;
-    const sv_lanes *lanes = goes ? sv_route_lanes(c->routes, f, (sv_node){next}, in, out) : NULL;
+    const sv_sl2vl *vls = goes ? sv_route_sl2vl(c->routes, f, (sv_node){next}, in, out) : NULL;
     uint8_t *seen = counts && x->seen != NULL ? seen_at(deps, x->seen, next, in, out) : NULL;
-    for (unsigned lane = 0; lane < c->lanes; lane++) {
-        if (sets[lane] == 0)
+    for (unsigned vl = 0; vl < c->vls; vl++) {
+        if (sets[vl] == 0)
             continue;
-        sv__deps_use(deps, x->out[s], lane);
-        for (uint64_t sls = counts ? sets[lane] : 0; sls != 0; sls &= sls - 1) {
-            unsigned then = lanes->of_sl[__builtin_ctzll(sls)];
-            if (then == SV_NO_LANE || (seen != NULL && then == lane && *seen >> lane & 1))
+        sv__deps_use(deps, x->out[s], vl);
+        for (uint64_t sls = counts ? sets[vl] : 0; sls != 0; sls &= sls - 1) {
+            unsigned then = vls->of_sl[__builtin_ctzll(sls)];
+            if (then == SV_NO_VL || (seen != NULL && then == vl && *seen >> vl & 1))
                 continue;
-            sv__deps_turn(deps, next, in, lane, out, then);
-            if (seen != NULL && then == lane)
-                *seen |= (uint8_t)(1u << lane);
+            sv__deps_turn(deps, next, in, vl, out, then);
+            if (seen != NULL && then == vl)
+                *seen |= (uint8_t)(1u << vl);
         }
         if (goes)
-            news |= put(row, next, lanes, sets[lane]);
+            news |= put(row, next, vls, sets[vl]);
     }
     return news;
 }
 
 static void forget(struct row *row, uint32_t s)
 {
-    memset(&row->x->sets[(size_t)s * row->w->c->lanes], 0, row->w->c->lanes * sizeof *row->x->sets);
+    memset(&row->x->sets[(size_t)s * row->w->c->vls], 0, row->w->c->vls * sizeof *row->x->sets);
 }
 
 /* Whether a switch has a channel that its packets take. */
@@ -237,7 +237,7 @@ static bool leaves(const struct row *row, uint32_t s)
 /* Whether a switch, or a terminal on it, sends to the destination. */
 static bool starts(const struct row *row, uint32_t s)
 {
-    const sv__case *c = row->w->c;
+    const sv__verify_case *c = row->w->c;
     uint32_t own = c->terminals[s];
     if (s != row->to.i && sends(row, false))
         return true;
@@ -245,7 +245,7 @@ static bool starts(const struct row *row, uint32_t s)
            (own > 1 || sv_is_switch(c->fabric, row->to) || sv_switch_of(c->fabric, row->to).i != s);
 }
 
-/* The same as inject and hand_on where there is one lane: sets[s] is 1 if anything flows. */
+/* The same as inject and hand_on where there is one VL: sets[s] is 1 if anything flows. */
 static void step_plain(struct row *row, uint32_t s)
 {
     const struct scratch *x = row->x;
@@ -261,39 +261,39 @@ static void step_plain(struct row *row, uint32_t s)
     x->sets[next] = 1;
 }
 
-/* Lanes on which a channel, or a turn, is new to this worker. */
-static unsigned news(uint8_t *seen, unsigned lanes)
+/* VLs on which a channel, or a turn, is new to this worker. */
+static unsigned news(uint8_t *seen, unsigned vls)
 {
-    unsigned new = lanes & ~(unsigned)*seen;
+    unsigned new = vls & ~(unsigned)*seen;
     *seen |= (uint8_t) new;
     return new;
 }
 
-/* The same as inject and hand_on where lanes are straight. */
+/* The same as inject and hand_on where VLs are straight. */
 static void step_straight(struct row *row, uint32_t s)
 {
     const struct walk *w = row->w;
     const struct scratch *x = row->x;
     uint32_t next = x->next[s] >> 8;
     unsigned in = x->next[s] & 255, out = row->ports[next < w->c->fabric->num_switches ? next : s];
-    unsigned lanes = x->lanes[s];
-    x->lanes[s] = 0;
+    unsigned vls = x->vls[s];
+    x->vls[s] = 0;
     if (x->kind[s] != GOES)
         return;
     if (starts(row, s))
         for (uint64_t sls = sv__case_sls(w->c, (sv_node){s}, row->d, w->unknown); sls != 0;
              sls &= sls - 1)
-            lanes |= 1u << w->lane_of->of_sl[__builtin_ctzll(sls)];
-    for (unsigned new = news(&x->used[x->out[s].i], lanes); new != 0; new &= new - 1)
+            vls |= 1u << w->vl_of->of_sl[__builtin_ctzll(sls)];
+    for (unsigned new = news(&x->used[x->out[s].i], vls); new != 0; new &= new - 1)
         sv__deps_use(w->deps, x->out[s], (unsigned)__builtin_ctz(new));
     if (x->kind[next] != GOES)
         return;
-    for (unsigned new = news(seen_at(w->deps, x->seen, next, in, out), lanes); new != 0;
+    for (unsigned new = news(seen_at(w->deps, x->seen, next, in, out), vls); new != 0;
          new &= new - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(new);
-        sv__deps_turn(w->deps, next, in, lane, out, lane);
+        unsigned vl = (unsigned)__builtin_ctz(new);
+        sv__deps_turn(w->deps, next, in, vl, out, vl);
     }
-    x->lanes[next] |= (uint8_t)lanes;
+    x->vls[next] |= (uint8_t)vls;
 }
 
 /* From the tips inwards. Returns how many switches had their turn. */
@@ -325,17 +325,17 @@ static uint32_t walk_trees(struct row *row)
     return tail;
 }
 
-/* Lanes that flow into a switch become SLs on them. */
+/* VLs that flow into a switch become SLs on them. */
 static void widen(struct row *row, uint32_t s)
 {
     const struct walk *w = row->w;
-    unsigned lanes = w->straight ? row->x->lanes[s] : 0;
-    for (; lanes != 0; lanes &= lanes - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(lanes);
-        row->x->sets[(size_t)s * w->c->lanes + lane] |= (uint64_t)1 << w->sl_of[lane];
+    unsigned vls = w->straight ? row->x->vls[s] : 0;
+    for (; vls != 0; vls &= vls - 1) {
+        unsigned vl = (unsigned)__builtin_ctz(vls);
+        row->x->sets[(size_t)s * w->c->vls + vl] |= (uint64_t)1 << w->sl_of[vl];
     }
     if (w->straight)
-        row->x->lanes[s] = 0;
+        row->x->vls[s] = 0;
 }
 
 /* The rings that are left: those with feeders still waiting. */
@@ -371,7 +371,7 @@ static void walk_rings(struct row *row)
 
 static void lose(struct row *row, sv_pairs pairs, sv_node from)
 {
-    sv__tally *t = row->tally;
+    sv__verify_tally *t = row->tally;
     t->unreachable[pairs]++;
     bool sooner =
         row->d < t->lost_destination || (row->d == t->lost_destination && from.i < t->lost_from.i);
@@ -385,7 +385,7 @@ static void lose(struct row *row, sv_pairs pairs, sv_node from)
 /* Which of some SLs bring a packet to its destination. */
 static uint64_t arriving(const struct row *row, sv_node from, uint64_t sls)
 {
-    const sv__case *c = row->w->c;
+    const sv__verify_case *c = row->w->c;
     uint64_t good = 0;
     uint32_t count;
     sv_node at;
@@ -401,7 +401,7 @@ static uint64_t arriving(const struct row *row, sv_node from, uint64_t sls)
 /* Whether a packet arrives: with every SL that is known, and with one at least. */
 static bool arrives_by_trace(const struct row *row, sv_node from)
 {
-    const sv__case *c = row->w->c;
+    const sv__verify_case *c = row->w->c;
     uint64_t known = sv__case_sls(c, from, row->d, SV__UNKNOWN_NONE);
     uint64_t all = sv__case_sls(c, from, row->d, SV__UNKNOWN_ANY);
     uint64_t good = arriving(row, from, all | known);
@@ -410,7 +410,7 @@ static bool arrives_by_trace(const struct row *row, sv_node from)
 
 static void judge_source(struct row *row, sv_node from, bool arrives)
 {
-    const sv__case *c = row->w->c;
+    const sv__verify_case *c = row->w->c;
     bool terminal = !sv_is_switch(c->fabric, from), to_terminal = !sv_is_switch(c->fabric, row->to);
     sv_pairs pairs = (sv_pairs)((terminal ? 0 : 2) + (to_terminal ? 0 : 1));
     if (from.i == row->to.i)
@@ -427,7 +427,7 @@ static void judge_source(struct row *row, sv_node from, bool arrives)
 /* Counts who cannot reach the destination. order holds the trees from the tips inwards. */
 static void judge(struct row *row, uint32_t in_trees)
 {
-    const sv__case *c = row->w->c;
+    const sv__verify_case *c = row->w->c;
     const sv_fabric *f = c->fabric;
     struct scratch *x = row->x;
     uint32_t arriving = 0;
@@ -458,25 +458,25 @@ static void judge(struct row *row, uint32_t in_trees)
 /* The channels out of terminals: packets take them whatever becomes of them behind. */
 static void use_ends(const struct row *row)
 {
-    const sv__case *c = row->w->c;
+    const sv__verify_case *c = row->w->c;
     const sv_fabric *f = c->fabric;
     for (uint32_t v = f->num_switches; v < sv_num_nodes(f); v++)
         SV_FOR_HOPS (f, ((sv_node){v}), hop) {
-            const sv_lanes *lanes =
-                sv_route_lanes(c->routes, f, (sv_node){v}, 0, f->port[hop->channel.i]);
+            const sv_sl2vl *vls =
+                sv_route_sl2vl(c->routes, f, (sv_node){v}, 0, f->port[hop->channel.i]);
             uint64_t sls =
                 v == row->to.i ? 0 : sv__case_sls(c, (sv_node){v}, row->d, row->w->unknown);
             for (; sls != 0; sls &= sls - 1) {
-                unsigned lane = lanes->of_sl[__builtin_ctzll(sls)];
-                if (lane != SV_NO_LANE)
-                    sv__deps_use(row->w->deps, hop->channel, lane);
+                unsigned vl = vls->of_sl[__builtin_ctzll(sls)];
+                if (vl != SV_NO_VL)
+                    sv__deps_use(row->w->deps, hop->channel, vl);
             }
         }
 }
 
 static void walk_row(const struct walk *w, unsigned worker, uint32_t d)
 {
-    const sv__case *c = w->c;
+    const sv__verify_case *c = w->c;
     struct row row = {.w = w,
                       .x = &w->scratch[worker],
                       .tally = &w->tallies[worker],
@@ -516,14 +516,14 @@ static sv_status make_scratch(struct walk *w, sv_arena *arena, unsigned workers)
 {
     size_t n = w->c->fabric->num_switches;
     w->scratch = SV_ARENA_NEW(arena, struct scratch, workers);
-    w->tallies = SV_ARENA_NEW(arena, sv__tally, workers);
+    w->tallies = SV_ARENA_NEW(arena, sv__verify_tally, workers);
     if (w->scratch == NULL || w->tallies == NULL)
         return SV_NO_MEMORY;
     for (unsigned i = 0; i < workers; i++) {
-        w->tallies[i] = (sv__tally){.lost_destination = SV_NONE,
-                                    .loop_destination = SV_NONE,
-                                    .lost_from = SV_NO_NODE,
-                                    .loop_at = SV_NO_NODE};
+        w->tallies[i] = (sv__verify_tally){.lost_destination = SV_NONE,
+                                           .loop_destination = SV_NONE,
+                                           .lost_from = SV_NO_NODE,
+                                           .loop_at = SV_NO_NODE};
         struct scratch *x = &w->scratch[i];
         x->kind = SV_ARENA_NEW(arena, uint8_t, n);
         x->arrives = SV_ARENA_NEW(arena, bool, n);
@@ -531,16 +531,16 @@ static sv_status make_scratch(struct walk *w, sv_arena *arena, unsigned workers)
         x->next = SV_ARENA_NEW(arena, uint32_t, n);
         x->feeders = SV_ARENA_NEW(arena, uint32_t, n);
         x->order = SV_ARENA_NEW(arena, uint32_t, n);
-        x->sets = SV_ARENA_NEW(arena, uint64_t, n * w->c->lanes);
-        if (w->c->lanes > 1 && w->c->lanes <= 8) {
-            uint64_t turns = w->deps->num_bits / (w->deps->lanes * w->deps->lanes);
+        x->sets = SV_ARENA_NEW(arena, uint64_t, n * w->c->vls);
+        if (w->c->vls > 1 && w->c->vls <= 8) {
+            uint64_t turns = w->deps->num_bits / (w->deps->vls * w->deps->vls);
             if ((x->seen = SV_ARENA_NEW(arena, uint8_t, turns)) == NULL)
                 return SV_NO_MEMORY;
         }
         if (w->straight) {
             x->used = SV_ARENA_NEW(arena, uint8_t, w->c->fabric->num_channels);
-            x->lanes = SV_ARENA_NEW(arena, uint8_t, n);
-            if (x->used == NULL || x->lanes == NULL)
+            x->vls = SV_ARENA_NEW(arena, uint8_t, n);
+            if (x->used == NULL || x->vls == NULL)
                 return SV_NO_MEMORY;
         }
         if (x->kind == NULL || x->arrives == NULL || x->out == NULL || x->next == NULL ||
@@ -550,7 +550,7 @@ static sv_status make_scratch(struct walk *w, sv_arena *arena, unsigned workers)
     return SV_OK;
 }
 
-static void sum_up(sv__tally *sum, const sv__tally *part)
+static void sum_up(sv__verify_tally *sum, const sv__verify_tally *part)
 {
     for (int i = 0; i < SV_PAIRS_COUNT; i++) {
         sum->pairs[i] += part->pairs[i];
@@ -568,28 +568,28 @@ static void sum_up(sv__tally *sum, const sv__tally *part)
     }
 }
 
-/* Whether lanes are straight, and which SL goes which. */
+/* Whether VLs are straight, and which SL goes which. */
 static void find_straight(struct walk *w)
 {
-    const sv__case *c = w->c;
+    const sv__verify_case *c = w->c;
     const sv_routes *r = c->routes;
-    w->straight = c->lanes > 1 && c->lanes <= 8 && !c->discards && !w->deps->ends &&
+    w->straight = c->vls > 1 && c->vls <= 8 && !c->discards && !w->deps->ends &&
                   r->sl_form != SV_SL_BY_NODE && !c->options.reversible;
     for (uint32_t v = 0; w->straight && v < r->num_switches + r->num_terminals; v++)
-        w->straight = r->lanes_of[v] == r->lanes_of[0] &&
-                      (v >= r->num_switches || r->lanes_by_ports[v] == NULL);
+        w->straight =
+            r->vls_of[v] == r->vls_of[0] && (v >= r->num_switches || r->sl2vl_by_port[v] == NULL);
     if (!w->straight)
         return;
-    w->lane_of = &r->lane_tables[r->lanes_of[0]];
+    w->vl_of = &r->vl_tables[r->vls_of[0]];
     for (uint64_t sls = c->sls; sls != 0 && w->straight; sls &= sls - 1) {
-        unsigned sl = (unsigned)__builtin_ctzll(sls), lane = w->lane_of->of_sl[sl];
-        w->straight = lane < c->lanes;
-        w->sl_of[lane < c->lanes ? lane : 0] = (uint8_t)sl;
+        unsigned sl = (unsigned)__builtin_ctzll(sls), vl = w->vl_of->of_sl[sl];
+        w->straight = vl < c->vls;
+        w->sl_of[vl < c->vls ? vl : 0] = (uint8_t)sl;
     }
 }
 
-sv_status sv__walk_all(sv_ctx *ctx, const sv__case *c, sv_traffic traffic, sv__unknown unknown,
-                       const sv__deps *deps, sv__tally *tally)
+sv_status sv__walk_all(sv_ctx *ctx, const sv__verify_case *c, sv_traffic traffic,
+                       sv__unknown unknown, const sv__deps *deps, sv__verify_tally *tally)
 {
     uint64_t pieces = (c->routes->num_destinations + ROWS_A_PIECE - 1) / ROWS_A_PIECE;
     unsigned workers = sv_ctx_threads(ctx, pieces);
@@ -598,7 +598,7 @@ sv_status sv__walk_all(sv_ctx *ctx, const sv__case *c, sv_traffic traffic, sv__u
                      .unknown = unknown,
                      .deps = deps,
                      .tally = tally != NULL,
-                     .plain = c->lanes == 1 && !c->discards && !deps->ends && !c->sl_matters};
+                     .plain = c->vls == 1 && !c->discards && !deps->ends && !c->sl_matters};
     sv_arena arena;
     find_straight(&w);
     sv_arena_init(&arena, ctx);

@@ -2,13 +2,13 @@
  * transition.c: what can happen while switches go over from old tables to new ones.
  *
  * While tables are being reprogrammed each switch may have the old or the new entry for a
- * destination, and old or new lanes, and a packet may carry the SL that was right before or after.
+ * destination, and old or new VLs, and a packet may carry the SL that was right before or after.
  * We take all of it at once: two ways out of a switch instead of one, and every combination of
- * lanes. If nothing goes wrong in that union, nothing goes wrong in any order of updates. The
+ * VLs. If nothing goes wrong in that union, nothing goes wrong in any order of updates. The
  * reverse is not true: a union may have a cycle that no single mixture has (it is an answer on the
  * safe side).
  *
- * Idea: as in rows.c, sets of SLs for each lane of each way out are handed on until none grows any
+ * Idea: as in rows.c, sets of SLs for each VL of each way out are handed on until none grows any
  * more; but with two ways out this is a graph and not a tree, so a list of what changed replaces
  * the order from the tips inwards.
  *
@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/bitset.h"
-#include "fabric/store.h"
+#include "base/pool.h"
 #include "verify/judge.h"
 
 enum { WAYS = 2 };
@@ -28,14 +28,14 @@ struct change {
     sv_ctx *ctx;
     const sv_fabric *f;
     const sv_routes *tables[WAYS];
-    sv__case judged; /* the new tables */
+    sv__verify_case judged; /* the new tables */
     sv_portmap ports;
     sv__deps deps;
-    unsigned lanes;
+    unsigned vls;
     sv_traffic traffic;
     const uint64_t *const *quiet; /* [destinations]: who sends nothing; NULL: nobody */
     bool unknown;                 /* an SL that nobody told was stood in for */
-    bool matters;                 /* SLs may go different lanes */
+    bool matters;                 /* SLs may go different VLs */
     sv_transition *found;
     /* For each switch; those with WAYS at [s * WAYS + way]. */
     uint8_t *ways, *kind;
@@ -43,7 +43,7 @@ struct change {
     bool *strands, *strands_old;
     uint8_t *colour;
     uint32_t *stack;
-    /* Of each way out: SLs on each lane, and whether it waits in the queue. */
+    /* Of each way out: SLs on each VL, and whether it waits in the queue. */
     uint64_t *sets;
     uint32_t *queue;
     uint64_t *queued;
@@ -206,29 +206,28 @@ static bool leaves(const struct change *x, uint32_t way)
 }
 
 /*
- * Adds SLs that come in at a port to a way out, by old and new lanes; notes dependencies on a. What
+ * Adds SLs that come in at a port to a way out, by old and new VLs; notes dependencies on a. What
  * ends at a terminal waits for nothing any more, but may be discarded.
  */
 static void put(struct change *x, uint32_t s, unsigned way, unsigned in, sv_channel a,
-                unsigned lane_a, uint64_t sls)
+                unsigned vl_a, uint64_t sls)
 {
     sv_channel b = x->out[s * WAYS + way];
-    uint64_t *sets = &x->sets[(size_t)(s * WAYS + way) * x->lanes];
+    uint64_t *sets = &x->sets[(size_t)(s * WAYS + way) * x->vls];
     for (int k = 0; k < WAYS; k++) {
-        const sv_lanes *lanes =
-            sv_route_lanes(x->tables[k], x->f, (sv_node){s}, in, x->f->port[b.i]);
+        const sv_sl2vl *vls = sv_route_sl2vl(x->tables[k], x->f, (sv_node){s}, in, x->f->port[b.i]);
         for (uint64_t left = sls; left != 0; left &= left - 1) {
-            unsigned sl = (unsigned)__builtin_ctzll(left), lane = lanes->of_sl[sl];
-            if (lane == SV_NO_LANE) {
+            unsigned sl = (unsigned)__builtin_ctzll(left), vl = vls->of_sl[sl];
+            if (vl == SV_NO_VL) {
                 x->found->discards = true;
                 continue;
             }
             if (x->kind[s * WAYS + way] != GOES)
                 continue;
             if (a.i != SV_NONE)
-                sv__deps_add(&x->deps, a, lane_a, b, lane);
-            if (!(sets[lane] >> sl & 1)) {
-                sets[lane] |= (uint64_t)1 << sl;
+                sv__deps_add(&x->deps, a, vl_a, b, vl);
+            if (!(sets[vl] >> sl & 1)) {
+                sets[vl] |= (uint64_t)1 << sl;
                 enqueue(x, s * WAYS + way);
             }
         }
@@ -239,10 +238,10 @@ static uint64_t sls_of(struct change *x, sv_node from, uint32_t d)
 {
     uint64_t sls = 0;
     for (int k = 0; k < WAYS; k++) {
-        unsigned sl = sv_route_sl(x->tables[k], from, d), most = x->tables[k]->num_sls;
-        x->unknown |= sl >= SV_MOST_SLS;
-        sls |= sl < SV_MOST_SLS ? (uint64_t)1 << sl
-                                : UINT64_MAX >> (SV_MOST_SLS - most); /* not known: any */
+        unsigned sl = sv_route_sl(x->tables[k], from, d), max = x->tables[k]->num_sls;
+        x->unknown |= sl >= SV_MAX_SLS;
+        sls |= sl < SV_MAX_SLS ? (uint64_t)1 << sl
+                               : UINT64_MAX >> (SV_MAX_SLS - max); /* not known: any */
     }
     return sls;
 }
@@ -252,10 +251,10 @@ static uint64_t sent_by(struct change *x, sv_node from, uint32_t d)
 {
     uint64_t sls = sls_of(x, from, d), sent = 0;
     for (int k = 0; k < WAYS; k++) {
-        const sv_lanes *lanes = sv_route_lanes(x->tables[k], x->f, from, 0, 0);
+        const sv_sl2vl *vls = sv_route_sl2vl(x->tables[k], x->f, from, 0, 0);
         for (uint64_t left = sls; left != 0; left &= left - 1) {
             unsigned sl = (unsigned)__builtin_ctzll(left);
-            if (lanes->of_sl[sl] == SV_NO_LANE)
+            if (vls->of_sl[sl] == SV_NO_VL)
                 x->found->discards = true;
             else
                 sent |= (uint64_t)1 << sl;
@@ -293,11 +292,11 @@ static void flow(struct change *x, uint32_t d)
         uint32_t next = next_of(x, way);
         unsigned in = x->f->port[x->f->reverse[x->out[way].i].i];
         for (unsigned k = 0; k < x->ways[next]; k++)
-            for (unsigned lane = 0; lane < x->lanes; lane++)
-                if (leaves(x, next * WAYS + k) && x->sets[(size_t)way * x->lanes + lane])
-                    put(x, next, k, in, x->out[way], lane, x->sets[(size_t)way * x->lanes + lane]);
+            for (unsigned vl = 0; vl < x->vls; vl++)
+                if (leaves(x, next * WAYS + k) && x->sets[(size_t)way * x->vls + vl])
+                    put(x, next, k, in, x->out[way], vl, x->sets[(size_t)way * x->vls + vl]);
     }
-    memset(x->sets, 0, (size_t)x->f->num_switches * WAYS * x->lanes * sizeof *x->sets);
+    memset(x->sets, 0, (size_t)x->f->num_switches * WAYS * x->vls * sizeof *x->sets);
 }
 
 /* ---- all of it ---- */
@@ -307,12 +306,12 @@ static sv_status prepare(struct change *x, sv_arena *arena)
     size_t n = x->f->num_switches;
     for (int k = 0; k < WAYS; k++) {
         SV_TRY(sv__case_init(&x->judged, arena, x->f, x->tables[k], NULL));
-        x->lanes = x->judged.lanes > x->lanes ? x->judged.lanes : x->lanes;
+        x->vls = x->judged.vls > x->vls ? x->judged.vls : x->vls;
         x->matters |= x->judged.sl_matters;
     }
-    x->judged.lanes = x->lanes; /* now that of the new tables, with room for the old ones' lanes */
+    x->judged.vls = x->vls; /* now that of the new tables, with room for the old ones' VLs */
     x->ports = x->judged.ports;
-    SV_TRY(sv__deps_init(&x->deps, arena, x->f, &x->ports, x->lanes, false));
+    SV_TRY(sv__deps_init(&x->deps, arena, x->f, &x->ports, x->vls, false));
     x->ways = SV_ARENA_NEW(arena, uint8_t, n);
     x->kind = SV_ARENA_NEW(arena, uint8_t, n * WAYS);
     x->out = SV_ARENA_NEW(arena, sv_channel, n * WAYS);
@@ -320,7 +319,7 @@ static sv_status prepare(struct change *x, sv_arena *arena)
     x->strands_old = SV_ARENA_NEW(arena, bool, n);
     x->colour = SV_ARENA_NEW(arena, uint8_t, n);
     x->stack = SV_ARENA_NEW(arena, uint32_t, n + 1);
-    x->sets = SV_ARENA_NEW(arena, uint64_t, n * WAYS * x->lanes);
+    x->sets = SV_ARENA_NEW(arena, uint64_t, n * WAYS * x->vls);
     x->queue = SV_ARENA_NEW(arena, uint32_t, n * WAYS + 1);
     x->queued = sv_bitset_new(arena, n * WAYS);
     return x->ways == NULL || x->kind == NULL || x->out == NULL || x->strands == NULL ||
@@ -340,15 +339,15 @@ static sv_status judge(struct change *x, sv_arena *arena)
         return SV_OK;
     }
     bool known =
-        x->tables[0]->lanes_known && x->tables[1]->lanes_known && !(x->unknown && x->matters);
+        x->tables[0]->sl2vl_known && x->tables[1]->sl2vl_known && !(x->unknown && x->matters);
     x->found->deadlock_free = known ? SV_VERDICT_NO : SV_VERDICT_UNKNOWN;
-    x->found->cycle = SV_STORE_NEW(x->found->store, x->ctx, sv_wait, length);
+    x->found->cycle = SV_POOL_NEW(x->found->store, x->ctx, sv_wait, length);
     if (x->found->cycle == NULL)
         return SV_NO_MEMORY;
     x->found->cycle_length = length;
     for (size_t i = 0; i < length; i++)
         x->found->cycle[i] = (sv_wait){.channel = cycle[i].channel,
-                                       .lane = cycle[i].lane,
+                                       .vl = cycle[i].vl,
                                        .sl = SV_NO_SL,
                                        .from = SV_NO_NODE,
                                        .destination = SV_NONE};
@@ -390,7 +389,7 @@ sv_status sv_verify_transition_quiet(sv_ctx *ctx, const sv_fabric *fabric,
 {
     if (old_routes->num_destinations != new_routes->num_destinations)
         return sv_fail(ctx, SV_BAD_INPUT, "old and new tables have different destinations");
-    sv__store *store = sv__store_new(ctx, NULL);
+    sv_pool *store = sv__pool_new(ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
     sv_arena arena;
@@ -400,7 +399,7 @@ sv_status sv_verify_transition_quiet(sv_ctx *ctx, const sv_fabric *fabric,
                        .tables = {old_routes, new_routes},
                        .traffic = traffic,
                        .quiet = quiet};
-    x.found = SV_STORE_NEW(store, ctx, sv_transition, 1);
+    x.found = SV_POOL_NEW(store, ctx, sv_transition, 1);
     sv_status status = x.found == NULL ? SV_NO_MEMORY : SV_OK;
     if (status == SV_OK) {
         x.found->store = store;
@@ -410,12 +409,12 @@ sv_status sv_verify_transition_quiet(sv_ctx *ctx, const sv_fabric *fabric,
     if (status == SV_OK)
         *result = x.found;
     else
-        sv__store_drop(store);
+        sv__pool_drop(store);
     return status;
 }
 
 void sv_transition_free(sv_transition *t)
 {
     if (t != NULL)
-        sv__store_drop(t->store);
+        sv__pool_drop(t->store);
 }

@@ -8,44 +8,44 @@
  *
  * SLs that nobody told: if all SLs at once leave no cycle, none of them can make one, and the
  * answer is yes whatever senders do. If there is a cycle without the pairs whose SL is not known,
- * it is no. In between it cannot be decided, and is not guessed. Where all SLs go the same lanes
- * nothing is unknown. Lanes that nobody told: with
- * everything on one lane, no cycle there means none anywhere.
+ * it is no. In between it cannot be decided, and is not guessed. Where all SLs go the same VLs
+ * nothing is unknown. VLs that nobody told: with
+ * everything on one VL, no cycle there means none anywhere.
  *
  * Cost: one walk over all rows (rows.c) where the answer is yes, up to eight otherwise.
  */
 #include <selvage/verify.h>
 
-#include "fabric/store.h"
+#include "base/pool.h"
 #include "verify/judge.h"
 
 struct court {
     sv_ctx *ctx;
-    const sv__case *c;
+    const sv__verify_case *c;
     sv_arena *arena;
     sv__deps deps;
     sv_verification *v;
-    uint32_t *place; /* [channels × lanes] */
+    uint32_t *place; /* [channels × VLs] */
 };
 
 /* Keeps the order that was found, from 1 on, so that there is room below. */
 static sv_status keep_order(struct court *t)
 {
     const sv_fabric *f = t->c->fabric;
-    unsigned lanes = t->c->lanes;
+    unsigned vls = t->c->vls;
     const uint32_t *first = t->c->ports.first;
-    size_t count = (size_t)first[f->num_switches] * lanes;
-    uint32_t *order = SV_STORE_NEW(t->v->store, t->ctx, uint32_t, count + 1);
+    size_t count = (size_t)first[f->num_switches] * vls;
+    uint32_t *order = SV_POOL_NEW(t->v->store, t->ctx, uint32_t, count + 1);
     if (order == NULL)
         return SV_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         order[i] = SV_NONE;
     for (uint32_t c = 0; c < f->num_channels; c++)
-        for (unsigned l = 0; l < lanes && sv_joins_switches(f, (sv_channel){c}); l++)
-            order[(size_t)(first[f->tail[c].i] + f->port[c]) * lanes + l] =
-                t->place[(size_t)c * lanes + l] + 1;
+        for (unsigned l = 0; l < vls && sv_joins_switches(f, (sv_channel){c}); l++)
+            order[(size_t)(first[f->tail[c].i] + f->port[c]) * vls + l] =
+                t->place[(size_t)c * vls + l] + 1;
     t->v->order = order;
-    t->v->order_lanes = lanes;
+    t->v->order_vls = vls;
     return SV_OK;
 }
 
@@ -58,7 +58,7 @@ static sv_status ordered(struct court *t, sv_traffic traffic, sv__unknown unknow
     sv_arena arena;
     sv_arena_init(&arena, t->ctx);
     sv_status status = sv__deps_order(&t->deps, &arena, t->place, &cycle, &length);
-    bool certain = unknown == SV__UNKNOWN_NONE && !t->v->lanes_unknown;
+    bool certain = unknown == SV__UNKNOWN_NONE && !t->v->vls_unknown;
     if (status == SV_OK && length > 0 &&
         (t->v->cycle == NULL || (certain && !t->v->cycle_certain))) {
         status =
@@ -89,7 +89,7 @@ static sv_status try_known(struct court *t, sv_traffic traffic, bool groups, sv_
 {
     bool yes;
     *verdict = SV_VERDICT_UNKNOWN;
-    if (t->v->lanes_unknown)
+    if (t->v->vls_unknown)
         return SV_OK;
     SV_TRY(try_traffic(t, traffic, SV__UNKNOWN_NONE, groups, &yes));
     if (!yes)
@@ -142,7 +142,7 @@ static sv_status judge_multicast(struct court *t)
     sv__deps_clear(&t->deps);
     SV_TRY(sv__walk_groups(t->ctx, t->c, &t->deps));
     SV_TRY(ordered(t, SV_TRAFFIC_TERMINALS, SV__UNKNOWN_NONE, true, &yes));
-    v->multicast = yes ? SV_VERDICT_YES : v->lanes_unknown ? SV_VERDICT_UNKNOWN : SV_VERDICT_NO;
+    v->multicast = yes ? SV_VERDICT_YES : v->vls_unknown ? SV_VERDICT_UNKNOWN : SV_VERDICT_NO;
     for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
         SV_TRY(judge_traffic(t, (sv_traffic)k, true, &v->together[k]));
     return SV_OK;
@@ -152,11 +152,12 @@ static sv_status judge_multicast(struct court *t)
 static void note_unknown(sv_verification *v)
 {
     for (int k = 0; k < SV_TRAFFIC_COUNT; k++)
-        v->sl_unknown |= v->together[k] == SV_VERDICT_UNKNOWN && !v->lanes_unknown;
+        v->sl_unknown |= v->together[k] == SV_VERDICT_UNKNOWN && !v->vls_unknown;
 }
 
 /* Why the example of a lost pair is lost: with the first of its SLs that does not arrive. */
-static void explain_lost(const sv__case *c, sv_verification *v, const sv__tally *tally)
+static void explain_lost(const sv__verify_case *c, sv_verification *v,
+                         const sv__verify_tally *tally)
 {
     sv_lost_pair *lost = &v->lost;
     *lost = (sv_lost_pair){tally->lost_from, SV_NO_NODE, tally->lost_destination, 0};
@@ -173,17 +174,16 @@ static void explain_lost(const sv__case *c, sv_verification *v, const sv__tally 
 static sv_status judge(struct court *t)
 {
     sv_verification *v = t->v;
-    sv__tally tally;
+    sv__verify_tally tally;
     bool yes;
     v->sl_unknown =
         t->c->routes->sl_form == SV_SL_UNKNOWN && !t->c->options.assume && t->c->sl_matters;
-    v->lanes_unknown = !t->c->routes->lanes_known;
+    v->vls_unknown = !t->c->routes->sl2vl_known;
     if (!t->c->options.quick)
-        t->place =
-            SV_ARENA_NEW(t->arena, uint32_t, (size_t)t->c->fabric->num_channels * t->c->lanes);
+        t->place = SV_ARENA_NEW(t->arena, uint32_t, (size_t)t->c->fabric->num_channels * t->c->vls);
     if (t->place == NULL && !t->c->options.quick)
         return SV_NO_MEMORY;
-    SV_TRY(sv__deps_init(&t->deps, t->arena, t->c->fabric, &t->c->ports, t->c->lanes, false));
+    SV_TRY(sv__deps_init(&t->deps, t->arena, t->c->fabric, &t->c->ports, t->c->vls, false));
     SV_TRY(sv__walk_all(t->ctx, t->c, SV_TRAFFIC_ALL, SV__UNKNOWN_ANY, &t->deps, &tally));
     for (int i = 0; i < SV_PAIRS_COUNT; i++) {
         v->pairs[i] = tally.pairs[i];
@@ -194,7 +194,7 @@ static sv_status judge(struct court *t)
     v->loop_destination = tally.loop_destination;
     v->loop_at = tally.loop_at;
     v->dependencies = sv__deps_count(&t->deps, true);
-    v->vls_used = sv__deps_lanes_used(&t->deps);
+    v->vls_used = sv__deps_vls_used(&t->deps);
     explain_lost(t->c, v, &tally);
     sv__vertex *cycle;
     size_t length;
@@ -212,14 +212,14 @@ static sv_status judge(struct court *t)
 sv_status sv_verify(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
                     const sv_verify_options *options, sv_verification **result)
 {
-    sv__store *store = sv__store_new(ctx, NULL);
+    sv_pool *store = sv__pool_new(ctx, NULL);
     if (store == NULL)
         return SV_NO_MEMORY;
     sv_arena arena;
     sv_arena_init(&arena, ctx);
-    sv__case c;
+    sv__verify_case c;
     struct court t = {.ctx = ctx, .c = &c, .arena = &arena};
-    t.v = SV_STORE_NEW(store, ctx, sv_verification, 1);
+    t.v = SV_POOL_NEW(store, ctx, sv_verification, 1);
     sv_status status = t.v == NULL ? SV_NO_MEMORY : SV_OK;
     if (status == SV_OK) {
         t.v->store = store;
@@ -231,12 +231,12 @@ sv_status sv_verify(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *route
     if (status == SV_OK)
         *result = t.v;
     else
-        sv__store_drop(store);
+        sv__pool_drop(store);
     return status;
 }
 
 void sv_verification_free(sv_verification *v)
 {
     if (v != NULL)
-        sv__store_drop(v->store);
+        sv__pool_drop(v->store);
 }

@@ -103,15 +103,15 @@ torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     dfsssp               320
 torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     nue                  272            10.00                 34.0   3.40         3.35          3.46               4.00  -
 torus:4x4,hosts=2  exchange 20480 bytes, qdr  links     minhop               336            10.00                 84.0   8.40         7.81          9.12               4.00  extrapolated
 """),
-    ("lanes", "csv", {}, """\
-# lanes
+    ("vls", "csv", {}, """\
+# vls
 fabric,faults,dfsssp,nue,minhop,ftree
 "torus:4x4,hosts=2",none,2,2,2,
 "torus:4x4,hosts=2",links 10%,2,2,2,
 "torus:4x4,hosts=2",links 40%,2,2,2,
 
-# lanes-range
-fabric,faults,engine,cells,routed,least,mean,±,most,most used
+# vls-range
+fabric,faults,engine,cells,routed,min,mean,±,max,max used
 "torus:4x4,hosts=2",none,dfsssp,1,1,2,2,,2,
 "torus:4x4,hosts=2",none,nue,1,1,2,2,,2,
 "torus:4x4,hosts=2",none,minhop,1,1,2,2,,2,
@@ -131,7 +131,7 @@ difference (95 %).
 measure                        unit  pairs       A       B   B - A       ±  B / A  A better  B better  equal  told apart
 throughput                     GB/s      7  297.14  314.29  17.143  32.792  1.058         3         4      0  no
 EFI, most routes on a channel  -         7   40.00   40.00   0.000   0.000  1.000         0         0      7  no
-lanes needed                   -         7    2.00    2.00   0.000   0.000  1.000         0         0      7  no
+VLs needed                     -         7    2.00    2.00   0.000   0.000  1.000         0         0      7  no
 seconds to route               s         7    0.50    0.50   0.000   0.000  1.000         0         0      7  no
 """),
     ("ebb", "text", {}, """\
@@ -159,15 +159,15 @@ class Texts(unittest.TestCase):
                 self.assertEqual(run(self.path, name, form, **options), (0, text, ""))
 
     def test_several_tables_as_csv(self):
-        code, out, _ = run(self.path, "lanes", "csv")
+        code, out, _ = run(self.path, "vls", "csv")
         self.assertEqual(code, 0)
-        self.assertTrue(out.startswith("# lanes\nfabric,faults,dfsssp,nue,minhop,ftree\n"), out)
-        self.assertIn("\n\n# lanes-range\nfabric,faults,engine,cells,", out)
+        self.assertTrue(out.startswith("# vls\nfabric,faults,dfsssp,nue,minhop,ftree\n"), out)
+        self.assertIn("\n\n# vls-range\nfabric,faults,engine,cells,", out)
 
     def test_what_is_refused(self):
         for code, message, arguments, options in (
                 (3, "no answer is called 'beauty'", ("beauty",), {}),
-                (3, "there is no table 'x' in this answer", ("lanes",), {"table": "x"}),
+                (3, "there is no table 'x' in this answer", ("vls",), {"table": "x"}),
                 (3, "compare needs two engines or two databases", ("compare",), {"a": "nue"}),
                 (3, "no cells of 'hypernue'", ("compare",), {"a": "nue", "b": "hypernue"}),
                 (5, "cannot open '/nowhere/b.db'", ("compare",), {"a": "nue", "other": "/nowhere/b.db"})):

@@ -56,10 +56,10 @@ class Trees(Base):
 class Auto(Base):
     def test_auto(self):
         text = ok("route", "kary:k=4,n=3,hosts=4", "--engine", "auto").out
-        self.assertRegex(text, r"tried +lanes +SLs +busiest +hops +seconds\n")
+        self.assertRegex(text, r"tried +VLs +SLs +busiest +hops +seconds\n")
         self.assertRegex(text, r"\n  ftree +1 +1 +60 +3\.4286 .*taken: best of those that do it")
         self.assertRegex(text, r"\n  weave .*ftree has fewer routes on its busiest channel")
-        self.assertIn("\nengine         ftree: 1 lane", text)
+        self.assertIn("\nengine         ftree: 1 VL", text)
         made = ok("route", "torus:5x5,hosts=2", "--engine", "auto", "--json", "-o",
                   self.path("auto")).json
         tried = {c["engine"]: c for c in made["candidates"]}

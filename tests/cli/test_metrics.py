@@ -40,7 +40,7 @@ class Metrics(unittest.TestCase):
 
     def test_keys_that_stay(self):
         found = ok("metrics", self.route(), "--json").json
-        for key in ("switches", "terminals", "channels", "pairs", "vls_used", "stretch", "lanes"):
+        for key in ("switches", "terminals", "channels", "pairs", "vls_used", "stretch", "vls"):
             self.assertIn(key, found)
         self.assertLessEqual({"min", "avg", "max", "sdv"}, set(found["efi"]))
         self.assertEqual(set(found["hops"]), {"avg", "max"})

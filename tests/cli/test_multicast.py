@@ -65,7 +65,7 @@ class Multicast(unittest.TestCase):
                 shutil.rmtree(self.path("t"))
 
     def test_exchanged_service_levels(self):
-        """A torus whose first lane is full: the packets keep their lanes, only names change."""
+        """A torus whose first VL is full: the packets keep their VLs, only names change."""
         plain = ok("route", "torus:5x5,hosts=1", "--vls", "4", "-o", self.path("plain"), "--json").json
         found = ok("route", "torus:5x5,hosts=1", "--vls", "4", "--multicast", "-o", self.path("t"),
                    "--json").json
@@ -93,14 +93,14 @@ class Multicast(unittest.TestCase):
         self.assertIs(asked["multicast"]["routed_again"], False)
         self.assertEqual(selvage("route", spec, "--option", "multicast=perhaps").code, 2)
 
-    def test_a_lane_less(self):
-        """Engines that fill all their lanes get one less; the tree is alone on the last."""
+    def test_a_vl_less(self):
+        """Engines that fill all their VLs get one less; the tree is alone on the last."""
         for engine in "nue", "weave":
             found = ok("route", "torus:5x5,hosts=1", "-e", engine, "--vls", "2", "--multicast",
                        "--json", "-o", self.path("t"),
                        *(["--option", "multicast=no"] if engine == "weave" else [])).json
             if engine == "nue":
-                self.assertIs(found["multicast"]["own_lane"], True)
+                self.assertIs(found["multicast"]["own_vl"], True)
                 self.assertEqual(found["vls_used"], 1)
             self.assertIs(ok("check", self.path("t"), "--json")
                           .json["verdicts"]["multicast_and_unicast"], True)

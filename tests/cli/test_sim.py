@@ -186,14 +186,14 @@ class Tables(Case):
                    self.json(folder, "-e", "nue", "--vls", "2")]
         self.assertEqual(len({found["simulated_us"] for found in results}), 1)
         self.assertEqual([found["engine"] for found in results], [None, None, "nue", "nue"])
-        self.assertEqual({found["profile"]["lanes"] for found in results}, {2})
+        self.assertEqual({found["profile"]["vls"] for found in results}, {2})
 
     def test_engines(self):
         found = self.json("kary:k=3,n=2,hosts=3", "--engine", "auto")
         self.assertIn(found["engine"], ("dmodk", "ftree", "weave"))
         self.json("torus:4x4", "-e", "nue", "--option", "partition=random")
         self.expect(2, "no engine", "torus:4x4", "-e", "nothing")
-        self.expect(4, "lane", "torus:5", "-e", "dfsssp", "--vls", "1")
+        self.expect(4, "VL", "torus:5", "-e", "dfsssp", "--vls", "1")
         net = ok("topo", "mesh:2x2").out.encode()
         self.assertEqual(selvage("sim", "-", "-e", "updn", stdin=net).code, 0)
 
@@ -215,10 +215,10 @@ class Tables(Case):
         self.expect(2, "0…15", tables, "--assume-sl", "16")
         self.expect(2, "not for --engine", tables, "--assume-sl", "0", "-e", "updn")
 
-    def test_too_few_lanes(self):
+    def test_too_few_vls(self):
         tables = self.route("torus:4x4,hosts=2", "nue", "--vls", "3")
-        self.expect(4, "tables use 3 lanes, the model has 2", tables, "--set", "lanes=2")
-        self.assertEqual(self.json(tables, "--set", "lanes=5")["profile"]["lanes"], 5)
+        self.expect(4, "tables use 3 VLs, the model has 2", tables, "--set", "vls=2")
+        self.assertEqual(self.json(tables, "--set", "vls=5")["profile"]["vls"], 5)
 
 
 class Ends(Case):
@@ -242,8 +242,8 @@ class Ends(Case):
             self.assertEqual(over["to"], after["switch"])
             self.assertTrue(any(
                 row["switch"] == over["to"] and row["in_port"] == over["to_port"] and
-                row["lane"] == str(step["vl"]) and row["out_port"] == str(after["port"]) and
-                row["out_lane"] == str(after["vl"]) and row["source"] == step["source"] and
+                row["vl"] == str(step["vl"]) and row["out_port"] == str(after["port"]) and
+                row["out_vl"] == str(after["vl"]) and row["source"] == step["source"] and
                 row["destination"] == step["destination"] and row["behind"] == "no"
                 for row in stuck), step)
         self.assertEqual(selvage("check", tables).code, 1)
@@ -392,7 +392,7 @@ class Models(Case):
                 got = used[value["name"].replace("-", "_")]
                 got = {True: "on", False: "off", None: "links"}.get(got, got) \
                     if isinstance(got, (bool, type(None))) else got
-                if value["name"] != "lanes":
+                if value["name"] != "vls":
                     self.assertEqual(str(got), value["value"])
 
     def test_numbers_are_set(self):

@@ -93,37 +93,37 @@ class OneRun(Case):
         self.assertAlmostEqual(found["contention_us"], waited / packets, places=4)
         self.assertEqual(found["arrived_messages"], found["messages"])
 
-    def test_lanes_are_told_alike(self):
-        """Tables' lanes and each policy's, alone and compared, whatever the model has."""
+    def test_vls_are_told_alike(self):
+        """Tables' VLs and each policy's, alone and compared, whatever the model has."""
         policies = {"deterministic": 1, "valiant": 2, "drb": 3, "drb:adaptive=1": 4}
         several = [word for policy in policies for word in ("--policy", policy)]
-        for more in ((), ("--set", "lanes=9")):
+        for more in ((), ("--set", "vls=9")):
             with self.subTest(more):
                 run = (*MESH, "--traffic", "uniform:messages=1", *more)
                 found = self.json(*run, *several)
-                self.assertEqual(found["lanes"], 1)
-                self.assertEqual({p["policy"]: p["lanes"] for p in found["policies"]}, policies)
-                for policy, lanes in policies.items():
+                self.assertEqual(found["vls"], 1)
+                self.assertEqual({p["policy"]: p["vls"] for p in found["policies"]}, policies)
+                for policy, vls in policies.items():
                     alone = self.json(*run, "--policy", policy)
-                    self.assertEqual((alone["lanes"], alone["policy"]["lanes"]), (1, lanes))
+                    self.assertEqual((alone["vls"], alone["policy"]["vls"]), (1, vls))
                     text = ok("sim", *run, "--policy", policy).out
-                    self.assertRegex(text, r"(?m)^tables +by dor, 1 lane$")
-                    self.assertRegex(text, r"(?m)^policy +%s: %d lanes?, \d" % (policy, lanes))
+                    self.assertRegex(text, r"(?m)^tables +by dor, 1 VL$")
+                    self.assertRegex(text, r"(?m)^policy +%s: %d VLs?, \d" % (policy, vls))
                 for bare in (self.json(*run), self.json(*run, "--seeds", "2")):
-                    self.assertEqual(bare["lanes"], 1)
-                self.assertEqual(bare["policies"][0]["lanes"], 1)
+                    self.assertEqual(bare["vls"], 1)
+                self.assertEqual(bare["policies"][0]["vls"], 1)
 
     def test_the_proof_is_told(self):
-        """Who is judged, and what the lanes are made of; alone, compared, for people and for programs."""
+        """Who is judged, and what the VLs are made of; alone, compared, for people and for programs."""
         policies = {"deterministic": (1, 0, False), "valiant": (2, 0, True), "drb": (3, 0, True), "drb:vias=1,adaptive=1": (2, 1, True),
                     "pr-drb:notify=router": (3, 0, True)}
         run = (*MESH, "--traffic", "uniform:messages=1")
         for policy, (segments, adaptive, proven) in policies.items():
             told = self.json(*run, "--policy", policy)["policy"]
             self.assertEqual((told["segments"], told["adaptive"], told["proven"]), (segments, adaptive, proven), policy)
-            self.assertEqual(told["lanes"], segments + adaptive)
+            self.assertEqual(told["vls"], segments + adaptive)
             self.assertRegex(ok("sim", *run, "--policy", policy).out,
-                             r"(?m)^  lanes +%d segments? × 1 of the tables \+ %d adaptive: %s" %
+                             r"(?m)^  VLs +%d segments? × 1 of the tables \+ %d adaptive: %s" %
                              (segments, adaptive, "proven deadlock-free" if proven else "as the tables, not judged"))
         several = [word for policy in policies for word in ("--policy", policy)]
         self.assertEqual([p["proven"] for p in self.json(*run, *several)["policies"]], [p[2] for p in policies.values()])
@@ -135,13 +135,13 @@ class OneRun(Case):
         found = self.json(*MESH, *SPOT, "--policy", "drb")
         policy = found["policy"]
         self.assertEqual(policy["spec"], "drb")
-        self.assertEqual((found["lanes"], policy["lanes"], found["profile"]["lanes"]), (1, 3, 3))
+        self.assertEqual((found["vls"], policy["vls"], found["profile"]["vls"]), (1, 3, 3))
         self.assertGreater(policy["opened"], 0)
         self.assertGreater(policy["detours"], 0)
         self.assertGreaterEqual(policy["acks"], found["messages"])
         self.assertGreater(policy["control_bytes"], policy["control_packets"])
         self.assertTrue(0 < policy["control_share"] < 0.2)
-        self.assertTrue(1 < policy["most_paths"] <= 4)
+        self.assertTrue(1 < policy["max_paths"] <= 4)
         plain = self.json(*MESH, *SPOT)
         self.assertIsNone(plain["policy"])
         self.assertLess(found["contention_us"], plain["contention_us"] / 4)
@@ -488,14 +488,14 @@ class Refused(Case):
     def test_specs(self):
         self.expect(2, "nonsense", *MESH, "--policy", "nonsense")
         self.expect(2, "nonsense", *MESH, "--policy", "drb:nonsense=1")
-        # Links say how many lanes there are, unless the model is told.
-        self.expect(4, "needs a lane for each of 3 segments and 6 adaptive ones, and switches have 8", *MESH, *SPOT,
+        # Links say how many VLs there are, unless the model is told.
+        self.expect(4, "needs a VL for each of 3 segments and 6 adaptive ones, and switches have 8", *MESH, *SPOT,
                     "--policy", "drb:adaptive=6")
         self.expect(4, "switches have 4", "mesh:8x8,vls=4", *MESH[1:], *SPOT, "--policy", "drb:adaptive=2")
         self.json("mesh:8x8,vls=15", *MESH[1:], *SPOT, "--policy", "drb:adaptive=6", "--limit", "10")
-        self.json(*MESH, *SPOT, "--policy", "drb:adaptive=6", "--limit", "10", "--set", "lanes=9")
+        self.json(*MESH, *SPOT, "--policy", "drb:adaptive=6", "--limit", "10", "--set", "vls=9")
         self.json("torus:4x4,vls=2", "-e", "dfsssp", "--vls", "4", "--policy", "deterministic")
-        self.expect(4, "switches have 2", *MESH, *SPOT, "--policy", "drb", "--set", "lanes=2")
+        self.expect(4, "switches have 2", *MESH, *SPOT, "--policy", "drb", "--set", "vls=2")
         self.expect(5, "none", *MESH, *SPOT, "--policy", "pr-drb", "--store", self.path("none"))
 
 

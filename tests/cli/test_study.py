@@ -403,7 +403,7 @@ class Terminal(Case):
 
     def test_cells_are_listed(self):
         out = self.run_study("degradation", "-f", "torus:{3x3,4x4},hosts={1..2}", "--links",
-                             "0,5%", "--seeds", "1..2", "-e", "nue,dfsssp,lanes=weakest",
+                             "0,5%", "--seeds", "1..2", "-e", "nue,dfsssp,assign=weakest",
                              "--dry-run").out
         self.assertEqual(len(out.split("\n")) - 1, 4 * 3 * 2)
         self.assertIn("fabric=torus:4x4,hosts=2 faults=links 5% seed=2 engine=dfsssp", out)
@@ -433,7 +433,7 @@ class Refused(Case):
     def test_plans(self):
         for message, arguments in (
                 ("there is no engine 'nonsense'", ("-f", "mesh:2x2", "-e", "nonsense")),
-                ("'lanes=x' comes before an engine", ("-f", "mesh:2x2", "-e", "lanes=x")),
+                ("'vls=x' comes before an engine", ("-f", "mesh:2x2", "-e", "vls=x")),
                                 ("did you mean 'torus'?", ("-f", "torsu:3x3")),
                 ("'exchagne' is no pattern: did you mean 'exchange'?", ("-f", "mesh:2x2", "-t", "exchagne")),
                 ("engine dfsssp has no option 'foo'", ("-f", "mesh:2x2", "-e", "dfsssp,foo=bar")),

@@ -123,11 +123,11 @@ class Route(Base):
                           "--sl", "one")
 
     def test_modes_of_service_levels(self):
-        for mode, lanes in ("pair", 8), ("reversible", 8), ("destination", 8), ("one", 2):
+        for mode, vls in ("pair", 8), ("reversible", 8), ("destination", 8), ("one", 2):
             tables = self.path(mode)
             found = ok("route", "torus:5x5,hosts=2", "--sl", mode, "-o", tables, "--json").json
             self.assertEqual(found["sl_mode"], mode)
-            self.assertLessEqual(found["check"]["vls_used"], lanes)
+            self.assertLessEqual(found["check"]["vls_used"], vls)
             again = ok("check", tables, "--strict", "--json").json
             self.assertEqual(again["deadlock_free"], True)
         with open(os.path.join(plain(self.path("one")), "opensm.psl")) as file:
@@ -138,7 +138,7 @@ class Route(Base):
             self.assertEqual(ok("check", self.path("one"), "--assume-sl", sl, "--json")
                              .json["deadlock_free"], True)
 
-    def test_an_offset_leaves_fewer_lanes(self):
+    def test_an_offset_leaves_fewer_vls(self):
         found = ok("route", "torus:5x5", "--sl-offset", "12", "--json").json
         self.assertEqual((found["engine"], found["sls_used"]), ("weave", 4))
 
@@ -147,14 +147,14 @@ class Check(Base):
     def test_yes_no_and_undecided(self):
         tables = self.route()
         self.assertEqual(selvage("check", tables).code, 0)
-        os.remove(os.path.join(tables, "opensm.psl"))  # one lane for all SLs: still decided
+        os.remove(os.path.join(tables, "opensm.psl"))  # one VL for all SLs: still decided
         self.assertEqual(selvage("check", tables).code, 0)
         ring = self.route("torus:5,hosts=1", "ring", "-e", "minhop")
         result = selvage("check", ring)
         self.assertEqual(result.code, 1)
         self.assertIn("5 channels can wait for each other (terminal to terminal):", result.out)
         self.assertIn(", where it began\n", result.out)
-        os.remove(os.path.join(ring, "opensm.psl"))  # all SLs on one lane: decided, too
+        os.remove(os.path.join(ring, "opensm.psl"))  # all SLs on one VL: decided, too
         self.assertEqual(selvage("check", ring).code, 1)
         self.assertEqual(selvage("check", ring, ring).code, 1)
         os.remove(os.path.join(ring, "opensm-sl2vl.dump"))
@@ -162,7 +162,7 @@ class Check(Base):
         self.assertEqual(result.code, 6)
         self.assertIn("channels might wait for each other", result.out)
         self.assertIn("if everything used SL 0: no", result.out)
-        self.assertIn("lanes: there is no opensm-sl2vl.dump", result.out)
+        self.assertIn("VLs: there is no opensm-sl2vl.dump", result.out)
 
     def test_which_traffic_counts(self):
         """Spine to spine, packets of min-hop can wait for each other."""
@@ -185,8 +185,8 @@ class Check(Base):
         self.assertEqual(len(result.json["cycle"]), 8)
         self.assertTrue(all(step["source"].startswith("host") for step in result.json["cycle"]))
 
-    def test_lanes_break_a_ring(self):
-        """Odd sources on lane 1, even ones on lane 0: neither lane goes all the way round."""
+    def test_vls_break_a_ring(self):
+        """Odd sources on VL 1, even ones on VL 0: neither VL goes all the way round."""
         ring = self.route("torus:4,hosts=1", "ring", "-e", "dor")
         self.assertEqual(selvage("check", ring, "--terminals-only").code, 1)
         self.edit(os.path.join(ring, "opensm-sl2vl.dump"), r": 0  0  ", ": 0  1  ", 0)
@@ -241,14 +241,14 @@ class Check(Base):
                      "0x5 1 0 0 0"):
             with open(proof, "w") as file:
                 file.write("selvage-proof 1\n%s\n" % line)
-            self.expect_error(3, "proof:2: expected 0x<guid> <port> <lane> <number>", "check",
+            self.expect_error(3, "proof:2: expected 0x<guid> <port> <VL> <number>", "check",
                               tables, "--against", proof)
         with open(proof, "w") as file:
             file.write("something else\n")
         self.expect_error(3, "proof:1: not a proof", "check", tables, "--against", proof)
 
-    def test_proofs_with_lanes(self):
-        """A number of one lane is not that of another, nor is that of one port another's."""
+    def test_proofs_with_vls(self):
+        """A number of one VL is not that of another, nor is that of one port another's."""
         tables, proof = self.route("mesh:3,hosts=1"), self.path("proof")
         self.edit(os.path.join(tables, "opensm-sl2vl.dump"), r": 0 ", ": 2 ", 0)
         ok("check", tables, "--proof", proof)
@@ -331,7 +331,7 @@ class Check(Base):
         self.assertEqual(found.json["already_unreachable_pairs"], 1)
 
     def test_unknown_levels_before_a_change(self):
-        """Only the old lanes tell SLs apart, and only the old SLs are not known."""
+        """Only the old VLs tell SLs apart, and only the old SLs are not known."""
         old = self.route("torus:4,hosts=1", "old", "-e", "dor")
         new = self.route("torus:4,hosts=1", "new", "-e", "updn")
         result = selvage("check", old, new)
@@ -408,7 +408,7 @@ class Check(Base):
                 ("opensm.psl", "0x5 4 16\n", "opensm.psl:1: expected a service level of 0 to 15"),
                 ("opensm.psl", "5 4 1\n", "opensm.psl:1: expected 0x<guid>, @0x<guid> or *"),
                 ("opensm-sl2vl.dump", "0 1 : 0 0\n", "opensm-sl2vl.dump:1: a row before any node"),
-                ("opensm-sl2vl.dump", "# none\n", "no table of lanes in the file"),
+                ("opensm-sl2vl.dump", "# none\n", "no table of VLs in the file"),
                 ("opensm.mcfdbs", "Switch 0x02005e1a00000001\n0x0004 : 0x001\n",
                  "opensm.mcfdbs:2: 0x4 is no multicast LID"),
                 ("opensm.mcfdbs", "Switch 0x02005e1a00000001\n0xC000 : 0x006\n",
@@ -584,8 +584,8 @@ class Review(Base):
         tables = self.route("mesh:2,hosts=1", "t")
         self.edit(os.path.join(tables, "opensm-sl2vl.dump"), r"^(1   2   : 0  )0 ", r"\g<1>15", 0)
         self.write(tables, "opensm.psl", "* 1 0\n* 2 0\n* 3 0\n* 4 1\n")
-        self.assertIn("host0 to host1: the lane table discards", selvage("check", tables).out)
-        self.assertIn("host1 to host0: the lane table discards",
+        self.assertIn("host0 to host1: the VL table discards", selvage("check", tables).out)
+        self.assertIn("host1 to host0: the VL table discards",
                       selvage("check", tables, "--reversible").out)
 
     def test_a_host_without_a_lid(self):

@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from support import svt  # noqa: E402
 from support.command import SELVAGE, SOURCE, ok, selvage  # noqa: E402
+from support.trials import trials  # noqa: E402
 from test_command import Base  # noqa: E402
 
 TRACES = os.path.join(SOURCE, "tests", "traces")
@@ -299,7 +300,7 @@ class Info(Trace):
             if e.kind in ("send", "isend"):
                 pairs[rank, e.peer] += e.amount
         degree = collections.Counter(rank for rank, _ in pairs)
-        self.assertEqual((info["degree_most"], info["degree_mean"]), (max(degree.values()), round(sum(degree.values()) / 12, 4)))
+        self.assertEqual((info["degree_max"], info["degree_mean"]), (max(degree.values()), round(sum(degree.values()) / 12, 4)))
         with open(matrix) as file:
             title, *rows = file.read().splitlines()
         self.assertEqual(title, "from,to,messages,bytes,point_to_point_bytes")
@@ -338,7 +339,7 @@ class Seed(Trace):
         self.assertIn("%s: %d solutions\n" % (output, first.count(b"\n") - 1), result.err)
         with open(self.seed()[0], "rb") as file:
             self.assertEqual(file.read(), first)
-        run = ok("sim", self.NET, "-e", "dor", "--trace", self.path("t.svt"), "--policy", "pr-drb", "--store", output, "--set", "lanes=8", "--json")
+        run = ok("sim", self.NET, "-e", "dor", "--trace", self.path("t.svt"), "--policy", "pr-drb", "--store", output, "--set", "vls=8", "--json")
         self.assertEqual(run.json["status"], "completed")
         self.assertRegex(run.out, '"seeded": [1-9]')
         tables = self.path("tables")
@@ -460,6 +461,8 @@ class Shipped(Trace):
             with self.subTest(name=name):
                 path = os.path.join(TRACES, name)
                 self.assertRegex(ok("trace", "check", path).out, "^sound: 64 ranks of (lmp|hpcc)\n")
+                if name != names[0] and trials(10) < 10:
+                    continue  # the second reader is slow
                 trace = svt.read(path)
                 self.assertEqual(svt.unmatched(trace), {})
                 info = ok("trace", "info", path, "--json").json

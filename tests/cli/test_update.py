@@ -66,7 +66,7 @@ class Plans(Case):
     def test_keys_that_stay(self):
         old, new = self.risky()
         found = self.update(old, new, code=1)
-        for key in ("way", "safe", "why", "steps", "settle", "lanes", "entries", "blocks",
+        for key in ("way", "safe", "why", "steps", "settle", "vls", "entries", "blocks",
                     "datagrams", "sls", "silent_pairs", "must_be_silent", "plan_seconds",
                     "prove_seconds", "output"):
             self.assertIn(key, found)
@@ -82,7 +82,7 @@ class Plans(Case):
         self.assertEqual(selvage("update", new, old, "--json").json["gone_lids"], 0)
         self.assertNotIn("gone", selvage("update", new, old).out)
 
-    def test_lanes_that_are_not_known_decide_nothing(self):
+    def test_vls_that_are_not_known_decide_nothing(self):
         old, new = self.risky()
         os.unlink(os.path.join(new, "opensm-sl2vl.dump"))
         self.expect(6, "may deadlock by themselves: that cannot be told", old, new)
@@ -109,7 +109,7 @@ class Plans(Case):
         found = self.update(old, new, "-o", self.path("plan.json"), code=1)
         with open(self.path("plan.json")) as file:
             plan = json.load(file)
-        self.assertEqual(list(plan), ["way", "steps", "settle", "lanes", "list", "destinations",
+        self.assertEqual(list(plan), ["way", "steps", "settle", "vls", "list", "destinations",
                                       "silent"])
         self.assertEqual(plan["way"], found["way"])
         self.assertEqual(len(plan["list"]), found["datagrams"])
@@ -212,11 +212,11 @@ class Rehearsals(Case):
         for way in ("steps", "hold", "five"):
             self.assertEqual(ways[way]["deadlocks"], 0)
             self.assertEqual(ways[way]["dropped_with_path"], 0)
-            self.assertEqual(ways[way]["circled_with_path"], 0)
+            self.assertEqual(ways[way]["looped_with_path"], 0)
             self.assertEqual(ways[way]["done"], 6)
         for way in ("hold", "five"):
             self.assertEqual((ways[way]["inconsistent"], ways[way]["overtaken"]), (0, 0))
-        self.assertEqual(ways["five"]["lanes"], ways["hold"]["lanes"] + 1)
+        self.assertEqual(ways["five"]["vls"], ways["hold"]["vls"] + 1)
         for way in ways.values():
             self.assertTrue(way["both_deadlock_free"])
             self.assertEqual([phase["phase"] for phase in way["phases"]],
@@ -243,14 +243,14 @@ class Rehearsals(Case):
         self.assertEqual(first, timeless(self.update(*line, *QUICK, code=1)))
         self.assertNotEqual(first, timeless(self.update(*line, *QUICK, "--seed", "2", code=1)))
 
-    def test_no_lane_is_left(self):
+    def test_no_vl_is_left(self):
         old, new = self.risky()
         ways = self.ways(old, new, "--rehearse", "--vls", "2")
         self.assertEqual(ways["five"]["runs"], 0)
         self.assertIn("use 2 of 2", ways["five"]["why_not"])
         self.assertIn("no five phases", selvage("update", old, new, "--rehearse", "--vls", "2",
                                                 *QUICK).out)
-        self.expect(4, "five phases need a lane for themselves", old, new, "--rehearse=five",
+        self.expect(4, "five phases need a VL for themselves", old, new, "--rehearse=five",
                     "--vls", "2")
 
     def test_tables_with_two_sets(self):
@@ -258,7 +258,7 @@ class Rehearsals(Case):
         old = self.route("old", spec, "weave", "--vls", "3", "--two-sets")
         new = self.route("new", spec, "nue", "--vls", "3", "--two-sets")
         ways = self.ways(old, new, "--rehearse=five")
-        self.assertEqual(ways["five"]["lanes"], 3)
+        self.assertEqual(ways["five"]["vls"], 3)
         self.assertEqual((ways["five"]["done"], ways["five"]["inconsistent"]), (1, 0))
         other = self.route("other", spec, "nue", "--vls", "3", "--lmc", "1")
         self.expect(3, "has other routes in the new tables", old, other, "--rehearse=five")
@@ -333,11 +333,11 @@ class TwoSets(Case):
         self.assertTrue(found["deadlock_free"])
         self.assertEqual(found["vls_used"], 3)
         told = ok("route", "torus:4x4,hosts=2", "--two-sets", "--vls", "3", "--json").json
-        self.assertEqual(told["two_sets"], {"high": "updn", "lane": 2})
-        self.assertIn("high ones by updn on lane 7", ok("route", "torus:4x4", "--two-sets").out)
+        self.assertEqual(told["two_sets"], {"high": "updn", "vl": 2})
+        self.assertIn("high ones by updn on VL 7", ok("route", "torus:4x4", "--two-sets").out)
 
     def test_what_makes_no_sense(self):
-        for message, *options in (("needs two lanes", "--vls", "1"), ("means --lmc 1", "--lmc", "2"),
+        for message, *options in (("needs two VLs", "--vls", "1"), ("means --lmc 1", "--lmc", "2"),
                                   ("--sl one cannot be", "--sl", "one"),
                                   ("not for --repair", "--repair", "x")):
             self.expect(2, message, "torus:4x4", "--two-sets", *options, verb="route")

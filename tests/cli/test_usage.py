@@ -102,7 +102,7 @@ class Names(Base):
             ("paths=none is not a whole number", *sim, "--policy", "drb:paths=none"),
             ("there is no 'drbb': did you mean 'drb'?", *sim, "--policy", "drb", "--policy", "drbb"),
             ("no profile 'qrd': did you mean 'qdr'?", *sim, "--profile", "qrd"),
-            ("the model has no 'lane': did you mean 'lanes'?", *sim, "--set", "lane=3"),
+            ("the model has no 'vl': did you mean 'vls'?", *sim, "--set", "vl=3"),
             ("'uniforn' is no pattern: did you mean 'uniform'? (there are: ", *sim, "-t", "uniforn"),
             ("unknown key 'lod': did you mean 'load'?", *sim, "-t", "uniform:lod=1"),
             ("load=7 is not a load", *sim, "-t", "uniform:load=7"),
@@ -117,7 +117,7 @@ class Names(Base):
         self.check(
             ("'x' is neither a number nor a percentage", *study, "--links", "x"),
             ("'5..1' is no range", *study, "--seeds", "5..1"),
-            ("lanes: '300' is not a number", *study, "--vls", "300"),
+            ("vls: '300' is not a number", *study, "--vls", "300"),
             ("'tsubame' is neither a preset (deimos, tsubame2, lanl2)", *study, "--years", "3", "--model", "tsubame"),
             ("'tsubame' is neither a preset", "faults", "mesh:2x2", "--years", "3", "--model", "tsubame"))
 
@@ -157,13 +157,13 @@ class Help(Base):
 
 
 class Lanes(Base):
-    """More lanes than InfiniBand has are for models, and never mean fewer in silence."""
+    """More VLs than InfiniBand has are for models, and never mean fewer in silence."""
 
     def test_a_directory_has_no_room_for_them(self):
         mesh = "mesh:2x2,hosts=2"
-        for lanes in "16", "20", "64":
-            self.expect(2, "--vls %s: InfiniBand has 15 data VLs; more are for models: -o FILE.svr" % lanes, "route", mesh,
-                        "--vls", lanes, "-o", self.path("t"))
+        for vls in "16", "20", "64":
+            self.expect(2, "--vls %s: InfiniBand has 15 data VLs; more are for models: -o FILE.svr" % vls, "route", mesh,
+                        "--vls", vls, "-o", self.path("t"))
         self.assertEqual(ok("route", "mesh:2x2,hosts=2,vls=15", "--vls", "15", "-o", self.path("t15")).err, "")
 
     def test_a_model_may_have_them(self):
@@ -191,7 +191,7 @@ class Lanes(Base):
 
     def test_studies(self):
         study = ("study", "run", "-f", "mesh:2x2", "-e", "weave", "-d", self.path("v.db"))
-        self.expect(2, "lanes: '65' is not a number up to 64", *study, "--vls", "1,65")
+        self.expect(2, "vls: '65' is not a number up to 64", *study, "--vls", "1,65")
 
 
 class Suffixes(Base):

@@ -6,6 +6,9 @@
 - Links between documents lead somewhere.
 - The manual page is clean to mandoc's lint.
 - No file of the project names a path of somebody's machine.
+
+After a change of what commands print, `SELVAGE=build/selvage test_documentation.py --write` brings the
+blocks up to date: lines that no longer fit are replaced, "…" stays. Read what it changed.
 """
 import glob
 import os
@@ -37,22 +40,64 @@ def matches(expected, actual):
     return re.fullmatch("".join(lines), actual) is not None
 
 
+def merged(expected, actual):
+    """The lines of expected that still fit, with those of actual in place of the others."""
+    old, new = expected.splitlines(), actual.splitlines()
+    same = [[matches(a, b + "\n") for b in new] for a in old]
+    best = [[None] * (len(new) + 1) for _ in range(len(old) + 1)]  # (cost, line or None, next i, next j)
+    for i in range(len(old), -1, -1):
+        for j in range(len(new), -1, -1):
+            ways = [(0, None, i, j)] if i == len(old) and j == len(new) else []
+            if i < len(old) and old[i].strip() == "…":
+                ways.append((best[i + 1][j][0], old[i], i + 1, j))
+                if j < len(new):
+                    ways.append((best[i][j + 1][0], None, i, j + 1))
+            elif i < len(old):
+                ways.append((best[i + 1][j][0] + 1, None, i + 1, j))
+                if j < len(new):
+                    ways.append((best[i + 1][j + 1][0] + (not same[i][j]) * 1.5, old[i] if same[i][j] else new[j], i + 1, j + 1))
+            if j < len(new):
+                ways.append((best[i][j + 1][0] + 1, new[j], i, j + 1))
+            best[i][j] = min(ways, key=lambda way: way[0])
+    lines, i, j = [], 0, 0
+    while i < len(old) or j < len(new):
+        _, line, i, j = best[i][j]
+        lines += [] if line is None else [line]
+    return "".join(line + "\n" for line in lines)
+
+
+def outputs(text):
+    """(command, expected, actual output) of every console block of a document."""
+    with tempfile.TemporaryDirectory() as directory:
+        environment = dict(os.environ, LC_ALL="C.UTF-8", PATH=os.path.dirname(os.path.abspath(SELVAGE)) + ":" + os.environ["PATH"])
+        for command, expected in examples(text):
+            done = subprocess.run(["sh", "-c", command], cwd=directory, env=environment,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            yield command, expected, done.stdout.decode()
+
+
+def write():
+    for path in DOCUMENTS:
+        with open(path) as file:
+            text = new = file.read()
+        for command, expected, actual in outputs(text):
+            if not matches(expected, actual):
+                new = new.replace("$ %s\n%s" % (command, expected), "$ %s\n%s" % (command, merged(expected, actual)))
+        if new != text:
+            with open(path, "w") as file:
+                file.write(new)
+            print("written anew: " + path)
+
+
 class Documentation(unittest.TestCase):
     def test_console_blocks(self):
         shown = 0
         for path in DOCUMENTS:
             with open(path) as file:
                 text = file.read()
-            with tempfile.TemporaryDirectory() as directory:
-                environment = dict(os.environ, LC_ALL="C.UTF-8",
-                                   PATH=os.path.dirname(SELVAGE) + ":" + os.environ["PATH"])
-                for command, expected in examples(text):
-                    done = subprocess.run(["sh", "-c", command], cwd=directory, env=environment,
-                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-                    actual = done.stdout.decode()
-                    self.assertTrue(matches(expected, actual), "%s: $ %s\n%s" %
-                                    (os.path.basename(path), command, actual))
-                    shown += 1
+            for command, expected, actual in outputs(text):
+                self.assertTrue(matches(expected, actual), "%s: $ %s\n%s" % (os.path.basename(path), command, actual))
+                shown += 1
         self.assertGreater(shown, 10)
 
     def test_links_lead_somewhere(self):
@@ -83,4 +128,7 @@ class Documentation(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    if sys.argv[1:] == ["--write"]:
+        write()
+    else:
+        unittest.main()

@@ -15,9 +15,10 @@ from support import installed  # noqa: E402
 from support.command import SOURCE  # noqa: E402
 
 BUILD = os.environ["SELVAGE_BUILD"]
-FRAME = """#include <selvage/discover.h>
+FRAME = """#include <selvage/experimental/discover.h>
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
-#include <selvage/study.h>
+#include <selvage/experimental/study.h>
 #include <stdio.h>
 
 int main(void)
@@ -37,7 +38,7 @@ def run(*command, **options):
 
 def examples():
     """(header, code) of every @example in a public header."""
-    for path in sorted(glob.glob(os.path.join(SOURCE, "include", "selvage", "*.h"))):
+    for path in sorted(glob.glob(os.path.join(SOURCE, "include", "selvage", "**", "*.h"), recursive=True)):
         with open(path) as file:
             for code in re.findall(r"@example\n(.*?)@end", file.read(), re.S):
                 lines = [re.sub(r"^ \* ?", "    ", line) for line in code.rstrip(" *\n").split("\n")]
@@ -107,7 +108,7 @@ class Install(unittest.TestCase):
         names = [line.split()[-1] for line in
                  run("nm", "-D", "--defined-only", library).strip().split("\n")]
         declared = set()
-        for path in glob.glob(os.path.join(SOURCE, "include", "selvage", "*.h")):
+        for path in glob.glob(os.path.join(SOURCE, "include", "selvage", "**", "*.h"), recursive=True):
             if os.path.basename(path)[:-2] in OWN:
                 continue
             with open(path) as file:

@@ -46,13 +46,26 @@ class Layers(unittest.TestCase):
         self.refused({"src/routing/weave.c": "#include <selvage/verify.h>\n"},
                      "routing/ must not include verify/")
 
+    def test_auto_asks_the_judge(self):
+        self.accepted({"src/routing/auto.c": "#include <selvage/verify.h>\n"})
+        self.refused({"src/routing/auto.c": '#include "study/study.h"\n', "src/study/study.h": ""}, "auto/ must not include study/")
+
+    def test_what_is_promised_includes_nothing_experimental(self):
+        self.accepted({"include/selvage/experimental/live.h": "#include <selvage/base.h>\n"})
+        self.refused({"include/selvage/metrics.h": "#include <selvage/experimental/repair.h>\n"}, "what is promised must not include")
+
+    def test_tags_mean_one_thing(self):
+        self.refused({"src/base/a.h": "typedef struct sv__x {\n    int a;\n} sv__x;\n", "src/fabric/b.c": "struct sv__x {\n    int b;\n};\n"},
+                     "src/fabric/b.c: the tag sv__x is defined in src/base/a.h, too")
+        self.accepted({"src/base/a.c": "struct x {\n    int a;\n};\n", "src/fabric/b.c": "struct x {\n    int b;\n};\n"})
+
     def test_the_judge_knows_only_tables(self):
         self.refused({"src/verify/rows.c": '#include "cdg/cdg.h"\n'}, "it may know only")
         self.refused({"src/verify/rows.c": "#include <selvage/routing.h>\n"}, "it may know only")
         self.accepted({"src/verify/rows.c": '#include <selvage/routes.h>\n#include "base/map.h"\n'})
 
     def test_public_headers_count_in_c_files(self):
-        self.refused({"src/fabric/mask.c": "#include <selvage/study.h>\n"},
+        self.refused({"src/fabric/mask.c": "#include <selvage/experimental/study.h>\n"},
                      "fabric/ must not include study/")
         self.refused({"src/routing/weave.c": "#  include <selvage/traffic.h>\n"},
                      "routing/ must not include simulate/")

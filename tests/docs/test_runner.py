@@ -7,6 +7,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from support import opensm  # noqa: E402
+
 SOURCE = os.environ["SELVAGE_SOURCE"]
 # A test that fails the first times it is run: which time this is, is in a file.
 FAILS = """
@@ -107,6 +110,32 @@ class Runner(unittest.TestCase):
         self.assertIn("failed: unit/x", said)
         self.assertNotIn("try number 2", said)
         self.assertEqual(results, {"unit/x": "failed", "live/y": "passed"})
+
+
+class Settling(unittest.TestCase):
+    """OpenSM.settle of tests/support: the last sweep may come while the status is being read."""
+
+    class Fake(opensm.OpenSM):
+        def __init__(self):
+            self.sweeps, self.steps = 0, 1
+
+        def ups(self):
+            return self.sweeps
+
+        def wait_up(self, count=1, timeout=60):
+            self.sweeps = count
+
+        def status(self):
+            was = self.steps
+            if self.steps > 0:  # what was read was true until now
+                self.steps, self.sweeps = 0, self.sweeps + 1
+            return {"steps": was}
+
+        def tail(self, count=40):
+            return ""
+
+    def test_a_sweep_beside_the_status(self):
+        self.Fake().settle(lambda: None, timeout=2, quiet=0.1)
 
 
 if __name__ == "__main__":

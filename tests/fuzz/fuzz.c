@@ -56,7 +56,7 @@ static void play(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *routes,
 {
     const sv_sim_setup setup = {
         .model = *model,
-        .control = {.limit = (uint64_t)20000 * SV_TICKS_A_NS, .wall_ns = 1000000000},
+        .control = {.limit = (uint64_t)20000 * SV_TICKS_PER_NS, .wall_ns = 1000000000},
         .source = sv_sim_traffic_source(traffic)};
     sv_sim_result *result = NULL;
     sv_status status = sv_simulate(ctx, fabric, routes, &setup, &result);
@@ -78,7 +78,7 @@ void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
                                 .output = 33,
                                 .speedup = 100,
                                 .ways = 2,
-                                .lanes = 1,
+                                .vls = 1,
                                 .mtu_bytes = 2048,
                                 .header_bytes = 26,
                                 .inject = 450,
@@ -214,7 +214,7 @@ void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
 
 struct names {
     sv_ctx *ctx;
-    size_t count, most;
+    size_t count, max;
 };
 
 static sv_status take(void *user, const char *name, size_t length)
@@ -223,13 +223,13 @@ static sv_status take(void *user, const char *name, size_t length)
     sv_ctx *ctx = names->ctx;
     MUST(length > 0 && length < 256 && strlen(name) == length && strpbrk(name, "[], ") == NULL);
     /* enough is known of a list that is too long to be looked at often */
-    return ++names->count == names->most ? SV_CANCELLED : SV_OK;
+    return ++names->count == names->max ? SV_CANCELLED : SV_OK;
 }
 
 /* A list that is taken stands for names that stand for themselves. */
 void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
 {
-    struct names names = {.ctx = ctx, .most = 5000};
+    struct names names = {.ctx = ctx, .max = 5000};
     sv_status status = sv_hostlist_expand(ctx, (const char *)data, size, take, &names);
     if (status == SV_BAD_INPUT)
         MUST(names.count == 0);
@@ -369,7 +369,7 @@ void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
     sv_jobmap *map = NULL;
     status = sv_jobmap_read(ctx, fabric, &source, &map);
     if (status == SV_OK) {
-        uint32_t most = 0;
+        uint32_t max = 0;
         for (uint32_t j = 0; j < map->num_jobs; j++) {
             const sv_job *job = &map->jobs[j];
             MUST(job->name[0] != 0 && job->num_terminals <= fabric->num_terminals);
@@ -377,9 +377,9 @@ void fuzz_run(sv_ctx *ctx, const uint8_t *data, size_t size)
                 MUST(job->terminals[i].i >= fabric->num_switches &&
                      job->terminals[i].i < sv_num_nodes(fabric) &&
                      (i == 0 || job->terminals[i - 1].i < job->terminals[i].i));
-            most = job->num_terminals > most ? job->num_terminals : most;
+            max = job->num_terminals > max ? job->num_terminals : max;
         }
-        MUST(map->num_terminals >= most && map->num_terminals <= fabric->num_terminals);
+        MUST(map->num_terminals >= max && map->num_terminals <= fabric->num_terminals);
     } else if (status == SV_BAD_INPUT) {
         MUST(strncmp(sv_ctx_message(ctx), "fuzz:", 5) == 0);
     }
@@ -414,8 +414,8 @@ static void look_at(sv_ctx *ctx, const sv_fabric *fabric, const sv_routes *route
     sv_stretch stretch;
     status = sv_routes_stretch(ctx, fabric, routes, &stretch);
     MUST(status == SV_OK || status == SV_NO_MEMORY);
-    sv_lane_use lanes;
-    status = sv_routes_lanes(ctx, fabric, routes, &lanes);
+    sv_vl_use vls;
+    status = sv_routes_vls(ctx, fabric, routes, &vls);
     MUST(status == SV_OK || status == SV_NO_MEMORY);
     sv_matchings matchings;
     status = sv_routes_matchings(ctx, fabric, routes, 2, 1, NULL, &matchings);

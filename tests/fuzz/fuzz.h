@@ -4,6 +4,7 @@
 #ifndef SELVAGE_FUZZ_H
 #define SELVAGE_FUZZ_H
 
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@ static const sv_sim_model model = {.cable = 77400,
                                    .output = 33,
                                    .speedup = 100,
                                    .ways = 2,
-                                   .lanes = 8,
+                                   .vls = 8,
                                    .mtu_bytes = 2048,
                                    .header_bytes = 26,
                                    .inject = 450,
@@ -32,10 +32,10 @@ static sv_status make(sv_ctx *ctx, const struct bed *bed, const char *name, cons
 {
     sv_memory memory = {at, size};
     sv_source source = sv_memory_source(&memory, name);
-    unsigned lanes;
+    unsigned vls;
     const sv_adapt_request request = {
-        .spec = bed->spec, .model = &model, .seed = 1, .most_lanes = 8, .store = &source};
-    return sv_adapt_new(ctx, bed->fabric, bed->routes, &request, adapt, &lanes);
+        .spec = bed->spec, .model = &model, .seed = 1, .max_vls = 8, .store = &source};
+    return sv_adapt_new(ctx, bed->fabric, bed->routes, &request, adapt, &vls);
 }
 
 /* Traffic that contends, so that solutions are asked for. */
@@ -47,7 +47,7 @@ static void play(sv_ctx *ctx, const struct bed *bed, const sv_adapt *adapt)
     MUST(sv_sim_traffic_new(ctx, bed->fabric, bed->routes, &request, &traffic) == SV_OK);
     const sv_sim_setup setup = {
         .model = model,
-        .control = {.limit = (uint64_t)20000 * SV_TICKS_A_NS, .wall_ns = 1000000000},
+        .control = {.limit = (uint64_t)20000 * SV_TICKS_PER_NS, .wall_ns = 1000000000},
         .source = sv_sim_traffic_source(traffic),
         .policy = sv_adapt_policy(adapt)};
     sv_status status = sv_simulate(ctx, bed->fabric, bed->routes, &setup, &result);

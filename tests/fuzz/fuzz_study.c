@@ -9,8 +9,8 @@
  * that.
  */
 #include <jansson.h>
-#include <selvage/report.h>
-#include <selvage/study.h>
+#include <selvage/experimental/report.h>
+#include <selvage/experimental/study.h>
 #include <sqlite3.h>
 
 #include "files.h"
@@ -150,9 +150,9 @@ static void patch(struct file *file, const struct piece *p)
 
 static void cut(struct file *file, const struct piece *p)
 {
-    size_t most = p->size < 2 ? 0 : (size_t)p->at[0] | (size_t)p->at[1] << 8;
-    if ((size_t)file->size > most)
-        file->size = (sqlite3_int64)most;
+    size_t max = p->size < 2 ? 0 : (size_t)p->at[0] | (size_t)p->at[1] << 8;
+    if ((size_t)file->size > max)
+        file->size = (sqlite3_int64)max;
 }
 
 static struct file copy(const void *bytes, size_t size)

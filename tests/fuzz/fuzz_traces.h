@@ -17,7 +17,7 @@ static inline void replay(sv_ctx *ctx, const sv_mpi_trace *trace)
                                 .output = 33,
                                 .speedup = 100,
                                 .ways = 2,
-                                .lanes = 1,
+                                .vls = 1,
                                 .mtu_bytes = 2048,
                                 .header_bytes = 26,
                                 .drain = 450,
@@ -33,7 +33,7 @@ static inline void replay(sv_ctx *ctx, const sv_mpi_trace *trace)
     if (status == SV_OK) {
         const sv_sim_setup setup = {
             .model = model,
-            .control = {.limit = (uint64_t)20000 * SV_TICKS_A_NS, .wall_ns = 1000000000},
+            .control = {.limit = (uint64_t)20000 * SV_TICKS_PER_NS, .wall_ns = 1000000000},
             .source = sv_mpi_replay_source(replay)};
         status = sv_simulate(ctx, fabric, routes, &setup, &result);
     }

@@ -5,7 +5,7 @@ and go at random, one by one and many at once. `make soak` runs it; it is no par
     tests/live/soak.py [--minutes 30] [--sweeps 1000] [--seed 1] [--fabric SPEC] [--options WORDS] [--csv FILE]
 
 It goes on until both the minutes and the sweeps are over. After every step, from OpenSM's dump, which
-`check` judges whole (SLs and lanes included): no loop, no deadlock, and exactly the hosts that cables
+`check` judges whole (SLs and VLs included): no loop, no deadlock, and exactly the hosts that cables
 still join to the subnet manager are there and all reach each other. Every 25th step what is in the
 switches is read back (`discover`) and must be what was dumped, and path records must answer with the
 SLs that were proven.

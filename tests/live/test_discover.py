@@ -1,5 +1,5 @@
 """`selvage discover` over the real ibsim, with the real OpenSM: what it reads is what OpenSM says it
-has programmed: fabric, forwarding tables, lanes, multicast tables, service levels; and what others
+has programmed: fabric, forwarding tables, VLs, multicast tables, service levels; and what others
 program into single switches is seen, too.
 """
 import json
@@ -18,7 +18,7 @@ from support.command import SELVAGE, ok, real, selvage  # noqa: E402
 from support.ibsim import tables as lfts  # noqa: E402
 from support.tables import plain  # noqa: E402
 
-# Fabric, what fails in it, options of OpenSM. With -Q OpenSM programs lanes.
+# Fabric, what fails in it, options of OpenSM. With -Q OpenSM programs VLs.
 PROGRAMMED = [
     ("torus:4x4x3,hosts=2", [], ["-R", "dfsssp", "-Q", "-l", "1"]),
     ("dragonfly:a=4,p=2,h=2,g=9", [], ["-R", "nue", "-Q", "--nue_max_num_vls", "4"]),
@@ -55,8 +55,8 @@ int open(const char *path, int flags, ...)
 """
 
 
-def lanes(path):
-    """{(switch or port, in, out): [lane of each SL]} of an opensm-sl2vl.dump."""
+def vls(path):
+    """{(switch or port, in, out): [VL of each SL]} of an opensm-sl2vl.dump."""
     result = {}
     with open(path) as file:
         for line in file:
@@ -126,7 +126,7 @@ class Case(unittest.TestCase):
         return result
 
     def expect_same(self, dump, now):
-        """Whether two directories hold the same fabric, LFTs, lanes and multicast tables."""
+        """Whether two directories hold the same fabric, LFTs, VLs and multicast tables."""
         for match in "guid", "name":
             self.expect(selvage("diff", dump, now, "--match", match), 0)
         wanted, found = lfts(dump + "/opensm-lfts.dump"), lfts(now + "/opensm-lfts.dump")
@@ -135,7 +135,7 @@ class Case(unittest.TestCase):
         self.assertEqual(groups(dump + "/opensm.mcfdbs"), groups(now + "/opensm.mcfdbs"))
         if os.path.exists(dump + "/opensm-sl2vl.dump"):
             pairs, ports = cabled(dump)
-            wanted, found = (lanes(d + "/opensm-sl2vl.dump") for d in (dump, now))
+            wanted, found = (vls(d + "/opensm-sl2vl.dump") for d in (dump, now))
             for key in [*pairs, *[(p, 0, 0) for p in ports]]:
                 self.assertEqual(wanted[key], found[key], key)
         same = selvage("check", dump, now, "--json").json
@@ -159,11 +159,11 @@ class Programmed(Case):
                 self.expect_same(dump, now + "-again")
                 pairs, ports = cabled(now)
                 self.assertEqual(told["sl2vl_tables"], len(pairs) + len(ports))
-                self.assertTrue(told["lanes_known"])
+                self.assertTrue(told["sl2vl_known"])
                 self.assertFalse(told["sl_known"])
                 self.assertFalse(os.path.exists(now + "/opensm.psl"))
 
-    def test_lanes_that_differ_by_ports(self):
+    def test_vls_that_differ_by_ports(self):
         """torus-2QoS gives each turn its own table."""
         net, dump, now, conf = (self.path(n) for n in ("net", "dump", "now", "torus.conf"))
         ok("topo", "torus:5x3x3,hosts=1", "-o", net)
@@ -177,11 +177,11 @@ class Programmed(Case):
             sim.opensm(dump, "-R", "torus-2QoS,no_fallback", "-Q", "--torus_config", conf)
             self.expect(sim.selvage("discover", "-o", now), 0)
         self.expect_same(dump, now)
-        self.assertGreater(len({tuple(row) for row in lanes(now + "/opensm-sl2vl.dump").values()}),
+        self.assertGreater(len({tuple(row) for row in vls(now + "/opensm-sl2vl.dump").values()}),
                            4)
 
     def test_what_others_programmed(self):
-        """One entry, one table of lanes and one multicast group changed by hand are seen, and
+        """One entry, one table of VLs and one multicast group changed by hand are seen, and
         nothing else is: so the comparisons of these tests can fail."""
         net, dump, now = (self.path(n) for n in ("net", "dump", "now"))
         ok("topo", "torus:3x3,hosts=2", "-o", net)
@@ -202,7 +202,7 @@ class Programmed(Case):
             was[int(changed, 16)][lid] = port
             self.assertEqual(lfts(now + "/opensm-lfts.dump"), was)
             self.assertEqual(groups(now + "/opensm.mcfdbs"), {(changed, 0xc021): [1, 6]})
-            for key, row in lanes(now + "/opensm-sl2vl.dump").items():
+            for key, row in vls(now + "/opensm-sl2vl.dump").items():
                 self.assertEqual(row, identity[::-1] if key == (changed, 3, 5) else identity, key)
             # No such port: packets are dropped, and it is said.
             sim.program("lft %s %d 77" % (way[changed], lid))
@@ -393,7 +393,7 @@ class Silence(Case):
                     wanted.pop(0x02005e1a00000005)
                 self.assertEqual(wanted, found)
                 self.assertEqual(os.path.exists(now + "/opensm-sl2vl.dump"), what == "mft")
-                self.assertEqual(result.json["lanes_known"], what == "mft")
+                self.assertEqual(result.json["sl2vl_known"], what == "mft")
 
     def test_one_that_answers_now_and_then(self):
         net, dump, now = (self.path(n) for n in ("net", "dump", "now"))

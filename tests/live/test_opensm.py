@@ -105,13 +105,13 @@ class Dumps(Case):
     def test_min_hop_deadlocks_on_a_torus(self):
         directory = self.dump("torus:4x4x3,hosts=2")
         result = selvage("check", directory, "--json")
-        self.assertEqual(result.code, 6, result.err)  # it does not tell SLs and lanes
+        self.assertEqual(result.code, 6, result.err)  # it does not tell SLs and VLs
         self.assertIsNone(result.json["deadlock_free"])
         self.assertIs(result.json["on_sl0"]["terminal_terminal"], False)
         self.assertEqual(result.json["unreachable_pairs"], 0)
         self.assertIs(ibsim.ibdmchk(directory), False)
 
-    def test_a_tree_is_fine_whatever_the_lanes(self):
+    def test_a_tree_is_fine_whatever_the_vls(self):
         directory = self.dump("kary:k=4,n=2,hosts=4")
         result = selvage("check", directory, "--json")
         self.assertEqual(result.code, 0, result.out)
@@ -122,11 +122,11 @@ class Dumps(Case):
         self.assertFalse(path["sl_known"])
         self.assertEqual(len(path["hops"]), 4)
 
-    def test_lanes_and_several_addresses(self):
+    def test_vls_and_several_addresses(self):
         directory = self.dump("torus:3x3,hosts=2", "-R", "dfsssp", "-Q", "-l", "1")
         result = selvage("check", directory, "--json")
         self.assertIn(result.code, (0, 6), result.out)
-        self.assertTrue(result.json["lanes_known"])
+        self.assertTrue(result.json["sl2vl_known"])
         self.assertFalse(result.json["sl_known"])
         self.assertEqual(result.json["unreachable_pairs"], 0)
         self.assertEqual(ok("metrics", directory, "--json").json["pairs"], 18 * 17 * 2)
@@ -162,7 +162,7 @@ class SecondOpinion(Case):
                         self.assertIs(said, free)
 
     def test_ibdmchk_agrees_on_detours(self):
-        """torus2qos around failed switches and cables: turns on lanes of their own."""
+        """torus2qos around failed switches and cables: turns on VLs of their own."""
         for number, options in enumerate((("--switches", "1"), ("--switches", "2"),
                                           ("--links", "3%", "--switches", "1"))):
             net, made, psl = (self.path(name + str(number)) for name in ("net", "made", "psl"))

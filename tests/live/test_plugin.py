@@ -1,7 +1,7 @@
 """selvage inside the real OpenSM, over the real ibsim: fabrics are started, cables are pulled and put
 back and switches killed while it runs, and after each change
 
-- the fabric is routed, proven, and `check` says so of OpenSM's own dump, SLs and lanes included;
+- the fabric is routed, proven, and `check` says so of OpenSM's own dump, SLs and VLs included;
 - what `discover` reads from the switches is what was handed over;
 - the real ibdmchk agrees about credit loops;
 - PathRecord queries (saquery) answer with our SLs;
@@ -49,10 +49,10 @@ RUNS = [("torus:4x4x3,hosts=4", ["--switches", "1"], "engine=weave"),
         ("kary:k=4,n=2,hosts=4", [], "engine=auto"),
         # and weave's modes
         ("torus:4x4,hosts=2", [], "sl=one"),
-        ("torus:4x4,hosts=2", [], "sl=reversible lanes=4"),
+        ("torus:4x4,hosts=2", [], "sl=reversible VLs=4"),
         ("torus:4x4x3,hosts=2", [], "sl=destination"),
-        ("torus:4x4x3,hosts=2", [], "lanes=1"),
-        ("torus:4x4x3,hosts=2", [], "traffic=all lanes=2")]
+        ("torus:4x4x3,hosts=2", [], "vls=1"),
+        ("torus:4x4x3,hosts=2", [], "traffic=all VLs=2")]
 DISCOVER = "discover" in selvage("--help").out
 REAL = ["mlnx-small-lab", "psmn-x5"]
 
@@ -77,7 +77,7 @@ class Case(unittest.TestCase):
         words = dict(word.split("=") for word in options.split() if "=" in word)
         command = ["route", self.path("state.svr"), "-o", self.path("offline"), "--engine",
                    words.get("engine", "weave")]
-        for option, name in (("--vls", "lanes"), ("--sl", "sl")):
+        for option, name in (("--vls", "vls"), ("--sl", "sl")):
             if name in words:
                 command += [option, words[name]]
         if old:
@@ -95,7 +95,7 @@ class Case(unittest.TestCase):
         self.assertIs(dumped.json["deadlock_free"], True)
         self.assertEqual(dumped.json["loops"], 0)
         self.assertEqual(dumped.json["unreachable_pairs"], dumped.json["split_pairs"])
-        self.assertTrue(dumped.json["sl_known"] and dumped.json["lanes_known"])
+        self.assertTrue(dumped.json["sl_known"] and dumped.json["sl2vl_known"])
         if sim is not None and DISCOVER:
             self.compare_with_switches(sm, sim)
         ok("convert", sm.dump, "--format", "ibdmchk-psl", "-o", self.path("psl"))
@@ -233,7 +233,7 @@ class Settings(Case):
                     for at in entries.values():
                         self.assertEqual(at[lid], at[switch["lid"]])
 
-    def test_without_qos_there_is_one_lane(self):
+    def test_without_qos_there_is_one_vl(self):
         with ibsim.simulate(self.net("torus:4x4,hosts=1")) as sim, self.start(sim,
                                                                            qos="FALSE") as sm:
             sm.wait_up()
@@ -241,21 +241,21 @@ class Settings(Case):
             self.assertEqual(len(sm.lines("qos is FALSE")), 1)
             self.assertEqual(selvage("check", sm.dump).code, 0)
 
-    def test_fewer_lanes_by_opensm(self):
+    def test_fewer_vls_by_opensm(self):
         with ibsim.simulate(self.net("torus:4x4,hosts=1")) as sim, self.start(
-                sim, max_op_vls="2") as sm:  # a code: two lanes
+                sim, max_op_vls="2") as sm:  # a code: two VLs
             sm.wait_up()
             self.assertEqual(sm.status()["vls_used"], 2)
             self.judge(sm, sim)
 
     def test_wrong_options_are_refused(self):
-        for options, said in (("engine=magic", "magic"), ("lanes=0", "lanes are 1 to 15"),
-                              ("lanes=many", "lanes are 1 to 15"), ("sl=none", "sl is pair"),
+        for options, said in (("engine=magic", "magic"), ("vls=0", "VLs are 1 to 15"),
+                              ("vls=many", "VLs are 1 to 15"), ("sl=none", "sl is pair"),
                               ("colour=blue", "no such option"), ("dry-run=yes", "no such option"),
                               ("engine=", "value is missing"), ("budget=-1", "budget is seconds"),
                               ("option=rounds", "option=NAME=VALUE"),
-                              ("option=none=1", "no option"), ("lanes=0x4", "lanes are 1 to 15"),
-                              ("lanes=8 sl-offset=12", "SLs above 15"), ("state=x", "ends in .svr"),
+                              ("option=none=1", "no option"), ("vls=0x4", "VLs are 1 to 15"),
+                              ("VLs=8 sl-offset=12", "SLs above 15"), ("state=x", "ends in .svr"),
                               ("pin=/does/not/exist", "/does/not/exist"),
                               ("engine=updn roots=/does/not/exist", "/does/not/exist")):
             with self.subTest(options):
@@ -270,24 +270,24 @@ class Settings(Case):
                     sm.wait("No routing engine able")
                     self.assertEqual(sm.ups(), 0)
 
-    def test_lanes_that_are_not_there(self):
-        """Whatever asks for more lanes than ports have, what is dumped is free of deadlocks."""
+    def test_vls_that_are_not_there(self):
+        """Whatever asks for more VLs than ports have, what is dumped is free of deadlocks."""
         net = self.net("torus:5x5,hosts=1")
-        for options, config, lanes in (("lanes=15", {}, 8), ("lanes=4", {"qos": "FALSE"}, 1),
-                                       ("lanes=4", {"max_op_vls": "2"}, 2)):
+        for options, config, vls in (("vls=15", {}, 8), ("vls=4", {"qos": "FALSE"}, 1),
+                                       ("vls=4", {"max_op_vls": "2"}, 2)):
             with self.subTest(options, **config):
                 self.setUp()
                 with ibsim.simulate(net) as sim, self.start(sim, options, **config) as sm:
                     sm.wait_up()
-                    self.assertEqual(sm.status()["vls_used"], lanes)
+                    self.assertEqual(sm.status()["vls_used"], vls)
                     self.judge(sm, None)
 
-    def test_lanes_that_come_and_go(self):
+    def test_vls_that_come_and_go(self):
         """max_op_vls and qos may be changed while OpenSM runs."""
         with ibsim.simulate(self.net("torus:5x5,hosts=1")) as sim, self.start(sim) as sm:
             sm.wait_up()
             self.assertEqual(sm.status()["vls_used"], 8)
-            for old, new, lanes in (("max_op_vls 5", "max_op_vls 1", 1),
+            for old, new, vls in (("max_op_vls 5", "max_op_vls 1", 1),
                                     ("max_op_vls 1", "max_op_vls 3", 4),
                                     ("qos TRUE", "qos FALSE", 1), ("qos FALSE", "qos TRUE", 4)):
                 with open(sm.config) as file:
@@ -298,7 +298,7 @@ class Settings(Case):
                     file.write(text.replace(old, new))
                 sm.sweep()
                 sm.sweep()
-                self.assertEqual(sm.status()["vls_used"], lanes, new)
+                self.assertEqual(sm.status()["vls_used"], vls, new)
                 self.judge(sm, None)
 
     def test_an_engine_after_selvage_is_said(self):
@@ -309,7 +309,7 @@ class Settings(Case):
 
     def test_options_beside_those_of_other_plugins(self):
         with ibsim.simulate(self.net("mesh:2x2,hosts=1")) as sim, self.start(
-                sim, "colour=blue,selvage.engine=updn,selvage.lanes=1") as sm:
+                sim, "colour=blue,selvage.engine=updn,selvage.vls=1") as sm:
             sm.wait_up()
             self.assertEqual(len(sm.lines("engine updn")), 1)
 
@@ -495,7 +495,7 @@ MEMBER = """mcm_port: port_gid=0xfe80000000000000:0x%016x scope_state=0x21 proxy
 class Multicast(Case):
     def test_groups_have_proven_trees(self):
         for spec, options in (("torus:4x4,hosts=2", ""), ("dragonfly:a=4,p=2,h=2,g=9", ""),
-                              ("torus:4x4,hosts=2", "lanes=1"), ("kary:k=4,n=2,hosts=4", ""),
+                              ("torus:4x4,hosts=2", "vls=1"), ("kary:k=4,n=2,hosts=4", ""),
                               ("torus:4x4x3,hosts=2", "engine=dfsssp")):
             with self.subTest(spec, options=options):
                 self.setUp()

@@ -22,7 +22,7 @@ from support.subscriber import Subscriber  # noqa: E402
 
 TIMES = {"retry": 300, "lease": 3000, "margin": 1000}
 OPTIONS = "update=five engine=sar retry=0.3 lease=3 patience=10"
-LANES = 8
+VLS = 8
 JOBS = [("0 1", "2 3"), ("0 3", "1 2")]  # two maps: hosts of each job
 
 
@@ -161,9 +161,9 @@ class Update(unittest.TestCase):
         for start, to, sl in told:
             self.assertEqual(start % 2, to % 2)
             if to % 2 == 1:
-                self.assertEqual(sl, LANES - 1)
+                self.assertEqual(sl, VLS - 1)
             else:
-                self.assertLess(sl, LANES - 1)
+                self.assertLess(sl, VLS - 1)
         self.assertEqual([to % 2 for _, to, _ in told], [0, 0, 1, 1, 0, 0])
         for start, to, sl in told[2:]:
             path = ok("path", bed.sm.written(), "lid %d" % (start - start % 2), "lid %d" % (to - to % 2),
@@ -171,8 +171,8 @@ class Update(unittest.TestCase):
             self.assertEqual(path["sl"], sl)
 
     def test_torus(self):
-        """Lanes are scarcer there: everything is proven, with a failure, too."""
-        bed = Bed(self, "update=five lease=1 lanes=4", "torus:4x4,hosts=1")
+        """VLs are scarcer there: everything is proven, with a failure, too."""
+        bed = Bed(self, "update=five lease=1 VLs=4", "torus:4x4,hosts=1")
         self.judge(bed)
         self.assertEqual(bed.status()["vls_used"], 4)
         bed.ripen()
@@ -401,7 +401,7 @@ class Update(unittest.TestCase):
         bed.wait_status(timeout=40, update_phase="idle", updates=1, called_off=0, expelled=0)
         self.assertNotEqual(bed.held()[0], old[0])
 
-    def set_lanes(self, bed, number):
+    def set_vls(self, bed, number):
         """Another max_op_vls, and a sweep that finds it; with 1 nothing can be proven."""
         with open(bed.sm.config) as file:
             lines = [line for line in file if not line.startswith("max_op_vls")]
@@ -418,7 +418,7 @@ class Update(unittest.TestCase):
         old = bed.held()
         bed.change(1)
         one.wait("notice unpath")
-        self.set_lanes(bed, 1)
+        self.set_vls(bed, 1)
         bed.sm.wait("ERR SV04")
         one.wait("place on-high")
         bed.sm.wait("phase 3")
@@ -427,7 +427,7 @@ class Update(unittest.TestCase):
         self.assertEqual(one.events("notice repath"), [])
         self.assertEqual(bed.held(), old)
         self.assertEqual(bed.status()["update_phase"], "program")
-        self.set_lanes(bed, 4)
+        self.set_vls(bed, 4)
         one.wait("notice repath")
         self.assertNotEqual(bed.held()[0], old[0])
         one.wait("place on-base", 2)

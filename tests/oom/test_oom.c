@@ -287,7 +287,7 @@ static sv_status count_it(sv_ctx *ctx, void *arg)
     const sv_lost_plan links = {.trials = 2, .failures = numbers, .count = 1};
     const sv_lost_plan switches = {.switches = true, .trials = 2, .failures = numbers, .count = 2};
     sv_stretch stretch;
-    sv_lane_use use;
+    sv_vl_use use;
     sv_matchings found;
     sv_bound bound;
     sv_lost lost[2];
@@ -295,7 +295,7 @@ static sv_status count_it(sv_ctx *ctx, void *arg)
     if (status == SV_OK)
         status = sv_routes_bound(ctx, t->f, t->r, &bound);
     if (status == SV_OK)
-        status = sv_routes_lanes(ctx, t->f, t->r, &use);
+        status = sv_routes_vls(ctx, t->f, t->r, &use);
     if (status == SV_OK)
         status = sv_routes_matchings(ctx, t->f, t->r, 3, 1, NULL, &found);
     if (status == SV_OK)
@@ -393,7 +393,7 @@ static sv_status grow_trees(sv_ctx *ctx, void *arg)
     second = NULL;
     if (status == SV_OK)
         status =
-            sv_mtree_own_lane(ctx, t->f, clone, SV_TRAFFIC_ALL, 1, 2, others, 1, &second, &other);
+            sv_mtree_own_vl(ctx, t->f, clone, SV_TRAFFIC_ALL, 1, 2, others, 1, &second, &other);
     if (status == SV_OK)
         status = sv_mtree_prune(ctx, tree, t->f, members, 3, ports);
     if (status == SV_OK)
@@ -534,10 +534,10 @@ static const struct able {
             {"lash", "torus:4,hosts=1", NULL},
             {"nue", "torus:4,hosts=1", NULL},
             {"weave", "torus:4,hosts=1", NULL},
-            /* one that needs two lanes, and every way to get them */
-            {"dfsssp", "torus:5,hosts=1", "lanes=joint"},
-            {"dfsssp", "torus:5,hosts=1", "lanes=weakest"},
-            {"dfsssp", "torus:5,hosts=1", "lanes=online"},
+            /* one that needs two VLs, and every way to get them */
+            {"dfsssp", "torus:5,hosts=1", "assign=joint"},
+            {"dfsssp", "torus:5,hosts=1", "assign=weakest"},
+            {"dfsssp", "torus:5,hosts=1", "assign=online"},
             /* those for one kind of fabric */
             {"ftree", "kary:k=2,n=2,hosts=1", NULL},
             {"dmodk", "xgft:h=2,m=2/2,w=1/2,hosts=2", NULL}, /* with what is worked around */

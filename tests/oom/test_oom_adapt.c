@@ -3,7 +3,7 @@
  */
 #include "support/testing.h"
 
-#include <selvage/adapt.h>
+#include <selvage/experimental/adapt.h>
 #include <selvage/traffic.h>
 
 #include "base/file.h"
@@ -36,13 +36,13 @@ static sv_status run_policy(sv_ctx *ctx, void *arg)
     sv_adapt *a = NULL;
     sv_sim_traffic *made = NULL;
     sv_sim_result *result = NULL;
-    unsigned lanes = 0;
-    sv_status status = sv_adapt_new(ctx, job->f, job->r, &request, &a, &lanes);
+    unsigned vls = 0;
+    sv_status status = sv_adapt_new(ctx, job->f, job->r, &request, &a, &vls);
     assert_true((status == SV_OK) == (a != NULL));
     if (status == SV_OK)
         status = sv_sim_traffic_new(ctx, job->f, job->r, &traffic, &made);
     if (status == SV_OK) {
-        setup.model.lanes = lanes;
+        setup.model.vls = vls;
         setup.source = sv_sim_traffic_source(made);
         setup.policy = sv_adapt_policy(a);
         status = sv_simulate(ctx, job->f, job->r, &setup, &result);
@@ -98,12 +98,12 @@ static sv_status run_busy(sv_ctx *ctx, void *arg)
     sv_sim_result *result = NULL;
     test_buffer buffer = {0};
     sv_sink sink = test_sink(&buffer);
-    unsigned lanes = 0;
-    sv_status status = sv_adapt_new(ctx, job->f, job->r, &request, &a, &lanes);
+    unsigned vls = 0;
+    sv_status status = sv_adapt_new(ctx, job->f, job->r, &request, &a, &vls);
     if (status == SV_OK)
         status = sv_sim_traffic_new(ctx, job->f, job->r, &traffic, &made);
     if (status == SV_OK) {
-        setup.model.lanes = lanes;
+        setup.model.vls = vls;
         setup.source = sv_sim_traffic_source(made);
         setup.policy = sv_adapt_policy(a);
         status = sv_simulate(ctx, job->f, job->r, &setup, &result);

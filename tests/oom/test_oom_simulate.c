@@ -41,20 +41,20 @@ static void one_more(void *user, const sv_sim_arrival *arrival)
     s->left[arrival->to] += arrival->time < 10000000;
 }
 
-/* Switch after switch takes its entries and lanes. */
-static sv_status change(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+/* Switch after switch takes its entries and VLs. */
+static sv_status change(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     const struct simulation *s = user;
     sv_node v = {(uint32_t)(now / 900000)};
     sv_status status = sv_sim_set_block(stage, v, 0, s->then);
     if (status == SV_OK)
-        status = sv_sim_set_lanes(stage, v, s->then);
+        status = sv_sim_set_sl2vl(stage, v, s->then);
     *again = v.i + 1 < s->f->num_switches ? now + 900000 : SV_NEVER;
     return status;
 }
 
 /* Every other packet goes by way of a switch; terminals acknowledge, and switches, too. */
-static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status choose(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     const struct simulation *s = user;
@@ -64,7 +64,7 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
     return SV_OK;
 }
 
-static sv_status depart(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
+static sv_status depart(void *user, sv_sim_run *stage, uint64_t now, sv_channel out,
                         uint64_t waited, sv_sim_head *head)
 {
     const struct simulation *s = user;
@@ -75,7 +75,7 @@ static sv_status depart(void *user, sv_sim_stage *stage, uint64_t now, sv_channe
                        0);
 }
 
-static sv_status deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status deliver(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                          sv_sim_head *head)
 {
     const struct simulation *s = user;
@@ -122,7 +122,7 @@ static const sv_sim_model one_packet = {.cable = 7000,
                                         .output = 33,
                                         .speedup = 100,
                                         .ways = 1,
-                                        .lanes = 2,
+                                        .vls = 2,
                                         .mtu_bytes = 2048,
                                         .header_bytes = 26,
                                         .drain = 450,
@@ -134,11 +134,11 @@ static void simulating(void **state)
     (void)state;
     sv_ctx *ctx = sv_ctx_new(NULL);
     sv_fabric *f = test_fabric(ctx, "torus:5,hosts=1");
-    sv_routes *one_lane = NULL, *two_lanes = NULL;
-    OK(ctx, sv_route(ctx, f, "sssp", &(sv_route_request){.vls = 1}, &one_lane, NULL));
-    OK(ctx, sv_route(ctx, f, "dfsssp", &(sv_route_request){.vls = 2}, &two_lanes, NULL));
+    sv_routes *one_vl = NULL, *two_vls = NULL;
+    OK(ctx, sv_route(ctx, f, "sssp", &(sv_route_request){.vls = 1}, &one_vl, NULL));
+    OK(ctx, sv_route(ctx, f, "dfsssp", &(sv_route_request){.vls = 2}, &two_vls, NULL));
     struct simulation s = {.f = f,
-                           .r = two_lanes,
+                           .r = two_vls,
                            .model = one_packet,
                            .control = {.limit = SV_NEVER,
                                        .warm_up = 1000000,
@@ -149,42 +149,42 @@ static void simulating(void **state)
                            .messages = 3,
                            .end = SV_SIM_COMPLETED};
     test_out_of_memory("simulate", simulate_it, &s);
-    s.r = one_lane;
+    s.r = one_vl;
     s.answers = false;
     s.control.steady = 0;
     s.end = SV_SIM_DEADLOCK;
     test_out_of_memory("simulate into a deadlock", simulate_it, &s);
-    s.r = two_lanes;
+    s.r = two_vls;
     s.messages = 400;
     s.model.input = 20000;
     s.model.output = 200;
     s.model.drain = 4000;
     s.end = SV_SIM_COMPLETED;
     test_out_of_memory("simulate with large buffers", simulate_it, &s);
-    /* Tables by ports, of other lanes, with an entry less, come while much is under way. */
+    /* Tables by ports, of other VLs, with an entry less, come while much is under way. */
     sv_routes *other = NULL;
-    sv_lanes lanes = {{1}};
-    OK(ctx, sv_routes_clone(ctx, one_lane, &other));
+    sv_sl2vl vls = {{1}};
+    OK(ctx, sv_routes_clone(ctx, one_vl, &other));
     for (uint32_t v = 0; v < f->num_switches; v++)
-        OK(ctx, sv_routes_set_lanes(ctx, f, other, (sv_node){v}, 1, 2,
-                                    sv_routes_lane_table(ctx, other, &lanes)));
+        OK(ctx, sv_routes_set_sl2vl(ctx, f, other, (sv_node){v}, 1, 2,
+                                    sv_routes_sl2vl_table(ctx, other, &vls)));
     sv_routes_row(ctx, other, other->first[f->num_switches])[2] = SV_NO_PORT;
     s.then = other;
     s.messages = 120;
     test_out_of_memory("simulate with tables that change", simulate_it, &s);
     s.then = NULL;
     s.chooses = true;
-    s.model.lanes = 2 * sv_sim_table_lanes(f, two_lanes) + 1;
+    s.model.vls = 2 * sv_sim_table_vls(f, two_vls) + 1;
     test_out_of_memory("simulate with a policy", simulate_it, &s);
     s.model.input = 33;
     s.model.output = 33;
-    s.r = one_lane;
+    s.r = one_vl;
     s.messages = 12;
     s.end = SV_SIM_DEADLOCK;
     test_out_of_memory("simulate with a policy into a deadlock", simulate_it, &s);
     sv_routes_free(other);
-    sv_routes_free(one_lane);
-    sv_routes_free(two_lanes);
+    sv_routes_free(one_vl);
+    sv_routes_free(two_vls);
     sv_fabric_free(f);
     sv_ctx_free(ctx);
 }

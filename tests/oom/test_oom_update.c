@@ -62,16 +62,16 @@ static sv_routes *route(sv_ctx *ctx, const sv_fabric *f, const char *engine, uns
     return r;
 }
 
-static void run(const char *name, const char *spec, const char *was, unsigned lanes_before,
-                const char *is, unsigned lanes_after, sv_update_way way, bool partial)
+static void run(const char *name, const char *spec, const char *was, unsigned vls_before,
+                const char *is, unsigned vls_after, sv_update_way way, bool partial)
 {
     sv_ctx *ctx = sv_ctx_new(NULL);
     struct change c = {.f = test_fabric(ctx, spec),
                        .request = {.traffic = SV_TRAFFIC_MANAGED, .partial = partial},
                        .way = way};
     sv_mtree *tree = NULL;
-    c.before = route(ctx, c.f, was, lanes_before, 1);
-    c.after = route(ctx, c.f, is, lanes_after, 2);
+    c.before = route(ctx, c.f, was, vls_before, 1);
+    c.after = route(ctx, c.f, is, vls_after, 2);
     if (partial) { /* trees need memory, too */
         OK(ctx, sv_mtree_new(ctx, c.f, c.after, SV_TRAFFIC_MANAGED, 0, NULL, 0, &tree));
         OK(ctx, sv_mtree_add_all(ctx, tree, c.f, c.after, 0xc000));

@@ -135,7 +135,7 @@ class Cases:
         self.fabrics = {name: (switches, terminals, links) for name, switches, terminals, links
                         in db.execute("SELECT name, switches, terminals, links FROM fabric")}
         self.lost = db.execute("SELECT * FROM lost").fetchall()
-        lanes = {row[0] for row in db.execute("SELECT DISTINCT c.vls FROM cell c JOIN result r"
+        vls = {row[0] for row in db.execute("SELECT DISTINCT c.vls FROM cell c JOIN result r"
                                               " ON r.cell = c.id")}
         found = [dict(zip(columns + results + ["route_seconds"], row)) for row in db.execute(query)]
         for case in found:
@@ -145,7 +145,7 @@ class Cases:
         for case in found:
             case["full"] = case["engine"] + ("/%d" % case["vls"] if case["vls"] else "") + \
                 (" " + case["options"] if case["options"] else "")
-            case["name"] = case["full"] if len(lanes) > 1 else \
+            case["name"] = case["full"] if len(vls) > 1 else \
                 case["engine"] + (" " + case["options"] if case["options"] else "")
             case["flow"] = "" if not case["traffic"] else "%s %d bytes%s, %s" % (
                 case["traffic"], case["message"],

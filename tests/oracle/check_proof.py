@@ -1,7 +1,7 @@
 """
 Checks a proof that forwarding tables are free of deadlock: check_proof.py DIR PROOF
 
-DIR holds OpenSM's dumps. PROOF gives every (channel, lane) a number; along the way of every unicast
+DIR holds OpenSM's dumps. PROOF gives every (channel, VL) a number; along the way of every unicast
 packet the numbers must grow, so packets cannot wait for each other in a circle. Meant to be read in
 a few minutes, so it shares nothing with the rest. A service level that opensm.psl does not say is
 any of the 16. Exit 0: the proof holds; 1: it does not (first violation); 2: unreadable input.
@@ -14,7 +14,7 @@ import sys
 END = r"\{ (\S+) Ports:.*? NodeGUID:(\w+) PortGUID:(\w+) .*?\} LID:(\w+) PN:(\w+) \}"
 CABLES = "opensm-subnet.lst", r"(?!)", f"{END} {END}(?: PHY=.*)?"
 ROUTES = "opensm-lfts.dump", r"Unicast .*?guid 0x(\w+)", r"0x(\w+) +(\d+)(?:.*?portguid 0x(\w+))?.*"
-LANES = "opensm-sl2vl.dump", r"[A-Z].*? 0x(\w+), base LID", r"(\d+)\s+(\d+)\s*:((?:\s+\d+){16})"
+VLS = "opensm-sl2vl.dump", r"[A-Z].*? 0x(\w+), base LID", r"(\d+)\s+(\d+)\s*:((?:\s+\d+){16})"
 LEVELS = "opensm.psl", r"(?!)", r"(@?)(?:\*|0x(\w+))\s+(\d+)\s+(\d+)\s*(?:#.*)?"
 NUMBERS = r"selvage-proof 1()$", r"0x(\w+)\s+(\d+)\s+(\d+)\s+(-?\d+)"
 
@@ -41,22 +41,22 @@ def read(folder):
             node[int(port_guid, 16)] = owner[int(lid, 16)] = guid
         a, b = ((node[int(both[i], 16)], int(both[i + 2], 16)) for i in (2, 7))
         cables[a], cables[b] = b, a
-    port, routes, lanes = dict(list(cables)), {}, {}  # port: of a terminal its only one
+    port, routes, vls = dict(list(cables)), {}, {}  # port: of a terminal its only one
     for switch, lid, out, target in rows(folder, *ROUTES):
         routes[switch, int(lid, 16)] = int(out)
         if target and int(target, 16) in node:
             owner[int(lid, 16)] = node[int(target, 16)]
-    for guid, come, go, of_sl in rows(folder, *LANES, optional=True):
+    for guid, come, go, of_sl in rows(folder, *VLS, optional=True):
         guid = node.get(guid, guid)
         go = int(go) if guid in switches else port.get(guid)
-        lanes[guid, int(come), go] = [int(lane) for lane in of_sl.split()]
+        vls[guid, int(come), go] = [int(vl) for vl in of_sl.split()]
     levels = {(at, int(guid or "0", 16), int(lid)): int(sl)
               for _, at, guid, lid, sl in rows(folder, *LEVELS, optional=True)}
-    return cables, port, switches, owner, routes, lanes, levels
+    return cables, port, switches, owner, routes, vls, levels
 
 
-def packets(cables, port, switches, owner, routes, lanes, levels):
-    """Every packet, and the (guid, port, lane)s it goes through until it ends or repeats one."""
+def packets(cables, port, switches, owner, routes, vls, levels):
+    """Every packet, and the (guid, port, VL)s it goes through until it ends or repeats one."""
     for source, lid in ((s, d) for s in sorted(port) for d in sorted(owner) if d and owner[d] != s):
         near = source if source in switches else cables[source, port[source]][0]
         keys = ("", source, lid), ("@", near, lid), ("", 0, lid)
@@ -64,10 +64,10 @@ def packets(cables, port, switches, owner, routes, lanes, levels):
             at, come, way = source, 0, []
             go = routes.get((at, lid)) if at in switches else port[at]
             while (at, go) in cables and len(set(way)) == len(way):
-                lane = lanes.get((at, come, go), [0] * 16)[sl]
-                if lane == 15:  # discarded
+                vl = vls.get((at, come, go), [0] * 16)[sl]
+                if vl == 15:  # discarded
                     break
-                way.append((at, go, lane))
+                way.append((at, go, vl))
                 at, come = cables[at, go]
                 go = routes.get((at, lid))
             yield f"packet of 0x{source:016x} to LID {lid} with SL {sl}", way
@@ -78,16 +78,16 @@ def check(folder, proof, dependencies):
     with open(proof, encoding="latin-1") as file:
         if file.readline().rstrip() != "selvage-proof 1":
             raise ValueError(f"{proof}: not a proof")
-    number = {(int(guid, 16), int(port), int(lane)): int(value)
-              for _, guid, port, lane, value in rows("", proof, *NUMBERS)}
+    number = {(int(guid, 16), int(port), int(vl)): int(value)
+              for _, guid, port, vl, value in rows("", proof, *NUMBERS)}
     for packet, way in packets(*read(folder)):
         dependencies.update(zip(way, way[1:]))
         for held, hop in zip([None, *way], way):
             if hop not in number:
-                return f"{packet}: 0x%016x port %d lane %d has no number" % hop
+                return f"{packet}: 0x%016x port %d VL %d has no number" % hop
             if held and number[held] >= number[hop]:
                 numbers = f"number {number[hop]} after {number[held]}"
-                return f"{packet}: 0x%016x port %d lane %d has {numbers}" % hop
+                return f"{packet}: 0x%016x port %d VL %d has {numbers}" % hop
     return None
 
 

@@ -21,7 +21,7 @@ static void copy_flows(drb_flows *to, const sv__flows *from)
 void drb_saw(void *user, const sv__saw *s)
 {
     drb_net *n = user;
-    assert_true(n->num_spied < DRB_MOST_EVENTS);
+    assert_true(n->num_spied < DRB_MAX_EVENTS);
     drb_event *e = &n->spied[n->num_spied++];
     *e = (drb_event){.kind = s->kind, .from = SV_NONE, .to = SV_NONE};
     if (s->pair != NULL) {
@@ -96,7 +96,7 @@ void drb_compare_events(drb_net *n)
 
 /* ---- what is left ---- */
 
-static void compare_store(drb_net *n, drb_pair *p, const sv__pair *other)
+static void compare_store(drb_net *n, drb_pair *p, const sv__drb_pair *other)
 {
     const sv__solution *s = other->store.first;
     for (uint32_t i = 0; i < p->solutions; i++, s = s->next) {
@@ -123,12 +123,12 @@ void drb_net_compare(drb_net *n, drb_pair *p)
 {
     uint32_t i = sv__pairs_find(n->b, p->from, p->destination);
     assert_int_not_equal(i, SV_NONE);
-    const sv__pair *other = n->b->pairs.at[i];
+    const sv__drb_pair *other = n->b->pairs.at[i];
     assert_int_equal(other->zone, p->zone);
     SAME(other->base, p->base);
     assert_int_equal(other->meta.count, p->num_open);
     for (i = 0; i < p->num_open; i++) {
-        const sv__open *x = &other->meta.at[i];
+        const sv__open_path *x = &other->meta.at[i];
         uint32_t path = drb_net_path(n, p, &other->paths[x->path].way);
         assert_int_equal(path, p->open[i].path);
         SAME(x->empty, p->paths[path].empty);
@@ -137,7 +137,7 @@ void drb_net_compare(drb_net *n, drb_pair *p)
     compare_store(n, p, other);
 }
 
-void drb_copy_store(drb_net *n, const sv__pair *other)
+void drb_copy_store(drb_net *n, const sv__drb_pair *other)
 {
     drb_pair *p = drb_net_pair(n, other->from, other->destination);
     for (const sv__solution *s = other->store.first; s != NULL; s = s->next) {

@@ -20,7 +20,7 @@ static void follow(const drb *o, uint32_t at, uint32_t destination, drb_path *pa
             c = o->f->hops[o->f->first[at]].channel;
         else
             c = sv_channel_at(o->f, (sv_node){at}, sv_route_port(o->r, (sv_node){at}, destination));
-        assert_true(path->length < DRB_MOST_HOPS && c.i != SV_NONE);
+        assert_true(path->length < DRB_MAX_HOPS && c.i != SV_NONE);
         path->hops[path->length++] = c.i;
         at = o->f->head[c.i].i;
     }
@@ -29,7 +29,7 @@ static void follow(const drb *o, uint32_t at, uint32_t destination, drb_path *pa
 static uint32_t add_path(drb_net *n, drb_pair *p, const sv_sim_way *way)
 {
     const drb *o = &n->o;
-    assert_true(p->num_paths < DRB_MOST_PATHS);
+    assert_true(p->num_paths < DRB_MAX_PATHS);
     drb_path *path = &p->paths[p->num_paths];
     uint32_t at = o->f->num_switches + p->from;
     *path = (drb_path){.vias = way->vias};
@@ -62,14 +62,14 @@ drb_pair *drb_net_pair(drb_net *n, uint32_t from, uint32_t destination)
     if (*at != NULL)
         return *at;
     drb_pair *p = *at = calloc(1, sizeof *p);
-    sv__path found[DRB_MOST_PATHS];
+    sv__adapt_path found[DRB_MAX_PATHS];
     uint32_t count = 0;
     drb_path back = {0};
     p->from = from;
     p->to = to;
     p->destination = destination;
     p->zone = SV__MEDIUM;
-    p->store = calloc(DRB_MOST_SOLUTIONS, sizeof *p->store);
+    p->store = calloc(DRB_MAX_SOLUTIONS, sizeof *p->store);
     OK(n->ctx, sv__ways_find(n->a, from, p->destination, o->set.paths, found, &count));
     for (uint32_t i = 0; i < count; i++)
         add_path(n, p, &found[i].way);
@@ -156,7 +156,7 @@ static void check_overdue(const drb_net *n, uint64_t now)
         assert_true(due(n->pairs[i]) >= now);
 }
 
-static sv_status timer(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status timer(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     drb_net *n = user;
     drb *o = &n->o;
@@ -179,7 +179,7 @@ static sv_status timer(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *
 
 /* ---- choosing ---- */
 
-static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status choose(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     drb_net *n = user;
@@ -215,26 +215,26 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
 static uint64_t ready_at(const drb *o, const drb_packet *k)
 {
     /* Rule 11, block by block; all links are as fast. */
-    uint64_t cross = 100 * o->byte / o->model.speedup, most = 0;
+    uint64_t cross = 100 * o->byte / o->model.speedup, max = 0;
     for (uint64_t i = 1; 64 * (i - 1) < k->bytes; i++) {
         uint64_t end = 64 * i < k->bytes ? 64 * i : k->bytes, before = 64 * (i - 1) * cross;
-        if (end * o->byte > before && end * o->byte - before > most)
-            most = end * o->byte - before;
+        if (end * o->byte > before && end * o->byte - before > max)
+            max = end * o->byte - before;
     }
-    return k->start + o->model.cable + most + o->model.switch_delay;
+    return k->start + o->model.cable + max + o->model.switch_delay;
 }
 
 static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t tag, uint64_t time)
 {
     drb_net *n = user;
-    assert_true(packet < DRB_MOST_PACKETS);
+    assert_true(packet < DRB_MAX_PACKETS);
     drb_packet *k = &n->packets[packet];
     *k = (drb_packet){.start = time};
-    n->most = packet > n->most ? packet : n->most;
+    n->max = packet > n->max ? packet : n->max;
     n->under_way++;
     if ((tag & DRB_DATA) == 0) {
         assert_true(n->first[terminal] < n->last[terminal]);
-        uint32_t answer = n->queue[(size_t)terminal * DRB_MOST_PACKETS / 8 + n->first[terminal]++];
+        uint32_t answer = n->queue[(size_t)terminal * DRB_MAX_PACKETS / 8 + n->first[terminal]++];
         const drb_answer *a = &n->answers[answer];
         if (a->alone) {
             assert_int_equal(time, a->ready);
@@ -264,15 +264,15 @@ static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t ta
     n->detours += k->way->vias > 0;
 }
 
-static void granted(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time)
+static void granted(void *user, uint32_t packet, sv_channel out, unsigned vl, uint64_t time)
 {
     drb_net *n = user;
     drb *o = &n->o;
     drb_packet *k = &n->packets[packet];
     uint64_t cross = 100 * o->byte / o->model.speedup;
     uint64_t across = time + (k->bytes < 64 ? k->bytes : 64) * cross;
-    (void)lane;
-    assert_true(packet <= n->most && k->kind != DRB_UNKNOWN);
+    (void)vl;
+    assert_true(packet <= n->max && k->kind != DRB_UNKNOWN);
     if (k->kind == DRB_PACKET)
         assert_int_equal(out.i, k->way->hops[k->at]);
     uint64_t ready = k->kind == DRB_NOTICE && k->at == 0 ? k->start : ready_at(o, k);
@@ -326,11 +326,11 @@ static void weigh(weight *weights, uint32_t *count, const drb_packet *k)
 
 static void look(drb_net *n, sv_channel out, drb_flows *found)
 {
-    static weight weights[DRB_MOST_PACKETS];
+    static weight weights[DRB_MAX_PACKETS];
     uint32_t count = 0;
     uint64_t all = 0;
     weigh(weights, &count, &n->packets[n->granted]);
-    for (uint32_t i = 0; i <= n->most; i++) {
+    for (uint32_t i = 0; i <= n->max; i++) {
         const drb_packet *k = &n->packets[i];
         if (k->kind == DRB_PACKET && !k->arrived && k->at < k->way->length &&
             k->way->hops[k->at] == out.i)
@@ -360,7 +360,7 @@ static void expect_notices(drb_net *n, const drb_flows *flows, uint32_t before, 
                                      .answer = n->num_answers,
                                      .bytes = 32 + 8 + 4 * flows->count,
                                      .start = now + 1};
-        n->most = i > n->most ? i : n->most;
+        n->max = i > n->max ? i : n->max;
     }
     n->answers[n->num_answers++] = (drb_answer){.flows = *flows};
     n->o.report.predictive_acks += sources;
@@ -400,7 +400,7 @@ static void depart_told(drb_net *n, uint64_t now, sv_channel out, bool *looked)
     n->told++;
 }
 
-static sv_status depart(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
+static sv_status depart(void *user, sv_sim_run *stage, uint64_t now, sv_channel out,
                         uint64_t waited, sv_sim_head *head)
 {
     drb_net *n = user;
@@ -446,7 +446,7 @@ static void expect_answer(drb_net *n, drb_pair *p, const drb_packet *k, uint64_t
                       .flows = p->carried};
     a->bytes = 32 + (a->flows.count > 0 ? 8 + 4 * a->flows.count : 0);
     p->carried.count = 0;
-    n->queue[(size_t)p->to * DRB_MOST_PACKETS / 8 + n->last[p->to]++] = n->num_answers++;
+    n->queue[(size_t)p->to * DRB_MAX_PACKETS / 8 + n->last[p->to]++] = n->num_answers++;
     n->o.report.acks++;
 }
 
@@ -488,7 +488,7 @@ static void take_notice(drb_net *n, const drb_answer *a, uint32_t terminal, uint
     assert_true(own);
 }
 
-static sv_status deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status deliver(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                          sv_sim_head *head)
 {
     drb_net *n = user;
@@ -537,9 +537,9 @@ void drb_net_begin(drb_net *n, sv_ctx *ctx, const sv_fabric *f, const sv_routes 
     n->o.byte = model->byte_ticks;
     n->num_pairs = f->num_terminals * r->num_destinations;
     n->pairs = calloc(n->num_pairs, sizeof *n->pairs);
-    n->packets = calloc(DRB_MOST_PACKETS, sizeof *n->packets);
-    n->answers = calloc(DRB_MOST_PACKETS, sizeof *n->answers);
-    n->queue = calloc(terminals * DRB_MOST_PACKETS / 8, sizeof *n->queue);
+    n->packets = calloc(DRB_MAX_PACKETS, sizeof *n->packets);
+    n->answers = calloc(DRB_MAX_PACKETS, sizeof *n->answers);
+    n->queue = calloc(terminals * DRB_MAX_PACKETS / 8, sizeof *n->queue);
     n->first = calloc(terminals, sizeof *n->first);
     n->last = calloc(terminals, sizeof *n->last);
     n->link_free = calloc(channels, sizeof *n->link_free);

@@ -9,11 +9,11 @@
 
 #define DRB_DATA UINT32_C(0x80000000) /* in tags of messages: marks of control packets lack it */
 
-enum { DRB_MOST_PACKETS = 60000, DRB_MOST_PARTS = 8 };
+enum { DRB_MAX_PACKETS = 60000, DRB_MAX_PARTS = 8 };
 
 typedef struct drb_message {
     uint32_t from, to, destination, bytes, packets;
-    uint32_t path[DRB_MOST_PARTS], mark[DRB_MOST_PARTS], chosen, injected;
+    uint32_t path[DRB_MAX_PARTS], mark[DRB_MAX_PARTS], chosen, injected;
 } drb_message;
 
 /* What an acknowledgement must say. */
@@ -50,15 +50,15 @@ typedef struct drb_net {
     drb_message *messages;
     uint32_t num_messages;
     drb_packet *packets;
-    uint32_t granted, arrived, most; /* the last, and the largest number */
+    uint32_t granted, arrived, max; /* the last, and the largest number */
     uint64_t waited_here;
     drb_answer *answers;
     uint32_t num_answers;
-    uint32_t *queue, *first, *last; /* of answers, by terminal: [terminals][DRB_MOST_PACKETS] */
+    uint32_t *queue, *first, *last; /* of answers, by terminal: [terminals][DRB_MAX_PACKETS] */
     uint64_t *link_free;            /* [channels] */
     uint64_t *may_look;
     drb_flows *seen;
-    drb_event spied[DRB_MOST_EVENTS];
+    drb_event spied[DRB_MAX_EVENTS];
     uint32_t num_spied;
     double drawn, sum_drawn; /* the last; all of those that decided something */
     uint64_t draws;
@@ -88,7 +88,7 @@ uint32_t drb_net_path(drb_net *n, drb_pair *p, const sv_sim_way *way);
  * pair begins with is taken over. */
 void drb_saw(void *user, const sv__saw *s);
 void drb_compare_events(drb_net *n);
-void drb_copy_store(drb_net *n, const sv__pair *other);
+void drb_copy_store(drb_net *n, const sv__drb_pair *other);
 
 /* drb_wire.c. A packet on its way to a node, as bytes, says what it must. */
 void drb_wire_check(drb_net *n, const drb_packet *k, const sv_sim_head *head, uint32_t at);

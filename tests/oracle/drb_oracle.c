@@ -17,7 +17,7 @@ uint64_t drb_hash(const uint32_t *flows, uint32_t count)
 
 void drb_tell(drb *o, const drb_pair *p, sv__saw_kind kind, uint32_t path, double latency)
 {
-    if (o->num_events < DRB_MOST_EVENTS)
+    if (o->num_events < DRB_MAX_EVENTS)
         o->events[o->num_events++] = (drb_event){
             .kind = kind, .from = p->from, .to = p->destination, .path = path, .latency = latency};
 }
@@ -31,14 +31,14 @@ uint64_t drb_empty(const drb *o, uint32_t channels, uint32_t bytes)
         cross = 1;
     for (uint32_t i = 0; i < channels; i++) {
         bool last = i + 1 == channels;
-        uint64_t speed = last ? o->model.drain : cross, most = 0;
+        uint64_t speed = last ? o->model.drain : cross, max = 0;
         for (uint64_t k = 1; 64 * (k - 1) < bytes; k++) { /* block by block */
             uint64_t end = 64 * k < bytes ? 64 * k : bytes;
             uint64_t before = 64 * (k - 1) * speed;
-            if (end * o->byte > before && end * o->byte - before > most)
-                most = end * o->byte - before;
+            if (end * o->byte > before && end * o->byte - before > max)
+                max = end * o->byte - before;
         }
-        uint64_t ready = start + o->model.cable + most + (last ? 0 : o->model.switch_delay);
+        uint64_t ready = start + o->model.cable + max + (last ? 0 : o->model.switch_delay);
         start = last ? ready + bytes * speed : ready + (bytes < 64 ? bytes : 64) * cross;
     }
     return start;
@@ -84,8 +84,8 @@ static void count_open(drb *o, drb_pair *p)
         p->ever = true;
         o->report.pairs++;
     }
-    if (p->num_open > o->report.most_paths)
-        o->report.most_paths = p->num_open;
+    if (p->num_open > o->report.max_paths)
+        o->report.max_paths = p->num_open;
 }
 
 static void open_path(drb *o, drb_pair *p, uint32_t path, double waited)
@@ -125,22 +125,22 @@ static void open_next(drb *o, drb_pair *p)
 
 static double similarity(const drb_flows *a, const drb_flows *b)
 {
-    uint32_t both = 0, most = a->count > b->count ? a->count : b->count;
+    uint32_t both = 0, max = a->count > b->count ? a->count : b->count;
     for (uint32_t i = 0; i < a->count; i++)
         for (uint32_t k = 0; k < b->count; k++)
             both += a->at[i] == b->at[k];
-    return most == 0 ? 0 : (double)both / most;
+    return max == 0 ? 0 : (double)both / max;
 }
 
 static uint32_t find_solution(const drb *o, const drb_pair *p, const drb_flows *flows)
 {
     uint32_t best = SV_NONE;
-    double most = -1;
+    double max = -1;
     for (uint32_t i = 0; i < p->solutions; i++) {
         double s = similarity(&p->store[i].flows, flows);
-        if (s > 0 && s >= o->set.similar && s > most) {
+        if (s > 0 && s >= o->set.similar && s > max) {
             best = i;
-            most = s;
+            max = s;
         }
     }
     return best;
@@ -167,8 +167,8 @@ static void count_applied(drb *o, drb_pair *p, drb_solution *s)
     s->applied++;
     o->report.applied++;
     o->report.repeated += s->applied == 1;
-    if (s->applied > o->report.most_applied)
-        o->report.most_applied = s->applied;
+    if (s->applied > o->report.max_applied)
+        o->report.max_applied = s->applied;
     if (s->flows.router != SV_NONE) {
         o->routers[s->flows.router].applied++;
         o->routers[s->flows.router].repeated += s->applied == 1;
@@ -179,7 +179,7 @@ static void count_applied(drb *o, drb_pair *p, drb_solution *s)
 static void apply(drb *o, drb_pair *p, uint32_t which)
 {
     drb_solution *s = &p->store[which];
-    drb_open old[DRB_MOST_PATHS], own = p->open[0];
+    drb_open old[DRB_MAX_PATHS], own = p->open[0];
     uint32_t num_old = p->num_open;
     memcpy(old, p->open, sizeof old);
     count_applied(o, p, s);

@@ -13,23 +13,23 @@
 #include "adapt/balance.h"
 
 enum {
-    DRB_MOST_FLOWS = 64,
-    DRB_MOST_PATHS = 40,
-    DRB_MOST_HOPS = 40,
-    DRB_MOST_SOLUTIONS = 100,
-    DRB_MOST_SAMPLES = 16,
-    DRB_MOST_EVENTS = 4096
+    DRB_MAX_FLOWS = 64,
+    DRB_MAX_PATHS = 40,
+    DRB_MAX_HOPS = 40,
+    DRB_MAX_SOLUTIONS = 100,
+    DRB_MAX_SAMPLES = 16,
+    DRB_MAX_EVENTS = 4096
 };
 
 /* A set of flows, ascending; count 0: none. */
 typedef struct drb_flows {
-    uint32_t count, router, at[DRB_MOST_FLOWS];
+    uint32_t count, router, at[DRB_MAX_FLOWS];
 } drb_flows;
 
 /* A way that a pair knows. */
 typedef struct drb_path {
     uint32_t vias, via[2]; /* destinations */
-    uint32_t hops[DRB_MOST_HOPS], length;
+    uint32_t hops[DRB_MAX_HOPS], length;
     double empty;
 } drb_path;
 
@@ -41,8 +41,8 @@ typedef struct drb_open {
 
 typedef struct drb_solution {
     drb_flows flows;
-    uint32_t path[DRB_MOST_PATHS], paths;
-    double waited[DRB_MOST_PATHS], latency;
+    uint32_t path[DRB_MAX_PATHS], paths;
+    double waited[DRB_MAX_PATHS], latency;
     uint64_t applied;
     bool seeded, failed;
 } drb_solution;
@@ -56,9 +56,9 @@ typedef struct drb_sent {
 
 typedef struct drb_pair {
     uint32_t from, to, destination;
-    drb_path paths[DRB_MOST_PATHS]; /* path 0, candidates in their order, others */
+    drb_path paths[DRB_MAX_PATHS]; /* path 0, candidates in their order, others */
     uint32_t num_paths, candidates;
-    drb_open open[DRB_MOST_PATHS]; /* as they were opened */
+    drb_open open[DRB_MAX_PATHS]; /* as they were opened */
     uint32_t num_open;
     bool ever; /* had more than one */
     double base;
@@ -75,7 +75,7 @@ typedef struct drb_pair {
     drb_flows newest, episode;
     drb_solution *store;
     uint32_t solutions;
-    double sample[DRB_MOST_SAMPLES], when[DRB_MOST_SAMPLES];
+    double sample[DRB_MAX_SAMPLES], when[DRB_MAX_SAMPLES];
     uint32_t samples;
     drb_sent *sent;
     uint32_t num_sent, room_sent;
@@ -102,7 +102,7 @@ typedef struct drb {
     bool fast, predictive;
     uint64_t byte; /* ticks on a link */
     uint32_t full; /* bytes of a full packet */
-    drb_event events[DRB_MOST_EVENTS];
+    drb_event events[DRB_MAX_EVENTS];
     uint32_t num_events;
     sv_adapt_report report;
     sv_adapt_router routers[64];

@@ -11,7 +11,7 @@
  */
 #include "drb_network.h"
 
-enum { ROOM = SV__WIRE_HEADER + SV__WIRE_PREDICTIVE + SV__WIRE_FLOW * SV__WIRE_MOST_FLOWS };
+enum { ROOM = SV__WIRE_HEADER + SV__WIRE_PREDICTIVE + SV__WIRE_FLOW * SV__WIRE_MAX_FLOWS };
 
 typedef struct seen {
     sv__header h;
@@ -106,8 +106,8 @@ static void assert_flows(const sv__predictive *p, const drb_flows *flows, uint32
 static void assert_waited(uint32_t ns, uint64_t ticks)
 {
     assert_true(ns < UINT32_MAX);
-    assert_true((uint64_t)ns * SV_TICKS_A_NS <= ticks);
-    assert_true(ticks - (uint64_t)ns * SV_TICKS_A_NS < SV_TICKS_A_NS);
+    assert_true((uint64_t)ns * SV_TICKS_PER_NS <= ticks);
+    assert_true(ticks - (uint64_t)ns * SV_TICKS_PER_NS < SV_TICKS_PER_NS);
 }
 
 /* Whoever has the bytes alone sends the packet on as it goes. */

@@ -63,7 +63,7 @@ def climb(likelihood, low=0.01, high=100):
     return None if min(best - ends[0], ends[1] - best) < 1e-6 else math.exp(best)
 
 
-def poisson_at_most(n, mean):
+def poisson_at_max(n, mean):
     """The chance of at most n events."""
     return math.fsum(math.exp(i * math.log(mean) - mean - math.lgamma(i + 1)) for i in range(n + 1))
 
@@ -73,7 +73,7 @@ def chi_square_quantile(degrees, p):
     low, high = 1e-9, 10 * degrees + 100
     for _ in range(100):
         middle = (low + high) / 2
-        if 1 - poisson_at_most(degrees // 2 - 1, middle / 2) < p:
+        if 1 - poisson_at_max(degrees // 2 - 1, middle / 2) < p:
             low = middle
         else:
             high = middle

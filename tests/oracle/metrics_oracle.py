@@ -212,24 +212,24 @@ def random_routing(rng, tables, switches):
     return max(load.values(), default=0)
 
 
-def lanes_of(tables, routes):
-    """{lane: [routes, hops]}, and the routes without one: local, discarded, unknown."""
-    lanes, rest = defaultdict(lambda: [0, 0]), {"local": 0, "discarded": 0, "unknown": 0}
+def vls_of(tables, routes):
+    """{VL: [routes, hops]}, and the routes without one: local, discarded, unknown."""
+    vls, rest = defaultdict(lambda: [0, 0]), {"local": 0, "discarded": 0, "unknown": 0}
     for source, lid, _ in routes:
         sl = oracle.said_sl(tables, source, lid)
         if sl is None:
             rest["unknown"] += 1
             continue
         ending, hops = oracle.walk(tables, source, lid, sl)
-        on = [lane for guid, port, lane in hops
-              if oracle.between_switches(tables, (guid, port, lane))]
-        for lane in on:
-            lanes[lane][1] += 1
+        on = [vl for guid, port, vl in hops
+              if oracle.between_switches(tables, (guid, port, vl))]
+        for vl in on:
+            vls[vl][1] += 1
         if on:
-            lanes[on[0]][0] += 1
+            vls[on[0]][0] += 1
         rest["local"] += ending == oracle.DELIVERED and not on
         rest["discarded"] += ending == oracle.DISCARDED
-    return dict(lanes), rest
+    return dict(vls), rest
 
 
 # Jobs ---------------------------------------------------------------------------------------------
@@ -366,4 +366,4 @@ def bisection_of(tables, compute, matchings, seed):
     return {"flows": len(compute) // 2, "avg": statistics.fmean(means), "min": min(means),
             "max": max(means), "sdv": statistics.pstdev(means),
             "lost_flows": sum(lost for _, lost, _ in results),
-            "most_on_a_channel": max(worst for _, _, worst in results)}
+            "max_on_a_channel": max(worst for _, _, worst in results)}

@@ -1,5 +1,5 @@
-"""Mutants of how policies find ways, count lanes and choose: an order turned round, a switch that
-may be a via though it may not, a lane too few.
+"""Mutants of how policies find ways, count VLs and choose: an order turned round, a switch that
+may be a via though it may not, a VL too few.
 
 Run: SELVAGE_BUILD=build python3 -B tests/oracle/mutate_adapt.py [NAME or FILE ...]
 """
@@ -46,14 +46,14 @@ MUTANTS = [
     unit_ways("empty_before", None, "the block before it does not matter", drop()),
     unit_ways("empty_cross", None, "crossing is as fast as the link it comes by", token("byte")),
     unit_ways("empty_first", None, "the first block has crossed at once", drop()),
-    # ---- lanes ----
+    # ---- VLs ----
     proof("prove_hosts", None, "only terminals are asked about", token("SV_TRAFFIC_TERMINALS")),
     unit_ways("prove_unknown", None, "what is not known is safe", operand("$1 == SV_VERDICT_NO")),
-    proof("lanes_adaptive", None, "adaptive lanes are free", drop()),
-    unit_ways("lanes_many", None, "one lane too many is fine", term("$0 + 1")),
-    unit_ways("lanes_fifteen", None, "links offer 15 lanes whatever they say",
-              term("SV_HARDWARE_LANES")),
-    unit_ways("lanes_own", None, "tables may not use more lanes than links offer", expr("$2")),
+    proof("vls_adaptive", None, "adaptive VLs are free", drop()),
+    unit_ways("vls_many", None, "one VL too many is fine", term("$0 + 1")),
+    unit_ways("vls_fifteen", None, "links offer 15 VLs whatever they say",
+              term("SV_HARDWARE_VLS")),
+    unit_ways("vls_own", None, "tables may not use more VLs than links offer", expr("$2")),
     # ---- vias ----
     choices("stretch_two", None, "the second stretch is not left out", token("1")),
     choices("group_end", None, "the destination's group may be in the way", drop()),
@@ -61,8 +61,8 @@ MUTANTS = [
     choices("ring_dragonfly", None, "a ring is a dragonfly", drop()),
     choices("hyperx_groups", None, "rows of a HyperX are groups", token("0")),
     unit_oblivious("via_nowhere", None, "vias may lead nowhere", drop()),
-    choices("lanes_on", None, "lanes on from a via are not asked for", term("0")),
-    choices("lanes_to", None, "lanes to a via are asked for as if its switch had sent it",
+    choices("vls_on", None, "VLs on from a via are not asked for", term("0")),
+    choices("vls_to", None, "VLs to a via are asked for as if its switch had sent it",
             expr("detour.s")),
     # ---- choices ----
     choices("ugal_terminal", None, "the channel to the terminal counts, too", drop()),

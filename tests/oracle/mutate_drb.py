@@ -70,7 +70,7 @@ MUTANTS = [
     drb("contend_one", 10, "one flow contends", token("1")),
     drb("share_packets", 10, "flows count by packets", term("1")),
     drb("share_granted", 10, "the packet that leaves does not count", drop()),
-    drb("share_least", 10, "those that contribute least", token("<")),
+    drb("share_min", 10, "those that contribute least", token("<")),
     drb("share_any", 10, "small shares count", operand("true")),
     drb("look_free", 10, "looks do not wait for each other", operand("1")),
     drb("look_apart", 10, "looks are as far apart whatever was seen", drop()),

@@ -36,7 +36,7 @@ MUTANTS = [
     unit("broken_speak", None, "pairs without an old path are not silent", expr("$3")),
     unit("step_last", None, "a step writes what the last one makes of the tables",
          operand("memcpy(row, x->after->ports[e->destination], x->f->num_switches)")),
-    unit("lanes_kept", None, "lanes do not change", expr("false")),
+    unit("vls_kept", None, "VLs do not change", expr("false")),
     unit("fail_unseen", None, "who fails is not noticed", term("false")),
     # ---- pairs ----
     unit("drained_told", None, "drained is who has been told", operand("true")),

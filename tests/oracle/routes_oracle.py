@@ -4,12 +4,12 @@ Forwarding tables checked a second time, slowly and from the definitions, to com
 Written without a look at the implementation, so that a misread definition shows as a difference.
 Reads what OpenSM dumps (opensm-subnet.lst, opensm-lfts.dump, opensm-sl2vl.dump, opensm.psl,
 opensm.mcfdbs), then sends one packet for every (source, destination LID, service level), follows
-it hop by hop, and writes down which (channel, lane) it holds while it wants the next one.
+it hop by hop, and writes down which (channel, VL) it holds while it wants the next one.
 Deadlock-free means that the graph of those dependencies has no cycle (Dally and Seitz 1987).
 
 A node is named by "0x%016x" of its GUID: the node GUID of a switch, the port GUID of a terminal
 (one adapter port). A channel is one direction of a cable, named by the node and the port it leaves;
-together with a lane it is (guid, port, lane).
+together with a VL it is (guid, port, VL).
 
     tables = load(directory)
     verify(tables, assume_sl=None, reversible=False, unknown_sl="any")
@@ -21,7 +21,7 @@ import re
 from collections import defaultdict
 
 SERVICE_LEVELS = range(16)
-DISCARD_LANE = 15
+DISCARD_VL = 15
 NO_ENTRY = 255
 
 # How a packet can end; a port number instead means that it goes on.
@@ -55,7 +55,7 @@ class Tables:
         self.cables = {}   # (guid, port): (guid, port), both directions
         self.owner = {}    # LID: guid
         self.lft = {}      # switch: {LID: out port}
-        self.sl2vl = None  # guid: {(in, out): [lane of SL 0, …]}; None: there is no such file
+        self.sl2vl = None  # guid: {(in, out): [VL of SL 0, …]}; None: there is no such file
         self.psl = None    # (scope, guid, destination LID): SL; None: there is no such file
         self.masks = {}    # switch: {multicast LID: set of out ports}
 
@@ -174,10 +174,10 @@ def read_sl2vl(tables, directory):
             node = node_of_block(tables, guid_of(match[1]), int(match[2]))
             tables.sl2vl.setdefault(node, {})
         elif node and (match := SL2VL_ROW.fullmatch(line)):
-            lanes = [int(lane) for lane in match[3].split()]
-            if max(lanes) > DISCARD_LANE:
+            vls = [int(vl) for vl in match[3].split()]
+            if max(vls) > DISCARD_VL:
                 raise not_understood(name, line)
-            tables.sl2vl[node][int(match[1]), int(match[2])] = lanes
+            tables.sl2vl[node][int(match[1]), int(match[2])] = vls
         else:
             raise not_understood(name, line)
 
@@ -240,8 +240,8 @@ def between_switches(tables, channel):
     return tables.nodes[guid].is_switch and tables.nodes[far].is_switch
 
 
-def lane_of(tables, guid, in_port, out_port, sl):
-    """The lane on which a packet of that SL leaves; an adapter's one row may have any out port."""
+def vl_of(tables, guid, in_port, out_port, sl):
+    """The VL on which a packet of that SL leaves; an adapter's one row may have any out port."""
     if tables.sl2vl is None:
         return 0
     rows = tables.sl2vl.get(guid, {})
@@ -307,17 +307,17 @@ def leave_by(tables, guid, lid, starting):
 
 
 def walk(tables, source, lid, sl):
-    """How the packet ends and the (guid, port, lane)s on its way, the first repeated one last."""
+    """How the packet ends and the (guid, port, VL)s on its way, the first repeated one last."""
     at, in_port, hops = source, 0, []
     while True:
         out_port = leave_by(tables, at, lid, starting=not hops)
         if out_port in (DELIVERED, DEAD_END):
             return out_port, hops
-        lane = lane_of(tables, at, in_port, out_port, sl)
-        if lane == DISCARD_LANE:
+        vl = vl_of(tables, at, in_port, out_port, sl)
+        if vl == DISCARD_VL:
             return DISCARDED, hops
-        been_here = (at, out_port, lane) in hops
-        hops.append((at, out_port, lane))
+        been_here = (at, out_port, vl) in hops
+        hops.append((at, out_port, vl))
         if been_here:
             return LOOP, hops
         at, in_port = tables.cables[at, out_port]
@@ -336,8 +336,8 @@ class Traffic:
     """What all packets of one kind of pair do."""
 
     def __init__(self):
-        self.dependencies = set()         # pairs of (guid, port, lane)
-        self.channels = set()             # (guid, port, lane)
+        self.dependencies = set()         # pairs of (guid, port, VL)
+        self.channels = set()             # (guid, port, VL)
         self.unreachable = 0              # pairs for which some SL of the pair does not arrive
         self.unreachable_every_sl = 0     # pairs for which no SL of the pair does
 
@@ -422,14 +422,14 @@ def multicast_in_ports(tables, switch, mlid):
     return ports
 
 
-def multicast_lanes(tables, guid, out_port, mlid):
-    """All lanes on which packets of the group (SL 0) can be on that channel."""
+def multicast_vls(tables, guid, out_port, mlid):
+    """All VLs on which packets of the group (SL 0) can be on that channel."""
     if not tables.nodes[guid].is_switch:
-        lanes = {lane_of(tables, guid, 0, out_port, 0)}
+        vls = {vl_of(tables, guid, 0, out_port, 0)}
     else:
-        lanes = {lane_of(tables, guid, in_port, out_port, 0)
+        vls = {vl_of(tables, guid, in_port, out_port, 0)
                  for in_port in multicast_in_ports(tables, guid, mlid) if in_port != out_port}
-    return lanes - {DISCARD_LANE}
+    return vls - {DISCARD_VL}
 
 
 def multicast_dependencies(tables):
@@ -440,11 +440,11 @@ def multicast_dependencies(tables):
             for in_port in multicast_in_ports(tables, switch, mlid):
                 far, far_port = tables.cables[switch, in_port]
                 for out_port in mask_of(tables, switch, mlid) - {in_port}:
-                    lane = lane_of(tables, switch, in_port, out_port, 0)
-                    if (switch, out_port) not in tables.cables or lane == DISCARD_LANE:
+                    vl = vl_of(tables, switch, in_port, out_port, 0)
+                    if (switch, out_port) not in tables.cables or vl == DISCARD_VL:
                         continue
-                    for held in multicast_lanes(tables, far, far_port, mlid):
-                        found.add(((far, far_port, held), (switch, out_port, lane)))
+                    for held in multicast_vls(tables, far, far_port, mlid):
+                        found.add(((far, far_port, held), (switch, out_port, vl)))
     return found
 
 
@@ -469,7 +469,7 @@ def verify(tables, assume_sl=None, reversible=False, unknown_sl="any"):
         "unreachable_every_sl": {kind: traffic[kind].unreachable_every_sl for kind in KINDS},
         "loops": sum(len(forwarding_loops(tables, lid)) for lid in tables.owner),
         **{verdict: cycle is None for verdict, cycle in cycles.items()},
-        "vls_used": len({lane for _, _, lane in inner_channels}),
+        "vls_used": len({vl for _, _, vl in inner_channels}),
         "dependencies": len(inner_dependencies),
         "cycle_of": first_false,
         "cycle": cycles.get(first_false),
@@ -497,11 +497,11 @@ def explore(either, source, lid, sl):
                 endings.add(out_port)
                 continue
             for mapping in either:
-                lane = lane_of(mapping, at, in_port, out_port, sl)
-                if lane == DISCARD_LANE:
+                vl = vl_of(mapping, at, in_port, out_port, sl)
+                if vl == DISCARD_VL:
                     endings.add(DISCARDED)
                     continue
-                wanted = at, out_port, lane
+                wanted = at, out_port, vl
                 if held is not None:
                     dependencies.add((held, wanted))
                 state = (*forwarding.cables[at, out_port], wanted)
@@ -512,7 +512,7 @@ def explore(either, source, lid, sl):
 
 
 def may_dead_end(either, source, lid):
-    """Whether some mixture of the forwarding tables, whatever the lanes, leads to a dead end."""
+    """Whether some mixture of the forwarding tables, whatever the VLs, leads to a dead end."""
     todo, seen = [(source, True)], {(source, True)}
     while todo:
         at, starting = todo.pop()

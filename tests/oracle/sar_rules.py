@@ -114,7 +114,7 @@ def counted(fabric, jobs, phase, destination):
 
 # Routing ------------------------------------------------------------------------------------------
 
-def least_weights(fabric, weight, home):
+def min_weights(fabric, weight, home):
     """Distance, and the least weight of a shortest path, of every switch that reaches home."""
     far = fabric.hops_to(home)
     least = {home: 0}
@@ -158,7 +158,7 @@ def route(fabric, jobs, lmc=0, choose=min):
             weight.clear()
         last = phase
         home = home_of(fabric, v)
-        far, least = least_weights(fabric, weight, home)
+        far, least = min_weights(fabric, weight, home)
         row = {s: choose([port for port, w in fabric.out[s] if far[w] == far[s] - 1
                           and weight[s, port] + least[w] == least[s]]) for s in far if s != home}
         tables[v, address] = row
@@ -181,7 +181,7 @@ def replay(fabric, jobs, tables, lmc=0):
             weight.clear()
         last = phase
         home, row = home_of(fabric, v), tables.get((v, address), {})  # lone switches have none
-        far, least = least_weights(fabric, weight, home)
+        far, least = min_weights(fabric, weight, home)
         for s in far:
             path = walk(fabric, row, s, home)
             if path is None:

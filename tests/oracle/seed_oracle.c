@@ -24,7 +24,7 @@ static flow *flow_of(seed_trial *x, uint32_t from, uint32_t to)
             x->met.merged++;
             return &x->flow[i];
         }
-    assert_true(x->num_flows < MOST_FLOWS);
+    assert_true(x->num_flows < MAX_FLOWS);
     x->flow[x->num_flows] = (flow){.from = from, .to = to};
     return &x->flow[x->num_flows++];
 }
@@ -71,20 +71,20 @@ static void find_flows(seed_trial *x, const sv_mpi_flow *ranks, uint32_t count)
 /* False: tables do not join them. */
 static bool find_ways(seed_trial *x, flow *f)
 {
-    sv__path found[MOST_WAYS];
+    sv__adapt_path found[MAX_WAYS];
     uint32_t destination = x->c.r->first[x->c.f->num_switches + f->to];
-    uint32_t most = 3 * x->paths < MOST_WAYS ? 3 * x->paths : MOST_WAYS;
-    sv_status status = sv__ways_find(x->a, f->from, destination, most, found, &f->num_ways);
+    uint32_t max = 3 * x->paths < MAX_WAYS ? 3 * x->paths : MAX_WAYS;
+    sv_status status = sv__ways_find(x->a, f->from, destination, max, found, &f->num_ways);
     if (status == SV_BAD_INPUT)
         return false;
     assert_int_equal(status, SV_OK);
     for (uint32_t i = 0; i < f->num_ways; i++) {
         way *w = &f->ways[i];
-        sv_channel channels[MOST_LENGTH];
+        sv_channel channels[MAX_LENGTH];
         *w = (way){.way = found[i].way};
-        OK(x->ctx, sv__ways_channels(x->a, f->from, destination, &w->way, channels, MOST_LENGTH,
+        OK(x->ctx, sv__ways_channels(x->a, f->from, destination, &w->way, channels, MAX_LENGTH,
                                      &w->length));
-        assert_true(w->length >= 2 && w->length <= MOST_LENGTH);
+        assert_true(w->length >= 2 && w->length <= MAX_LENGTH);
         for (uint32_t k = 0; k < w->length; k++)
             w->channels[k] = channels[k].i;
     }
@@ -115,11 +115,11 @@ static void add_up(seed_trial *x)
 /* The largest load of a channel between switches on a way in a step. */
 static uint64_t busiest(const seed_trial *x, const way *w, uint32_t step)
 {
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (uint32_t h = 0; h < w->length; h++)
-        if (is_inner(x, w->channels[h]) && x->load[step][w->channels[h]] > most)
-            most = x->load[step][w->channels[h]];
-    return most;
+        if (is_inner(x, w->channels[h]) && x->load[step][w->channels[h]] > max)
+            max = x->load[step][w->channels[h]];
+    return max;
 }
 
 static bool is_crowded(const seed_trial *x, const flow *f)
@@ -155,20 +155,19 @@ static uint32_t used(const flow *f)
 static void lay_piece(seed_trial *x, flow *f)
 {
     uint32_t best = SV_NONE;
-    uint64_t least = 0;
+    uint64_t min = 0;
     add_up(x);
     for (uint32_t k = 0; k < (f->stays ? 1 : f->num_ways); k++) {
         const way *w = &f->ways[k];
-        uint64_t most = 0;
+        uint64_t max = 0;
         if (k > 0 && w->pieces == 0 && used(f) == x->paths)
             continue;
         for (uint32_t s = 0; s < x->steps; s++)
-            if (is_in(f, s) && busiest(x, w, s) > most)
-                most = busiest(x, w, s);
-        if (best == SV_NONE || most < least ||
-            (most == least && w->length < f->ways[best].length)) {
+            if (is_in(f, s) && busiest(x, w, s) > max)
+                max = busiest(x, w, s);
+        if (best == SV_NONE || max < min || (max == min && w->length < f->ways[best].length)) {
             best = k;
-            least = most;
+            min = max;
         }
     }
     f->ways[best].pieces++;
@@ -211,7 +210,7 @@ static bool are_alike(seed_trial *x, const kept *a, const kept *b)
 
 static void solve(seed_trial *x, const flow *f, kept *s)
 {
-    double n[MOST_WAYS], e[MOST_WAYS], w = 0, sum = 0;
+    double n[MAX_WAYS], e[MAX_WAYS], w = 0, sum = 0;
     uint32_t full = x->model.mtu_bytes + x->model.header_bytes + DRB_HEADER;
     s->num_paths = 0;
     for (uint32_t k = 0; k < f->num_ways; k++) {
@@ -237,7 +236,7 @@ static void keep(seed_trial *x, const flow *f, const kept *pattern)
         if (s->from == f->from && s->to == f->to && are_alike(x, s, pattern))
             return;
     }
-    assert_true(x->num_kept < MOST_KEPT);
+    assert_true(x->num_kept < MAX_KEPT);
     kept *s = &x->kept[x->num_kept++];
     *s = *pattern;
     s->from = f->from;
@@ -360,7 +359,7 @@ static void add_time(char *line, const char *word, double ticks)
 {
     char number[64];
     add(line, word);
-    snprintf(number, sizeof number, "%.6f", ticks / SV_TICKS_A_NS);
+    snprintf(number, sizeof number, "%.6f", ticks / SV_TICKS_PER_NS);
     add(line, number);
 }
 

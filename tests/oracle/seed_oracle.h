@@ -7,18 +7,18 @@
 #include "adapt/adapt.h"
 #include "adapt_case.h"
 
-enum { MOST_RANKS = 40, MOST_FLOWS = MOST_RANKS * MOST_RANKS, MOST_LENGTH = 64, STEPS = 64 };
-enum { MOST_WAYS = 32, MOST_KEPT = 40000, MOST_CHANNELS = 400, SEED_LINE = 8192 };
+enum { MAX_RANKS = 40, MAX_FLOWS = MAX_RANKS * MAX_RANKS, MAX_LENGTH = 64, STEPS = 64 };
+enum { MAX_WAYS = 32, MAX_KEPT = 40000, MAX_CHANNELS = 400, SEED_LINE = 8192 };
 
 typedef struct way {
     sv_sim_way way;
-    uint32_t channels[MOST_LENGTH], length, pieces;
+    uint32_t channels[MAX_LENGTH], length, pieces;
 } way;
 
 typedef struct flow {
     uint32_t from, to; /* terminals */
     uint64_t steps, weight;
-    way ways[MOST_WAYS];
+    way ways[MAX_WAYS];
     uint32_t num_ways;
     bool stays;
 } flow;
@@ -31,7 +31,7 @@ typedef struct kept {
     struct {
         sv_sim_way way;
         double waited;
-    } paths[MOST_WAYS];
+    } paths[MAX_WAYS];
     uint32_t num_paths;
 } kept;
 
@@ -50,12 +50,12 @@ typedef struct seed_trial {
     sv_sim_model model;
     sv_adapt *a; /* knows ways */
     sv_mpi_trace *t;
-    sv_node map[MOST_RANKS];
+    sv_node map[MAX_RANKS];
     uint32_t paths, flows;
-    flow *flow;                /* [MOST_FLOWS] */
+    flow *flow;                /* [MAX_FLOWS] */
     uint32_t num_flows, steps; /* of the phase, as far as they are told apart */
-    uint64_t load[STEPS][MOST_CHANNELS];
-    kept *kept; /* [MOST_KEPT] */
+    uint64_t load[STEPS][MAX_CHANNELS];
+    kept *kept; /* [MAX_KEPT] */
     uint32_t num_kept;
     seed_met met;
 } seed_trial;

@@ -2,7 +2,7 @@
  * sim_case.c: random cases for the simulator, by a seed: what sim_case.h says.
  *
  * They are small, so that the slow simulator takes some milliseconds, and drawn so that each rule
- * of docs/simulator.md matters in many of them: buffers for a packet or two, several lanes that
+ * of docs/simulator.md matters in many of them: buffers for a packet or two, several VLs that
  * change at every switch, links of all speeds, messages of nothing, of full packets and of whole
  * blocks. Half of the cases are made of round numbers: all times are multiples of what a block
  * takes at 4X QDR, so that much happens at one tick and rules about ties matter. mutate_sim.py
@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "support/testing.h"
 
-enum { GRAIN = SIM_GRAIN, MOST_SWITCHES = 6, MOST_PORTS = 16 };
+enum { GRAIN = SIM_GRAIN, MAX_SWITCHES = 6, MAX_PORTS = 16 };
 
 /* What a case is about. */
 struct style {
@@ -34,9 +34,9 @@ static bool one_in(sv_rng *rng, uint32_t n)
     return sv_rng_below(rng, n) == 0;
 }
 
-static uint32_t from_to(sv_rng *rng, uint32_t least, uint32_t most)
+static uint32_t from_to(sv_rng *rng, uint32_t min, uint32_t max)
 {
-    return least + (uint32_t)sv_rng_below(rng, most - least + 1);
+    return min + (uint32_t)sv_rng_below(rng, max - min + 1);
 }
 
 static struct style draw_style(sv_rng *rng)
@@ -60,10 +60,10 @@ static sv_link draw_link(sv_rng *rng, bool mixed)
 
 /* What is to become a fabric: cables between switches, hosts on each. */
 struct plan {
-    uint32_t switches, num_cables, hosts[MOST_SWITCHES];
+    uint32_t switches, num_cables, hosts[MAX_SWITCHES];
     uint8_t cables[16][2];
-    uint32_t ports[MOST_SWITCHES][MOST_PORTS]; /* in the order in which they get cables */
-    uint16_t num_ports[MOST_SWITCHES], used[MOST_SWITCHES];
+    uint32_t ports[MAX_SWITCHES][MAX_PORTS]; /* in the order in which they get cables */
+    uint16_t num_ports[MAX_SWITCHES], used[MAX_SWITCHES];
 };
 
 /* A connected graph of a few switches, or a ring, where packets get into circles. */
@@ -149,7 +149,7 @@ static void mask_cable(sim_case *c, sv_rng *rng)
 static sv_sim_model draw_model(sv_rng *rng, const struct style *style)
 {
     bool round = style->round;
-    uint64_t grain = round ? GRAIN : 1, most = round ? 4 : one_in(rng, 3) ? 5000 : 100000;
+    uint64_t grain = round ? GRAIN : 1, max = round ? 4 : one_in(rng, 3) ? 5000 : 100000;
     uint32_t header = from_to(rng, 1, 30), mtu = 64 * from_to(rng, 1, 8) - header;
     if (!one_in(rng, 3)) /* else full packets are whole blocks */
         mtu += (uint32_t)sv_rng_below(rng, 40);
@@ -157,9 +157,9 @@ static sv_sim_model draw_model(sv_rng *rng, const struct style *style)
     uint32_t more = style->circle || one_in(rng, 2) ? 3 : 3 * blocks + 1;
     static const uint64_t per_byte[] = {1, 225, 450, 900}, byte_ticks[] = {3, 12, 450};
     static const uint32_t speedups[] = {100, 100, 150, 200, 1000};
-    sv_sim_model m = {.cable = grain * sv_rng_below(rng, most),
-                      .credit = one_in(rng, 4) ? 1 : grain * (1 + sv_rng_below(rng, most)),
-                      .switch_delay = grain * sv_rng_below(rng, 2 * most),
+    sv_sim_model m = {.cable = grain * sv_rng_below(rng, max),
+                      .credit = one_in(rng, 4) ? 1 : grain * (1 + sv_rng_below(rng, max)),
+                      .switch_delay = grain * sv_rng_below(rng, 2 * max),
                       .input = blocks + (uint32_t)sv_rng_below(rng, more),
                       .output = blocks + (uint32_t)sv_rng_below(rng, more),
                       .speedup =
@@ -182,24 +182,24 @@ static sv_sim_model draw_model(sv_rng *rng, const struct style *style)
     return m;
 }
 
-/* Two lists of VL arbitration: each lane is in one or both, with small weights; and whatever else.
+/* Two lists of VL arbitration: each VL is in one or both, with small weights; and whatever else.
  */
-static sv_vlarb draw_lists(sv_rng *rng, uint32_t lanes)
+static sv_vlarb draw_lists(sv_rng *rng, uint32_t vls)
 {
     static const uint8_t limits[] = {0, 1, 1, 2, 255};
     sv_vlarb v = {.given = !one_in(rng, 8), .high_limit = limits[sv_rng_below(rng, 5)]};
     uint32_t order[16];
-    for (uint32_t i = 0; i < 2 * lanes; i++)
-        order[i] = i % lanes;
-    sv_rng_shuffle(rng, order, 2 * lanes);
+    for (uint32_t i = 0; i < 2 * vls; i++)
+        order[i] = i % vls;
+    sv_rng_shuffle(rng, order, 2 * vls);
     uint64_t listed = 0;
-    for (uint32_t i = 0; i < 2 * lanes; i++) {
+    for (uint32_t i = 0; i < 2 * vls; i++) {
         sv_vlarb_table *list = one_in(rng, 2) ? &v.high : &v.low;
         bool needed = !(listed >> order[i] & 1);
         if (!needed && one_in(rng, 2))
             continue;
         listed |= (uint64_t)1 << order[i];
-        list->lane[list->length] = (uint8_t)order[i];
+        list->vl[list->length] = (uint8_t)order[i];
         list->weight[list->length++] = (uint8_t)(needed ? from_to(rng, 1, 12) : from_to(rng, 0, 3));
     }
     return v;
@@ -207,8 +207,8 @@ static sv_vlarb draw_lists(sv_rng *rng, uint32_t lanes)
 
 static void draw_arbitration(sim_case *c, sv_rng *rng)
 {
-    c->r->vlarb[SV_VLARB_CA] = draw_lists(rng, c->model.lanes);
-    c->r->vlarb[SV_VLARB_SWE] = draw_lists(rng, c->model.lanes);
+    c->r->vlarb[SV_VLARB_CA] = draw_lists(rng, c->model.vls);
+    c->r->vlarb[SV_VLARB_SWE] = draw_lists(rng, c->model.vls);
 }
 
 static int by_terminal(const void *a, const void *b)
@@ -224,7 +224,7 @@ static int by_terminal(const void *a, const void *b)
 /* Nothing at all, full packets, whole blocks, or anything. */
 static uint32_t draw_bytes(const sv_sim_model *m, sv_rng *rng)
 {
-    uint32_t most = (m->mtu_bytes + m->header_bytes) / 64;
+    uint32_t max = (m->mtu_bytes + m->header_bytes) / 64;
     switch (sv_rng_below(rng, 8)) {
     case 0:
         return 0;
@@ -232,7 +232,7 @@ static uint32_t draw_bytes(const sv_sim_model *m, sv_rng *rng)
         return m->mtu_bytes * from_to(rng, 1, 4);
     case 2:
     case 3:
-        return 64 * from_to(rng, 1, most > 0 ? most : 1) - m->header_bytes;
+        return 64 * from_to(rng, 1, max > 0 ? max : 1) - m->header_bytes;
     default:
         return (uint32_t)sv_rng_below(rng, 4 * m->mtu_bytes);
     }
@@ -302,16 +302,16 @@ static void draw_messages(sim_case *c, sv_rng *rng, const struct style *style)
  */
 static void draw_long(sim_case *c, sv_rng *rng)
 {
-    static const sv_lanes lanes = {.of_sl = {0, 1}};
+    static const sv_sl2vl vls = {.of_sl = {0, 1}};
     c->f = test_fabric(c->ctx, "mesh:1,hosts=3");
     OK(c->ctx, sv_route(c->ctx, c->f, "minhop", &(sv_route_request){.vls = 2}, &c->r, NULL));
     for (uint32_t v = 0; v < sv_num_nodes(c->f); v++)
-        c->r->lanes_of[v] = (uint16_t)sv_routes_lane_table(c->ctx, c->r, &lanes);
+        c->r->vls_of[v] = (uint16_t)sv_routes_sl2vl_table(c->ctx, c->r, &vls);
     OK(c->ctx, sv_routes_set_sl_form(c->ctx, c->r, SV_SL_BY_DESTINATION));
     memset(sv_routes_sl_row(c->ctx, c->r, 0), 0, c->r->num_destinations);
     sv_routes_sl_row(c->ctx, c->r, 0)[c->r->first[c->f->num_switches + 2]] = 1;
     c->model = draw_model(rng, &(struct style){.round = true});
-    c->model.lanes = 2;
+    c->model.vls = 2;
     c->model.mtu_bytes = 1024 * 60;
     c->model.input = c->model.output = 4096;
     c->model.byte_ticks = c->model.speedup = 100;
@@ -321,8 +321,8 @@ static void draw_long(sim_case *c, sv_rng *rng)
     c->r->vlarb[SV_VLARB_CA] =
         (sv_vlarb){.given = true,
                    .high_limit = 255,
-                   .high = {.length = 1, .lane = {0}, .weight = {(uint8_t)from_to(rng, 1, 200)}},
-                   .low = {.length = 1, .lane = {1}, .weight = {1}}};
+                   .high = {.length = 1, .vl = {0}, .weight = {(uint8_t)from_to(rng, 1, 200)}},
+                   .low = {.length = 1, .vl = {1}, .weight = {1}}};
     c->num_messages = 21;
     c->messages = calloc(c->num_messages, sizeof *c->messages);
     for (uint32_t i = 0; i < c->num_messages; i++)
@@ -335,16 +335,16 @@ static void draw_long(sim_case *c, sv_rng *rng)
 
 static const char *const engines[] = {"minhop", "sssp", "updn", "weave", "dfsssp"};
 
-/* Tables by an engine; lanes are drawn if they are to be. */
+/* Tables by an engine; VLs are drawn if they are to be. */
 static void draw_routes(sim_case *c, sv_rng *rng, const struct style *style, uint64_t seed)
 {
     const sv_route_request request = {
-        .vls = c->model.lanes, .seed = seed, .lmc = (c->changing || c->choosing) && one_in(rng, 3)};
+        .vls = c->model.vls, .seed = seed, .lmc = (c->changing || c->choosing) && one_in(rng, 3)};
     const char *engine = engines[style->ring ? 0 : sv_rng_below(rng, 5)];
     if (sv_route(c->ctx, c->f, engine, &request, &c->r, NULL) != SV_OK)
         OK(c->ctx, sv_route(c->ctx, c->f, "minhop", &request, &c->r, NULL));
     if (style->tables || one_in(rng, 2) || c->changing)
-        sim_lanes_draw(c, c->r, rng, 0);
+        sim_vls_draw(c, c->r, rng, 0);
 }
 
 sim_case sim_case_draw(sv_ctx *ctx, uint64_t seed, bool changing)
@@ -362,11 +362,11 @@ sim_case sim_case_draw(sv_ctx *ctx, uint64_t seed, bool changing)
     c.f = draw_fabric(ctx, &rng, &style);
     if (changing && one_in(&rng, 4))
         mask_cable(&c, &rng);
-    uint32_t lanes = one_in(&rng, 10) ? 8 : from_to(&rng, style.tables ? 2 : 1, 3);
-    c.model.lanes = lanes;
+    uint32_t vls = one_in(&rng, 10) ? 8 : from_to(&rng, style.tables ? 2 : 1, 3);
+    c.model.vls = vls;
     draw_routes(&c, &rng, &style, seed);
     c.model = draw_model(&rng, &style);
-    c.model.lanes = lanes;
+    c.model.vls = vls;
     draw_arbitration(&c, &rng);
     draw_messages(&c, &rng, &style);
     if (changing)
@@ -410,31 +410,31 @@ static void draw_sls(const sim_case *c, sv_rng *rng)
             sv_routes_sl_row(c->ctx, c->r, d)[i] = (uint8_t)sv_rng_below(rng, 16);
 }
 
-/* A lane that one SL has between two ports of a switch, and perhaps nobody ever takes. */
-static void draw_odd_lane(const sim_case *c, sv_rng *rng)
+/* A VL that one SL has between two ports of a switch, and perhaps nobody ever takes. */
+static void draw_odd_vl(const sim_case *c, sv_rng *rng)
 {
     uint32_t s = (uint32_t)sv_rng_below(rng, c->f->num_switches), ports = c->f->switches[s].ports;
     unsigned in = one_in(rng, 2) ? 0 : from_to(rng, 1, ports), out = from_to(rng, 1, ports);
-    sv_lanes lane = *sv_route_lanes(c->r, c->f, (sv_node){s}, in, out);
-    lane.of_sl[sv_rng_below(rng, 16)] = (uint8_t)c->model.lanes;
-    OK(c->ctx, sv_routes_set_lanes(c->ctx, c->f, c->r, (sv_node){s}, in, out,
-                                   sv_routes_lane_table(c->ctx, c->r, &lane)));
+    sv_sl2vl vl = *sv_route_sl2vl(c->r, c->f, (sv_node){s}, in, out);
+    vl.of_sl[sv_rng_below(rng, 16)] = (uint8_t)c->model.vls;
+    OK(c->ctx, sv_routes_set_sl2vl(c->ctx, c->f, c->r, (sv_node){s}, in, out,
+                                   sv_routes_sl2vl_table(c->ctx, c->r, &vl)));
 }
 
-/* One more than the largest lane of the tables, whether somebody has that SL or not. */
-static uint32_t count_lanes(const sim_case *c)
+/* One more than the largest VL of the tables, whether somebody has that SL or not. */
+static uint32_t count_vls(const sim_case *c)
 {
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t v = 0; v < sv_num_nodes(c->f); v++) {
         unsigned ports = v < c->f->num_switches ? c->f->switches[v].ports : 1;
         for (unsigned in = 0; in <= ports; in++)
             for (unsigned out = 1; out <= ports; out++)
                 for (unsigned sl = 0; sl < c->r->num_sls; sl++) {
-                    uint8_t lane = sv_route_lanes(c->r, c->f, (sv_node){v}, in, out)->of_sl[sl];
-                    most = lane != SV_NO_LANE && lane > most ? lane : most;
+                    uint8_t vl = sv_route_sl2vl(c->r, c->f, (sv_node){v}, in, out)->of_sl[sl];
+                    max = vl != SV_NO_VL && vl > max ? vl : max;
                 }
     }
-    return most + 1;
+    return max + 1;
 }
 
 /* Some of a packet's header is the policy's. */
@@ -448,7 +448,7 @@ static void split_header(sim_case *c, sv_rng *rng)
 /*
  * A ring of full buffers, seen at a limit: from each switch three hosts send a packet each, one
  * after the other, all of them to the next switch or to the one after that. Who goes on lies in his
- * buffer, and all wait for credits of lanes that are empty: nobody may be said to be stuck who
+ * buffer, and all wait for credits of VLs that are empty: nobody may be said to be stuck who
  * could take one.
  */
 static void draw_trap(sim_case *c, sv_rng *rng)
@@ -493,28 +493,28 @@ sim_case sim_case_draw_choosing(sv_ctx *ctx, uint64_t seed)
     if (one_in(&rng, 8) && !style.trap)
         mask_cable(&c, &rng);
     bool tight = style.trap || (style.circle && !one_in(&rng, 3)); /* much waits for each other */
-    c.model.lanes = tight ? 1 : from_to(&rng, 1, 3);
+    c.model.vls = tight ? 1 : from_to(&rng, 1, 3);
     draw_routes(&c, &rng, &style, seed);
     if (!all_to_all(&c))
-        sim_lanes_draw(&c, c.r, &rng, 0);
+        sim_vls_draw(&c, c.r, &rng, 0);
     if (!all_to_all(&c) && c.whole) { /* that cable was needed */
         sv_routes_free(c.r);
         sv_fabric_free(c.f);
         c.f = c.whole;
         c.whole = NULL;
         draw_routes(&c, &rng, &style, seed);
-        sim_lanes_draw(&c, c.r, &rng, 0);
+        sim_vls_draw(&c, c.r, &rng, 0);
     }
     if (one_in(&rng, 3))
         draw_sls(&c, &rng);
     if (!tight && one_in(&rng, 4))
-        draw_odd_lane(&c, &rng);
+        draw_odd_vl(&c, &rng);
     assert_true(all_to_all(&c));
     c.segments = tight ? 1 : from_to(&rng, 1, 3);
     c.adaptive = (unsigned)sv_rng_below(&rng, 3);
-    c.table_lanes = count_lanes(&c);
+    c.table_vls = count_vls(&c);
     c.model = draw_model(&rng, &style);
-    c.model.lanes = c.segments * c.table_lanes + c.adaptive + (one_in(&rng, 4) ? 1 : 0);
+    c.model.vls = c.segments * c.table_vls + c.adaptive + (one_in(&rng, 4) ? 1 : 0);
     draw_messages(&c, &rng, &style);
     if (style.trap)
         draw_trap(&c, &rng);

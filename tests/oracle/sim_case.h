@@ -5,6 +5,7 @@
 #ifndef TESTS_ORACLE_SIM_CASE_H
 #define TESTS_ORACLE_SIM_CASE_H
 
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 
 #include "sim_oracle.h"
@@ -18,11 +19,11 @@ typedef struct sim_message {
 /* From a tick on a node has a part of one of the two tables. */
 typedef struct sim_change {
     uint64_t tick;
-    uint32_t node, block; /* SIM_LANES: its lanes */
+    uint32_t node, block; /* SIM_VLS: its VLs */
     uint8_t with;         /* of sim_case.tables */
 } sim_change;
 
-#define SIM_LANES UINT32_MAX
+#define SIM_VLS UINT32_MAX
 
 enum { SIM_GRAIN = 64 * 450 }; /* ticks: a block at 4X QDR */
 
@@ -62,12 +63,12 @@ typedef struct sim_case {
 
     bool choosing; /* there is a policy; what it says is sim_policy.c's */
     unsigned segments, adaptive;
-    uint32_t policy_bytes, table_lanes; /* its header's; L of rule 25 */
+    uint32_t policy_bytes, table_vls; /* its header's; L of rule 25 */
 } sim_case;
 
 /* The case of a seed, always the same; to be released. */
 sim_case sim_case_draw(sv_ctx *ctx, uint64_t seed, bool changing);
-/* One for a policy: lanes for segments, and adaptive ones; all nodes send to all. */
+/* One for a policy: VLs for segments, and adaptive ones; all nodes send to all. */
 sim_case sim_case_draw_choosing(sv_ctx *ctx, uint64_t seed);
 void sim_case_release(sim_case *c);
 
@@ -80,9 +81,9 @@ oracle_cable *sim_case_cables(const sim_case *c, uint32_t *ports, uint32_t *coun
 
 struct sv_rng;
 
-/* Any SL for each pair, any lane for each SL and pair of ports; of switches, one in discards SLs
+/* Any SL for each pair, any VL for each SL and pair of ports; of switches, one in discards SLs
  * has none (0: all have). */
-void sim_lanes_draw(const sim_case *c, sv_routes *r, struct sv_rng *rng, uint32_t discards);
+void sim_vls_draw(const sim_case *c, sv_routes *r, struct sv_rng *rng, uint32_t discards);
 /* The second tables, changes, habits. grain: ticks are multiples of it. */
 void sim_changes_draw(sim_case *c, struct sv_rng *rng, uint64_t grain);
 /* Moves some changes, and what terminals do, to the next of these ticks, or a tick before or after.
@@ -93,9 +94,9 @@ void sim_changes_cut(sim_case *c, uint64_t tick);
 
 /* What switches do with packets that are sent to them at a tick: ARRIVED: there is a way. */
 sv_trace_end sim_way_at(const sim_case *c, uint32_t destination, unsigned sl, sv_node s,
-                        unsigned in, uint64_t now, unsigned *out, uint8_t *lane);
-/* The lane of an SL at a terminal. */
-uint8_t sim_lane_at(const sim_case *c, uint32_t terminal, unsigned sl, uint64_t now);
+                        unsigned in, uint64_t now, unsigned *out, uint8_t *vl);
+/* The VL of an SL at a terminal. */
+uint8_t sim_vl_at(const sim_case *c, uint32_t terminal, unsigned sl, uint64_t now);
 /* Whether a terminal opens a message at a tick, and what the director says then. */
 bool sim_open_at(const sim_case *c, uint32_t terminal, uint64_t now, uint32_t *destination,
                  uint8_t *sl);

@@ -4,7 +4,7 @@
  *
  * There are two tables of one fabric: those of an engine, and others with the same LIDs, in which
  * some or many entries are whatever comes: none, the switch itself, dead ports, wrong terminals,
- * back to where a packet came from. Switches get blocks and lanes of either at random ticks, so
+ * back to where a packet came from. Switches get blocks and VLs of either at random ticks, so
  * that packets are lost, go in circles, overtake each other and wait for each other. In the end all
  * switches get the first tables back, or there is a limit: packets do not go round for ever.
  *
@@ -21,26 +21,26 @@ static bool one_in(sv_rng *rng, uint32_t n)
 
 /* ---- tables ---- */
 
-void sim_lanes_draw(const sim_case *c, sv_routes *r, sv_rng *rng, uint32_t discards)
+void sim_vls_draw(const sim_case *c, sv_routes *r, sv_rng *rng, uint32_t discards)
 {
     uint32_t tables[4], lossy[4];
     for (int i = 0; i < 4; i++) {
-        sv_lanes lane;
-        for (int sl = 0; sl < SV_MOST_SLS; sl++)
-            lane.of_sl[sl] = (uint8_t)sv_rng_below(rng, c->model.lanes);
-        tables[i] = lossy[i] = sv_routes_lane_table(c->ctx, r, &lane);
-        for (int sl = 0; sl < SV_MOST_SLS && discards > 0; sl++)
+        sv_sl2vl vl;
+        for (int sl = 0; sl < SV_MAX_SLS; sl++)
+            vl.of_sl[sl] = (uint8_t)sv_rng_below(rng, c->model.vls);
+        tables[i] = lossy[i] = sv_routes_sl2vl_table(c->ctx, r, &vl);
+        for (int sl = 0; sl < SV_MAX_SLS && discards > 0; sl++)
             if (one_in(rng, discards))
-                lane.of_sl[sl] = SV_NO_LANE;
+                vl.of_sl[sl] = SV_NO_VL;
         if (discards > 0)
-            lossy[i] = sv_routes_lane_table(c->ctx, r, &lane);
+            lossy[i] = sv_routes_sl2vl_table(c->ctx, r, &vl);
     }
     for (uint32_t v = 0; v < sv_num_nodes(c->f); v++)
-        r->lanes_of[v] = (uint16_t)tables[sv_rng_below(rng, 4)];
+        r->vls_of[v] = (uint16_t)tables[sv_rng_below(rng, 4)];
     for (uint32_t s = 0; s < c->f->num_switches; s++)
         for (unsigned in = c->choosing ? 0 : 1; in <= c->f->switches[s].ports; in++)
             for (unsigned out = 1; out <= c->f->switches[s].ports; out++)
-                OK(c->ctx, sv_routes_set_lanes(c->ctx, c->f, r, (sv_node){s}, in, out,
+                OK(c->ctx, sv_routes_set_sl2vl(c->ctx, c->f, r, (sv_node){s}, in, out,
                                                lossy[sv_rng_below(rng, 4)]));
     OK(c->ctx, sv_routes_set_sl_form(c->ctx, r, SV_SL_BY_NODE));
     for (uint32_t d = 0; d < r->num_destinations; d++) {
@@ -92,7 +92,7 @@ static void draw_second(sim_case *c, sv_rng *rng)
             if (one_in(rng, tame))
                 sv_routes_row(c->ctx, c->tables[1], d)[s] = draw_entry(c->f, rng, s);
     if (one_in(rng, 2))
-        sim_lanes_draw(c, c->tables[1], rng, one_in(rng, 3) ? 8 : 0);
+        sim_vls_draw(c, c->tables[1], rng, one_in(rng, 3) ? 8 : 0);
     OK(c->ctx, sv_routes_check(c->ctx, c->f, c->tables[1]));
 }
 
@@ -141,7 +141,7 @@ static void add_change(sim_case *c, uint64_t tick, uint32_t node, uint32_t block
 static void restore(sim_case *c, sv_rng *rng, uint64_t from, uint64_t until)
 {
     for (uint32_t s = 0; s < c->f->num_switches; s++) {
-        add_change(c, from + sv_rng_below(rng, until - from), s, SIM_LANES, 0);
+        add_change(c, from + sv_rng_below(rng, until - from), s, SIM_VLS, 0);
         for (uint32_t block = 0; block < count_blocks(c->r); block++)
             add_change(c, from + sv_rng_below(rng, until - from), s, block, 0);
     }
@@ -154,11 +154,10 @@ static void draw_changes(sim_case *c, sv_rng *rng, uint64_t grain, uint64_t span
     c->changes = calloc(drawn + (size_t)c->f->num_switches * (blocks + 1) + 1, sizeof *c->changes);
     for (uint32_t i = 0; i < drawn; i++) {
         uint64_t tick = sv_rng_below(rng, span) / grain * grain;
-        bool lanes = one_in(rng, 4);
-        uint32_t node =
-            (uint32_t)sv_rng_below(rng, lanes ? sv_num_nodes(c->f) : c->f->num_switches);
+        bool vls = one_in(rng, 4);
+        uint32_t node = (uint32_t)sv_rng_below(rng, vls ? sv_num_nodes(c->f) : c->f->num_switches);
         uint32_t block = block_of(c->r, (uint32_t)sv_rng_below(rng, c->r->num_destinations));
-        add_change(c, tick, node, lanes ? SIM_LANES : block, (uint8_t)sv_rng_below(rng, 2));
+        add_change(c, tick, node, vls ? SIM_VLS : block, (uint8_t)sv_rng_below(rng, 2));
     }
     if (one_in(rng, 3))
         c->limit = c->limit < 3 * span ? c->limit : span + sv_rng_below(rng, 2 * span);
@@ -234,8 +233,8 @@ void sim_changes_snap(sim_case *c, uint64_t seed, uint64_t *ticks, uint32_t coun
     qsort(ticks, count, sizeof *ticks, by_tick);
     for (uint32_t i = 0; i < c->num_changes; i++) { /* they stay in order: what is last stays so */
         uint64_t tick = snapped(&rng, c->changes[i].tick, ticks, count);
-        uint64_t least = i > 0 ? c->changes[i - 1].tick : 0;
-        c->changes[i].tick = tick > least ? tick : least;
+        uint64_t min = i > 0 ? c->changes[i - 1].tick : 0;
+        c->changes[i].tick = tick > min ? tick : min;
     }
     for (uint32_t t = 0; t < c->f->num_terminals; t++) {
         sim_habit *h = &c->habits[t];
@@ -271,10 +270,10 @@ static const sv_routes *tables_at(const sim_case *c, uint32_t node, uint32_t par
 }
 
 sv_trace_end sim_way_at(const sim_case *c, uint32_t destination, unsigned sl, sv_node s,
-                        unsigned in, uint64_t now, unsigned *out, uint8_t *lane)
+                        unsigned in, uint64_t now, unsigned *out, uint8_t *vl)
 {
     const sv_routes *entries = tables_at(c, s.i, block_of(c->r, destination), now);
-    const sv_routes *lanes = tables_at(c, s.i, SIM_LANES, now);
+    const sv_routes *vls = tables_at(c, s.i, SIM_VLS, now);
     *out = sv_route_port(entries, s, destination);
     if (*out == SV_NO_PORT)
         return SV_TRACE_NO_ENTRY;
@@ -286,14 +285,14 @@ sv_trace_end sim_way_at(const sim_case *c, uint32_t destination, unsigned sl, sv
     sv_node to = c->f->head[way.i];
     if (!sv_is_switch(c->f, to) && to.i != c->r->node[destination].i)
         return SV_TRACE_ASTRAY;
-    *lane = sv_route_lanes(lanes, c->f, s, in, *out)->of_sl[sl];
-    return *lane == SV_NO_LANE ? SV_TRACE_DISCARDED : SV_TRACE_ARRIVED;
+    *vl = sv_route_sl2vl(vls, c->f, s, in, *out)->of_sl[sl];
+    return *vl == SV_NO_VL ? SV_TRACE_DISCARDED : SV_TRACE_ARRIVED;
 }
 
-uint8_t sim_lane_at(const sim_case *c, uint32_t terminal, unsigned sl, uint64_t now)
+uint8_t sim_vl_at(const sim_case *c, uint32_t terminal, unsigned sl, uint64_t now)
 {
     sv_node v = {c->f->num_switches + terminal};
-    return sv_route_lanes(tables_at(c, v.i, SIM_LANES, now), c->f, v, 0, 1)->of_sl[sl];
+    return sv_route_sl2vl(tables_at(c, v.i, SIM_VLS, now), c->f, v, 0, 1)->of_sl[sl];
 }
 
 bool sim_open_at(const sim_case *c, uint32_t terminal, uint64_t now, uint32_t *destination,

@@ -30,10 +30,10 @@ static uint8_t sl_of(void *user, uint32_t from, uint32_t target)
     return (uint8_t)sv_route_sl(((struct trial *)user)->c.r, (sv_node){from}, target);
 }
 
-static uint8_t lane_of(void *user, uint32_t node, uint32_t in, uint32_t out, uint8_t sl)
+static uint8_t vl_of(void *user, uint32_t node, uint32_t in, uint32_t out, uint8_t sl)
 {
     const struct trial *t = user;
-    return sv_route_lanes(t->c.r, t->c.f, (sv_node){node}, in, out)->of_sl[sl];
+    return sv_route_sl2vl(t->c.r, t->c.f, (sv_node){node}, in, out)->of_sl[sl];
 }
 
 static void slow_send(void *stage, uint32_t from, uint32_t destination, uint32_t bytes,
@@ -54,11 +54,11 @@ static uint64_t slow_backlog(void *stage, sv_channel c)
     return oracle_backlog(stage, slow->c.f->tail[c.i].i, slow->c.f->port[c.i]);
 }
 
-static uint32_t slow_waiting_for(void *stage, sv_channel c, sv_sim_waiting *waiting, uint32_t most)
+static uint32_t slow_waiting_for(void *stage, sv_channel c, sv_sim_waiting *waiting, uint32_t max)
 {
     const sv_fabric *f = slow->c.f;
     oracle_waiting found[8];
-    uint32_t count = oracle_waiting_for(stage, f->tail[c.i].i, f->port[c.i], found, most);
+    uint32_t count = oracle_waiting_for(stage, f->tail[c.i].i, f->port[c.i], found, max);
     for (uint32_t i = 0; i < count; i++)
         waiting[i] =
             (sv_sim_waiting){found[i].from - f->num_switches, found[i].to - f->num_switches,
@@ -176,12 +176,12 @@ static void slow_injected(void *user, const oracle_head *head, uint64_t now)
 }
 
 static void slow_granted(void *user, const oracle_head *head, uint32_t node, uint32_t out_port,
-                         uint32_t lane, uint64_t now, uint64_t waited)
+                         uint32_t vl, uint64_t now, uint64_t waited)
 {
     struct trial *t = user;
     t->waited[choosing_channel(t, node, out_port)] += waited;
     const sim_record record = {SIM_GRANTED,
-                               {head->number, choosing_channel(t, node, out_port), lane, now}};
+                               {head->number, choosing_channel(t, node, out_port), vl, now}};
     sim_log_add(&t->expected, &record);
 }
 
@@ -266,14 +266,14 @@ static oracle_policy policy_of(struct trial *t)
     return (oracle_policy){.user = t,
                            .segments = t->c.segments,
                            .adaptive = t->c.adaptive,
-                           .lanes = t->c.table_lanes,
+                           .vls = t->c.table_vls,
                            .by_packet = t->mind.by_packet,
                            .patience = t->mind.patience,
                            .first = t->mind.first,
                            .node = node_of,
                            .port = port_to,
                            .sl = sl_of,
-                           .lane = lane_of,
+                           .vl = vl_of,
                            .choose = slow_choose,
                            .depart = slow_depart,
                            .deliver = slow_deliver,

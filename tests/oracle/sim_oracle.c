@@ -16,7 +16,7 @@
  * of a switch is asked for as soon as a packet is sent there, and added to its hops: everything
  * else goes by hops and does not know the difference.
  *
- * Cost: for each tick with events all ports times lanes times what waits. For small networks.
+ * Cost: for each tick with events all ports times VLs times what waits. For small networks.
  *
  * Source: docs/simulator.md and nothing else. One file, though a long one: it is read against that
  * page from top to bottom, and it is compiled into whatever test wants it. Only rules 25 to 33
@@ -61,7 +61,7 @@ static event pop(sim *s)
 static bool same_queue(const sim *s, uint32_t p, uint32_t q)
 {
     uint32_t hp = s->packets[p].next, hq = s->packets[q].next;
-    if (lane_of(s, p, hp - 1) != lane_of(s, q, hq - 1))
+    if (vl_of(s, p, hp - 1) != vl_of(s, q, hq - 1))
         return false;
     return !s->params->voq || out_of(s, p, hp) == out_of(s, q, hq);
 }
@@ -81,13 +81,13 @@ static bool first_in_queue(const sim *s, const port *in, uint32_t i)
  * without the cable and the switch. This is the page's formula as it stands. */
 static uint64_t wait_of(const sim *s, uint32_t p, uint64_t tau, uint64_t chi)
 {
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (uint32_t k = 1; k <= s->packets[p].blocks; k++) {
         uint64_t whole = end_of(s, p, k) * tau, ahead = (uint64_t)BLOCK * (k - 1) * chi;
-        if (whole > ahead && whole - ahead > most)
-            most = whole - ahead;
+        if (whole > ahead && whole - ahead > max)
+            max = whole - ahead;
     }
-    return most;
+    return max;
 }
 
 /* The link of a hop starts the packet now. */
@@ -216,9 +216,9 @@ static bool overtaken(const sim *s, uint32_t p)
     return false;
 }
 
-static void mishap(const sim *s, oracle_mishap what, uint32_t p, uint32_t node, uint8_t why)
+static void incident(const sim *s, oracle_incident what, uint32_t p, uint32_t node, uint8_t why)
 {
-    s->params->director->mishap(s->params->director->user, what, p, node, s->now, why);
+    s->params->director->incident(s->params->director->user, what, p, node, s->now, why);
 }
 
 static void block_drained(sim *s, const event *e)
@@ -228,7 +228,7 @@ static void block_drained(sim *s, const event *e)
     if (e->block < s->packets[e->packet].blocks)
         return;
     if (s->params->director && overtaken(s, e->packet))
-        mishap(s, ORACLE_OVERTAKEN, e->packet, in->node, 0);
+        incident(s, ORACLE_OVERTAKEN, e->packet, in->node, 0);
     if (!s->params->policy) { /* else that was before (rule 33) */
         s->given[e->packet].arrived = s->now;
         s->left--;
@@ -244,7 +244,7 @@ static void apply(sim *s, const event *e)
     case WAKE:
         break;
     case CREDIT:
-        out_of(s, e->packet, e->hop)->credits[lane_of(s, e->packet, e->hop)]++;
+        out_of(s, e->packet, e->hop)->credits[vl_of(s, e->packet, e->hop)]++;
         break;
     case CROSSED:
         block_crossed(s, e);
@@ -270,18 +270,18 @@ static void apply(sim *s, const event *e)
     }
 }
 
-/* ---- choosing a lane (rule 16) ---- */
+/* ---- choosing a VL (rule 16) ---- */
 
 /* The entry that a list offers, or NONE. */
 static uint32_t offer(const port *out, const place *at)
 {
     if (at->count == 0)
         return NONE;
-    if (out->candidate[at->entries[at->current].lane] != NONE && at->left > 0)
+    if (out->candidate[at->entries[at->current].vl] != NONE && at->left > 0)
         return at->current;
     for (uint32_t i = 1; i <= at->count; i++) {
         uint32_t e = (at->current + i) % at->count;
-        if (at->entries[e].weight > 0 && out->candidate[at->entries[e].lane] != NONE)
+        if (at->entries[e].weight > 0 && out->candidate[at->entries[e].vl] != NONE)
             return e;
     }
     return NONE;
@@ -297,29 +297,29 @@ static void take_entry(place *at, uint32_t e, uint32_t blocks)
     at->left -= blocks < at->left ? blocks : at->left;
 }
 
-static uint32_t lane_by_tables(const sim *s, port *out)
+static uint32_t vl_by_tables(const sim *s, port *out)
 {
     uint32_t high = offer(out, &out->high), low = offer(out, &out->low);
-    uint64_t most = out->tables->limit ? 64 * (uint64_t)out->tables->limit : 1;
+    uint64_t max = out->tables->limit ? 64 * (uint64_t)out->tables->limit : 1;
     bool take_high =
-        high != NONE && (low == NONE || out->tables->limit == 255 || out->high_blocks < most);
+        high != NONE && (low == NONE || out->tables->limit == 255 || out->high_blocks < max);
     place *at = take_high ? &out->high : &out->low;
     uint32_t e = take_high ? high : low;
     if (e == NONE)
         return NONE;
-    uint32_t lane = at->entries[e].lane, blocks = s->packets[out->candidate[lane]].blocks;
+    uint32_t vl = at->entries[e].vl, blocks = s->packets[out->candidate[vl]].blocks;
     take_entry(at, e, blocks);
     out->high_blocks = take_high ? out->high_blocks + blocks : 0;
-    return lane;
+    return vl;
 }
 
-static uint32_t lane_by_turns(const sim *s, port *out)
+static uint32_t vl_by_turns(const sim *s, port *out)
 {
-    for (uint32_t i = 1; i <= s->params->lanes; i++) {
-        uint32_t lane = (out->last_lane + i) % s->params->lanes;
-        if (out->candidate[lane] != NONE) {
-            out->last_lane = lane;
-            return lane;
+    for (uint32_t i = 1; i <= s->params->vls; i++) {
+        uint32_t vl = (out->last_vl + i) % s->params->vls;
+        if (out->candidate[vl] != NONE) {
+            out->last_vl = vl;
+            return vl;
         }
     }
     return NONE;
@@ -328,18 +328,18 @@ static uint32_t lane_by_turns(const sim *s, port *out)
 /* Of the port's candidates the one that goes, or NONE. The one that is chosen must go. */
 static uint32_t choose(const sim *s, port *out)
 {
-    uint32_t lane = out->tables ? lane_by_tables(s, out) : lane_by_turns(s, out);
-    return lane == NONE ? NONE : out->candidate[lane];
+    uint32_t vl = out->tables ? vl_by_tables(s, out) : vl_by_turns(s, out);
+    return vl == NONE ? NONE : out->candidate[vl];
 }
 
-/* A lane in use must stand in one of the lists with a weight. */
-static bool listed(const oracle_tables *tables, uint32_t lane)
+/* A VL in use must stand in one of the lists with a weight. */
+static bool listed(const oracle_tables *tables, uint32_t vl)
 {
     for (uint32_t i = 0; i < tables->num_high; i++)
-        if (tables->high[i].lane == lane && tables->high[i].weight > 0)
+        if (tables->high[i].vl == vl && tables->high[i].weight > 0)
             return true;
     for (uint32_t i = 0; i < tables->num_low; i++)
-        if (tables->low[i].lane == lane && tables->low[i].weight > 0)
+        if (tables->low[i].vl == vl && tables->low[i].weight > 0)
             return true;
     return false;
 }
@@ -372,22 +372,22 @@ static void look_ahead(sim *s, uint32_t p)
     uint8_t why = 0;
     if (!is_switch(s, in->node))
         return;
-    for (uint32_t k = 0; k < given->num_hops && !s->packets[p].circled; k++)
+    for (uint32_t k = 0; k < given->num_hops && !s->packets[p].looped; k++)
         if (given->hops[k].node == in->node) {
-            s->packets[p].circled = true;
-            mishap(s, ORACLE_CIRCLED, p, in->node, 0);
+            s->packets[p].looped = true;
+            incident(s, ORACLE_CIRCLED, p, in->node, 0);
         }
     if (!director->look(director->user, p, in->node, in->number, s->now, &way, &why)) {
         given->dropped = true;
         s->left--;
-        mishap(s, ORACLE_DROPPED, p, in->node, why);
+        incident(s, ORACLE_DROPPED, p, in->node, why);
         return;
     }
     oracle_lengthen(s, p);
     given->hops[given->num_hops - 1] = way;
     const port *out = out_of(s, p, given->num_hops - 1);
-    assert(out->node == in->node && out->peer && way.lane < s->params->lanes);
-    assert(!out->tables || listed(out->tables, way.lane));
+    assert(out->node == in->node && out->peer && way.vl < s->params->vls);
+    assert(!out->tables || listed(out->tables, way.vl));
 }
 
 /* ---- granting (rules 12, 13, 15, 16) ---- */
@@ -398,7 +398,7 @@ static void enter_next(sim *s, uint32_t p)
 {
     uint32_t hop = s->packets[p].next++;
     port *out = out_of(s, p, hop);
-    out->credits[lane_of(s, p, hop)] -= s->packets[p].blocks;
+    out->credits[vl_of(s, p, hop)] -= s->packets[p].blocks;
     if (s->params->director)
         look_ahead(s, p);
     if (s->params->policy)
@@ -411,21 +411,21 @@ static void enter_next(sim *s, uint32_t p)
     s->given[p].granted[hop] = s->now;
 }
 
-/* The lane of the next link that a packet can take as far as credits go, or NONE. */
-static uint32_t lane_now(const sim *s, const port *out, uint32_t p)
+/* The VL of the next link that a packet can take as far as credits go, or NONE. */
+static uint32_t vl_now(const sim *s, const port *out, uint32_t p)
 {
     if (s->params->policy)
-        return oracle_policy_lane(s, out, p);
-    uint8_t lane = lane_of(s, p, s->packets[p].next);
-    return out->credits[lane] >= s->packets[p].blocks ? lane : NONE;
+        return oracle_policy_vl(s, out, p);
+    uint8_t vl = vl_of(s, p, s->packets[p].next);
+    return out->credits[vl] >= s->packets[p].blocks ? vl : NONE;
 }
 
-/* Rule 12 for the i-th packet of an input port of the same switch, on a lane of the next link. */
-static bool may_grant(const sim *s, const port *out, const port *in, uint32_t i, uint32_t lane)
+/* Rule 12 for the i-th packet of an input port of the same switch, on a VL of the next link. */
+static bool may_grant(const sim *s, const port *out, const port *in, uint32_t i, uint32_t vl)
 {
     uint32_t p = in->inside.items[i];
     const packet *a = &s->packets[p];
-    if (out_of(s, p, a->next) != out || lane_now(s, out, p) != lane)
+    if (out_of(s, p, a->next) != out || vl_now(s, out, p) != vl)
         return false;
     if (!a->ready || s->now < a->first_from || !first_in_queue(s, in, i))
         return false;
@@ -442,10 +442,10 @@ static void grant(sim *s, port *out, uint32_t p)
     oracle_push(s, s->now + 1, WAKE, 0, 0, 0);
     for (uint32_t k = 1; k <= a->blocks; k++)
         oracle_push(s, s->now + end_of(s, p, k) * out->chi, CROSSED, p, a->next, k);
-    uint8_t lane = s->given[p].hops[a->next].lane = (uint8_t)lane_now(s, out, p);
+    uint8_t vl = s->given[p].hops[a->next].vl = (uint8_t)vl_now(s, out, p);
     out->entry_busy = true;
     out->used += a->blocks;
-    out->last_pair[lane] = in->number * s->params->lanes + lane_of(s, p, a->next - 1);
+    out->last_pair[vl] = in->number * s->params->vls + vl_of(s, p, a->next - 1);
     in->crossing++;
     take_out(&in->inside, p);
     enter_next(s, p);
@@ -454,40 +454,40 @@ static void grant(sim *s, port *out, uint32_t p)
         oracle_policy_granted(s, out, p);
 }
 
-/* The packet of this input port, come by a lane, that may be granted. */
-static uint32_t pick_from(const sim *s, const port *out, const port *in, uint32_t lane,
+/* The packet of this input port, come by a VL, that may be granted. */
+static uint32_t pick_from(const sim *s, const port *out, const port *in, uint32_t vl,
                           uint32_t came_by)
 {
     for (uint32_t i = 0; i < in->inside.count; i++) {
         uint32_t p = in->inside.items[i];
-        if (lane_of(s, p, s->packets[p].next - 1) == came_by && may_grant(s, out, in, i, lane))
+        if (vl_of(s, p, s->packets[p].next - 1) == came_by && may_grant(s, out, in, i, vl))
             return p;
     }
     return NONE;
 }
 
-/* Whether anybody at the switch waits for a lane of this port: most often nobody does. */
-static bool wanted(const sim *s, const port *out, uint32_t lane)
+/* Whether anybody at the switch waits for a VL of this port: most often nobody does. */
+static bool wanted(const sim *s, const port *out, uint32_t vl)
 {
     for (uint32_t i = s->base[out->node]; i < s->base[out->node + 1]; i++)
         for (uint32_t k = 0; k < s->ports[i].inside.count; k++) {
             uint32_t p = s->ports[i].inside.items[k];
             if (s->packets[p].ready && out_of(s, p, s->packets[p].next) == out &&
-                lane_now(s, out, p) == lane)
+                vl_now(s, out, p) == vl)
                 return true;
         }
     return false;
 }
 
-/* The first pair in turn for a lane. */
-static uint32_t find_candidate(const sim *s, const port *out, uint32_t lane)
+/* The first pair in turn for a VL. */
+static uint32_t find_candidate(const sim *s, const port *out, uint32_t vl)
 {
-    uint32_t lanes = s->params->lanes;
+    uint32_t vls = s->params->vls;
     uint32_t numbers = s->base[out->node + 1] - s->base[out->node]; /* with port 0 */
-    for (uint32_t j = 1; j <= numbers * lanes; j++) {
-        uint32_t pair = (out->last_pair[lane] + j) % (numbers * lanes);
-        port *in = port_of(s, out->node, pair / lanes);
-        uint32_t p = pick_from(s, out, in, lane, pair % lanes);
+    for (uint32_t j = 1; j <= numbers * vls; j++) {
+        uint32_t pair = (out->last_pair[vl] + j) % (numbers * vls);
+        port *in = port_of(s, out->node, pair / vls);
+        uint32_t p = pick_from(s, out, in, vl, pair % vls);
         if (p != NONE)
             return p;
     }
@@ -498,8 +498,8 @@ static void try_grant(sim *s, port *out)
 {
     if (!out->peer || out->entry_busy)
         return;
-    for (uint32_t lane = 0; lane < s->params->lanes; lane++)
-        out->candidate[lane] = wanted(s, out, lane) ? find_candidate(s, out, lane) : NONE;
+    for (uint32_t vl = 0; vl < s->params->vls; vl++)
+        out->candidate[vl] = wanted(s, out, vl) ? find_candidate(s, out, vl) : NONE;
     uint32_t p = choose(s, out);
     if (p != NONE)
         grant(s, out, p);
@@ -514,18 +514,18 @@ static void open_messages(sim *s, port *out)
            s->given[out->closed.items[0]].ready <= s->now) {
         const oracle_director *director = s->params->director;
         uint32_t first = out->closed.items[0], message = s->given[first].message;
-        uint8_t lane = lane_of(s, first, 0);
-        if (director && !director->open(director->user, first, s->now, &lane))
+        uint8_t vl = vl_of(s, first, 0);
+        if (director && !director->open(director->user, first, s->now, &vl))
             return;
         if (s->params->policy) {
             oracle_policy_open(s, first);
-            lane = lane_of(s, first, 0);
+            vl = vl_of(s, first, 0);
         }
-        assert(lane < s->params->lanes && (!out->tables || listed(out->tables, lane)));
+        assert(vl < s->params->vls && (!out->tables || listed(out->tables, vl)));
         out->num_open++;
         while (out->closed.count && s->given[out->closed.items[0]].message == message) {
             uint32_t p = out->closed.items[0];
-            s->given[p].hops[0].lane = lane;
+            s->given[p].hops[0].vl = vl;
             append(&out->outgoing, p);
             take_out(&out->closed, p);
         }
@@ -564,13 +564,13 @@ static void inject(sim *s, port *out, uint32_t p)
         oracle_policy_next(s, out, p + 1);
 }
 
-/* The first of a lane's queue, if there are credits for it. */
-static uint32_t first_to_inject(const sim *s, const port *out, uint32_t lane)
+/* The first of a VL's queue, if there are credits for it. */
+static uint32_t first_to_inject(const sim *s, const port *out, uint32_t vl)
 {
     for (uint32_t i = 0; i < out->outgoing.count; i++) {
         uint32_t p = out->outgoing.items[i];
-        if (lane_of(s, p, 0) == lane)
-            return out->credits[lane] >= s->packets[p].blocks ? p : NONE;
+        if (vl_of(s, p, 0) == vl)
+            return out->credits[vl] >= s->packets[p].blocks ? p : NONE;
     }
     return NONE;
 }
@@ -584,8 +584,8 @@ static void try_inject(sim *s, port *out)
     if (s->params->policy && oracle_policy_control(s, out))
         return;
     open_messages(s, out); /* not earlier: rule 21 */
-    for (uint32_t lane = 0; lane < s->params->lanes; lane++)
-        out->candidate[lane] = first_to_inject(s, out, lane);
+    for (uint32_t vl = 0; vl < s->params->vls; vl++)
+        out->candidate[vl] = first_to_inject(s, out, vl);
     uint32_t p = choose(s, out);
     if (p != NONE)
         inject(s, out, p);
@@ -598,14 +598,14 @@ static bool in_switch_buffer(const sim *s, uint32_t p)
     return s->packets[p].next > 0 && s->packets[p].next < s->given[p].num_hops;
 }
 
-/* Whether those of S leave a packet too little room where it goes next, on a lane. */
-static bool full(const sim *s, uint32_t p, uint32_t lane)
+/* Whether those of S leave a packet too little room where it goes next, on a VL. */
+static bool full(const sim *s, uint32_t p, uint32_t vl)
 {
     const list *there = &out_of(s, p, s->packets[p].next)->peer->inside;
     uint64_t taken = s->packets[p].blocks;
     for (uint32_t i = 0; i < there->count; i++) {
         uint32_t q = there->items[i];
-        if (s->given[q].stuck && lane_of(s, q, s->packets[q].next - 1) == lane)
+        if (s->given[q].stuck && vl_of(s, q, s->packets[q].next - 1) == vl)
             taken += s->packets[q].blocks;
     }
     return taken > s->params->input;
@@ -622,11 +622,11 @@ static bool stays(const sim *s, uint32_t p)
     for (uint32_t i = 0; here->items[i] != p; i++)
         if (given[here->items[i]].stuck && same_queue(s, here->items[i], p))
             return true;
-    if (!full(s, p, lane_of(s, p, hop)))
+    if (!full(s, p, vl_of(s, p, hop)))
         return false;
     const oracle_policy *policy = s->params->policy;
     for (uint32_t i = 0; policy && i < policy->adaptive; i++)
-        if (!full(s, p, policy->segments * policy->lanes + i)) /* rule 27 */
+        if (!full(s, p, policy->segments * policy->vls + i)) /* rule 27 */
             return false;
     return true;
 }
@@ -656,7 +656,7 @@ static bool find_stuck(sim *s)
 static place start_of(const oracle_params *params, const oracle_entry *entries, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        assert(entries[i].lane < params->lanes);
+        assert(entries[i].vl < params->vls);
     return (place){.entries = entries, .count = count, .left = count ? entries[0].weight : 0};
 }
 
@@ -672,19 +672,18 @@ static void make_ports(sim *s, const uint32_t *ports)
             port *a = port_of(s, v, i);
             a->node = v;
             a->number = i;
-            a->credits = get(params->lanes, sizeof *a->credits);
-            a->last_pair = get(params->lanes, sizeof *a->last_pair);
-            a->candidate = get(params->lanes, sizeof *a->candidate);
-            a->last_lane = params->lanes - 1; /* so that lane 0 is the first */
+            a->credits = get(params->vls, sizeof *a->credits);
+            a->last_pair = get(params->vls, sizeof *a->last_pair);
+            a->candidate = get(params->vls, sizeof *a->candidate);
+            a->last_vl = params->vls - 1; /* so that VL 0 is the first */
             a->tables = is_switch(s, v) ? params->switch_tables : params->adapter_tables;
             if (a->tables) {
                 a->high = start_of(params, a->tables->high, a->tables->num_high);
                 a->low = start_of(params, a->tables->low, a->tables->num_low);
             }
-            for (uint32_t lane = 0; lane < params->lanes; lane++) {
-                a->credits[lane] = params->input;
-                a->last_pair[lane] =
-                    (s->base[v + 1] - s->base[v]) * params->lanes - 1; /* and port 0 */
+            for (uint32_t vl = 0; vl < params->vls; vl++) {
+                a->credits[vl] = params->input;
+                a->last_pair[vl] = (s->base[v + 1] - s->base[v]) * params->vls - 1; /* and port 0 */
             }
         }
 }
@@ -750,8 +749,8 @@ static void make_packet(sim *s, uint32_t p)
     for (uint32_t hop = 0; hop < given->num_hops; hop++) {
         given->granted[hop] = NEVER;
         const port *out = out_of(s, p, hop);
-        assert(lane_of(s, p, hop) < s->params->lanes && out->peer);
-        assert(!known || !out->tables || listed(out->tables, lane_of(s, p, hop)));
+        assert(vl_of(s, p, hop) < s->params->vls && out->peer);
+        assert(!known || !out->tables || listed(out->tables, vl_of(s, p, hop)));
         assert(hop == 0 || in_of(s, p, hop)->node == given->hops[hop].node);
     }
     assert(given->length > 0 && !is_switch(s, given->hops[0].node));
@@ -801,7 +800,7 @@ oracle_end oracle_run(const oracle_params *params, uint32_t num_switches, const 
                       uint32_t num_adapters, const oracle_cable *cables, uint32_t num_cables,
                       oracle_packet *packets, uint32_t num_packets)
 {
-    assert(params->credit > 0 && params->speedup > 0 && params->lanes > 0 && params->ways > 0);
+    assert(params->credit > 0 && params->speedup > 0 && params->vls > 0 && params->ways > 0);
     assert(params->open > 0 && params->drain > 0);
     sim s = {.params = params,
              .num_switches = num_switches,

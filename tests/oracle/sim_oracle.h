@@ -8,7 +8,7 @@
 
 /* Rule 16. A weight is counted in blocks. */
 typedef struct oracle_entry {
-    uint8_t lane;
+    uint8_t vl;
     uint32_t weight;
 } oracle_entry;
 
@@ -18,15 +18,15 @@ typedef struct oracle_tables {
     uint32_t limit; /* in 64 blocks; 255: none */
 } oracle_tables;
 
-/* hops[0] is the source adapter (port 1, lane of the first link), then comes each switch with its
- * output port and the lane on the link that it leads to. */
+/* hops[0] is the source adapter (port 1, VL of the first link), then comes each switch with its
+ * output port and the VL on the link that it leads to. */
 typedef struct oracle_hop {
     uint32_t node, out_port;
-    uint8_t lane;
+    uint8_t vl;
 } oracle_hop;
 
 /* Rules 22 to 24. */
-typedef enum oracle_mishap { ORACLE_DROPPED, ORACLE_CIRCLED, ORACLE_OVERTAKEN } oracle_mishap;
+typedef enum oracle_incident { ORACLE_DROPPED, ORACLE_CIRCLED, ORACLE_OVERTAKEN } oracle_incident;
 
 /*
  * Tables that change (rules 21 to 24): nobody knows ways beforehand, so they are asked for. What is
@@ -35,14 +35,14 @@ typedef enum oracle_mishap { ORACLE_DROPPED, ORACLE_CIRCLED, ORACLE_OVERTAKEN } 
 typedef struct oracle_director {
     void *user;
     /* The way of a packet out of a switch to which it is sent now, and comes by a port: the output
-     * port and the lane of *way. False: it has none, and *why comes back with the mishap. */
+     * port and the VL of *way. False: it has none, and *why comes back with the incident. */
     bool (*look)(void *user, uint32_t packet, uint32_t node, uint32_t in_port, uint64_t now,
                  oracle_hop *way, uint8_t *why);
-    /* The message of this packet, its first, can be opened now: *lane is for all of its packets, at
+    /* The message of this packet, its first, can be opened now: *VL is for all of its packets, at
      * the adapter. False: not now, nor any that comes after it there. */
-    bool (*open)(void *user, uint32_t packet, uint64_t now, uint8_t *lane);
-    void (*mishap)(void *user, oracle_mishap what, uint32_t packet, uint32_t node, uint64_t now,
-                   uint8_t why);
+    bool (*open)(void *user, uint32_t packet, uint64_t now, uint8_t *vl);
+    void (*incident)(void *user, oracle_incident what, uint32_t packet, uint32_t node, uint64_t now,
+                     uint8_t why);
     const uint64_t *wakes; /* ticks at which open may say something else than before */
     uint32_t num_wakes;
 } oracle_director;
@@ -78,33 +78,33 @@ typedef struct oracle_waiting {
 typedef struct oracle_stuck {
     uint32_t in_node, in_port; /* the port that the link into its buffer leaves; port 0: its own */
     uint32_t node, out_port;   /* where it is, and wants to go */
-    uint8_t lane, out_lane;    /* the one it came by; its escape lane */
+    uint8_t vl, out_vl;        /* the one it came by; its escape VL */
     bool behind;               /* one of S in its queue */
     uint64_t since;            /* its link's start */
     oracle_head head;
 } oracle_stuck;
 
 typedef struct oracle_counts {
-    uint64_t packets, control_packets, control_bytes, detours, early, early_wait, early_most;
+    uint64_t packets, control_packets, control_bytes, detours, early, early_wait, early_max;
     uint64_t time; /* of the last delivery */
 } oracle_counts;
 
 /*
  * Who chooses ways. Targets are numbers of the caller's, who says of each which node it is, and
- * what the tables have: the port, the SL from a node, the lane of an SL between ports (at adapters:
+ * what the tables have: the port, the SL from a node, the VL of an SL between ports (at adapters:
  * from 0 to 1). All of the hooks must be there.
  */
 typedef struct oracle_policy {
     void *user;
     uint32_t segments, adaptive;
-    uint32_t lanes; /* rule 25's L */
+    uint32_t vls; /* rule 25's L */
     bool by_packet;
     uint64_t patience, first;
 
     uint32_t (*node)(void *user, uint32_t target);
     uint32_t (*port)(void *user, uint32_t node, uint32_t target);
     uint8_t (*sl)(void *user, uint32_t from, uint32_t target);
-    uint8_t (*lane)(void *user, uint32_t node, uint32_t in, uint32_t out, uint8_t sl);
+    uint8_t (*vl)(void *user, uint32_t node, uint32_t in, uint32_t out, uint8_t sl);
 
     void (*choose)(void *user, oracle_stage *stage, uint64_t now, uint32_t packet, oracle_way *way);
     /* May change the head's note. */
@@ -118,7 +118,7 @@ typedef struct oracle_policy {
      * packet of a message is delivered. */
     void (*injected)(void *user, const oracle_head *head, uint64_t now);
     void (*granted)(void *user, const oracle_head *head, uint32_t node, uint32_t out_port,
-                    uint32_t lane, uint64_t now, uint64_t waited);
+                    uint32_t vl, uint64_t now, uint64_t waited);
     void (*started)(void *user, const oracle_head *head, uint32_t node, uint32_t out_port,
                     uint64_t waited);
     void (*heard)(void *user, uint32_t message, uint64_t now);
@@ -131,20 +131,20 @@ void oracle_send(oracle_stage *stage, uint32_t from, uint32_t destination, uint3
 void oracle_call(oracle_stage *stage, uint64_t time);
 uint64_t oracle_backlog(const oracle_stage *stage, uint32_t node, uint32_t port);
 uint32_t oracle_waiting_for(const oracle_stage *stage, uint32_t node, uint32_t port,
-                            oracle_waiting *waiting, uint32_t most);
+                            oracle_waiting *waiting, uint32_t max);
 
 typedef struct oracle_params {
     uint64_t cable, credit, switch_delay; /* ticks */
     uint32_t input, output;               /* blocks */
     uint32_t speedup;                     /* percent */
-    uint32_t ways, lanes;
+    uint32_t ways, vls;
     uint32_t mtu, header;   /* bytes; not looked at: packets are given */
     uint64_t inject, drain; /* ticks a byte */
     uint64_t pause, period; /* ticks; pause 0: never */
     uint32_t open;          /* messages of an adapter at a time */
     uint32_t inband;        /* bytes of flow control after each packet; 0: out of band */
     bool voq;
-    const oracle_tables *switch_tables, *adapter_tables; /* NULL: lanes take turns there */
+    const oracle_tables *switch_tables, *adapter_tables; /* NULL: VLs take turns there */
     uint64_t limit;                  /* ticks: what would happen at it or later does not */
     const oracle_director *director; /* NULL: tables do not change */
     const oracle_policy *policy;     /* NULL: packets do not choose their way */
@@ -188,7 +188,7 @@ oracle_end oracle_run(const oracle_params *params, uint32_t num_switches, const 
                       oracle_packet *packets, uint32_t num_packets);
 
 /* A network whose times are worked out by hand: buffers are large, all is fast but the cables. */
-static inline oracle_params oracle_easy(unsigned lanes, uint64_t limit)
+static inline oracle_params oracle_easy(unsigned vls, uint64_t limit)
 {
     return (oracle_params){.cable = 5,
                            .credit = 3,
@@ -197,7 +197,7 @@ static inline oracle_params oracle_easy(unsigned lanes, uint64_t limit)
                            .output = 1000,
                            .speedup = 200,
                            .ways = 100,
-                           .lanes = lanes,
+                           .vls = vls,
                            .inject = 1,
                            .drain = 1,
                            .open = 1000,

@@ -47,18 +47,18 @@ typedef struct port {
     uint32_t node, number;
     struct port *peer;
     uint64_t tau, chi;
-    uint32_t *credits; /* [lanes]: for the peer's input buffers */
+    uint32_t *credits; /* [VLs]: for the peer's input buffers */
     bool entry_busy;   /* a packet crosses to this output */
     uint32_t used;     /* blocks of the output buffer */
     bool link_busy;
     uint64_t started, sent; /* the link's last packet: its start, the end of its last byte */
     uint64_t free_at;       /* and when the link is free of it */
-    uint32_t *candidate;    /* [lanes]: the packet that may go now if the lane is chosen, or NONE */
+    uint32_t *candidate;    /* [VLs]: the packet that may go now if the VL is chosen, or NONE */
     const oracle_tables *tables; /* or NULL */
     place high, low;
     uint64_t high_blocks; /* granted from the high list since the last grant from the low one */
-    uint32_t last_lane;   /* granted or injected last */
-    uint32_t *last_pair;  /* [lanes]: input port and lane it came by, granted last on the lane */
+    uint32_t last_vl;     /* granted or injected last */
+    uint32_t *last_pair;  /* [VLs]: input port and VL it came by, granted last on the VL */
     list outgoing;        /* switch: granted, not yet started; adapter: open, not yet injected */
     list closed;          /* adapter: packets of messages not yet opened */
     uint32_t num_open;    /* adapter: messages */
@@ -76,7 +76,7 @@ typedef struct packet {
     bool across;         /* its first block is in the output buffer of the hop before */
     uint64_t first_from; /* it may not be looked at as first of a queue earlier */
     uint32_t room;       /* where ways are found out: of hops and granted */
-    bool circled;        /* and it was told */
+    bool looped;         /* and it was told */
 
     /* With a policy. */
     oracle_head head;
@@ -162,9 +162,9 @@ static inline port *in_of(const sim *s, uint32_t p, uint32_t hop)
     return out->number == 0 ? out : out->peer;
 }
 
-static inline uint8_t lane_of(const sim *s, uint32_t p, uint32_t hop)
+static inline uint8_t vl_of(const sim *s, uint32_t p, uint32_t hop)
 {
-    return s->given[p].hops[hop].lane;
+    return s->given[p].hops[hop].vl;
 }
 
 /* Rule 3: the byte with which block k ends. */
@@ -189,8 +189,8 @@ void oracle_inject(sim *s, port *out, uint32_t p);
 void oracle_policy_begin(sim *s);
 /* The packet is sent over the last of its hops now: the way out of where that leads to. */
 void oracle_policy_look(sim *s, uint32_t p);
-/* The lane that a packet stands for now at a port that it wants, or NONE. */
-uint32_t oracle_policy_lane(const sim *s, const port *out, uint32_t p);
+/* The VL that a packet stands for now at a port that it wants, or NONE. */
+uint32_t oracle_policy_vl(const sim *s, const port *out, uint32_t p);
 /* The message of this packet, its first, is opened now. */
 void oracle_policy_open(sim *s, uint32_t p);
 /* A packet of a message has been injected, and this is the next one. */

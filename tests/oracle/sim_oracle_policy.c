@@ -6,10 +6,10 @@
  * counted when it asks, by walking over all that waits; what is early, or next of a pair, is found
  * by looking at all packets.
  *
- * Invariants: hops[next] of a packet that waits at a switch has its escape lane; when it is granted
- * the lane that it takes is put there. A packet of a switch's own has that switch and port 0 as its
+ * Invariants: hops[next] of a packet that waits at a switch has its escape VL; when it is granted
+ * the VL that it takes is put there. A packet of a switch's own has that switch and port 0 as its
  * first hop, as if it had been sent to itself. All packets of an open message that are not injected
- * yet have the lane of the next one, stand one behind the other, and those of a lane stand in the
+ * yet have the VL of the next one, stand one behind the other, and those of a VL stand in the
  * order in which they came to it. Hooks may add packets, so nothing keeps a pointer to one across
  * a hook.
  *
@@ -31,7 +31,7 @@ static uint32_t target_of(const oracle_head *head)
     return head->segment < head->way.vias ? head->way.via[head->segment] : head->destination;
 }
 
-/* The way out of a switch to which a packet comes by a port, and its escape lane there. */
+/* The way out of a switch to which a packet comes by a port, and its escape VL there. */
 static void add_hop(sim *s, uint32_t p, uint32_t node, uint32_t in_port)
 {
     const oracle_policy *policy = s->params->policy;
@@ -43,12 +43,12 @@ static void add_hop(sim *s, uint32_t p, uint32_t node, uint32_t in_port)
         in_port = 0;
     }
     uint32_t out = policy->port(policy->user, node, target_of(&a->head));
-    uint32_t lane = policy->lane(policy->user, node, in_port, out, a->sl);
-    assert(out > 0 && port_of(s, node, out)->peer && lane < policy->lanes);
+    uint32_t vl = policy->vl(policy->user, node, in_port, out, a->sl);
+    assert(out > 0 && port_of(s, node, out)->peer && vl < policy->vls);
     assert(a->head.segment < policy->segments);
     oracle_lengthen(s, p);
     s->given[p].hops[s->given[p].num_hops - 1] =
-        (oracle_hop){node, out, (uint8_t)(a->head.segment * policy->lanes + lane)};
+        (oracle_hop){node, out, (uint8_t)(a->head.segment * policy->vls + vl)};
 }
 
 void oracle_policy_look(sim *s, uint32_t p)
@@ -60,28 +60,28 @@ void oracle_policy_look(sim *s, uint32_t p)
         assert(in->node == node_of(s, s->given[p].destination));
 }
 
-/* The SL and the lane with which an adapter sends it. */
-static void set_first_lane(sim *s, uint32_t p)
+/* The SL and the VL with which an adapter sends it. */
+static void set_first_vl(sim *s, uint32_t p)
 {
     const oracle_policy *policy = s->params->policy;
     uint32_t from = s->given[p].hops[0].node;
     packet *a = &s->packets[p];
     assert(a->head.segment == 0 && a->head.way.vias < policy->segments);
     a->sl = policy->sl(policy->user, from, target_of(&a->head));
-    s->given[p].hops[0].lane = policy->lane(policy->user, from, 0, 1, a->sl);
-    assert(lane_of(s, p, 0) < policy->lanes);
+    s->given[p].hops[0].vl = policy->vl(policy->user, from, 0, 1, a->sl);
+    assert(vl_of(s, p, 0) < policy->vls);
 }
 
-/* ---- lanes (rule 27) ---- */
+/* ---- VLs (rule 27) ---- */
 
-uint32_t oracle_policy_lane(const sim *s, const port *out, uint32_t p)
+uint32_t oracle_policy_vl(const sim *s, const port *out, uint32_t p)
 {
     const oracle_policy *policy = s->params->policy;
-    uint32_t first = policy->segments * policy->lanes, blocks = s->packets[p].blocks;
-    for (uint32_t lane = first; lane < first + policy->adaptive; lane++)
-        if (out->credits[lane] >= blocks)
-            return lane;
-    uint8_t escape = lane_of(s, p, s->packets[p].next);
+    uint32_t first = policy->segments * policy->vls, blocks = s->packets[p].blocks;
+    for (uint32_t vl = first; vl < first + policy->adaptive; vl++)
+        if (out->credits[vl] >= blocks)
+            return vl;
+    uint8_t escape = vl_of(s, p, s->packets[p].next);
     return out->credits[escape] >= blocks ? escape : NONE;
 }
 
@@ -96,7 +96,7 @@ static void ask(sim *s, uint32_t p)
     policy->choose(policy->user, s, s->now, p, &way);
     for (; p < s->num_packets && s->given[p].message == message; p++) {
         s->packets[p].head.way = way;
-        set_first_lane(s, p);
+        set_first_vl(s, p);
     }
 }
 
@@ -107,12 +107,12 @@ void oracle_policy_open(sim *s, uint32_t p)
 
 void oracle_policy_next(sim *s, port *out, uint32_t p)
 {
-    uint8_t before = lane_of(s, p, 0);
+    uint8_t before = vl_of(s, p, 0);
     uint32_t message = s->given[p].message;
     if (!s->params->policy->by_packet)
         return;
     ask(s, p);
-    if (lane_of(s, p, 0) == before)
+    if (vl_of(s, p, 0) == before)
         return;
     for (; p < s->num_packets && s->given[p].message == message; p++) {
         take_out(&out->outgoing, p);
@@ -190,7 +190,7 @@ void oracle_send(oracle_stage *s, uint32_t from, uint32_t destination, uint32_t 
         append(&port_of(s, from, 0)->inside, p);
         oracle_push(s, ready, READY, p, 1, 0);
     } else {
-        set_first_lane(s, p);
+        set_first_vl(s, p);
         queue_control(s, port_of(s, from, 1), p);
         oracle_push(s, ready > s->now ? ready : s->now + 1, WAKE, 0, 0, 0);
     }
@@ -201,7 +201,7 @@ bool oracle_policy_control(sim *s, port *out)
     if (!out->control.count)
         return false;
     uint32_t p = out->control.items[0];
-    if (s->now < s->packets[p].wanted || out->credits[lane_of(s, p, 0)] < s->packets[p].blocks)
+    if (s->now < s->packets[p].wanted || out->credits[vl_of(s, p, 0)] < s->packets[p].blocks)
         return false;
     take_out(&out->control, p);
     oracle_inject(s, out, p);
@@ -248,7 +248,7 @@ void oracle_policy_granted(sim *s, const port *out, uint32_t p)
     s->packets[p].waited = waited;
     s->packets[p].head.waited += waited;
     policy->granted(policy->user, &s->packets[p].head, out->node, out->number,
-                    lane_of(s, p, s->packets[p].next - 1), s->now, waited);
+                    vl_of(s, p, s->packets[p].next - 1), s->now, waited);
     if (waited <= policy->patience)
         return;
     oracle_head head = s->packets[p].head;
@@ -287,7 +287,7 @@ static void deliver(sim *s, uint32_t p)
             !s->packets[q].delivered &&
             node_of(s, s->given[q].destination) == node_of(s, s->given[p].destination))
             waits += s->given[q].payload;
-    s->counts.early_most = waits > s->counts.early_most ? waits : s->counts.early_most;
+    s->counts.early_max = waits > s->counts.early_max ? waits : s->counts.early_max;
 }
 
 /* ---- what a tick begins with (rule 33) ---- */
@@ -382,17 +382,17 @@ uint64_t oracle_backlog(const oracle_stage *s, uint32_t node, uint32_t number)
 }
 
 uint32_t oracle_waiting_for(const oracle_stage *s, uint32_t node, uint32_t number,
-                            oracle_waiting *waiting, uint32_t most)
+                            oracle_waiting *waiting, uint32_t max)
 {
     const port *out = port_of(s, node, number);
-    uint32_t count = 0, lanes = s->params->lanes;
+    uint32_t count = 0, vls = s->params->vls;
     assert(is_switch(s, node));
-    for (uint32_t i = s->base[node] * lanes; i < s->base[node + 1] * lanes; i++) {
-        const list *inside = &s->ports[i / lanes].inside;
-        for (uint32_t k = 0; k < inside->count && count < most; k++) {
+    for (uint32_t i = s->base[node] * vls; i < s->base[node + 1] * vls; i++) {
+        const list *inside = &s->ports[i / vls].inside;
+        for (uint32_t k = 0; k < inside->count && count < max; k++) {
             uint32_t p = inside->items[k], hop = s->packets[p].next;
             const oracle_head *head = &s->packets[p].head;
-            if (out_of(s, p, hop) == out && lane_of(s, p, hop - 1) == i % lanes && !head->control)
+            if (out_of(s, p, hop) == out && vl_of(s, p, hop - 1) == i % vls && !head->control)
                 waiting[count++] = (oracle_waiting){head->from, node_of(s, head->destination),
                                                     s->given[p].length, start_of(s, p)};
         }
@@ -407,7 +407,7 @@ void oracle_policy_begin(sim *s)
     const oracle_policy *policy = s->params->policy;
     const oracle_packet *packets = s->given;
     assert(!s->params->director && !s->params->switch_tables && !s->params->adapter_tables);
-    assert(s->params->lanes >= policy->segments * policy->lanes + policy->adaptive);
+    assert(s->params->vls >= policy->segments * policy->vls + policy->adaptive);
     s->room_packets = s->num_packets + 1;
     s->given = get(s->room_packets, sizeof *s->given);
     s->packets = realloc(s->packets, s->room_packets * sizeof *s->packets);
@@ -438,7 +438,7 @@ static bool is_behind(const sim *s, uint32_t p)
     const list *here = &in_of(s, p, hop)->inside;
     for (uint32_t i = 0; here->items[i] != p; i++) {
         uint32_t q = here->items[i], at = s->packets[q].next;
-        if (s->given[q].stuck && lane_of(s, q, at - 1) == lane_of(s, p, hop - 1) &&
+        if (s->given[q].stuck && vl_of(s, q, at - 1) == vl_of(s, p, hop - 1) &&
             (!s->params->voq || out_of(s, q, at) == out_of(s, p, hop)))
             return true;
     }
@@ -452,8 +452,8 @@ static void tell_stuck(const sim *s, uint32_t p)
                                 .in_port = in->out_port,
                                 .node = out->node,
                                 .out_port = out->out_port,
-                                .lane = in->lane,
-                                .out_lane = out->lane,
+                                .vl = in->vl,
+                                .out_vl = out->vl,
                                 .behind = is_behind(s, p),
                                 .since = start_of(s, p),
                                 .head = s->packets[p].head};

@@ -81,7 +81,7 @@ const char *sim_record_text(const sim_record *record)
 {
     static const char *const names[] = {
         "injected (number terminal tag time)",
-        "granted (number channel lane time)",
+        "granted (number channel VL time)",
         "choose (time terminal tag ready destination bytes offset)",
         "depart (time channel waited; via via vias mark from destination bytes tag sequence "
         "injected waited note segment control last)",
@@ -121,12 +121,12 @@ static uint64_t see_backlog(const sim_world *w, sv_channel c)
     return bytes;
 }
 
-static uint32_t see_waiting(const sim_world *w, sv_channel c, uint32_t most)
+static uint32_t see_waiting(const sim_world *w, sv_channel c, uint32_t max)
 {
     sv_sim_waiting waiting[5];
-    uint32_t count = w->waiting_for(w->stage, c, waiting, most);
+    uint32_t count = w->waiting_for(w->stage, c, waiting, max);
     sim_record record = {SIM_WAITING, {c.i, count}};
-    assert_in_range(count, 0, most);
+    assert_in_range(count, 0, max);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t values[] = {waiting[i].from, waiting[i].to, waiting[i].bytes,
                                    waiting[i].since};

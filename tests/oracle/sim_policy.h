@@ -56,7 +56,7 @@ typedef struct sim_world {
                  uint32_t mark, uint32_t note);
     void (*call)(void *stage, uint64_t time);
     uint64_t (*backlog)(void *stage, sv_channel c);
-    uint32_t (*waiting_for)(void *stage, sv_channel c, sv_sim_waiting *waiting, uint32_t most);
+    uint32_t (*waiting_for)(void *stage, sv_channel c, sv_sim_waiting *waiting, uint32_t max);
     /* Takes down what happened. */
     void *user;
     void (*note)(void *user, const sim_record *record);

@@ -22,7 +22,7 @@ oracle_params sim_case_params(const sim_case *c)
                            .output = m->output,
                            .speedup = m->speedup,
                            .ways = m->ways,
-                           .lanes = m->lanes,
+                           .vls = m->vls,
                            .mtu = m->mtu_bytes,
                            .header = m->header_bytes,
                            .inject = m->inject,

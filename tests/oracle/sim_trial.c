@@ -11,7 +11,7 @@
 
 /* ---- the oracle's director ---- */
 
-static void note_mishap(struct mishaps *m, struct mishap one)
+static void note_incident(struct incidents *m, struct incident one)
 {
     if (m->count == m->room) {
         m->room = m->room ? 2 * m->room : 16;
@@ -26,26 +26,26 @@ static bool oracle_looks(void *user, uint32_t packet, uint32_t node, uint32_t in
     const struct trial *t = user;
     uint32_t message = t->packets[packet].message;
     *why = (uint8_t)sim_way_at(&t->c, t->destination[message], t->sl[message], (sv_node){node},
-                               in_port, now, &way->out_port, &way->lane);
+                               in_port, now, &way->out_port, &way->vl);
     return *why == SV_TRACE_ARRIVED;
 }
 
-static bool oracle_opens(void *user, uint32_t packet, uint64_t now, uint8_t *lane)
+static bool oracle_opens(void *user, uint32_t packet, uint64_t now, uint8_t *vl)
 {
     struct trial *t = user;
     uint32_t i = t->packets[packet].message, from = t->c.messages[i].from;
     t->destination[i] = t->c.messages[i].destination;
     if (!sim_open_at(&t->c, from, now, &t->destination[i], &t->sl[i]))
         return false;
-    *lane = sim_lane_at(&t->c, from, t->sl[i], now);
+    *vl = sim_vl_at(&t->c, from, t->sl[i], now);
     return true;
 }
 
-static void oracle_mishaps(void *user, oracle_mishap what, uint32_t packet, uint32_t node,
-                           uint64_t now, uint8_t why)
+static void oracle_incidents(void *user, oracle_incident what, uint32_t packet, uint32_t node,
+                             uint64_t now, uint8_t why)
 {
     struct trial *t = user;
-    note_mishap(&t->expected, (struct mishap){now, what, packet, node, why});
+    note_incident(&t->expected, (struct incident){now, what, packet, node, why});
 }
 
 static oracle_end run_once(struct trial *t, oracle_params *params, const uint32_t *ports,
@@ -57,7 +57,7 @@ static oracle_end run_once(struct trial *t, oracle_params *params, const uint32_
     const oracle_director director = {.user = t,
                                       .look = oracle_looks,
                                       .open = oracle_opens,
-                                      .mishap = oracle_mishaps,
+                                      .incident = oracle_incidents,
                                       .wakes = wakes,
                                       .num_wakes = t->c.num_wakes};
     params->director = t->c.changing ? &director : NULL;
@@ -72,7 +72,7 @@ void trial_forget(struct trial *t)
     for (uint32_t p = 0; p < t->num_packets && t->c.changing; p++) {
         free(t->packets[p].hops);
         free(t->packets[p].granted);
-        t->packets[p].hops = t->hops + (size_t)p * MOST_HOPS;
+        t->packets[p].hops = t->hops + (size_t)p * MAX_HOPS;
         t->packets[p].num_hops = 1;
     }
     t->expected.count = 0;
@@ -115,7 +115,7 @@ static uint64_t next_moment(const struct trial *t)
 }
 
 /* What is under way when a tick begins. */
-static void compare_count(const struct trial *t, const sv_sim_stage *stage, uint64_t now)
+static void compare_count(const struct trial *t, const sv_sim_run *stage, uint64_t now)
 {
     uint32_t sent = 0, gone = 0;
     for (uint32_t p = 0; p < t->num_packets; p++) {
@@ -128,7 +128,7 @@ static void compare_count(const struct trial *t, const sv_sim_stage *stage, uint
     assert_int_equal(sv_sim_under_way(stage), sent - gone);
 }
 
-static sv_status act(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status act(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     struct trial *t = user;
     t->stage = stage;
@@ -139,8 +139,8 @@ static sv_status act(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *ag
     for (; t->change < t->c.num_changes && t->c.changes[t->change].tick == now; t->change++) {
         const sim_change *change = &t->c.changes[t->change];
         const sv_routes *with = t->c.tables[change->with];
-        if (change->block == SIM_LANES)
-            OK(t->c.ctx, sv_sim_set_lanes(stage, (sv_node){change->node}, with));
+        if (change->block == SIM_VLS)
+            OK(t->c.ctx, sv_sim_set_sl2vl(stage, (sv_node){change->node}, with));
         else
             OK(t->c.ctx, sv_sim_set_block(stage, (sv_node){change->node}, change->block, with));
     }
@@ -180,17 +180,17 @@ static void check_example(const struct trial *t, const sv_sim_example *e)
     assert_int_equal(e->destination, t->destination[p->message]);
 }
 
-void trial_mishap(void *user, sv_sim_mishap what, const sv_sim_example *which)
+void trial_incident(void *user, sv_sim_incident what, const sv_sim_example *which)
 {
     static const uint32_t kinds[] = {[SV_SIM_DROPPED] = ORACLE_DROPPED,
-                                     [SV_SIM_CIRCLED] = ORACLE_CIRCLED,
+                                     [SV_SIM_LOOPED] = ORACLE_CIRCLED,
                                      [SV_SIM_OVERTAKEN] = ORACLE_OVERTAKEN};
     struct trial *t = user;
     uint8_t why = what == SV_SIM_DROPPED ? which->why : 0;
     check_example(t, which);
     if (which->time < t->c.limit)
-        note_mishap(&t->told, (struct mishap){which->time, kinds[what], t->packet_of[which->packet],
-                                              which->at.i, why});
+        note_incident(&t->told, (struct incident){which->time, kinds[what],
+                                                  t->packet_of[which->packet], which->at.i, why});
 }
 
 bool trial_cut(struct trial *t, const sv_sim_result *r)
@@ -207,7 +207,7 @@ bool trial_cut(struct trial *t, const sv_sim_result *r)
 
 static int by_packet(const void *a, const void *b)
 {
-    const struct mishap *x = a, *y = b;
+    const struct incident *x = a, *y = b;
     if (x->packet != y->packet)
         return x->packet < y->packet ? -1 : 1;
     return x->what < y->what ? -1 : x->what > y->what;
@@ -219,7 +219,7 @@ static void compare_first(const struct trial *t, const sv_sim_example *e, uint32
     uint64_t first = SV_NEVER;
     bool found = false;
     for (uint32_t i = 0; i < t->expected.count; i++) {
-        const struct mishap *m = &t->expected.all[i];
+        const struct incident *m = &t->expected.all[i];
         if (m->what == what) {
             first = m->time < first ? m->time : first;
             found = found || (m->time == e->time && m->packet == t->packet_of[e->packet] &&
@@ -231,28 +231,29 @@ static void compare_first(const struct trial *t, const sv_sim_example *e, uint32
     check_example(t, e);
 }
 
-void trial_compare_mishaps(struct trial *t, const sv_sim_result *r)
+void trial_compare_incidents(struct trial *t, const sv_sim_result *r)
 {
-    struct mishaps *a = &t->told, *b = &t->expected;
+    struct incidents *a = &t->told, *b = &t->expected;
     uint64_t counts[3] = {0};
     for (int i = 0; i < 2 && a->count > 0 && b->count > 0; i++)
         qsort(i ? a->all : b->all, i ? a->count : b->count, sizeof *a->all, by_packet);
     for (uint32_t i = 0; i < a->count || i < b->count; i++) {
-        static const struct mishap none = {.packet = UINT32_MAX};
-        const struct mishap *x = i < a->count ? &a->all[i] : &none;
-        const struct mishap *y = i < b->count ? &b->all[i] : &none;
+        static const struct incident none = {.packet = UINT32_MAX};
+        const struct incident *x = i < a->count ? &a->all[i] : &none;
+        const struct incident *y = i < b->count ? &b->all[i] : &none;
         if (x->time != y->time || x->what != y->what || x->packet != y->packet ||
             x->node != y->node || x->why != y->why)
-            fail_msg("seed %llu: mishap %u of packet %d at %llu in %u (%u), should be %u of %d at "
-                     "%llu in %u (%u)",
-                     (unsigned long long)t->seed, x->what, (int)x->packet,
-                     (unsigned long long)x->time, x->node, x->why, y->what, (int)y->packet,
-                     (unsigned long long)y->time, y->node, y->why);
+            fail_msg(
+                "seed %llu: incident %u of packet %d at %llu in %u (%u), should be %u of %d at "
+                "%llu in %u (%u)",
+                (unsigned long long)t->seed, x->what, (int)x->packet, (unsigned long long)x->time,
+                x->node, x->why, y->what, (int)y->packet, (unsigned long long)y->time, y->node,
+                y->why);
         counts[y->what]++;
     }
-    static const sv_sim_mishap kinds[] = {SV_SIM_DROPPED, SV_SIM_CIRCLED, SV_SIM_OVERTAKEN};
+    static const sv_sim_incident kinds[] = {SV_SIM_DROPPED, SV_SIM_LOOPED, SV_SIM_OVERTAKEN};
     for (uint32_t what = 0; what < 3; what++) {
-        assert_int_equal(r->mishaps[kinds[what]], counts[what]);
+        assert_int_equal(r->incidents[kinds[what]], counts[what]);
         if (counts[what] > 0)
             compare_first(t, &r->example[kinds[what]], what);
     }

@@ -8,7 +8,7 @@
 #include "sim_case.h"
 #include "sim_oracle.h"
 
-enum { MOST_HOPS = 32 };
+enum { MAX_HOPS = 32 };
 
 /* One packet's times, as the fast simulator tells them. */
 struct seen {
@@ -18,14 +18,14 @@ struct seen {
 };
 
 /* What befell a packet (of the oracle's), and why. */
-struct mishap {
+struct incident {
     uint64_t time;
     uint32_t what, packet, node;
     uint8_t why;
 };
 
-struct mishaps {
-    struct mishap *all;
+struct incidents {
+    struct incident *all;
     uint32_t count, room;
 };
 
@@ -47,10 +47,10 @@ struct trial {
     /* Of tables that change. */
     uint32_t *destination; /* [messages]: as they were opened */
     uint8_t *sl;
-    struct mishaps expected, told;
+    struct incidents expected, told;
     uint32_t change, wake; /* the first that is still to come */
     uint64_t cut;          /* the director's first call that was not made */
-    sv_sim_stage *stage;
+    sv_sim_run *stage;
 };
 
 /* The oracle, with what it has to ask where tables change. Changes are moved to where they matter
@@ -64,10 +64,10 @@ void trial_forget(struct trial *t);
  * nothing more: the oracle is to be run again. False: it is not so. */
 bool trial_cut(struct trial *t, const sv_sim_result *r);
 
-/* The fast one's director, and the watch that is told of mishaps. */
+/* The fast one's director, and the watch that is told of incidents. */
 sv_sim_director trial_director(struct trial *t);
-void trial_mishap(void *user, sv_sim_mishap what, const sv_sim_example *which);
-/* Whether mishaps were those that the oracle knows of. */
-void trial_compare_mishaps(struct trial *t, const sv_sim_result *r);
+void trial_incident(void *user, sv_sim_incident what, const sv_sim_example *which);
+/* Whether incidents were those that the oracle knows of. */
+void trial_compare_incidents(struct trial *t, const sv_sim_result *r);
 
 #endif

@@ -11,7 +11,7 @@
 #include "support/trials.h"
 #include <selvage/traffic.h>
 
-enum { MOST_HOPS = 200, MOST_SWITCHES = 64 };
+enum { MAX_HOPS = 200, MAX_SWITCHES = 64 };
 
 static sv_ctx *ctx;
 static uint32_t trials = 300;
@@ -52,7 +52,7 @@ static bool may_be(const trial *t, uint32_t v, uint32_t s, uint32_t d)
     return own == SV_NONE || (from == to ? own == from : own != from && own != to);
 }
 
-/* Whether a packet that begins at a node arrives, lanes and all. */
+/* Whether a packet that begins at a node arrives, VLs and all. */
 static bool arrives(const trial *t, sv_node from, uint32_t destination)
 {
     const sv_routes *r = t->c.r;
@@ -86,7 +86,7 @@ static bool follow(const trial *t, uint32_t s, uint32_t destination, sv_channel 
 static uint32_t draw(const trial *t, sv_rng rng, sv_node from, uint32_t s, uint32_t destination)
 {
     uint32_t d = sv_switch_of(t->c.f, t->c.r->node[destination]).i;
-    uint32_t list[MOST_SWITCHES], count = 0;
+    uint32_t list[MAX_SWITCHES], count = 0;
     if (s == d)
         return SV_NONE;
     for (uint32_t v = 0; v < t->c.f->num_switches; v++)
@@ -101,7 +101,7 @@ static uint32_t draw(const trial *t, sv_rng rng, sv_node from, uint32_t s, uint3
 }
 
 /* What a way costs by the rule of UGAL. */
-static double cost(const trial *t, const sv_sim_stage *stage, const sv_channel *channels,
+static double cost(const trial *t, const sv_sim_run *stage, const sv_channel *channels,
                    uint32_t count)
 {
     double sum = 0;
@@ -112,11 +112,11 @@ static double cost(const trial *t, const sv_sim_stage *stage, const sv_channel *
     return sum;
 }
 
-static uint32_t expected(const trial *t, const sv_sim_stage *stage, sv_rng rng, uint32_t terminal,
+static uint32_t expected(const trial *t, const sv_sim_run *stage, sv_rng rng, uint32_t terminal,
                          uint32_t destination)
 {
     const sv_fabric *f = t->c.f;
-    sv_channel own[MOST_HOPS], detour[MOST_HOPS];
+    sv_channel own[MAX_HOPS], detour[MAX_HOPS];
     uint32_t num_own = 0, num_detour = 0;
     sv_node from = {f->num_switches + terminal};
     uint32_t s = sv_switch_of(f, from).i, v = draw(t, rng, from, s, destination);
@@ -129,7 +129,7 @@ static uint32_t expected(const trial *t, const sv_sim_stage *stage, sv_rng rng, 
                                                                                        : SV_NONE;
 }
 
-static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status choose(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                         const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     trial *t = user;
@@ -150,7 +150,7 @@ static sv_status choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t 
 /* Whether tables carry packets between all terminals that they join. */
 static bool all_arrive(const trial *t)
 {
-    sv_node ranks[MOST_SWITCHES * 2];
+    sv_node ranks[MAX_SWITCHES * 2];
     uint32_t count = adapt_ranks(&t->c, ranks);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < count; j++)
@@ -164,27 +164,27 @@ static void draw_discards(trial *t, sv_rng *rng)
 {
     sv_fabric *f = t->c.f;
     sv_routes *r = t->c.r;
-    sv_lanes none;
-    memset(&none, SV_NO_LANE, sizeof none);
+    sv_sl2vl none;
+    memset(&none, SV_NO_VL, sizeof none);
     if (sv_rng_below(rng, 3) > 0 || !all_arrive(t))
         return;
-    uint32_t table = sv_routes_lane_table(ctx, r, &none);
+    uint32_t table = sv_routes_sl2vl_table(ctx, r, &none);
     assert_int_not_equal(table, SV_NONE);
-    sv_node ranks[MOST_SWITCHES * 2];
+    sv_node ranks[MAX_SWITCHES * 2];
     uint32_t joined = adapt_ranks(&t->c, ranks);
     for (uint32_t i = 0; i < 3 * f->num_switches; i++) {
         sv_node s = {(uint32_t)sv_rng_below(rng, f->num_switches)};
         unsigned ports = f->switches[s.i].ports;
         unsigned in = sv_rng_below(rng, 2) == 0 ? 0 : (unsigned)sv_rng_below(rng, ports + 1u);
         unsigned out = 1 + (unsigned)sv_rng_below(rng, ports);
-        uint32_t before = (uint32_t)(sv_route_lanes(r, f, s, in, out) - r->lane_tables);
-        OK(ctx, sv_routes_set_lanes(ctx, f, r, s, in, out, table));
+        uint32_t before = (uint32_t)(sv_route_sl2vl(r, f, s, in, out) - r->vl_tables);
+        OK(ctx, sv_routes_set_sl2vl(ctx, f, r, s, in, out, table));
         if (!all_arrive(t) || adapt_ranks(&t->c, ranks) != joined)
-            OK(ctx, sv_routes_set_lanes(ctx, f, r, s, in, out, before));
+            OK(ctx, sv_routes_set_sl2vl(ctx, f, r, s, in, out, before));
     }
 }
 
-static void draw_policy(trial *t, sv_rng *rng, const sv_sim_model *model, unsigned *lanes)
+static void draw_policy(trial *t, sv_rng *rng, const sv_sim_model *model, unsigned *vls)
 {
     static const char *const names[] = {"valiant", "ugal-l", "ugal-g"};
     static const char *const vias[] = {"terminals", "far", "all"};
@@ -204,15 +204,15 @@ static void draw_policy(trial *t, sv_rng *rng, const sv_sim_model *model, unsign
     snprintf(what, sizeof what, "%s by %s, %u failed: %s", t->c.spec, t->c.engine, t->c.failed,
              spec);
     const sv_adapt_request request = {
-        .spec = spec, .model = model, .seed = seed, .most_lanes = SV_MOST_LANES, .unproven = true};
-    OK(ctx, sv_adapt_new(ctx, t->c.f, t->c.r, &request, &t->a, lanes));
+        .spec = spec, .model = model, .seed = seed, .max_vls = SV_MAX_VLS, .unproven = true};
+    OK(ctx, sv_adapt_new(ctx, t->c.f, t->c.r, &request, &t->a, vls));
     t->inner = sv_adapt_policy(t->a);
 }
 
 /* Traffic among terminals that tables join: those of one part. */
 static void simulate(trial *t, const sv_sim_model *model)
 {
-    sv_node ranks[MOST_SWITCHES * 2];
+    sv_node ranks[MAX_SWITCHES * 2];
     sv_sim_traffic *made = NULL;
     sv_sim_result *result = NULL;
     sv_sim_policy outer = *t->inner;
@@ -245,7 +245,7 @@ static void same_choices(void **state)
     for (uint32_t i = 0; i < trials; i++) {
         trial t = {.choices = 0};
         sv_rng rng;
-        unsigned lanes = 0;
+        unsigned vls = 0;
         sv_sim_model model = {.cable = 7000,
                               .credit = 3000,
                               .switch_delay = 100000,
@@ -262,9 +262,9 @@ static void same_choices(void **state)
         sv_rng_init(&rng, seed);
         t.c = adapt_draw(ctx, &rng, true);
         draw_discards(&t, &rng);
-        draw_policy(&t, &rng, &model, &lanes);
-        model.lanes = lanes;
-        if (lanes <= SV_MOST_LANES)
+        draw_policy(&t, &rng, &model, &vls);
+        model.vls = vls;
+        if (vls <= SV_MAX_VLS)
             simulate(&t, &model);
         choices += t.choices;
         detours += t.detours;

@@ -15,7 +15,7 @@
 #include "drb_network.h"
 #include "support/trials.h"
 
-enum { MOST_RANKS = 128, MOST_MESSAGES = 700, MOST_STILL = 30 };
+enum { MAX_RANKS = 128, MAX_MESSAGES = 700, MAX_STILL = 30 };
 
 static sv_ctx *ctx;
 static uint32_t trials = 400;
@@ -28,11 +28,11 @@ typedef struct trial {
     char spec[500];
     bool fast, predictive;
     uint64_t limit;
-    sv_node ranks[MOST_RANKS];
+    sv_node ranks[MAX_RANKS];
     uint32_t num_ranks;
-    drb_message messages[MOST_MESSAGES];
-    uint64_t ready[MOST_MESSAGES];
-    uint32_t num_messages, next[MOST_RANKS];
+    drb_message messages[MAX_MESSAGES];
+    uint64_t ready[MAX_MESSAGES];
+    uint32_t num_messages, next[MAX_RANKS];
 } trial;
 
 /* What happened in all of them. */
@@ -137,7 +137,7 @@ static uint32_t partner(const trial *t, sv_rng *rng, uint32_t rank, uint32_t hot
 
 static void add_message(trial *t, uint32_t from, uint32_t to, uint32_t bytes, uint64_t ready)
 {
-    if (t->num_messages == MOST_MESSAGES)
+    if (t->num_messages == MAX_MESSAGES)
         return;
     uint32_t packets = (bytes + t->model.mtu_bytes - 1) / t->model.mtu_bytes;
     const uint32_t *first = &t->c.r->first[t->ranks[to].i]; /* any of its addresses */
@@ -152,7 +152,7 @@ static void add_message(trial *t, uint32_t from, uint32_t to, uint32_t bytes, ui
 
 static void draw_traffic(trial *t, sv_rng *rng)
 {
-    uint32_t patterns = 1 + below(rng, 2), to[2][MOST_RANKS], bursts = 2 + below(rng, 4);
+    uint32_t patterns = 1 + below(rng, 2), to[2][MAX_RANKS], bursts = 2 + below(rng, 4);
     uint32_t each = 2 + below(rng, 8), parts = 1 + below(rng, 3);
     bool mixed = below(rng, 3) == 0; /* messages of a burst are of both patterns */
     uint64_t packet = (uint64_t)(t->model.mtu_bytes + 60) * t->model.byte_ticks, time = 0;
@@ -192,7 +192,7 @@ static int by_time(const void *a, const void *b)
 static bool next_message(void *user, uint32_t terminal, sv_sim_message *message)
 {
     trial *t = user;
-    uint64_t times[MOST_MESSAGES];
+    uint64_t times[MAX_MESSAGES];
     uint32_t count = 0, own = SV_NONE, turn = t->next[terminal];
     for (uint32_t i = 0; i < t->num_messages; i++)
         if (t->messages[i].from == terminal) {
@@ -228,12 +228,12 @@ static void compare_reports(const drb_net *n, const sv_sim_result *result)
     assert_int_equal(is.seeded, o->seeded);
     assert_int_equal(is.repeated, o->repeated);
     assert_int_equal(is.applied, o->applied);
-    assert_int_equal(is.most_applied, o->most_applied);
+    assert_int_equal(is.max_applied, o->max_applied);
     assert_int_equal(is.improved, o->improved);
     assert_int_equal(is.unasked, o->unasked);
     assert_int_equal(is.failed, o->failed);
     assert_int_equal(is.pairs, o->pairs);
-    assert_int_equal(is.most_paths, o->most_paths);
+    assert_int_equal(is.max_paths, o->max_paths);
     assert_int_equal(routers != NULL, n->o.predictive);
     for (uint32_t s = 0; routers != NULL && s < n->o.f->num_switches; s++) {
         assert_int_equal(routers[s].notices, n->o.routers[s].notices);
@@ -283,21 +283,21 @@ static void run(trial *t, const char *store, test_buffer *left)
     const sv_adapt_request request = {.spec = t->spec,
                                       .model = &t->model,
                                       .seed = seed,
-                                      .most_lanes = SV_MOST_LANES,
+                                      .max_vls = SV_MAX_VLS,
                                       .unproven = true,
                                       .store = store == NULL ? NULL : &solutions};
     sv_adapt *a = NULL;
-    unsigned lanes = 0;
+    unsigned vls = 0;
     sv_sim_result *result = NULL;
-    sv_status status = sv_adapt_new(ctx, t->c.f, t->c.r, &request, &a, &lanes);
-    if (status == SV_INFEASIBLE) /* more lanes than there can be */
+    sv_status status = sv_adapt_new(ctx, t->c.f, t->c.r, &request, &a, &vls);
+    if (status == SV_INFEASIBLE) /* more VLs than there can be */
         return;
     if (status == SV_BAD_INPUT && store != NULL) { /* the only thing that may be wrong with it */
         assert_non_null(strstr(sv_ctx_message(ctx), "vias, and the policy"));
         return;
     }
     assert_int_equal(status, SV_OK);
-    t->model.lanes = lanes;
+    t->model.vls = vls;
     memset(t->next, 0, sizeof t->next);
     for (uint32_t i = 0; i < t->num_messages; i++)
         t->messages[i].chosen = t->messages[i].injected = 0;
@@ -336,12 +336,12 @@ static void draw_again(trial *t, sv_rng *rng)
 /* Path 0 alone for some pairs that talk, before or behind what is there; and messages ask. */
 static void add_still(trial *t, sv_rng *rng, test_buffer *store)
 {
-    char *text = malloc(store->length + MOST_STILL * 200 + 1), *at = text;
+    char *text = malloc(store->length + MAX_STILL * 200 + 1), *at = text;
     assert_non_null(text);
     bool before = below(rng, 2) == 0;
     if (!before)
         at += sprintf(at, "%s", store->text);
-    for (uint32_t i = 1 + below(rng, MOST_STILL); i > 0 && t->num_messages > 0; i--) {
+    for (uint32_t i = 1 + below(rng, MAX_STILL); i > 0 && t->num_messages > 0; i--) {
         const drb_message *m = &t->messages[below(rng, t->num_messages)];
         const char *from = sv_node_name(t->c.f, (sv_node){t->c.f->num_switches + m->from});
         const char *to = sv_node_name(t->c.f, (sv_node){t->c.f->num_switches + m->to});

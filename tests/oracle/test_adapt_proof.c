@@ -1,9 +1,9 @@
 /*
  * test_adapt_proof.c: whether packets of policies can wait for each other for ever, from the whole
  * graph of dependencies, built by hand: all pairs of terminals, by way of all switches and all
- * pairs of switches, each followed hop by hop; what switches send themselves; an escape lane a
- * segment (rule 25); and, where there are adaptive lanes, Duato's indirect dependencies: from an
- * escape lane through any stretch of adaptive ones to a later escape lane of the same packet.
+ * pairs of switches, each followed hop by hop; what switches send themselves; an escape VL a
+ * segment (rule 25); and, where there are adaptive VLs, Duato's indirect dependencies: from an
+ * escape VL through any stretch of adaptive ones to a later escape VL of the same packet.
  *
  *     oracle_test_adapt_proof [TRIALS [SEED]]
  *
@@ -15,55 +15,55 @@
 #include "support/trials.h"
 #include <selvage/traffic.h>
 
-enum { MOST_HOPS = 200 };
+enum { MAX_HOPS = 200 };
 
 static sv_ctx *ctx;
 static uint32_t trials = 150;
 static uint64_t seed = 1;
 
-/* Channels and lanes, and who waits for whom. */
+/* Channels and VLs, and who waits for whom. */
 typedef struct graph {
     const adapt_case *c;
-    uint32_t lanes, own, segments, adaptive, size;
+    uint32_t vls, own, segments, adaptive, size;
     bool *waits; /* [size × size] */
     uint8_t *colour;
 } graph;
 
-/* A packet's escape lanes, channel by channel. */
+/* A packet's escape VLs, channel by channel. */
 typedef struct trip {
-    uint32_t at[3 * MOST_HOPS], length;
+    uint32_t at[3 * MAX_HOPS], length;
 } trip;
 
 /* Rule 25. */
-static uint32_t lanes_of_tables(const adapt_case *c)
+static uint32_t vls_of_tables(const adapt_case *c)
 {
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t v = 0; v < sv_num_nodes(c->f); v++) {
         unsigned ports = v < c->f->num_switches ? c->f->switches[v].ports : 1;
         for (unsigned in = 0; in <= ports; in++)
             for (unsigned out = 1; out <= ports; out++) {
-                const sv_lanes *t = sv_route_lanes(c->r, c->f, (sv_node){v}, in, out);
+                const sv_sl2vl *t = sv_route_sl2vl(c->r, c->f, (sv_node){v}, in, out);
                 for (unsigned sl = 0; sl < c->r->num_sls; sl++)
-                    if (t->of_sl[sl] != SV_NO_LANE && t->of_sl[sl] > most)
-                        most = t->of_sl[sl];
+                    if (t->of_sl[sl] != SV_NO_VL && t->of_sl[sl] > max)
+                        max = t->of_sl[sl];
             }
     }
-    return most + 1;
+    return max + 1;
 }
 
 static bool segment(const graph *g, sv_node from, uint32_t destination, uint32_t number, trip *t)
 {
-    sv_hop_taken hops[MOST_HOPS];
+    sv_hop_taken hops[MAX_HOPS];
     uint32_t count;
     sv_node at;
     if (sv_routes_trace(g->c->f, g->c->r, from, destination,
-                        sv_route_sl(g->c->r, from, destination), hops, MOST_HOPS, &count,
+                        sv_route_sl(g->c->r, from, destination), hops, MAX_HOPS, &count,
                         &at) != SV_TRACE_ARRIVED)
         return false;
-    assert_true(count < MOST_HOPS);
+    assert_true(count < MAX_HOPS);
     for (uint32_t i = 0; i < count; i++) {
-        assert_true(hops[i].lane < g->own);
-        t->at[t->length++] = hops[i].channel.i * g->lanes + number * g->own + hops[i].lane;
+        assert_true(hops[i].vl < g->own);
+        t->at[t->length++] = hops[i].channel.i * g->vls + number * g->own + hops[i].vl;
     }
     return true;
 }
@@ -112,7 +112,7 @@ static bool has_cycle(graph *g, uint32_t v)
 static bool can_deadlock(const adapt_case *c, uint32_t own, uint32_t segments, uint32_t adaptive)
 {
     graph g = {.c = c,
-               .lanes = segments * own,
+               .vls = segments * own,
                .own = own,
                .segments = segments,
                .adaptive = adaptive,
@@ -133,13 +133,13 @@ static bool can_deadlock(const adapt_case *c, uint32_t own, uint32_t segments, u
 }
 
 /* Everybody to everybody, with buffers for one packet; how it ended. */
-static sv_sim_end run(const adapt_case *c, const sv_adapt *a, sv_sim_model model, unsigned lanes)
+static sv_sim_end run(const adapt_case *c, const sv_adapt *a, sv_sim_model model, unsigned vls)
 {
     sv_node ranks[128];
     sv_sim_traffic *traffic = NULL;
     sv_sim_result *result = NULL;
     uint32_t count = adapt_ranks(c, ranks);
-    model.lanes = lanes;
+    model.vls = vls;
     if (count < 2)
         return SV_SIM_COMPLETED;
     const sv_sim_traffic_request request = {.spec = "uniform",
@@ -163,7 +163,7 @@ static sv_sim_end run(const adapt_case *c, const sv_adapt *a, sv_sim_model model
 
 /* What was said, and what is so. */
 struct tally {
-    uint32_t yes, no_cycle, no_careful, many_lanes, deadlocks;
+    uint32_t yes, no_cycle, no_careful, many_vls, deadlocks;
 };
 
 static sv_sim_model small_model(void)
@@ -194,41 +194,41 @@ static void one_trial(struct tally *tally)
                     {"pr-drb:notify=router,contention=0,look=1us,high=1.01,adaptive=", 3}};
     sv_rng rng;
     sv_adapt *a = NULL;
-    unsigned lanes = 0;
+    unsigned vls = 0;
     char spec[100];
     const sv_sim_model model = small_model();
     sv_rng_init(&rng, seed);
     adapt_case c = adapt_draw(ctx, &rng, true);
     uint32_t p = (uint32_t)sv_rng_below(&rng, 5), adaptive = (uint32_t)sv_rng_below(&rng, 3);
-    uint32_t own = lanes_of_tables(&c), needed = policies[p].segments * own + adaptive;
+    uint32_t own = vls_of_tables(&c), needed = policies[p].segments * own + adaptive;
     sv_adapt_request request = {
-        .spec = spec, .model = &model, .seed = seed, .most_lanes = needed - (seed % 16 == 0)};
+        .spec = spec, .model = &model, .seed = seed, .max_vls = needed - (seed % 16 == 0)};
     snprintf(spec, sizeof spec, "%s%u", policies[p].name, adaptive);
-    sv_status status = sv_adapt_new(ctx, c.f, c.r, &request, &a, &lanes);
-    if (request.most_lanes < needed) {
+    sv_status status = sv_adapt_new(ctx, c.f, c.r, &request, &a, &vls);
+    if (request.max_vls < needed) {
         assert_int_equal(status, SV_INFEASIBLE);
-        assert_non_null(strstr(sv_ctx_message(ctx), "lane"));
-        tally->many_lanes++;
+        assert_non_null(strstr(sv_ctx_message(ctx), "VL"));
+        tally->many_vls++;
         adapt_free(&c);
         return;
     }
     assert_true(status == SV_OK || status == SV_INFEASIBLE);
     bool cycle = can_deadlock(&c, own, policies[p].segments, adaptive);
     if (status == SV_OK) {
-        assert_int_equal(lanes, needed);
+        assert_int_equal(vls, needed);
         assert_int_equal(sv_adapt_policy(a)->segments, policies[p].segments);
         assert_int_equal(sv_adapt_policy(a)->adaptive, adaptive);
         assert_false(cycle);
-        assert_int_equal(run(&c, a, model, lanes), SV_SIM_COMPLETED);
+        assert_int_equal(run(&c, a, model, vls), SV_SIM_COMPLETED);
         tally->yes++;
     } else {
         assert_non_null(strstr(sv_ctx_message(ctx), "wait for each other"));
         assert_true(strcmp(c.engine, "nue") != 0 && strcmp(c.engine, "updn") != 0);
         *(cycle ? &tally->no_cycle : &tally->no_careful) += 1;
         request.unproven = true;
-        OK(ctx, sv_adapt_new(ctx, c.f, c.r, &request, &a, &lanes));
-        assert_int_equal(lanes, needed);
-        tally->deadlocks += lanes <= SV_MOST_LANES && run(&c, a, model, lanes) == SV_SIM_DEADLOCK;
+        OK(ctx, sv_adapt_new(ctx, c.f, c.r, &request, &a, &vls));
+        assert_int_equal(vls, needed);
+        tally->deadlocks += vls <= SV_MAX_VLS && run(&c, a, model, vls) == SV_SIM_DEADLOCK;
     }
     sv_adapt_free(a);
     adapt_free(&c);
@@ -246,8 +246,8 @@ static void yes_is_safe(void **state)
     seed = first;
     print_message(
         "%u times yes, %u times no with a cycle (%u runs deadlock), %u without, %u times too "
-        "many lanes\n",
-        t.yes, t.no_cycle, t.deadlocks, t.no_careful, t.many_lanes);
+        "many VLs\n",
+        t.yes, t.no_cycle, t.deadlocks, t.no_careful, t.many_vls);
     assert_true(trials < 100 ||
                 (t.yes > trials / 3 && t.no_cycle > trials / 20 && t.deadlocks > trials / 100));
 }

@@ -105,10 +105,10 @@ static void add_collective(seed_trial *x)
 /* Who sends to whom; then all wait for it. */
 static void add_round(seed_trial *x, bool permutes)
 {
-    uint32_t n = x->t->num_ranks, to[MOST_RANKS], one = below(x, n);
+    uint32_t n = x->t->num_ranks, to[MAX_RANKS], one = below(x, n);
     uint32_t kind = permutes ? 5 : below(x, 6);
     uint32_t part = 1 + below(x, n);
-    uint64_t bytes = draw_bytes(x), sizes[MOST_RANKS];
+    uint64_t bytes = draw_bytes(x), sizes[MAX_RANKS];
     if (kind == 0) {
         add_collective(x);
         return;
@@ -159,14 +159,14 @@ static void spoil(seed_trial *x)
 static void draw_trial(seed_trial *x)
 {
     sv_node joined[256];
-    unsigned lanes;
+    unsigned vls;
     sv_rng_init(&x->rng, seed);
     x->c = adapt_draw(ctx, &x->rng, true);
     if (below(x, 4) == 0)
         spoil(x);
-    assert_true(x->c.f->num_channels <= MOST_CHANNELS && x->c.f->num_terminals <= 256);
-    uint32_t there = adapt_ranks(&x->c, joined), most = there + below(x, 1 + there);
-    uint32_t ranks = 1 + below(x, most < MOST_RANKS ? most : MOST_RANKS);
+    assert_true(x->c.f->num_channels <= MAX_CHANNELS && x->c.f->num_terminals <= 256);
+    uint32_t there = adapt_ranks(&x->c, joined), max = there + below(x, 1 + there);
+    uint32_t ranks = 1 + below(x, max < MAX_RANKS ? max : MAX_RANKS);
     for (uint32_t i = 0; i < there; i++) { /* in random order */
         uint32_t k = i + below(x, there - i);
         sv_node other = joined[k];
@@ -183,9 +183,9 @@ static void draw_trial(seed_trial *x)
     sv_adapt_request request = {.spec = "pr-drb",
                                 .model = &x->model,
                                 .seed = seed,
-                                .most_lanes = SV_MOST_LANES,
+                                .max_vls = SV_MAX_VLS,
                                 .unproven = true};
-    OK(ctx, sv_adapt_new(ctx, x->c.f, x->c.r, &request, &x->a, &lanes));
+    OK(ctx, sv_adapt_new(ctx, x->c.f, x->c.r, &request, &x->a, &vls));
     OK(ctx, sv_mpi_new(ctx, "random", ranks, &x->t));
     draw_program(x);
 }
@@ -196,8 +196,8 @@ static void same_stores(void **state)
     seed_trial *x = calloc(1, sizeof *x);
     assert_non_null(x);
     x->ctx = ctx;
-    x->flow = malloc(MOST_FLOWS * sizeof *x->flow);
-    x->kept = malloc(MOST_KEPT * sizeof *x->kept);
+    x->flow = malloc(MAX_FLOWS * sizeof *x->flow);
+    x->kept = malloc(MAX_KEPT * sizeof *x->kept);
     assert_true(x->flow != NULL && x->kept != NULL);
     for (uint32_t i = 0; i < trials; i++, seed++) {
         draw_trial(x);

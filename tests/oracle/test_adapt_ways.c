@@ -12,7 +12,7 @@
 #include "adapt_case.h"
 #include "support/trials.h"
 
-enum { MOST_HOPS = 200, MOST_WAYS = 64 };
+enum { MAX_HOPS = 200, MAX_WAYS = 64 };
 
 static sv_ctx *ctx;
 static uint32_t trials = 1000;
@@ -21,7 +21,7 @@ static uint64_t seed = 1;
 /* A way, all of it. */
 typedef struct way {
     uint32_t via[2], vias;
-    uint32_t hops[MOST_HOPS], length;
+    uint32_t hops[MAX_HOPS], length;
     uint32_t far, shared;
     uint64_t draw;
 } way;
@@ -30,19 +30,19 @@ typedef struct way {
  */
 static uint32_t trace(const adapt_case *c, sv_node from, uint32_t destination, way *w)
 {
-    sv_hop_taken taken[MOST_HOPS];
+    sv_hop_taken taken[MAX_HOPS];
     uint32_t count;
     sv_node at;
     if (sv_routes_trace(c->f, c->r, from, destination, sv_route_sl(c->r, from, destination), taken,
-                        MOST_HOPS, &count, &at) != SV_TRACE_ARRIVED)
+                        MAX_HOPS, &count, &at) != SV_TRACE_ARRIVED)
         return SV_NONE;
-    assert_true(count < MOST_HOPS && (w == NULL || w->length + count < MOST_HOPS));
+    assert_true(count < MAX_HOPS && (w == NULL || w->length + count < MAX_HOPS));
     for (uint32_t i = 0; w != NULL && i < count; i++)
         w->hops[w->length++] = taken[i].channel.i;
     return count;
 }
 
-/* Distances do not ask for lanes. */
+/* Distances do not ask for VLs. */
 static uint32_t steps(const adapt_case *c, uint32_t s, uint32_t to)
 {
     uint32_t count = 0, d = c->r->first[to];
@@ -131,7 +131,7 @@ static bool complete(const adapt_case *c, const sv__settings *set, uint32_t from
 }
 
 /* All ways of a pair in order, path 0 first; how many. */
-static uint32_t all_ways(const adapt_case *c, const sv__settings *set, unsigned most_vias,
+static uint32_t all_ways(const adapt_case *c, const sv__settings *set, unsigned max_vias,
                          uint32_t from, uint32_t destination, way **ways)
 {
     uint32_t n = c->f->num_switches, count = 1, left = 1;
@@ -140,12 +140,12 @@ static uint32_t all_ways(const adapt_case *c, const sv__settings *set, unsigned 
     if (!follow(c, from, destination, &at[0]))
         return 0;
     at[0].shared = at[0].length - 2;
-    if (at[0].length == 2 || most_vias == 0)
+    if (at[0].length == 2 || max_vias == 0)
         return 1;
     for (uint32_t v = 0; v < n; v++)
         for (uint32_t u = 0; u <= n; u++) {
             way w = {.via = {v, u < n ? u : 0}, .vias = u < n ? 2 : 1};
-            if (w.vias <= most_vias && complete(c, set, from, destination, &at[0], &w))
+            if (w.vias <= max_vias && complete(c, set, from, destination, &at[0], &w))
                 at[count++] = w;
         }
     qsort(at + 1, count - 1, sizeof *at, in_order);
@@ -161,20 +161,20 @@ static uint32_t all_ways(const adapt_case *c, const sv__settings *set, unsigned 
 }
 
 static void compare(const adapt_case *c, sv_adapt *a, uint32_t from, uint32_t destination,
-                    uint32_t most, uint64_t *compared)
+                    uint32_t max, uint64_t *compared)
 {
     way *ways;
-    sv__path paths[MOST_WAYS];
+    sv__adapt_path paths[MAX_WAYS];
     uint32_t count = 0;
     uint32_t wanted = all_ways(c, &a->set, a->policy.segments - 1, from, destination, &ways);
-    sv_status status = sv__ways_find(a, from, destination, most, paths, &count);
+    sv_status status = sv__ways_find(a, from, destination, max, paths, &count);
     assert_int_equal(status, wanted > 0 ? SV_OK : SV_BAD_INPUT);
-    if (wanted > most)
-        wanted = most;
+    if (wanted > max)
+        wanted = max;
     assert_int_equal(count, wanted);
     for (uint32_t i = 0; i < wanted; i++, ++*compared) {
         const way *w = &ways[i];
-        sv_channel channels[MOST_HOPS];
+        sv_channel channels[MAX_HOPS];
         uint32_t length;
         assert_int_equal(paths[i].way.vias, w->vias);
         assert_int_equal(paths[i].way.mark, i);
@@ -183,7 +183,7 @@ static void compare(const adapt_case *c, sv_adapt *a, uint32_t from, uint32_t de
         assert_int_equal(paths[i].channels, w->length);
         assert_int_equal(paths[i].shared, w->shared);
         OK(ctx,
-           sv__ways_channels(a, from, destination, &paths[i].way, channels, MOST_HOPS, &length));
+           sv__ways_channels(a, from, destination, &paths[i].way, channels, MAX_HOPS, &length));
         assert_int_equal(length, w->length);
         for (uint32_t k = 0; k < length; k++)
             assert_int_equal(channels[k].i, w->hops[k]);
@@ -194,14 +194,14 @@ static void compare(const adapt_case *c, sv_adapt *a, uint32_t from, uint32_t de
 /* Some pairs of ports discard everything, most often what a switch itself would send. */
 static void discard(adapt_case *c, sv_rng *rng)
 {
-    sv_lanes none;
-    memset(none.of_sl, SV_NO_LANE, sizeof none.of_sl);
-    uint32_t table = sv_routes_lane_table(ctx, c->r, &none);
+    sv_sl2vl none;
+    memset(none.of_sl, SV_NO_VL, sizeof none.of_sl);
+    uint32_t table = sv_routes_sl2vl_table(ctx, c->r, &none);
     for (uint64_t i = sv_rng_below(rng, 10); i > 0; i--) {
         uint32_t s = (uint32_t)sv_rng_below(rng, c->f->num_switches);
         unsigned ports = c->f->switches[s].ports;
         unsigned in = sv_rng_below(rng, 3) > 0 ? 0 : (unsigned)sv_rng_below(rng, ports + 1);
-        OK(ctx, sv_routes_set_lanes(ctx, c->f, c->r, (sv_node){s}, in,
+        OK(ctx, sv_routes_set_sl2vl(ctx, c->f, c->r, (sv_node){s}, in,
                                     1 + (unsigned)sv_rng_below(rng, ports), table));
     }
 }
@@ -225,14 +225,14 @@ static sv_adapt *draw_policy(const adapt_case *c, sv_rng *rng)
 {
     char spec[100];
     sv_adapt *a = NULL;
-    unsigned lanes;
+    unsigned vls;
     const sv_sim_model model = {.speedup = 100};
     const sv_adapt_request request = {
-        .spec = spec, .model = &model, .seed = seed, .most_lanes = SV_MOST_LANES, .unproven = true};
-    snprintf(spec, sizeof spec, "random:paths=%u,vias=%u,reach=%u,stretch=%u", MOST_WAYS,
+        .spec = spec, .model = &model, .seed = seed, .max_vls = SV_MAX_VLS, .unproven = true};
+    snprintf(spec, sizeof spec, "random:paths=%u,vias=%u,reach=%u,stretch=%u", MAX_WAYS,
              1 + (unsigned)sv_rng_below(rng, 2), 1 + (unsigned)sv_rng_below(rng, 3),
              (unsigned)sv_rng_below(rng, 6));
-    OK(ctx, sv_adapt_new(ctx, c->f, c->r, &request, &a, &lanes));
+    OK(ctx, sv_adapt_new(ctx, c->f, c->r, &request, &a, &vls));
     if (sv_rng_below(rng, 3) == 0) /* nothing, or something, and it is forgotten again and again */
         sv__ways_keep(a, (size_t)sv_rng_below(rng, 3) * 600);
     return a;
@@ -255,7 +255,7 @@ static void same_ways(void **state)
             while (to == from)
                 to = (uint32_t)sv_rng_below(&rng, c.f->num_terminals);
             uint32_t d = c.r->first[c.f->num_switches + to + 1] - 1;
-            compare(&c, a, from, d, 1 + (uint32_t)sv_rng_below(&rng, MOST_WAYS), &compared);
+            compare(&c, a, from, d, 1 + (uint32_t)sv_rng_below(&rng, MAX_WAYS), &compared);
         }
         sv_adapt_free(a);
         adapt_free(&c);

@@ -20,7 +20,7 @@ STATUSES = ["ok"] * 12 + ["unsafe"] * 2 + ["deadlock", "incomplete", "engine", "
                                            "error"]
 FABRICS = ["torus:4x4,hosts=2", "kary:k=4,n=2", "random:switches=9,seed=1,links=20",
            "random:switches=9,seed=2,links=20", "random:seed=7,switches=9", "cabinet.net"]
-ENGINES = [("minhop", 0, ""), ("nue", 4, ""), ("nue", 8, ""), ("dfsssp", 8, "lanes=weakest"),
+ENGINES = [("minhop", 0, ""), ("nue", 4, ""), ("nue", 8, ""), ("dfsssp", 8, "assign=weakest"),
            ("lash", 8, "")]
 FLOWS = [{}, {"traffic": "exchange", "profile": "qdr", "message": 20480},
          {"traffic": "uniform", "profile": "qdr,ways=2", "message": 2048, "load": 0.6}]
@@ -191,7 +191,7 @@ class Answers(unittest.TestCase):
         for path, cases in self.databases():
             places = {(c["group"], c["faults"], c["name"]) for c in cases.all}
             found = {}
-            for name in ("lanes-range", "balance", "runtime-range", "ebb-range"):
+            for name in ("vls-range", "balance", "runtime-range", "ebb-range"):
                 table = answer(path, name.split("-")[0])[name]
                 found[name] = table, self.keyed(table, "fabric", "faults", "engine")
             for place in places:
@@ -200,9 +200,9 @@ class Answers(unittest.TestCase):
                 routed = [c for c in here if c["status"] in oracle.LETTERS and c["status"] != "engine"]
                 head = {"cells": len(here), "routed": len(routed)}
                 needed = got("vls_needed")
-                self.line(found["lanes-range"], place, needed or not routed, **head,
-                          least=min(needed, default=None), mean=oracle.mean(needed),
-                          most=max(needed, default=None), **{"±": oracle.half(needed)})
+                self.line(found["vls-range"], place, needed or not routed, **head,
+                          min=min(needed, default=None), mean=oracle.mean(needed),
+                          max=max(needed, default=None), **{"±": oracle.half(needed)})
                 counted = [c for c in here if None not in (c["fallbacks"], c["terminals"])]
                 self.line(found["balance"], place, got("efi_max"), **head, **{
                     "EFI min": oracle.mean(got("efi_min")), "EFI avg": oracle.mean(got("efi_avg")),
@@ -215,7 +215,7 @@ class Answers(unittest.TestCase):
                 seconds = [c["route_seconds"] for c in routed if c["route_seconds"] is not None]
                 self.line(found["runtime-range"], place, got("route_seconds") or not routed, **head,
                           applicability=100 * len(routed) / len(here), mean=oracle.mean(seconds),
-                          least=min(seconds, default=None), **{"±": oracle.half(seconds)})
+                          min=min(seconds, default=None), **{"±": oracle.half(seconds)})
                 self.line(found["ebb-range"], place, got("ebb_avg"), **head,
                           mean=oracle.mean(got("ebb_avg")), **{"±": oracle.half(got("ebb_avg"))})
 
@@ -243,7 +243,7 @@ class Answers(unittest.TestCase):
                             if here and curve.fault_free else None
                         self.row(tables["degradation"], means[place], cells=len(cells),
                                  measured=len(here), throughput=oracle.mean(here), kept=kept,
-                                 least=min(here, default=None), **{"±": oracle.half(here)})
+                                 min=min(here, default=None), **{"±": oracle.half(here)})
                     if curve.line is None:
                         continue
                     wanted_lines.add(scene + (name,))
@@ -402,7 +402,7 @@ class Answers(unittest.TestCase):
         table = answer(self.path(), "lost")["lost"]
         self.assertEqual([row["failures"] for row in table.rows], [1, 2])
         self.row(table, table.rows[1], fabric="kary:k=10,n=3", engine="dfsssp", routes=2000,
-                 trials=100, expected=2.0, least=0.05, median=0.15, upper_quartile=None, most=2.5,
+                 trials=100, expected=2.0, min=0.05, median=0.15, upper_quartile=None, max=2.5,
                  mean=0.975)
 
     def test_compare(self):
@@ -418,7 +418,7 @@ class Answers(unittest.TestCase):
             for measure, key, better, ends in (
                     ("throughput", "throughput", 1, oracle.MEASURED),
                     ("latency, mean", "latency_avg", -1, oracle.MEASURED),
-                    ("lanes needed", "vls_needed", -1, usable),
+                    ("VLs needed", "vls_needed", -1, usable),
                     ("EFI, most routes on a channel", "efi_max", -1, usable)):
                 values = [(a[key], b[key]) for a, b in pairs if None not in (a[key], b[key]) and
                           a["status"] in ends and b["status"] in ends]

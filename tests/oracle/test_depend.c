@@ -52,23 +52,23 @@ static void draw_fabric(struct drawn *x)
 }
 
 /* Tables that discard, or change VLs by the ports that packets come and go by. */
-static void draw_lanes(struct drawn *x)
+static void draw_vls(struct drawn *x)
 {
     sv_routes *r = x->r;
     uint32_t tables[4];
     bool discards = draw(x, 2);
     for (int t = 0; t < 4; t++) {
-        sv_lanes lanes = {{0}};
-        for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
-            lanes.of_sl[sl] = (uint8_t)(discards && draw(x, 12) == 0 ? SV_NO_LANE : draw(x, 3));
-        tables[t] = sv_routes_lane_table(ctx, r, &lanes);
+        sv_sl2vl vls = {{0}};
+        for (unsigned sl = 0; sl < SV_MAX_SLS; sl++)
+            vls.of_sl[sl] = (uint8_t)(discards && draw(x, 12) == 0 ? SV_NO_VL : draw(x, 3));
+        tables[t] = sv_routes_sl2vl_table(ctx, r, &vls);
     }
     bool by_ports = draw(x, 2);
     for (uint32_t v = 0; v < sv_num_nodes(x->f); v++) {
-        r->lanes_of[v] = (uint16_t)tables[draw(x, 4)];
+        r->vls_of[v] = (uint16_t)tables[draw(x, 4)];
         for (int i = 0; by_ports && v < x->f->num_switches && i < 4; i++) {
             unsigned ports = x->f->switches[v].ports + 1u;
-            OK(ctx, sv_routes_set_lanes(ctx, x->f, r, (sv_node){v}, draw(x, ports), draw(x, ports),
+            OK(ctx, sv_routes_set_sl2vl(ctx, x->f, r, (sv_node){v}, draw(x, ports), draw(x, ports),
                                         tables[draw(x, 4)]));
         }
     }
@@ -110,7 +110,7 @@ static bool draw_case(struct drawn *x, uint64_t seed)
     if (sv_route(ctx, x->f, engines[draw(x, 6)], &request, &x->r, NULL) != SV_OK)
         return false;
     if (draw(x, 2))
-        draw_lanes(x);
+        draw_vls(x);
     if (draw(x, 2))
         draw_sls(x);
     if (draw(x, 3) == 0)
@@ -127,10 +127,10 @@ struct matrix {
     uint8_t *at;
 };
 
-static size_t vertex(uint32_t channel, unsigned lane)
+static size_t vertex(uint32_t channel, unsigned vl)
 {
-    assert_true(lane < SV_MOST_LANES);
-    return (size_t)channel * 16 + lane;
+    assert_true(vl < SV_MAX_VLS);
+    return (size_t)channel * 16 + vl;
 }
 
 static void note(struct matrix *m, size_t a, size_t b)
@@ -141,14 +141,14 @@ static void note(struct matrix *m, size_t a, size_t b)
 static sv_status note_made(void *arg, sv__muse a, sv__muse b)
 {
     struct matrix *m = arg;
-    note(m, vertex(m->core->entries[a.entry].channel, a.lane),
-         vertex(m->core->entries[b.entry].channel, b.lane));
+    note(m, vertex(m->core->entries[a.entry].channel, a.vl),
+         vertex(m->core->entries[b.entry].channel, b.vl));
     return SV_OK;
 }
 
 static sv_status note_judged(void *arg, sv__vertex a, sv__vertex b)
 {
-    note(arg, vertex(a.channel.i, a.lane), vertex(b.channel.i, b.lane));
+    note(arg, vertex(a.channel.i, a.vl), vertex(b.channel.i, b.vl));
     return SV_OK;
 }
 
@@ -176,26 +176,26 @@ static struct matrix of_maker(struct drawn *x, sv_arena *arena)
     m.core = NULL;
 
     /* Its order: every dependency ascends, or there is a cycle, as the judge says below. */
-    uint32_t *place = SV_ARENA_NEW(arena, uint32_t, (size_t)core.num_entries * deps.lanes);
+    uint32_t *place = SV_ARENA_NEW(arena, uint32_t, (size_t)core.num_entries * deps.vls);
     bool cyclic;
     OK(ctx, sv__mdeps_order(&deps, arena, place, &cyclic));
     for (uint32_t a = 0; a < core.num_entries && !cyclic; a++)
         for (uint32_t b = 0; b < core.num_entries; b++)
-            for (unsigned i = 0; i < deps.lanes; i++)
-                for (unsigned j = 0; j < deps.lanes; j++)
+            for (unsigned i = 0; i < deps.vls; i++)
+                for (unsigned j = 0; j < deps.vls; j++)
                     if (m.at[vertex(core.entries[a].channel, i) * m.vertices +
                              vertex(core.entries[b].channel, j)])
-                        assert_true(place[a * deps.lanes + i] < place[b * deps.lanes + j]);
+                        assert_true(place[a * deps.vls + i] < place[b * deps.vls + j]);
     return m;
 }
 
 static struct matrix of_judge(struct drawn *x, sv_arena *arena)
 {
     struct matrix m = matrix_new(x->f);
-    sv__case c;
+    sv__verify_case c;
     sv__deps deps;
     OK(ctx, sv__case_init(&c, arena, x->f, x->r, NULL));
-    OK(ctx, sv__deps_init(&deps, arena, x->f, &c.ports, c.lanes, false));
+    OK(ctx, sv__deps_init(&deps, arena, x->f, &c.ports, c.vls, false));
     OK(ctx, sv__walk_all(ctx, &c, x->traffic, SV__UNKNOWN_ANY, &deps, NULL));
     OK(ctx, sv__deps_each(&deps, note_judged, &m));
     return m;
@@ -208,7 +208,7 @@ static void follow(struct drawn *x, struct matrix *m, sv_node at, uint32_t d, un
     size_t held = SIZE_MAX;
     unsigned in = 0;
     if (!sv_is_switch(f, at)) {
-        if (sv_degree(f, at) == 0 || sv_route_lanes(x->r, f, at, 0, 1)->of_sl[sl] == SV_NO_LANE)
+        if (sv_degree(f, at) == 0 || sv_route_sl2vl(x->r, f, at, 0, 1)->of_sl[sl] == SV_NO_VL)
             return;
         sv_channel c = f->hops[f->first[at.i]].channel;
         at = f->head[c.i];
@@ -217,13 +217,12 @@ static void follow(struct drawn *x, struct matrix *m, sv_node at, uint32_t d, un
     for (uint32_t i = 0; i < 16 * (f->num_switches + 1) && sv_is_switch(f, at); i++) {
         unsigned port = sv_route_port(x->r, at, d);
         sv_channel c = port == SV_NO_PORT || port == 0 ? SV_NO_CHANNEL : sv_channel_at(f, at, port);
-        unsigned lane =
-            c.i == SV_NONE ? SV_NO_LANE : sv_route_lanes(x->r, f, at, in, port)->of_sl[sl];
-        if (lane == SV_NO_LANE)
+        unsigned vl = c.i == SV_NONE ? SV_NO_VL : sv_route_sl2vl(x->r, f, at, in, port)->of_sl[sl];
+        if (vl == SV_NO_VL)
             return;
         if (held != SIZE_MAX && sv_joins_switches(f, c))
-            note(m, held, vertex(c.i, lane));
-        held = vertex(c.i, lane);
+            note(m, held, vertex(c.i, vl));
+        held = vertex(c.i, vl);
         at = f->head[c.i];
         in = f->port[f->reverse[c.i].i];
     }

@@ -8,13 +8,13 @@
 #include "support/testing.h"
 #include "support/trials.h"
 
-enum { MOST = 4 };
+enum { MAX = 4 };
 
 static sv_ctx *ctx;
 
 struct shape {
-    uint32_t h, m[MOST], w[MOST], hosts, r;
-    uint32_t first[MOST + 2], copies[MOST + 1]; /* of levels 0 … h */
+    uint32_t h, m[MAX], w[MAX], hosts, r;
+    uint32_t first[MAX + 2], copies[MAX + 1]; /* of levels 0 … h */
 };
 
 static int begin(void **state)

@@ -61,7 +61,7 @@ class Dragonfly:
         return any(self.group[far] == group for far in self.ends[switch].values())
 
     def follow(self, source, lid):
-        """Lanes of a path's hops between switches, for each SL that it may have."""
+        """VLs of a path's hops between switches, for each SL that it may have."""
         for sl in oracle.sls_of(self.tables, source, lid, None, False, "any"):
             end, hops = oracle.walk(self.tables, source, lid, sl)
             assert end == oracle.DELIVERED, (source, lid, sl, end)
@@ -103,7 +103,7 @@ class Case(unittest.TestCase):
 
 
 class Dla(Case):
-    def lanes(self, dragonfly):
+    def vls(self, dragonfly):
         """Fig. 8 of Maglione-Mathey et al. 2019: for each pair of ports and any SL."""
         for switch, ends in dragonfly.ends.items():
             mine = dragonfly.group[switch]
@@ -111,12 +111,12 @@ class Dla(Case):
                 for out, after in ends.items():
                     last = dragonfly.group[before] != mine and dragonfly.group[after] == mine
                     for sl in range(16):
-                        self.assertEqual(oracle.lane_of(dragonfly.tables, switch, inp, out, sl),
+                        self.assertEqual(oracle.vl_of(dragonfly.tables, switch, inp, out, sl),
                                          1 if last else 0)
             for inp in {0} | {port for guid, port in dragonfly.tables.cables if guid == switch}:
                 if inp not in ends:
                     for out in ends:
-                        self.assertEqual(oracle.lane_of(dragonfly.tables, switch, inp, out, 0), 0)
+                        self.assertEqual(oracle.vl_of(dragonfly.tables, switch, inp, out, 0), 0)
 
     def rule(self, dragonfly):
         """Fig. 4, for each switch and destination."""
@@ -148,7 +148,7 @@ class Dla(Case):
                 self.assertEqual(report["structure"]["size"], [size])
                 self.assertEqual((report["sls_used"], report["vls_used"]), (1, 2))
                 self.rule(found)
-                self.lanes(found)
+                self.vls(found)
                 self.verified(found)
 
     def test_rules_with_failures(self):
@@ -170,7 +170,7 @@ class Dla(Case):
                 if whole:
                     found = Dragonfly(os.path.join(self.folder, "tables"))
                     self.rule(found)
-                    self.lanes(found)
+                    self.vls(found)
                 else:
                     refused += 1
                     self.assertRegex(result.err, r"no cable joins .*'g\d+-sw\d+' and 'g\d+-sw\d+'")
@@ -187,8 +187,8 @@ class D3r(Case):
         self.assertLessEqual(changes, 1, source)
         return groups
 
-    def test_lanes_follow_the_order_of_groups(self):
-        """Also with local cables gone: one global hop, and one lane for the whole path."""
+    def test_vls_follow_the_order_of_groups(self):
+        """Also with local cables gone: one global hop, and one VL for the whole path."""
         routed = 0
         for rng, spec in self.trials("d3r"):
             with self.subTest(spec):
@@ -207,15 +207,15 @@ class D3r(Case):
                             continue
                         for sl, hops in found.follow(source, lid):
                             groups = self.one_global_hop(found, source, hops)
-                            lane = 1 if groups and groups[-1] < groups[0] else 0
-                            self.assertEqual({hop[2] for hop in hops} - {lane}, set())
+                            vl = 1 if groups and groups[-1] < groups[0] else 0
+                            self.assertEqual({hop[2] for hop in hops} - {vl}, set())
                 self.verified(found)
         if TRIALS >= 25:  # else it is a matter of luck
             self.assertGreater(routed, TRIALS // 3)
 
 
 class LaneHopping(Case):
-    def test_hop_n_is_on_lane_n(self):
+    def test_hop_n_is_on_vl_n(self):
         specs = ["dragonfly:a=4,p=1,h=2,g=9", "slimfly:q=3,hosts=1", "hyperx:3x3,hosts=1",
                  "dragonfly+:l=2,s=2,p=1,h=2,g=5", "torus:4x3,hosts=1"]
         for trial in range(SEED, SEED + TRIALS // 4 + 1):

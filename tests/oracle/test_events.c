@@ -15,7 +15,7 @@
 #include "support/testing.h"
 #include "support/trials.h"
 
-enum { MOST_SLOTS = 700, MEETINGS = 4 };
+enum { MAX_SLOTS = 700, MEETINGS = 4 };
 
 static sv_ctx *ctx;
 static uint32_t trials = 300;
@@ -26,9 +26,9 @@ typedef struct queue {
     sv__sim x;
     sv_fabric f;
     sv_sim_model m;
-    sv__output outputs[MOST_SLOTS];
-    uint32_t slots, base;      /* terminals, which come first, and channels; terminals */
-    uint64_t when[MOST_SLOTS]; /* SV_NEVER: nothing is planned */
+    sv__output outputs[MAX_SLOTS];
+    uint32_t slots, base;     /* terminals, which come first, and channels; terminals */
+    uint64_t when[MAX_SLOTS]; /* SV_NEVER: nothing is planned */
     uint64_t now;
     uint64_t meeting[MEETINGS]; /* ticks for which much is planned */
     uint64_t hops;              /* the farthest plan, in rounds */
@@ -41,7 +41,7 @@ static uint64_t below(queue *q, uint64_t bound)
 
 static void queue_init(queue *q)
 {
-    static const uint32_t bytes[] = {1, 8, 125, 1000, 4000}, sizes[] = {1, 3, 20, 120, MOST_SLOTS};
+    static const uint32_t bytes[] = {1, 8, 125, 1000, 4000}, sizes[] = {1, 3, 20, 120, MAX_SLOTS};
     *q = (queue){0};
     sv_rng_init(&q->rng, seed);
     q->m.mtu_bytes = 64u << below(q, 7);

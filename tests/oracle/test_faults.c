@@ -24,7 +24,7 @@
 
 #include <fnmatch.h>
 
-enum { MOST_SWITCHES = 10, NODES = 200, CHANNELS = 600, FAR = 1000 };
+enum { MAX_SWITCHES = 10, NODES = 200, CHANNELS = 600, FAR = 1000 };
 
 /* splitmix64 */
 static uint64_t roll(uint64_t *state)
@@ -56,7 +56,7 @@ enum {
 typedef struct maker {
     sv_builder *builder;
     uint64_t dice, guid;
-    uint16_t used[MOST_SWITCHES];
+    uint16_t used[MAX_SWITCHES];
     uint32_t odd, switches, adapter;
     bool second; /* the last adapter has a port left */
 } maker;
@@ -105,8 +105,8 @@ static sv_fabric *make(sv_ctx *ctx, uint64_t seed, uint32_t odd)
     static const char *const names[] = {"leaf", "spine ", "core#"};
     maker m = {.builder = sv_builder_new(ctx), .odd = odd, .dice = seed, .guid = 0x1000};
     sv_fabric *f = NULL;
-    uint32_t bare = below(&m.dice, 4), most = 1 + below(&m.dice, 3);
-    m.switches = 1 + below(&m.dice, MOST_SWITCHES);
+    uint32_t bare = below(&m.dice, 4), max = 1 + below(&m.dice, 3);
+    m.switches = 1 + below(&m.dice, MAX_SWITCHES);
     for (uint32_t i = 0; i < m.switches; i++) {
         char name[32];
         snprintf(name, sizeof name, "%s%u", names[below(&m.dice, 3)], i);
@@ -115,7 +115,7 @@ static sv_fabric *make(sv_ctx *ctx, uint64_t seed, uint32_t odd)
     }
     shape(&m);
     for (uint32_t i = 0; i < m.switches; i++)
-        for (uint32_t h = bare > 0 && one_in(&m.dice, 1 + bare) ? 0 : 1 + below(&m.dice, most);
+        for (uint32_t h = bare > 0 && one_in(&m.dice, 1 + bare) ? 0 : 1 + below(&m.dice, max);
              h > 0; h--) {
             sv_end at = {.index = i, .port = ++m.used[i]};
             sv_builder_add_cable(m.builder, at, host(&m), &any_link);
@@ -498,22 +498,22 @@ static uint32_t sweep(trial *t, int kind)
 {
     sv_amount *asked = amount_at(&t->plan, kind);
     set got, last;
-    uint32_t most = UINT32_MAX;
+    uint32_t max = UINT32_MAX;
     for (*asked = (sv_amount){false, 0}; draw(t, &got) == SV_OK; asked->value++) {
-        if (most != UINT32_MAX && !within(&last, &got))
+        if (max != UINT32_MAX && !within(&last, &got))
             wrong(t, "the smaller draw is not part of the larger one");
         last = got;
-        most = (uint32_t)asked->value;
+        max = (uint32_t)asked->value;
     }
-    for (uint64_t more = 1; most != UINT32_MAX && more < UINT64_MAX / 256; more *= 200) {
-        asked->value = most + 1 + more;
+    for (uint64_t more = 1; max != UINT32_MAX && more < UINT64_MAX / 256; more *= 200) {
+        asked->value = max + 1 + more;
         if (draw(t, &got) == SV_OK)
             wrong(t, "more can fail than could before");
     }
-    asked->value = most;
-    if (most != UINT32_MAX)
+    asked->value = max;
+    if (max != UINT32_MAX)
         check_stuck(t, kind, &last);
-    return most;
+    return max;
 }
 
 /* Links, switches or adapters, and nothing else: a trial of a test, as are all that follow. */
@@ -522,12 +522,12 @@ static void sweep_one_kind(trial *t)
     int kind = (int)(t->number % (t->job->odd & PAIRS ? ADAPTERS : KINDS));
     bool all = kind == ADAPTERS ||
                (kind == LINKS && !t->plan.only && !t->plan.touching && !t->plan.limit_level);
-    uint32_t most = sweep(t, kind), spare = t->choices[kind];
+    uint32_t max = sweep(t, kind), spare = t->choices[kind];
     for (uint32_t v = 0; kind == LINKS && v < t->f->num_switches; v++) {
         all &= !t->before.node[v] || t->before.terminals[v] > 0;
         spare -= t->before.node[v] && t->before.group[v] != v; /* a cable of a spanning forest */
     }
-    if (all && most != spare)
+    if (all && max != spare)
         wrong(t, "not all that is spare can fail");
     set relative, absolute;
     if (t->choices[kind] == 0)

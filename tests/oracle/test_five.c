@@ -27,7 +27,7 @@
 
 #include "update/five.h"
 
-enum { APPS = 5, FLOWS = 3, MAILS = 4096, MOST_DELAY = 8 };
+enum { APPS = 5, FLOWS = 3, MAILS = 4096, MAX_DELAY = 8 };
 
 static sv_ctx *ctx;
 static uint32_t trials = 6000;
@@ -469,13 +469,13 @@ static struct world *draw(uint64_t number, bool heavy)
     o->tries = 1 + below(w, 4);
     o->lease = percent(w, 75) ? 60 + below(w, 300) : 0;
     /* A renewal and its answer come in time when nothing is lost. */
-    uint32_t most = o->lease > 0 ? (uint32_t)(o->lease - o->lease / 3 - 2 * MOST_DELAY - 1) : 60;
-    o->margin = 1 + below(w, most);
+    uint32_t max = o->lease > 0 ? (uint32_t)(o->lease - o->lease / 3 - 2 * MAX_DELAY - 1) : 60;
+    o->margin = 1 + below(w, max);
     o->patience = percent(w, 60) ? 1 + below(w, 200) : 0;
     o->trust = heavy || percent(w, 15);
     w->loss = heavy ? 50 : percent(w, 20) ? 0 : below(w, 60);
     w->doubling = percent(w, 50) ? 0 : below(w, 30);
-    w->delay = below(w, MOST_DELAY + 1);
+    w->delay = below(w, MAX_DELAY + 1);
     w->longest = 1 + (percent(w, 50) ? below(w, 1000) : below(w, 60));
     w->odd_delay = percent(w, 50) ? 0 : below(w, 20);
     w->hasty = percent(w, 30);

@@ -93,7 +93,7 @@ class Ftree(unittest.TestCase):
         self.assertEqual({cable: len(hosts) for cable, hosts in down.items()},
                          {cable: tree.down[cable] for cable in down})
 
-    def most_in_shifts(self, tree, ways):
+    def max_in_shifts(self, tree, ways):
         order, most = tree.host_order(), 0
         for shift in range(1, len(order)):
             flows = Counter()
@@ -110,7 +110,7 @@ class Ftree(unittest.TestCase):
                 ways = self.ways(tables, tree)
                 self.assert_chains(tables, tree, ways)
                 self.assert_counts(tables, tree, ways)
-                self.assertEqual(self.most_in_shifts(tree, ways), 1)
+                self.assertEqual(self.max_in_shifts(tree, ways), 1)
 
     def test_slim_trees(self):
         for spec in SLIM:

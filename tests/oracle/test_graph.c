@@ -25,10 +25,10 @@
 #include <math.h>
 
 enum {
-    LARGEST = 40,       /* switches of a sketch */
-    MOST_CABLES = 2000, /* of a sketch */
-    MOST = 80,          /* switches the oracle's matrix has room for */
-    UNREACHED = 1000    /* farther than any two switches are apart */
+    LARGEST = 40,      /* switches of a sketch */
+    MAX_CABLES = 2000, /* of a sketch */
+    MAX = 80,          /* switches the oracle's matrix has room for */
+    UNREACHED = 1000   /* farther than any two switches are apart */
 };
 
 /* splitmix64 */
@@ -54,13 +54,13 @@ static bool one_in(uint64_t *state, uint32_t n)
 
 typedef struct sketch {
     uint32_t switches, cables;
-    uint32_t a[MOST_CABLES], b[MOST_CABLES];
+    uint32_t a[MAX_CABLES], b[MAX_CABLES];
     uint32_t hosts[LARGEST];
 } sketch;
 
 static void join(sketch *s, uint32_t a, uint32_t b)
 {
-    if (s->cables < MOST_CABLES) {
+    if (s->cables < MAX_CABLES) {
         s->a[s->cables] = a;
         s->b[s->cables++] = b;
     }
@@ -146,7 +146,7 @@ static sv_fabric *build(sv_ctx *ctx, const sketch *s, uint32_t pairs, uint64_t *
                                     {0}};
     sv_builder *builder = sv_builder_new(ctx);
     sv_fabric *fabric = NULL;
-    sv_switch_info about = {.name = "switch", .ports = 2 * MOST_CABLES};
+    sv_switch_info about = {.name = "switch", .ports = 2 * MAX_CABLES};
     uint32_t name[LARGEST] = {0}, links = below(dice, 3); /* one speed, three, or unknown */
     uint16_t used[LARGEST] = {0};
     for (uint32_t i = 0, j; i < s->switches; i++) {
@@ -172,9 +172,9 @@ static sv_fabric *build(sv_ctx *ctx, const sketch *s, uint32_t pairs, uint64_t *
 }
 
 /* pairs: whether there may be terminals back to back. */
-static sv_fabric *draw_fabric(sv_ctx *ctx, uint32_t most, bool pairs, uint64_t *dice)
+static sv_fabric *draw_fabric(sv_ctx *ctx, uint32_t max, bool pairs, uint64_t *dice)
 {
-    sketch s = {.switches = 1 + below(dice, most)};
+    sketch s = {.switches = 1 + below(dice, max)};
     uint32_t apart = one_in(dice, 8) && s.switches > 2 ? 1 + below(dice, 2) : 0;
     shape(&s, s.switches - apart, dice);
     add_oddities(&s, dice);
@@ -210,13 +210,13 @@ static const char *const questions[] = {
     "unreachable pairs"};
 
 typedef struct view {
-    uint32_t n;          /* live switches */
-    uint32_t pairs;      /* of terminals back to back */
-    uint32_t name[MOST]; /* the fabric's number of a live switch */
-    uint32_t hosts[MOST];
-    uint32_t cables[MOST][MOST];
-    uint64_t mbit[MOST][MOST];
-    uint32_t far[MOST][MOST]; /* or UNREACHED */
+    uint32_t n;         /* live switches */
+    uint32_t pairs;     /* of terminals back to back */
+    uint32_t name[MAX]; /* the fabric's number of a live switch */
+    uint32_t hosts[MAX];
+    uint32_t cables[MAX][MAX];
+    uint64_t mbit[MAX][MAX];
+    uint32_t far[MAX][MAX]; /* or UNREACHED */
 } view;
 
 static void add_cable(view *v, const sv_fabric *f, const uint32_t *place, sv_channel c)
@@ -239,9 +239,9 @@ static void add_cable(view *v, const sv_fabric *f, const uint32_t *place, sv_cha
 static view *look(const sv_fabric *f)
 {
     view *v = calloc(1, sizeof *v);
-    uint32_t place[MOST] = {0}, terminals = 0;
+    uint32_t place[MAX] = {0}, terminals = 0;
     assert_non_null(v);
-    assert_true(f->num_switches <= MOST);
+    assert_true(f->num_switches <= MAX);
     for (uint32_t i = 0; i < f->num_switches; i++)
         if (sv_node_alive(f, (sv_node){i})) {
             v->name[v->n] = i;
@@ -469,7 +469,7 @@ static uint32_t weight(const view *v, uint32_t side, bool of_switches)
 /* The fewest cables of all cuts into sides as equal as they can be; whether the answer is a cut. */
 static uint32_t best_cut(const view *v, const sv_bisection *got, bool *exists)
 {
-    uint32_t all = (1u << v->n) - 1, least = UINT32_MAX, best = UINT32_MAX;
+    uint32_t all = (1u << v->n) - 1, min = UINT32_MAX, best = UINT32_MAX;
     bool bare = weight(v, all, false) == 0;
     for (uint32_t side = 0; side <= all; side++) {
         uint64_t mbit;
@@ -477,8 +477,8 @@ static uint32_t best_cut(const view *v, const sv_bisection *got, bool *exists)
         uint32_t a = weight(v, side, bare), b = weight(v, rest, bare);
         *exists |= weight(v, side, false) == got->terminals[0] && cables == got->cables &&
                    weight(v, rest, false) == got->terminals[1] && mbit == got->mbit;
-        if (a <= b && (b - a < least || (b - a == least && cables < best))) {
-            least = b - a;
+        if (a <= b && (b - a < min || (b - a == min && cables < best))) {
+            min = b - a;
             best = cables;
         }
     }

@@ -1,5 +1,5 @@
 """selvage metrics against the slow second implementation of metrics_oracle.py, on random small
-fabrics with random tables: loops, holes, odd lanes, several addresses a terminal, parallel links.
+fabrics with random tables: loops, holes, odd VLs, several addresses a terminal, parallel links.
 
 Run: python3 -B tests/oracle/test_metrics.py [TRIALS [SEED]]
 """
@@ -56,11 +56,11 @@ class Metrics(Case):
         hops = [len(channels) for _, _, channels in routes] or [0]
         self.near(found["hops"], {"avg": sum(hops) / len(hops), "max": max(hops)})
         self.near(found["stretch"], metrics.stretch_of(tables, routes))
-        lanes, rest = metrics.lanes_of(tables, routes)
-        self.assertEqual({row["lane"]: [row["routes"], row["hops"]] for row in found["lanes"]},
-                         lanes)
-        self.assertEqual(found["no_lane"], rest)
-        self.assertEqual(found["lanes_known"], tables.sl2vl is not None)
+        vls, rest = metrics.vls_of(tables, routes)
+        self.assertEqual({row["vl"]: [row["routes"], row["hops"]] for row in found["vls"]},
+                         vls)
+        self.assertEqual(found["no_vl"], rest)
+        self.assertEqual(found["sl2vl_known"], tables.sl2vl is not None)
         width, counts = found["histogram"]["width"], found["histogram"]["channels"]
         self.assertLessEqual(len(counts), 4)
         self.assertEqual(counts, [sum(load // width == i for load in loads.values())

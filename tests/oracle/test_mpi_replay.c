@@ -18,12 +18,12 @@
 #include "traces/replay.h"
 
 enum {
-    MOST_RANKS = 8,
-    MOST_SENDS = 3000,
-    MOST_POSTS = 3000,
+    MAX_RANKS = 8,
+    MAX_SENDS = 3000,
+    MAX_POSTS = 3000,
     LEGS = 3,
-    MOST_LOG = 40000,
-    MOST_GROUPS = 8
+    MAX_LOG = 40000,
+    MAX_GROUPS = 8
 };
 
 /* ---- what the simulator says ---- */
@@ -43,9 +43,9 @@ struct logged {
 
 struct log {
     const sv_sim_source *source;
-    struct logged at[MOST_LOG]; /* in the order of arrivals at each terminal */
+    struct logged at[MAX_LOG]; /* in the order of arrivals at each terminal */
     uint32_t count;
-    struct whose whose[MOST_LOG]; /* by tag */
+    struct whose whose[MAX_LOG]; /* by tag */
 };
 
 /* Groups of collectives are odd. */
@@ -60,8 +60,8 @@ static bool log_next(void *user, uint32_t terminal, sv_sim_message *message)
     const sv_mpi_replay *replay = log->source->user;
     if (!log->source->next(log->source->user, terminal, message))
         return false;
-    assert_true(message->tag < MOST_LOG);
-    const sv__parcel *parcel = &replay->parcels.at[message->tag];
+    assert_true(message->tag < MAX_LOG);
+    const sv__replay_message *parcel = &replay->parcels.at[message->tag];
     log->whose[message->tag] = (struct whose){parcel->from, parcel->to,
                                               parcel->leg == SV__ANSWER ? 1
                                               : parcel->leg == SV__DATA ? 2
@@ -79,7 +79,7 @@ static void log_back(void *user, uint32_t terminal, const sv_sim_message *messag
 static void log_arrived(void *user, const sv_sim_arrival *a)
 {
     struct log *log = user;
-    assert_true(log->count < MOST_LOG);
+    assert_true(log->count < MAX_LOG);
     log->at[log->count++] =
         (struct logged){a->from, a->to, a->bytes, a->ready, a->time, log->whose[a->tag]};
     log->source->arrived(log->source->user, a);
@@ -102,15 +102,15 @@ struct account {
     uint64_t eager;
     double compute;
     uint32_t rounds;
-    struct send sends[MOST_RANKS][MOST_SENDS];
-    uint32_t num_sends[MOST_RANKS]; /* made so far in this run */
+    struct send sends[MAX_RANKS][MAX_SENDS];
+    uint32_t num_sends[MAX_RANKS]; /* made so far in this run */
     uint64_t orders;
     /* A rank as it runs. */
-    uint64_t time[MOST_RANKS], waiting;
-    uint64_t request[MOST_RANKS][MOST_POSTS];
-    bool done[MOST_RANKS];
-    uint64_t at[MOST_RANKS];
-    uint32_t turns[MOST_RANKS][MOST_GROUPS]; /* collectives so far */
+    uint64_t time[MAX_RANKS], waiting;
+    uint64_t request[MAX_RANKS][MAX_POSTS];
+    bool done[MAX_RANKS];
+    uint64_t at[MAX_RANKS];
+    uint32_t turns[MAX_RANKS][MAX_GROUPS]; /* collectives so far */
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -128,7 +128,7 @@ static uint64_t hand_over(const struct account *a, struct send *s, uint64_t now)
 
 static struct send *new_send(struct account *a, uint32_t rank)
 {
-    assert_true(a->num_sends[rank] < MOST_SENDS);
+    assert_true(a->num_sends[rank] < MAX_SENDS);
     struct send *s = &a->sends[rank][a->num_sends[rank]++];
     s->from = rank;
     s->order[0] = a->orders++;
@@ -153,7 +153,7 @@ static uint64_t take(struct account *a, uint32_t rank, const sv_mpi_event *e, ui
 {
     struct send *best = NULL;
     for (uint32_t from = 0; from < a->t->num_ranks; from++)
-        for (uint32_t k = 0; k < MOST_SENDS; k++) {
+        for (uint32_t k = 0; k < MAX_SENDS; k++) {
             struct send *s = &a->sends[from][k];
             if (s->arrive[0] == SV_NEVER)
                 continue;
@@ -294,7 +294,7 @@ static void run_all(struct account *a)
     for (uint32_t rank = 0; rank < a->t->num_ranks; rank++) {
         a->time[rank] = 0;
         a->num_sends[rank] = 0;
-        for (uint32_t k = 0; k < MOST_SENDS; k++) {
+        for (uint32_t k = 0; k < MAX_SENDS; k++) {
             struct send *s = &a->sends[rank][k];
             s->taken = false;
             s->ready[0] = s->ready[1] = s->ready[2] = SV_NEVER;
@@ -324,7 +324,7 @@ static int by_ready(const void *x, const void *y)
     return p < q ? -1 : p > q;
 }
 
-static struct leg legs[MOST_RANKS * MOST_SENDS];
+static struct leg legs[MAX_RANKS * MAX_SENDS];
 
 static bool on_wire(const struct account *a, const struct send *s)
 {
@@ -381,7 +381,7 @@ static bool assign(struct account *a, const struct log *log)
 {
     bool changed = false;
     for (uint32_t rank = 0; rank < a->t->num_ranks; rank++)
-        for (uint32_t k = 0; k < MOST_SENDS; k++)
+        for (uint32_t k = 0; k < MAX_SENDS; k++)
             for (int leg = 0; leg < LEGS; leg++) {
                 struct send *s = &a->sends[rank][k];
                 bool made = k < a->num_sends[rank];
@@ -410,7 +410,7 @@ static int by_logged(const void *x, const void *y)
 /* What the account says was sent is what was. */
 static void compare_messages(struct account *a, struct log *log)
 {
-    static struct logged mine[MOST_LOG];
+    static struct logged mine[MAX_LOG];
     uint32_t count = 0;
     for (uint32_t rank = 0; rank < a->t->num_ranks; rank++)
         for (uint32_t k = 0; k < a->num_sends[rank]; k++)
@@ -460,8 +460,8 @@ struct trial {
     sim_case c;
     sv_mpi_trace *t;
     sv_mpi_replay_request request;
-    sv_node map[MOST_RANKS];
-    uint32_t terminal[MOST_RANKS];
+    sv_node map[MAX_RANKS];
+    uint32_t terminal[MAX_RANKS];
 };
 
 static struct trial draw(sv_ctx *ctx, uint64_t seed)
@@ -475,7 +475,7 @@ static struct trial draw(sv_ctx *ctx, uint64_t seed)
     x.c.model.input = 40 + (uint32_t)sv_rng_below(&rng, 200);
     x.c.model.drain = 1 + sv_rng_below(&rng, 600);
     x.c.model.open = 1 + (uint32_t)sv_rng_below(&rng, 5);
-    uint32_t ranks = 1 + (uint32_t)sv_rng_below(&rng, MOST_RANKS);
+    uint32_t ranks = 1 + (uint32_t)sv_rng_below(&rng, MAX_RANKS);
     bool shared = sv_rng_below(&rng, 2);
     x.t = trace_random(ctx, seed,
                        (trace_wish){.ranks = ranks,
@@ -520,8 +520,8 @@ static void check(struct trial *x, struct log *log, const sv_mpi_replay_result *
     a.eager = x->request.eager_bytes;
     a.compute = x->request.compute == 0 ? 1 : x->request.compute;
     a.rounds = x->request.repeat == 0 ? 1 : x->request.repeat;
-    for (uint32_t rank = 0; rank < MOST_RANKS; rank++)
-        for (uint32_t k = 0; k < MOST_SENDS; k++)
+    for (uint32_t rank = 0; rank < MAX_RANKS; rank++)
+        for (uint32_t k = 0; k < MAX_SENDS; k++)
             for (int leg = 0; leg < LEGS; leg++)
                 a.sends[rank][k].arrive[leg] = SV_NEVER;
     for (uint32_t round = 0;; round++) {

@@ -17,7 +17,7 @@
 #include "support/tracing.h"
 #include "support/trials.h"
 
-enum { MOST_RANKS = 8, MOST_PAIRS = 4 };
+enum { MAX_RANKS = 8, MAX_PAIRS = 4 };
 
 static const char *const speeds[] = {"SDR", "DDR", "QDR", "FDR", "EDR", "HDR", "NDR"};
 
@@ -70,16 +70,16 @@ static void compute(sv_ctx *ctx, sv_mpi_trace *t, sv_rng *rng, uint32_t rank)
 static sv_mpi_trace *draw_chain(sv_ctx *ctx, sv_rng *rng)
 {
     sv_mpi_trace *t = NULL;
-    uint32_t ranks = 2 + (uint32_t)sv_rng_below(rng, MOST_RANKS - 1), from = 0;
+    uint32_t ranks = 2 + (uint32_t)sv_rng_below(rng, MAX_RANKS - 1), from = 0;
     OK(ctx, sv_mpi_new(ctx, "chain", ranks, &t));
     for (uint64_t hops = 1 + sv_rng_below(rng, 40); hops > 0 || from != 0; hops -= hops > 0) {
         uint32_t to = (from + 1 + (uint32_t)sv_rng_below(rng, ranks - 1)) % ranks;
         to = hops == 0 ? 0 : to; /* who begins again is the last */
-        uint32_t most = sv_rng_below(rng, 2) ? 20000 : 300;
+        uint32_t max = sv_rng_below(rng, 2) ? 20000 : 300;
         bool posts = sv_rng_below(rng, 2), begins = sv_rng_below(rng, 2);
         sv_mpi_event send = {.kind = begins ? SV_MPI_ISEND : SV_MPI_SEND,
                              .peer = to,
-                             .amount = sv_rng_below(rng, most)};
+                             .amount = sv_rng_below(rng, max)};
         sv_mpi_event receive = {.kind = posts ? SV_MPI_IRECV : SV_MPI_RECV, .peer = from};
         compute(ctx, t, rng, from);
         put(ctx, t, from, send);
@@ -121,7 +121,7 @@ static void add_pair(sv_ctx *ctx, sv_mpi_trace *t, const sv_mpi_trace *pair, uin
 static sv_mpi_trace *draw_pairs(sv_ctx *ctx, sv_rng *rng)
 {
     sv_mpi_trace *t = NULL;
-    uint32_t pairs = 1 + (uint32_t)sv_rng_below(rng, MOST_PAIRS);
+    uint32_t pairs = 1 + (uint32_t)sv_rng_below(rng, MAX_PAIRS);
     OK(ctx, sv_mpi_new(ctx, "pairs", 2 * pairs, &t));
     for (uint32_t i = 0; i < pairs; i++) {
         sv_mpi_trace *pair = trace_random(ctx, sv_rng_next(rng),

@@ -18,7 +18,7 @@ static uint32_t lot(uint32_t below)
 
 /* ---- what waits for what ---- */
 
-enum { LANES = 16 };
+enum { VLS = 16 };
 
 struct waits {
     const sv_fabric *f;
@@ -29,10 +29,10 @@ struct waits {
     bool *tree; /* [channels]: both directions of its cables */
 };
 
-static size_t vertex(sv_channel c, unsigned lane)
+static size_t vertex(sv_channel c, unsigned vl)
 {
-    assert_true(lane < LANES);
-    return (size_t)c.i * LANES + lane;
+    assert_true(vl < VLS);
+    return (size_t)c.i * VLS + vl;
 }
 
 static void wait_for(struct waits *w, size_t a, size_t b)
@@ -42,7 +42,7 @@ static void wait_for(struct waits *w, size_t a, size_t b)
 
 static struct waits waits_new(const sv_fabric *f, const sv_routes *r)
 {
-    struct waits w = {.f = f, .r = r, .vertices = (size_t)f->num_channels * LANES};
+    struct waits w = {.f = f, .r = r, .vertices = (size_t)f->num_channels * VLS};
     w.matrix = calloc(w.vertices * w.vertices, 1);
     w.colour = calloc(w.vertices, 1);
     w.tree = calloc(f->num_channels, sizeof *w.tree);
@@ -58,8 +58,8 @@ static void waits_free(struct waits *w)
 
 static void follow_unicast(struct waits *w, sv_traffic traffic)
 {
-    enum { MOST = 200 };
-    sv_hop_taken hops[MOST];
+    enum { MAX = 200 };
+    sv_hop_taken hops[MAX];
     for (uint32_t v = 0; v < sv_num_nodes(w->f); v++)
         for (uint32_t d = 0; d < w->r->num_destinations; d++) {
             unsigned switches = (v < w->f->num_switches) + sv_is_switch(w->f, w->r->node[d]);
@@ -69,26 +69,26 @@ static void follow_unicast(struct waits *w, sv_traffic traffic)
                 !sv_node_alive(w->f, (sv_node){v}) || !sv_node_alive(w->f, w->r->node[d]))
                 continue;
             sv_routes_trace(w->f, w->r, (sv_node){v}, d, sv_route_sl(w->r, (sv_node){v}, d), hops,
-                            MOST, &count, &at);
-            assert_true(count < MOST);
+                            MAX, &count, &at);
+            assert_true(count < MAX);
             for (uint32_t i = 1; i < count; i++)
-                wait_for(w, vertex(hops[i - 1].channel, hops[i - 1].lane),
-                         vertex(hops[i].channel, hops[i].lane));
+                wait_for(w, vertex(hops[i - 1].channel, hops[i - 1].vl),
+                         vertex(hops[i].channel, hops[i].vl));
         }
 }
 
 /* Copies of a packet that is in a switch: it came by a channel (SV_NO_CHANNEL: it began here). */
-static void copy(struct waits *w, sv_node s, sv_channel in, unsigned lane, unsigned in_port,
+static void copy(struct waits *w, sv_node s, sv_channel in, unsigned vl, unsigned in_port,
                  unsigned sl)
 {
     SV_FOR_HOPS (w->f, s, hop) {
         unsigned port = w->f->port[hop->channel.i];
         if (port == in_port || (sv_is_switch(w->f, hop->to) && !w->tree[hop->channel.i]))
             continue;
-        unsigned next = sv_route_lanes(w->r, w->f, s, in_port, port)->of_sl[sl];
-        assert_int_not_equal(next, SV_NO_LANE);
+        unsigned next = sv_route_sl2vl(w->r, w->f, s, in_port, port)->of_sl[sl];
+        assert_int_not_equal(next, SV_NO_VL);
         if (in.i != SV_NONE)
-            wait_for(w, vertex(in, lane), vertex(hop->channel, next));
+            wait_for(w, vertex(in, vl), vertex(hop->channel, next));
         if (sv_is_switch(w->f, hop->to))
             copy(w, hop->to, hop->channel, next, w->f->port[w->f->reverse[hop->channel.i].i], sl);
     }
@@ -109,7 +109,7 @@ static void follow_multicast(struct waits *w, sv_traffic traffic, unsigned sl)
         SV_FOR_HOPS (w->f, from, hop)
             if (sv_is_switch(w->f, hop->to))
                 copy(w, hop->to, hop->channel,
-                     sv_route_lanes(w->r, w->f, from, 0, w->f->port[hop->channel.i])->of_sl[sl],
+                     sv_route_sl2vl(w->r, w->f, from, 0, w->f->port[hop->channel.i])->of_sl[sl],
                      w->f->port[w->f->reverse[hop->channel.i].i], sl);
     }
 }
@@ -180,22 +180,22 @@ static sv_routes *draw_routes(const sv_fabric *f)
     return r;
 }
 
-/* Lanes by ports, drawn for all pairs of ports: few tables, so that lanes meet again. */
-static void draw_lanes(const sv_fabric *f, sv_routes *r)
+/* VLs by ports, drawn for all pairs of ports: few tables, so that VLs meet again. */
+static void draw_vls(const sv_fabric *f, sv_routes *r)
 {
-    uint32_t tables[4], lanes = 2 + lot(3);
+    uint32_t tables[4], vls = 2 + lot(3);
     for (int i = 0; i < 4; i++) {
-        sv_lanes drawn = {{0}};
+        sv_sl2vl drawn = {{0}};
         for (unsigned sl = 0; sl < r->num_sls; sl++)
-            drawn.of_sl[sl] = (uint8_t)lot(lanes);
-        tables[i] = sv_routes_lane_table(ctx, r, &drawn);
+            drawn.of_sl[sl] = (uint8_t)lot(vls);
+        tables[i] = sv_routes_sl2vl_table(ctx, r, &drawn);
     }
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
-        r->lanes_of[v] = (uint16_t)tables[lot(4)];
+        r->vls_of[v] = (uint16_t)tables[lot(4)];
     for (uint32_t s = 0; s < f->num_switches; s++)
         for (unsigned in = 0; in <= f->switches[s].ports; in++)
             for (unsigned out = 0; out <= f->switches[s].ports; out++)
-                OK(ctx, sv_routes_set_lanes(ctx, f, r, (sv_node){s}, in, out, tables[lot(4)]));
+                OK(ctx, sv_routes_set_sl2vl(ctx, f, r, (sv_node){s}, in, out, tables[lot(4)]));
 }
 
 /* The judge's word on a tree, all terminals being members. */
@@ -230,7 +230,7 @@ static void trees_have_no_cycle(void **state)
         sv_routes *r = draw_routes(f);
         sv_traffic traffic = (sv_traffic)lot(SV_TRAFFIC_COUNT);
         if (r != NULL && trial % 3 == 0)
-            draw_lanes(f, r);
+            draw_vls(f, r);
         for (unsigned sl = 0; r != NULL && sl < 4; sl++) {
             struct waits w = waits_new(f, r);
             sv_mtree *t = NULL;
@@ -270,7 +270,7 @@ static void nor_do_several_together(void **state)
         const sv_mtree *others[4];
         size_t count = 0;
         if (r != NULL && trial % 2 == 0)
-            draw_lanes(f, r);
+            draw_vls(f, r);
         for (unsigned sl = 0; r != NULL && sl < 4; sl++) {
             if (sv_mtree_new(ctx, f, r, traffic, sl, others, count, &trees[count]) == SV_OK) {
                 others[count] = trees[count];
@@ -384,7 +384,7 @@ static void what_is_there_is_found(void **state)
         sv_routes *r = draw_routes(f);
         sv_traffic traffic = (sv_traffic)lot(SV_TRAFFIC_COUNT);
         if (r != NULL && trial % 3 == 0)
-            draw_lanes(f, r);
+            draw_vls(f, r);
         for (unsigned sl = 0; r != NULL && sl < 2; sl++) {
             struct waits w = waits_new(f, r);
             sv_mtree *t = NULL;

@@ -1,5 +1,5 @@
 """Engine nue on many random small fabrics: with failures, parallel links, several components, one
-to eight lanes, several addresses a terminal, all partitions. Every table must be free of deadlock
+to eight VLs, several addresses a terminal, all partitions. Every table must be free of deadlock
 for all traffic, by selvage's own check and by the slow second opinion; reach whatever can be
 reached; and be the same again, whichever search and however many threads.
 
@@ -84,10 +84,10 @@ class Nue(unittest.TestCase):
                 self.assertTrue(found.json["verdicts"]["switch_switch"])
                 self.assertEqual(found.json["unreachable_pairs"], 0)
                 self.assertEqual(found.json["loops"], 0)
-                lanes = int(options[options.index("--vls") + 1])
-                self.assertLessEqual(report["vls_used"], lanes)
+                vls = int(options[options.index("--vls") + 1])
+                self.assertLessEqual(report["vls_used"], vls)
                 if "partition=clustered" not in options:
-                    self.assertEqual(report["vls_used"], min(lanes, report["destinations"]))
+                    self.assertEqual(report["vls_used"], min(vls, report["destinations"]))
                 self.second_opinion(tables, found.json)
                 ok("route", fabric, "-e", "nue", "-o", other, "--option", "search=omega",
                    "--threads", str(rng.randint(1, 3)), *options)
@@ -107,13 +107,13 @@ class Nue(unittest.TestCase):
            "partition=clustered")
         loaded = oracle.load(tables)
         with open(os.path.join(tables, "opensm.psl")) as file:
-            lane = {int(w[1]): int(w[2]) for w in map(str.split, file) if w and w[0] == "*"}
+            vl = {int(w[1]): int(w[2]) for w in map(str.split, file) if w and w[0] == "*"}
         together = {}
         for lid, owner in loaded.owner.items():
             at = owner if owner in oracle.switches_of(loaded) else loaded.cables[(owner, 1)][0]
-            together.setdefault(at, set()).add(lane[lid])
-        self.assertTrue(all(len(lanes) == 1 for lanes in together.values()))
-        self.assertEqual(len(set(lane.values())), 4)
+            together.setdefault(at, set()).add(vl[lid])
+        self.assertTrue(all(len(vls) == 1 for vls in together.values()))
+        self.assertEqual(len(set(vl.values())), 4)
 
     def test_refusals(self):
         for option in ("partition=half", "search=luck", "impasse=", "lay=maybe", "eggs=1"):

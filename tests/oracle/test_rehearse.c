@@ -18,7 +18,7 @@ struct life {
     uint64_t over;              /* arrived or dropped */
     uint32_t *hops;             /* channels it was granted */
     uint32_t num_hops;
-    unsigned lane;  /* of the last of them */
+    unsigned vl;    /* of the last of them */
     unsigned kinds; /* 1: went by an old entry, 2: by a new one */
 };
 
@@ -72,12 +72,12 @@ static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t ta
         .from = terminal, .message = tag, .injected = time, .arrived = SV_NEVER, .over = SV_NEVER};
 }
 
-static void granted(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time)
+static void granted(void *user, uint32_t packet, sv_channel out, unsigned vl, uint64_t time)
 {
     struct book *b = user;
     struct life *life = &b->lives[packet];
     (void)time;
-    life->lane = lane;
+    life->vl = vl;
     life->hops = realloc(life->hops, (life->num_hops + 1) * sizeof *life->hops);
     life->hops[life->num_hops++] = out.i;
 }
@@ -88,7 +88,7 @@ static void arrived(void *user, uint32_t packet, uint64_t time)
     b->lives[packet].arrived = b->lives[packet].over = time;
 }
 
-static void mishap(void *user, sv_sim_mishap what, const sv_sim_example *which)
+static void incident(void *user, sv_sim_incident what, const sv_sim_example *which)
 {
     struct book *b = user;
     if (what == SV_SIM_DROPPED)
@@ -97,7 +97,7 @@ static void mishap(void *user, sv_sim_mishap what, const sv_sim_example *which)
 
 /* ---- recounting ---- */
 
-/* Follows entries and lanes by hand. */
+/* Follows entries and VLs by hand. */
 static bool joined(const sv_fabric *f, const sv_routes *r, uint32_t from, uint32_t to)
 {
     uint32_t d = r->first[f->num_switches + to];
@@ -123,7 +123,7 @@ static unsigned kinds_of(const struct book *b, const test_transition *t, const s
     uint32_t to = b->f->num_switches + b->messages[life->message].to;
     uint32_t d = t->before->first[to];
     unsigned kinds = 0;
-    if (b->r->lmc == 1 && life->lane == 3) /* the lane of high addresses, which do not change */
+    if (b->r->lmc == 1 && life->vl == 3) /* the VL of high addresses, which do not change */
         return 0;
     for (uint32_t i = 0; i < life->num_hops; i++) {
         uint32_t s = b->f->tail[life->hops[i]].i;
@@ -209,7 +209,7 @@ static uint64_t bytes_in(const struct book *b, uint32_t mtu, uint64_t from, uint
 static void compare(const struct book *b, const test_transition *t, const sv_rehearsal *r,
                     const sv_rehearsal_request *q)
 {
-    uint64_t inconsistent = 0, overtaken = 0, kept = 0, circled = 0, gone = 0;
+    uint64_t inconsistent = 0, overtaken = 0, kept = 0, looped = 0, gone = 0;
     for (uint32_t from = 0; from < b->terminals; from++)
         for (uint32_t to = 0; to < b->terminals; to++) {
             bool both = joined(b->f, t->before, from, to) && joined(b->f, t->after, from, to);
@@ -222,15 +222,15 @@ static void compare(const struct book *b, const test_transition *t, const sv_reh
                 inconsistent += inconsistent_of(b, from, to);
         }
     for (uint32_t i = 0; i < b->num_lives; i++) {
-        circled += circles(b, &b->lives[i]);
+        looped += circles(b, &b->lives[i]);
         gone += b->lives[i].arrived == SV_NEVER;
     }
     assert_int_equal(r->inconsistent, inconsistent);
-    assert_int_equal(r->sim->mishaps[SV_SIM_OVERTAKEN], overtaken);
+    assert_int_equal(r->sim->incidents[SV_SIM_OVERTAKEN], overtaken);
     assert_int_equal(r->harmed[SV_SIM_OVERTAKEN], kept);
-    assert_int_equal(r->sim->mishaps[SV_SIM_CIRCLED], circled);
+    assert_int_equal(r->sim->incidents[SV_SIM_LOOPED], looped);
     if (r->sim->end == SV_SIM_COMPLETED)
-        assert_int_equal(r->sim->mishaps[SV_SIM_DROPPED], gone);
+        assert_int_equal(r->sim->incidents[SV_SIM_DROPPED], gone);
     for (int i = 0; i < SV_REHEARSE_PHASES; i++) {
         const sv_rehearsal_phase *p = &r->phase[i];
         assert_int_equal(
@@ -279,8 +279,11 @@ static uint64_t try_way(const test_transition *t, sv_rehearsal_way way, uint64_t
     sv_rng_init(&rng, seed);
     draw_messages(&b, &rng, 40 * b.terminals, seed % 3 == 0);
     const sv_sim_source source = {.user = &b, .next = next, .arrived = arrived_message};
-    const sv_sim_watch watch = {
-        .user = &b, .injected = injected, .granted = granted, .arrived = arrived, .mishap = mishap};
+    const sv_sim_watch watch = {.user = &b,
+                                .injected = injected,
+                                .granted = granted,
+                                .arrived = arrived,
+                                .incident = incident};
     sv_rehearsal *r = NULL;
     q.source = &source;
     q.watch = &watch;

@@ -42,9 +42,9 @@ def random_spec(rng):
 
 def random_engine(rng):
     engine = rng.choice(("weave", "weave", "weave", "updn", "nue", "dfsssp", "lash", "sssp"))
-    lanes = [] if engine in ("updn", "sssp", "dfsssp", "lash") else \
+    vls = [] if engine in ("updn", "sssp", "dfsssp", "lash") else \
         ["--vls", str(rng.choice((1, 2, 4, 8)))]
-    return [engine, *lanes]
+    return [engine, *vls]
 
 
 def random_failure(rng):
@@ -109,7 +109,7 @@ class Repair(unittest.TestCase):
         if not found["full"]:
             self.assertTrue(verdict["terminal_switch"])
 
-    def check_least(self, found, old, new):
+    def check_min(self, found, old, new):
         """LIDs stay; where all paths to a LID still work, nothing changes."""
         for lid, guid in old.owner.items():
             if guid in new.nodes:
@@ -210,7 +210,7 @@ class Repair(unittest.TestCase):
         found = result.json
         old, new = oracle.load(self.path("old")), oracle.load(self.path("new"))
         self.check_tables(found, new)
-        self.check_least(found, old, new)
+        self.check_min(found, old, new)
         self.check_counts(found, old, new)
         checked = selvage("check", self.path("old"), self.path("new"))
         if found["safe"] == "any_order":

@@ -1,6 +1,6 @@
 """selvage's verdicts on forwarding tables against the slow second opinion of routes_oracle.py, on
 thousands of random small fabrics: with failures, parallel links, several addresses a terminal, odd
-lane tables, service levels of every form, and with seeded mutations of correct tables, which must
+VL tables, service levels of every form, and with seeded mutations of correct tables, which must
 all be noticed.
 
 Run: python3 -B tests/oracle/test_routes.py [TRIALS [SEED]]
@@ -126,10 +126,10 @@ def spoil_lfts(rng, directory, share=0.1):
     rewrite(directory, "opensm-lfts.dump", change)
 
 
-def spoil_lanes(rng, directory, lanes=3):
-    """Rows of the lane tables become random, some with lane 15."""
+def spoil_vls(rng, directory, vls=3):
+    """Rows of the VL tables become random, some with VL 15."""
     share = rng.choice((0.1, 0.5, 1))
-    values = list(range(lanes)) + ([15] if rng.random() < 0.3 else [])
+    values = list(range(vls)) + ([15] if rng.random() < 0.3 else [])
 
     def change(text):
         return re.sub(r"^(\d+ +\d+ +: ).*$", lambda row: row[0] if rng.random() > share else
@@ -183,7 +183,7 @@ def random_tables(rng, directory, fabric=None):
     if rng.random() < 0.5:
         random_psl(rng, directory)
     if rng.random() < 0.6:
-        spoil_lanes(rng, directory)
+        spoil_vls(rng, directory)
     if rng.random() < 0.3:
         random_groups(rng, directory)
     gone = [name for name in ("opensm.psl", "opensm-sl2vl.dump") if rng.random() < 0.12]
@@ -222,22 +222,22 @@ class Verdicts(Case):
         self.assertEqual(found["loops"], wanted["loops"])
         self.assertEqual(found["vls_used"], wanted["vls_used"])
         self.assertEqual(found["dependencies"], wanted["dependencies"])
-        lanes_known = os.path.exists(os.path.join(directory, "opensm-sl2vl.dump"))
-        self.assertEqual(found["lanes_known"], lanes_known)
+        sl2vl_known = os.path.exists(os.path.join(directory, "opensm-sl2vl.dump"))
+        self.assertEqual(found["sl2vl_known"], sl2vl_known)
         for verdict in VERDICTS:
-            self.verdict(found, wanted, verdict, tables, how, lanes_known)
+            self.verdict(found, wanted, verdict, tables, how, sl2vl_known)
         self.examples(found, tables, how)
-        if lanes_known:
+        if sl2vl_known:
             self.assertEqual(found["verdicts"]["multicast"], wanted["multicast"])
         return found
 
-    def verdict(self, found, wanted, verdict, tables, how, lanes_known):
+    def verdict(self, found, wanted, verdict, tables, how, sl2vl_known):
         mine = found["verdicts"][verdict]
         if wanted[verdict]:
             self.assertIs(mine, True)
             return
         self.assertIsNot(mine, True)
-        if mine is None and lanes_known:
+        if mine is None and sl2vl_known:
             # Undecided: there is an unknown SL that matters, so with all at 0 it may differ.
             zero = oracle.verify(tables, **dict(how, unknown_sl=0))
             self.assertEqual(found["on_sl0"][verdict], zero[verdict])
@@ -277,13 +277,13 @@ class Verdicts(Case):
             shutil.rmtree(directory, ignore_errors=True)
 
     def test_what_is_known_is_decided(self):
-        """With all SLs and lanes told there is no "undecided"."""
+        """With all SLs and VLs told there is no "undecided"."""
         for trial in range(SEED, SEED + max(1, TRIALS // 3)):
             rng = random.Random("known %d" % trial)
             directory = self.path("k%d" % trial)
             with self.subTest(self.keep(trial)):
                 route(rng, random_fabric(rng, self.folder), directory)
-                spoil_lanes(rng, directory)
+                spoil_vls(rng, directory)
                 spoil_lfts(rng, directory)
                 found = self.compare(directory, trial)
                 self.assertNotIn(None, [found["verdicts"][v] for v in VERDICTS])
@@ -356,8 +356,8 @@ class Mutations(Case):
     def notice(self, directory, trial):
         self.assertEqual(selvage("check", directory, "--json").code, 1, self.keep(trial))
 
-    def two_lanes(self, directory, switches):
-        """A ring, correct with two lanes: paths over one cable use SL 1 and so lane 1."""
+    def two_vls(self, directory, switches):
+        """A ring, correct with two VLs: paths over one cable use SL 1 and so VL 1."""
         ok("route", "torus:%d,hosts=1" % switches, "--engine", "dor", "-o", directory, "--no-check")
         plain(directory)
         tables = oracle.load(directory)
@@ -374,19 +374,19 @@ class Mutations(Case):
         rewrite(directory, "opensm-sl2vl.dump",
                 lambda text: re.sub(r"^(\d+ +\d+ +: 0 +)0", r"\g<1>1", text, flags=re.M))
 
-    def test_shifted_lanes(self):
+    def test_shifted_vls(self):
         for switches in range(4, 9):
-            directory = self.path("lanes%d" % switches)
-            self.two_lanes(directory, switches)
+            directory = self.path("vls%d" % switches)
+            self.two_vls(directory, switches)
             self.assertEqual(selvage("check", directory, "--strict").code, 0)
             self.assertTrue(oracle.verify(oracle.load(directory))["switch_switch"])
             good = self.path("good")
             shutil.copytree(directory, good)
-            # Every SL one further: SL 1 is then on lane 0, as SL 0 is.
+            # Every SL one further: SL 1 is then on VL 0, as SL 0 is.
             rewrite(directory, "opensm-sl2vl.dump",
                     lambda text: re.sub(r"^(\d+ +\d+ +: 0 +)1", r"\g<1>0", text, flags=re.M))
             self.notice(directory, switches)
-            # All paths on SL 1: one lane again.
+            # All paths on SL 1: one VL again.
             rewrite(good, "opensm.psl", lambda text: re.sub(r"^\* (\d+) 0", r"* \1 1", text,
                                                             flags=re.M))
             self.notice(good, switches)
@@ -426,7 +426,7 @@ class Proofs(Case):
             with self.subTest(self.keep(trial)):
                 route(rng, random_fabric(rng, self.folder), directory, rng.choice(DEADLOCK_FREE))
                 if rng.random() < 0.5:
-                    spoil_lanes(rng, directory)
+                    spoil_vls(rng, directory)
                 found = selvage("check", directory, "--json", "--proof", proof)
                 if not found.json["verdicts"]["switch_switch"]:
                     self.assertFalse(os.path.exists(proof))
@@ -475,7 +475,7 @@ class Transitions(Case):
                     if rng.random() < 0.3:
                         spoil_lfts(rng, directory, 0.05)
                     if rng.random() < 0.3:
-                        spoil_lanes(rng, directory)
+                        spoil_vls(rng, directory)
                     if rng.random() < 0.3:
                         random_psl(rng, directory)
                 if rng.random() < 0.5:  # other numbers for the same nodes

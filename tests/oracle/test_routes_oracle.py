@@ -90,15 +90,15 @@ class Fabric:
                 yield f"0x{lid:04x} {port:03d} # {kind} portguid {guid}: 'name'"
             yield "99 lids dumped"
 
-    def lane_blocks(self):
-        """From {("switch", s): {(in, out): lanes}, ("host", i): lanes}."""
+    def vl_blocks(self):
+        """From {("switch", s): {(in, out): VLs}, ("host", i): VLs}."""
         for (kind, i), rows in self.sl2vl.items():
             guid, lid = (switch(i), i + 1) if kind == "switch" else (host(i), self.base(i))
             word = "Switch" if kind == "switch" else "Channel Adapter"
             yield f'{word} {guid}, base LID {lid}, "name"'
             yield "#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15"
-            for (come, go), lanes in (rows if kind == "switch" else {(0, 0): rows}).items():
-                yield f"{come:<3} {go:<3} : " + "".join(f"{lane:<2} " for lane in lanes)
+            for (come, go), vls in (rows if kind == "switch" else {(0, 0): rows}).items():
+                yield f"{come:<3} {go:<3} : " + "".join(f"{vl:<2} " for vl in vls)
             yield "#--------------------------------------------------------\n"
 
     def mask_blocks(self):
@@ -112,7 +112,7 @@ class Fabric:
         if not self.one_direction:
             lines += [f"{pair[1]} {pair[0]} PHY=4x LOG=ACT SPD=10" for pair in self.subnet()]
         files = {"opensm-subnet.lst": lines, "opensm-lfts.dump": self.lfts(),
-                 "opensm-sl2vl.dump": None if self.sl2vl is None else self.lane_blocks(),
+                 "opensm-sl2vl.dump": None if self.sl2vl is None else self.vl_blocks(),
                  "opensm.psl": self.psl,
                  "opensm.mcfdbs": None if self.masks is None else self.mask_blocks()}
         for name, content in files.items():
@@ -148,7 +148,7 @@ def clockwise(fabric):
 
 
 def dateline_ring():
-    """Four switches, clockwise; packets that pass from 3 to 0 have SL 1, and from there lane 1."""
+    """Four switches, clockwise; packets that pass from 3 to 0 have SL 1, and from there VL 1."""
     fabric = clockwise(ring(4))
     late = [0, 1] + [0] * 14
     fabric.sl2vl = {("switch", 0): {(2, 1): late}, ("switch", 1): {(2, 1): late}}
@@ -223,7 +223,7 @@ class Lanes(unittest.TestCase):
         fabric.psl = None
         self.assertFalse(fabric.verify(unknown_sl=0)["switch_switch"])
 
-    def test_most_specific_service_level_wins(self):
+    def test_max_specific_service_level_wins(self):
         fabric = dateline_ring()
         lids = fabric.lids()
         fabric.psl = [f"{host(0)} {lid} 0  # of one port" for lid in lids] + fabric.psl
@@ -253,7 +253,7 @@ class Lanes(unittest.TestCase):
         self.assertEqual(oracle.sls_of(tables, host(0), b, None, False, "any"), {1})
         self.assertEqual(oracle.sls_of(tables, host(0), b, 5, True, "any"), {5})
 
-    def test_lane_of_each_hop(self):
+    def test_vl_of_each_hop(self):
         fabric = line(3)
         fabric.sl2vl = {("switch", 0): {(3, 1): [2] * 16, (0, 1): [6] * 16},
                         ("switch", 1): {(2, 1): [3] * 16}, ("host", 0): list(range(15)) + [0]}
@@ -265,7 +265,7 @@ class Lanes(unittest.TestCase):
             (switch(0), 1, 6), (switch(1), 1, 3), (switch(2), 3, 0)]))
         self.assertEqual(oracle.verify(tables)["vls_used"], 4)
 
-    def test_lane_15_discards(self):
+    def test_vl_15_discards(self):
         fabric = line(3)
         drop = [0] * 8 + [15] * 8
         fabric.sl2vl = {("switch", 1): {(2, 1): drop}}
@@ -279,7 +279,7 @@ class Lanes(unittest.TestCase):
         self.assertEqual(fabric.verify(assume_sl=15)["unreachable"],
                          NONE | {"terminal_terminal": 2, "terminal_switch": 3})
 
-    def test_lane_15_ends_the_dependencies(self):
+    def test_vl_15_ends_the_dependencies(self):
         fabric = clockwise(ring(4))
         fabric.sl2vl = {("switch", 0): {(2, 1): [15] * 16}}
         result = fabric.verify()
@@ -322,8 +322,8 @@ class Reachability(unittest.TestCase):
                          NONE | {"terminal_terminal": 1, "switch_terminal": 1})
         self.assertEqual(result["cycle"], [(switch(0), 1, 0)])
 
-    def test_lane_changes_on_the_second_round(self):
-        """The loop of lane 0 is entered on lane 5 from the host: one turn more until it repeats."""
+    def test_vl_changes_on_the_second_round(self):
+        """The loop of VL 0 is entered on VL 5 from the host: one turn more until it repeats."""
         fabric = line(2)
         lid = fabric.base(1)
         fabric.lft[1][lid] = 2
@@ -443,7 +443,7 @@ class Multicast(unittest.TestCase):
         fabric.masks = {0: {0xc000: {1, 3}}, 1: {0xc000: {2, 3}}}
         self.assertTrue(fabric.verify()["multicast"])
 
-    def test_lanes_of_service_level_0(self):
+    def test_vls_of_service_level_0(self):
         fabric = ring(4).route(lambda s, t, lid: 1 if t > s else 2)
         fabric.masks = {s: {0xc000: {1, 3}} for s in range(4)}
         fabric.sl2vl = {("switch", 0): {(2, 1): [1] * 16}, ("switch", 1): {(2, 1): [1] * 16}}
@@ -489,8 +489,8 @@ class Transition(unittest.TestCase):
         fabric.lft[0][fabric.base(1)] = 3
         self.assertEqual(oracle.verify_transition(fabric.load(), fabric.load())["dead_ends"], 1)
 
-    def test_new_lanes_in_some_switches_only(self):
-        """The dateline's table in switch 0 is not yet there: SL 1 goes round on lane 0."""
+    def test_new_vls_in_some_switches_only(self):
+        """The dateline's table in switch 0 is not yet there: SL 1 goes round on VL 0."""
         old, new = dateline_ring(), dateline_ring()
         self.assertTrue(oracle.verify_transition(old.load(), new.load())["deadlock_free"])
         old.sl2vl = None
@@ -519,7 +519,7 @@ class Transition(unittest.TestCase):
 # Random tables, one check against another ---------------------------------------------------------
 
 def random_fabric(rng):
-    """A random tree with some more cables, ways mostly along the tree, lanes and SLs at random."""
+    """A random tree with some more cables, ways mostly along the tree, VLs and SLs at random."""
     size = rng.randint(2, 6)
     pairs = [(rng.randrange(i), i) for i in range(1, size)]
     pairs += [tuple(rng.sample(range(size), 2)) for _ in range(rng.randint(0, 3))]
@@ -586,7 +586,7 @@ def check_proof(directory, text):
 
 
 def proof_text(number):
-    lines = [f"{guid} {port} {lane} {value}\n" for (guid, port, lane), value in number.items()]
+    lines = [f"{guid} {port} {vl} {value}\n" for (guid, port, vl), value in number.items()]
     return "selvage-proof 1\n# made by a test\n" + "".join(lines)
 
 

@@ -161,7 +161,7 @@ class Replay(Case):
         self.check("--engine", "sssp")
 
     def test_sar(self):
-        self.check("--engine", "sar", "--option", "lanes=online")
+        self.check("--engine", "sar", "--option", "assign=online")
 
 
 class Links(Case):
@@ -189,7 +189,7 @@ class Links(Case):
 class Promises(Case):
     """What engines promise holds with jobs, too, and jobs gain by it."""
 
-    def engine(self, name, lanes, minimal, oblivious=None):
+    def engine(self, name, vls, minimal, oblivious=None):
         """oblivious: the engine to compare with; its own self where it can do without jobs."""
         sums = {"with": 0, "without": 0}
         refused = 0
@@ -197,7 +197,7 @@ class Promises(Case):
             rng = random.Random("promises %d" % trial)
             with self.subTest(self.keep(trial), engine=name):
                 path, text, _, _, options = self.scene(rng)
-                limit = str(rng.choice(lanes))
+                limit = str(rng.choice(vls))
                 found = {}
                 for kind, by, more in (("without", oblivious or name, []),
                                        ("with", name, ["--jobs", text])):
@@ -210,7 +210,7 @@ class Promises(Case):
                     found[kind] = ok("metrics", self.path(kind), "--jobs", text,
                                      "--json").json["jobs"]["efi"]["max"]
                 if len(found) < 2:
-                    refused += 1  # too few lanes
+                    refused += 1  # too few VLs
                     continue
                 for kind, most in found.items():
                     sums[kind] += most
@@ -221,14 +221,14 @@ class Promises(Case):
             self.assertLess(refused, TRIALS // 4)
             self.assertLess(sums["with"], sums["without"])
 
-    def judge(self, directory, minimal, lanes):
+    def judge(self, directory, minimal, vls):
         tables = routes_oracle.load(directory)
         found = routes_oracle.verify(tables)
         self.assertEqual(found["loops"], 0)
         self.assertEqual(found["unreachable"]["terminal_terminal"],
                          routes_oracle.split_pairs(tables))
         self.assertTrue(found["terminal_terminal"] and found["terminal_switch"], found["cycle"])
-        self.assertLessEqual(found["vls_used"], lanes)
+        self.assertLessEqual(found["vls_used"], vls)
         if minimal:
             stretch = ok("metrics", directory, "--json").json["stretch"]
             self.assertEqual(stretch["longer_pairs"], 0)

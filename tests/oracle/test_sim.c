@@ -2,7 +2,7 @@
  * test_sim.c: the fast simulator against the one that moves block by block: small random fabrics,
  * tables, buffers, speeds and messages; every injection, grant and arrival must come at the same
  * tick, and the same packets must be stuck. Then as many with tables that change, where the same
- * mishaps must befall the same packets.
+ * incidents must befall the same packets.
  *
  *     oracle_test_sim [TRIALS [SEED [still|changing]]]
  *
@@ -21,26 +21,26 @@ static uint64_t seed = 1, present; /* the first, and that of the trial under way
 static void make_packet(struct trial *t, const sim_message *m, uint32_t payload)
 {
     oracle_packet *p = &t->packets[t->num_packets];
-    sv_hop_taken taken[MOST_HOPS];
+    sv_hop_taken taken[MAX_HOPS];
     uint32_t count = 1;
     sv_node at, from = {t->c.f->num_switches + m->from};
     taken[0].channel = t->c.f->hops[t->c.f->first[from.i]].channel;
-    taken[0].lane = 0;
+    taken[0].vl = 0;
     if (!t->c.changing)
         assert_int_equal(sv_routes_trace(t->c.f, t->c.r, from, m->destination,
-                                         sv_route_sl(t->c.r, from, m->destination), taken,
-                                         MOST_HOPS, &count, &at),
+                                         sv_route_sl(t->c.r, from, m->destination), taken, MAX_HOPS,
+                                         &count, &at),
                          SV_TRACE_ARRIVED);
-    oracle_hop *hops = t->hops + (size_t)t->num_packets * MOST_HOPS;
+    oracle_hop *hops = t->hops + (size_t)t->num_packets * MAX_HOPS;
     for (uint32_t k = 0; k < count; k++)
         hops[k] = (oracle_hop){t->c.f->tail[taken[k].channel.i].i, t->c.f->port[taken[k].channel.i],
-                               taken[k].lane};
+                               taken[k].vl};
     *p = (oracle_packet){.ready = m->ready,
                          .message = (uint32_t)(m - t->c.messages),
                          .length = payload + t->c.model.header_bytes,
                          .num_hops = count,
                          .hops = hops,
-                         .granted = t->granted + (size_t)t->num_packets * MOST_HOPS};
+                         .granted = t->granted + (size_t)t->num_packets * MAX_HOPS};
     t->num_packets++;
 }
 
@@ -50,8 +50,8 @@ static void make_packets(struct trial *t)
     for (uint32_t i = 0; i < t->c.num_messages; i++)
         room += t->c.messages[i].bytes / mtu + 1;
     t->packets = calloc(room + 1, sizeof *t->packets);
-    t->hops = calloc((size_t)(room + 1) * MOST_HOPS, sizeof *t->hops);
-    t->granted = calloc((size_t)(room + 1) * MOST_HOPS, sizeof *t->granted);
+    t->hops = calloc((size_t)(room + 1) * MAX_HOPS, sizeof *t->hops);
+    t->granted = calloc((size_t)(room + 1) * MAX_HOPS, sizeof *t->granted);
     t->first_packet = calloc(t->c.num_messages + 1, sizeof *t->first_packet);
     t->sent = calloc(t->c.num_messages + 1, sizeof *t->sent);
     t->packet_of = calloc(room + 1, sizeof *t->packet_of);
@@ -106,9 +106,9 @@ static oracle_end run_oracle(struct trial *t)
     for (int who = SV_VLARB_CA; who <= SV_VLARB_SWE; who++) {
         const sv_vlarb *v = &t->c.r->vlarb[who];
         for (int i = 0; i < v->high.length; i++)
-            entries[2 * who][i] = (oracle_entry){v->high.lane[i], v->high.weight[i]};
+            entries[2 * who][i] = (oracle_entry){v->high.vl[i], v->high.weight[i]};
         for (int i = 0; i < v->low.length; i++)
-            entries[2 * who + 1][i] = (oracle_entry){v->low.lane[i], v->low.weight[i]};
+            entries[2 * who + 1][i] = (oracle_entry){v->low.vl[i], v->low.weight[i]};
         tables[who] = (oracle_tables){.high = entries[2 * who],
                                       .low = entries[2 * who + 1],
                                       .num_high = v->high.length,
@@ -181,7 +181,7 @@ static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t ta
     move(t, packet, time);
 }
 
-static void granted(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time)
+static void granted(void *user, uint32_t packet, sv_channel out, unsigned vl, uint64_t time)
 {
     const struct trial *t = user;
     const struct seen *seen = &t->seen[t->packet_of[packet]];
@@ -189,7 +189,7 @@ static void granted(void *user, uint32_t packet, sv_channel out, unsigned lane, 
     assert_true(seen->hops < t->packets[t->packet_of[packet]].num_hops);
     assert_int_equal(hop->node, t->c.f->tail[out.i].i);
     assert_int_equal(hop->out_port, t->c.f->port[out.i]);
-    assert_int_equal(hop->lane, lane);
+    assert_int_equal(hop->vl, vl);
     move(user, packet, time);
 }
 
@@ -201,14 +201,14 @@ static void arrived(void *user, uint32_t packet, uint64_t time)
         t->seen[t->packet_of[packet]].arrived = time;
 }
 
-static void stuck(void *user, uint32_t packet, sv_channel in, unsigned lane)
+static void stuck(void *user, uint32_t packet, sv_channel in, unsigned vl)
 {
     struct trial *t = user;
     struct seen *seen = &t->seen[t->packet_of[packet]];
     const oracle_hop *hop = &t->packets[t->packet_of[packet]].hops[seen->hops - 1];
     assert_int_equal(hop->node, t->c.f->tail[in.i].i);
     assert_int_equal(hop->out_port, t->c.f->port[in.i]);
-    assert_int_equal(hop->lane, lane);
+    assert_int_equal(hop->vl, vl);
     assert_false(seen->stuck);
     seen->stuck = true;
 }
@@ -254,8 +254,8 @@ static void compare_stuck(const struct trial *t, const sv_sim_result *r)
             const sv_sim_stuck *s = &r->stuck[i];
             const sv_fabric *f = t->c.f;
             if (f->tail[s->in.i].i == in->node && f->port[s->in.i] == in->out_port &&
-                s->lane == in->lane && f->tail[s->out.i].i == out->node &&
-                f->port[s->out.i] == out->out_port && s->out_lane == out->lane &&
+                s->vl == in->vl && f->tail[s->out.i].i == out->node &&
+                f->port[s->out.i] == out->out_port && s->out_vl == out->vl &&
                 s->from == t->c.messages[o->message].from && s->destination == to) {
                 left--;
                 break;
@@ -304,7 +304,7 @@ static void compare_end(const struct trial *t, const sv_sim_result *r)
     for (uint32_t c = 0; c < t->c.f->num_channels; c++)
         carried += r->channels[c].bytes;
     assert_int_equal(r->time, last);
-    if (r->mishaps[SV_SIM_DROPPED] > 0) /* a link may start what is dropped after all is over */
+    if (r->incidents[SV_SIM_DROPPED] > 0) /* a link may start what is dropped after all is over */
         assert_in_range(carried, 0, sent);
     else
         assert_int_equal(carried, sent);
@@ -343,7 +343,7 @@ static void compare_cut(const struct trial *t)
 /* What all trials had. */
 struct tally {
     uint32_t ends[3];
-    uint64_t with[3]; /* trials with a mishap of this kind */
+    uint64_t with[3]; /* trials with a incident of this kind */
 };
 
 static void one(uint64_t number, bool changing, struct tally *tally)
@@ -354,7 +354,7 @@ static void one(uint64_t number, bool changing, struct tally *tally)
     make_packets(&t);
     oracle_end end = run_oracle(&t);
     hold_back(&t);
-    const sv_sim_watch watch = {&t, injected, granted, arrived, stuck, trial_mishap};
+    const sv_sim_watch watch = {&t, injected, granted, arrived, stuck, trial_incident};
     const sv_sim_source source = {.user = &t, .next = next_message, .arrived = message_arrived};
     const sv_sim_director director = trial_director(&t);
     const sv_sim_setup setup = {.model = t.c.model,
@@ -373,14 +373,14 @@ static void one(uint64_t number, bool changing, struct tally *tally)
         fail_msg("seed %llu: ended by %d, should be %d", (unsigned long long)number, result->end,
                  ends[end]);
     if (changing)
-        trial_compare_mishaps(&t, result);
+        trial_compare_incidents(&t, result);
     compare_totals(&t, result);
     compare_stuck(&t, result);
     if (end == ORACLE_COMPLETED)
         compare_end(&t, result);
     tally->ends[end]++;
     for (int what = 0; what < 3; what++)
-        tally->with[what] += result->mishaps[what] > 0;
+        tally->with[what] += result->incidents[what] > 0;
     sv_sim_free(result);
     release(&t);
 }

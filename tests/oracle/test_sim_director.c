@@ -18,17 +18,17 @@
 #define NEVER UINT64_MAX
 #define ALL   UINT32_MAX
 
-enum { MOST = 16 };
+enum { MAX = 16 };
 
-/* From a tick on a switch sends a packet, or all, to a port and lane. Port 0: it is dropped. */
+/* From a tick on a switch sends a packet, or all, to a port and VL. Port 0: it is dropped. */
 struct says {
     uint64_t from;
     uint32_t node, packet, port;
-    uint8_t lane;
+    uint8_t vl;
 };
 
 struct told {
-    oracle_mishap what;
+    oracle_incident what;
     uint32_t packet, node;
     uint64_t time;
     uint8_t why;
@@ -37,17 +37,17 @@ struct told {
 static struct {
     oracle_params params;
     oracle_cable cables[4];
-    oracle_packet packets[MOST];
-    oracle_hop hops[MOST];
-    struct says says[MOST];
-    struct told told[MOST];
-    uint64_t opened[MOST], silent_until;
+    oracle_packet packets[MAX];
+    oracle_hop hops[MAX];
+    struct says says[MAX];
+    struct told told[MAX];
+    uint64_t opened[MAX], silent_until;
     uint32_t num_packets, num_says, num_told;
 } n;
 
-static void say(uint64_t from, uint32_t node, uint32_t packet, uint32_t port, uint8_t lane)
+static void say(uint64_t from, uint32_t node, uint32_t packet, uint32_t port, uint8_t vl)
 {
-    n.says[n.num_says++] = (struct says){from, node, packet, port, lane};
+    n.says[n.num_says++] = (struct says){from, node, packet, port, vl};
 }
 
 static void fresh(void)
@@ -79,23 +79,23 @@ static bool look(void *user, uint32_t packet, uint32_t node, uint32_t in_port, u
         const struct says *s = &n.says[i];
         if (s->from <= now && s->node == node && (s->packet == packet || s->packet == ALL)) {
             way->out_port = s->port;
-            way->lane = s->lane;
+            way->vl = s->vl;
         }
     }
     *why = (uint8_t)(packet + 7);
     return way->out_port != 0;
 }
 
-static bool opens(void *user, uint32_t packet, uint64_t now, uint8_t *lane)
+static bool opens(void *user, uint32_t packet, uint64_t now, uint8_t *vl)
 {
     (void)user;
     n.opened[packet] = now;
-    *lane = now >= 1000;
+    *vl = now >= 1000;
     return now >= n.silent_until;
 }
 
-static void mishap(void *user, oracle_mishap what, uint32_t packet, uint32_t node, uint64_t now,
-                   uint8_t why)
+static void incident(void *user, oracle_incident what, uint32_t packet, uint32_t node, uint64_t now,
+                     uint8_t why)
 {
     (void)user;
     n.told[n.num_told++] = (struct told){what, packet, node, now, why};
@@ -104,8 +104,11 @@ static void mishap(void *user, oracle_mishap what, uint32_t packet, uint32_t nod
 static oracle_end run(void)
 {
     static const uint32_t ports[] = {3, 3};
-    const oracle_director director = {
-        .look = look, .open = opens, .mishap = mishap, .wakes = &n.silent_until, .num_wakes = 1};
+    const oracle_director director = {.look = look,
+                                      .open = opens,
+                                      .incident = incident,
+                                      .wakes = &n.silent_until,
+                                      .num_wakes = 1};
     n.params.director = &director;
     return oracle_run(&n.params, 2, ports, 2, n.cables, 4, n.packets, n.num_packets);
 }
@@ -118,7 +121,7 @@ static void release(void)
     }
 }
 
-static void assert_told(uint32_t i, oracle_mishap what, uint32_t packet, uint32_t node,
+static void assert_told(uint32_t i, oracle_incident what, uint32_t packet, uint32_t node,
                         uint64_t time)
 {
     assert_true(i < n.num_told);
@@ -143,7 +146,7 @@ static void test_look(void **state)
         const oracle_packet *p = &n.packets[0];
         assert_int_equal(p->num_hops, 3);
         assert_int_equal(p->hops[1].out_port, late ? 2 : 3);
-        assert_int_equal(p->hops[2].lane, !late);
+        assert_int_equal(p->hops[2].vl, !late);
         assert_int_equal(p->granted[1], 335);
         assert_int_equal(p->granted[2], 734);
         assert_int_equal(p->arrived, 798 + 581);
@@ -218,7 +221,7 @@ static void test_drop_and_limit(void **state)
     }
 }
 
-/* Rule 23: switch 1 sends it back by port 3 until 1000: granted at 335, 734 (circled: to switch 0),
+/* Rule 23: switch 1 sends it back by port 3 until 1000: granted at 335, 734 (looped: to switch 0),
  * 1133, by which switch 1 has its port 1 again, and 1532; arrived 1596 + 581. Told once. */
 static void test_circle(void **state)
 {
@@ -237,7 +240,7 @@ static void test_circle(void **state)
     release();
 }
 
-/* It has circled, too, when it is dropped there. */
+/* It has looped, too, when it is dropped there. */
 static void test_circle_and_drop(void **state)
 {
     (void)state;
@@ -277,7 +280,7 @@ static void test_overtaken(void **state)
 }
 
 /* Rule 21: a message is opened when it is ready, others let it, and the link is free: one by one at
- * 0 and 512, or both at 0; the third, ready at 600, at 1024, and its lane is that of then. */
+ * 0 and 512, or both at 0; the third, ready at 600, at 1024, and its VL is that of then. */
 static void test_opened(void **state)
 {
     (void)state;
@@ -292,8 +295,8 @@ static void test_opened(void **state)
         assert_int_equal(n.opened[1], open == 1 ? 512 : 0);
         assert_int_equal(n.opened[2], 1024);
         assert_int_equal(n.packets[2].granted[0], 1024);
-        assert_int_equal(n.packets[1].hops[0].lane, 0);
-        assert_int_equal(n.packets[2].hops[0].lane, 1);
+        assert_int_equal(n.packets[1].hops[0].vl, 0);
+        assert_int_equal(n.packets[2].hops[0].vl, 1);
         release();
     }
 }

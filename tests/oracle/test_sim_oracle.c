@@ -7,7 +7,7 @@
  *   ready at a switch:   5 + max(64 · 2, 256 · 2 − 192 · 1) + 10 = 5 + 320 + 10 = 335 later,
  *   ready to be drained: 5 + 320 = 325 later, arrived 256 after that,
  * and a switch that grants it starts the link 64 later, when its first block is across. Each packet
- * is a message of its own, lanes take turns, credits are out of band.
+ * is a message of its own, VLs take turns, credits are out of band.
  *
  * Longer than other files: one test for each rule, side by side with its arithmetic.
  */
@@ -67,18 +67,18 @@ static oracle_packet *packet_with(uint64_t ready, uint32_t length, uint32_t num_
     return &n.packets[p];
 }
 
-/* In a star: from adapter to adapter, all the way on one lane. */
-static oracle_packet *across_star(uint32_t from, uint32_t to, uint32_t length, uint8_t lane)
+/* In a star: from adapter to adapter, all the way on one VL. */
+static oracle_packet *across_star(uint32_t from, uint32_t to, uint32_t length, uint8_t vl)
 {
-    oracle_hop hops[] = {{1 + from, 1, lane}, {0, to + 1, lane}};
+    oracle_hop hops[] = {{1 + from, 1, vl}, {0, to + 1, vl}};
     return packet_with(0, length, 2, hops);
 }
 
 /* So many of 256 bytes, across a star. */
-static void several(uint32_t count, uint64_t ready, uint32_t from, uint32_t to, uint8_t lane)
+static void several(uint32_t count, uint64_t ready, uint32_t from, uint32_t to, uint8_t vl)
 {
     for (uint32_t i = 0; i < count; i++)
-        across_star(from, to, 256, lane)->ready = ready;
+        across_star(from, to, 256, vl)->ready = ready;
 }
 
 static oracle_end run(void)
@@ -96,9 +96,9 @@ static uint32_t granted_before(uint32_t from, uint32_t count, uint64_t t)
     return found;
 }
 
-/* All packets in the order of their grants at a hop: the lane that each takes from there, or the
+/* All packets in the order of their grants at a hop: the VL that each takes from there, or the
  * adapter that it comes from (A, B, ...). No two are granted in one tick. */
-static const char *in_order(uint32_t hop, bool lanes)
+static const char *in_order(uint32_t hop, bool vls)
 {
     static char text[MAX_PACKETS + 1];
     uint32_t length = 0;
@@ -114,8 +114,8 @@ static const char *in_order(uint32_t hop, bool lanes)
         if (first == n.num_packets)
             break;
         after = n.granted[first][hop] + 1;
-        text[length] = lanes ? (char)('0' + n.hops[first][hop].lane)
-                             : (char)('A' + n.hops[first][0].node - n.num_switches);
+        text[length] = vls ? (char)('0' + n.hops[first][hop].vl)
+                           : (char)('A' + n.hops[first][0].node - n.num_switches);
     }
     text[length] = 0;
     return text;
@@ -318,12 +318,12 @@ static void test_ways(void **state)
     }
 }
 
-/* Two sources on lane 0, one on lane 1: lanes share the link half and half. */
-static void test_fair_lanes(void **state)
+/* Two sources on VL 0, one on VL 1: VLs share the link half and half. */
+static void test_fair_vls(void **state)
 {
     (void)state;
     star(4);
-    n.params.lanes = 2;
+    n.params.vls = 2;
     n.params.input = 16;
     n.params.output = 16;
     for (uint32_t from = 0; from < 3; from++)
@@ -335,13 +335,13 @@ static void test_fair_lanes(void **state)
     assert_in_range(granted_before(120, 60, t), 29, 31);
 }
 
-/* Two lanes of one input port lead to one lane of an output: the lower one goes first, though its
+/* Two VLs of one input port lead to one VL of an output: the lower one goes first, though its
  * packet came later. The output (100 ticks a byte) is busy with a third from 143 on, for 12800. */
-static void test_lanes_join(void **state)
+static void test_vls_join(void **state)
 {
     (void)state;
     star(3);
-    n.params.lanes = 2;
+    n.params.vls = 2;
     n.cables[2].tau = 100;
     oracle_hop first[] = {{1, 1, 1}, {0, 3, 0}}, second[] = {{1, 1, 0}, {0, 3, 0}};
     across_star(1, 2, 256, 0);
@@ -352,12 +352,12 @@ static void test_lanes_join(void **state)
     assert_int_equal(p->granted[1], 143 + 25600);
 }
 
-/* An adapter with packets on two lanes takes them in turn, lane 0 first. */
-static void test_adapter_lanes(void **state)
+/* An adapter with packets on two VLs takes them in turn, VL 0 first. */
+static void test_adapter_vls(void **state)
 {
     (void)state;
     star(2);
-    n.params.lanes = 2;
+    n.params.vls = 2;
     for (uint32_t i = 0; i < 10; i++)
         across_star(0, 1, 256, i < 5 ? 1 : 0);
     assert_int_equal(run(), ORACLE_COMPLETED);
@@ -369,12 +369,12 @@ static void test_adapter_lanes(void **state)
 
 /* Five switches in a ring, an adapter at port 1 of each, clockwise out of port 2 into port 3;
  * switch 0 has two more adapters (ports 4, 5). Each adapter sends 3 packets two switches on; where
- * dateline is asked for, the link from 4 to 0 and what follows is on lane 1. */
+ * dateline is asked for, the link from 4 to 0 and what follows is on VL 1. */
 static void ring(bool dateline)
 {
     fresh(5, 5, 7);
     n.params.input = 4;
-    n.params.lanes = 2;
+    n.params.vls = 2;
     for (uint32_t i = 0; i < 5; i++) {
         wire(i, 1, 5 + i, 1, 2);
         wire(i, 2, (i + 1) % 5, 3, 2);
@@ -468,12 +468,12 @@ static void test_voq(void **state)
     }
 }
 
-/* The same without such queues, the third on a lane of its own: lanes have each their queue. */
-static void test_lane_queues(void **state)
+/* The same without such queues, the third on a VL of its own: VLs have each their queue. */
+static void test_vl_queues(void **state)
 {
     (void)state;
     star(3);
-    n.params.lanes = 2;
+    n.params.vls = 2;
     n.params.output = 4;
     n.cables[1].tau = 100;
     across_star(0, 1, 256, 0);
@@ -749,12 +749,12 @@ static void test_inband_switch(void **state)
 
 /* ---- rule 16: tables ---- */
 
-/* A star of two whose adapters choose lanes by tables. Packets have 4 blocks, the link takes one
+/* A star of two whose adapters choose VLs by tables. Packets have 4 blocks, the link takes one
  * each 512 ticks: slot i is at 512 i. */
 static void slots(const oracle_tables *tables)
 {
     star(2);
-    n.params.lanes = 3;
+    n.params.vls = 3;
     n.params.adapter_tables = tables;
 }
 
@@ -782,7 +782,7 @@ static void test_weights(void **state)
     }
 }
 
-/* Lane 0 has 12 blocks and one packet at first; in slot 1 it has none and loses its turn. From slot
+/* VL 0 has 12 blocks and one packet at first; in slot 1 it has none and loses its turn. From slot
  * 2 on it has packets again, and all of its 12, not the 8 that were left. */
 static void test_weight_anew(void **state)
 {
@@ -796,7 +796,7 @@ static void test_weight_anew(void **state)
     assert_string_equal(in_order(0, true), "010001011");
 }
 
-/* Lane 0 is alone until slot 3 (lane 1 from 1100 on). In slot 2 nothing is left to it, and it is
+/* VL 0 is alone until slot 3 (VL 1 from 1100 on). In slot 2 nothing is left to it, and it is
  * found again, the last, with all of its 8: so slot 3 is its own too. */
 static void test_weight_all_round(void **state)
 {
@@ -809,8 +809,8 @@ static void test_weight_all_round(void **state)
     assert_string_equal(in_order(0, true), "00001001001");
 }
 
-/* The list begins with an entry without weight: it is passed over, always. Lane 0's turn comes with
- * the third entry. A lane may stand in a list more than once: lane 1 then has two turns of three.
+/* The list begins with an entry without weight: it is passed over, always. VL 0's turn comes with
+ * the third entry. A VL may stand in a list more than once: VL 1 then has two turns of three.
  */
 static void test_weight_none(void **state)
 {
@@ -824,8 +824,8 @@ static void test_weight_none(void **state)
 
     const oracle_tables twice = {TABLE(low, {1, 4}, {0, 4}, {1, 4}, {2, 4})};
     slots(&twice);
-    for (uint8_t lane = 0; lane < 3; lane++)
-        several(4, 0, 0, 1, lane);
+    for (uint8_t vl = 0; vl < 3; vl++)
+        several(4, 0, 0, 1, vl);
     assert_int_equal(run(), ORACLE_COMPLETED);
     assert_string_equal(in_order(0, true), "101210120202");
 }
@@ -841,9 +841,9 @@ static void expect_runs(const uint32_t *runs, size_t count)
     assert_string_equal(in_order(0, true), expected);
 }
 
-/* Lane 0 is high, lane 1 low. Limit 0: one packet each, high first. Limit 1 is 64 blocks: 16
- * packets of 4 blocks, then one of lane 1; of packets of 3 blocks the 22nd still goes, after 63.
- * Limit 254 is 254 packets of 64 blocks; 255 is none at all, though lane 0 has 300 of them. */
+/* VL 0 is high, VL 1 low. Limit 0: one packet each, high first. Limit 1 is 64 blocks: 16
+ * packets of 4 blocks, then one of VL 1; of packets of 3 blocks the 22nd still goes, after 63.
+ * Limit 254 is 254 packets of 64 blocks; 255 is none at all, though VL 0 has 300 of them. */
 static void test_high_limit(void **state)
 {
     (void)state;
@@ -863,9 +863,9 @@ static void test_high_limit(void **state)
     }
 }
 
-/* Limit 1, lane 1 from slot 20 on: 80 blocks have gone from the high list by then, so lane 1 goes
- * at once; then 16 of lane 0. What goes from the low list while the high one has none counts as
- * well: lane 0 from slot 2 on (1000) has its 16 from there. */
+/* Limit 1, VL 1 from slot 20 on: 80 blocks have gone from the high list by then, so VL 1 goes
+ * at once; then 16 of VL 0. What goes from the low list while the high one has none counts as
+ * well: VL 0 from slot 2 on (1000) has its 16 from there. */
 static void test_high_since(void **state)
 {
     (void)state;
@@ -883,10 +883,10 @@ static void test_high_since(void **state)
     expect_runs(second, 6);
 }
 
-/* High: lane 0 with 8, lane 2 with 4; low: lane 1; limit 0: every second slot is lane 1's. The high
- * list stays where it is meanwhile: 0, 0, 2 in its slots. Then the same with lane 0 empty in slot 1
- * (its others from 1000 on): the high list offers lane 2 then, but is not taken, so that in slot 2
- * lane 0 still has the 4 that were left. */
+/* High: VL 0 with 8, VL 2 with 4; low: VL 1; limit 0: every second slot is VL 1's. The high
+ * list stays where it is meanwhile: 0, 0, 2 in its slots. Then the same with VL 0 empty in slot 1
+ * (its others from 1000 on): the high list offers VL 2 then, but is not taken, so that in slot 2
+ * VL 0 still has the 4 that were left. */
 static void test_high_stands(void **state)
 {
     (void)state;
@@ -902,16 +902,16 @@ static void test_high_stands(void **state)
     }
 }
 
-/* A lane without credits has no packet that may go: lane 0 has 100 blocks, but with room for one
- * packet its second one waits for credits until 581 + 3, so slot 1 is lane 1's, at 512. Slot 2 is
- * lane 0's again. */
+/* A VL without credits has no packet that may go: VL 0 has 100 blocks, but with room for one
+ * packet its second one waits for credits until 581 + 3, so slot 1 is VL 1's, at 512. Slot 2 is
+ * VL 0's again. */
 static void test_weights_credits(void **state)
 {
     (void)state;
     const oracle_tables tables = {TABLE(low, {0, 100}, {1, 4})};
     fresh(0, 0, 2);
     wire(0, 1, 1, 1, 2);
-    n.params.lanes = 2;
+    n.params.vls = 2;
     n.params.input = 4;
     n.params.adapter_tables = &tables;
     for (uint32_t i = 0; i < 4; i++) {
@@ -924,11 +924,11 @@ static void test_weights_credits(void **state)
         assert_int_equal(n.packets[i].granted[0], injected[i]);
 }
 
-/* Sources A and B on lane 0, C on lane 1, to one output with room for one packet: a grant each 576
+/* Sources A and B on VL 0, C on VL 1, to one output with room for one packet: a grant each 576
  * (64 until the link starts, then 512), fewer than come. The switch has a table of its own, 12 and
- * 4: three of lane 0, then one of lane 1. Within lane 0, A and B go on in turn from the one that
- * was granted last on that lane, whatever C did between. The adapters' table lets nobody prefer
- * anything; without a table for switches lanes take turns. */
+ * 4: three of VL 0, then one of VL 1. Within VL 0, A and B go on in turn from the one that
+ * was granted last on that VL, whatever C did between. The adapters' table lets nobody prefer
+ * anything; without a table for switches VLs take turns. */
 static void test_weights_switch(void **state)
 {
     (void)state;
@@ -936,7 +936,7 @@ static void test_weights_switch(void **state)
     const oracle_tables at_adapter = {TABLE(low, {0, 1}, {1, 1})};
     for (int turns = 0; turns < 2; turns++) {
         star(4);
-        n.params.lanes = 2;
+        n.params.vls = 2;
         n.params.output = 4;
         n.params.switch_tables = turns ? NULL : &at_switch;
         n.params.adapter_tables = &at_adapter;
@@ -953,18 +953,18 @@ static void test_weights_switch(void **state)
 /* ---- rule 17: open messages ---- */
 
 /* A message of packets of 256 bytes, in a star. */
-static void message(uint32_t number, uint64_t ready, uint32_t count, uint32_t from, uint8_t lane)
+static void message(uint32_t number, uint64_t ready, uint32_t count, uint32_t from, uint8_t vl)
 {
     for (uint32_t i = 0; i < count; i++) {
-        oracle_packet *p = across_star(from, 1 - from, 256, lane);
+        oracle_packet *p = across_star(from, 1 - from, 256, vl);
         p->ready = ready;
         p->message = number;
     }
 }
 
-/* Messages of two packets on lanes 0, 1, 2. Slots of 512, none is left empty: a message is open
+/* Messages of two packets on VLs 0, 1, 2. Slots of 512, none is left empty: a message is open
  * until it is injected, not until it has arrived. With two at a time the third is opened when the
- * first's last packet goes, in slot 2; slot 3 is lane 1's turn. The other adapter has a count of
+ * first's last packet goes, in slot 2; slot 3 is VL 1's turn. The other adapter has a count of
  * its own. */
 static void test_open(void **state)
 {
@@ -972,10 +972,10 @@ static void test_open(void **state)
     const char *const order[] = {"001122", "010122", "012012", "012012"};
     for (uint32_t open = 1; open <= 4; open++) {
         star(2);
-        n.params.lanes = 3;
+        n.params.vls = 3;
         n.params.open = open;
-        for (uint8_t lane = 0; lane < 3; lane++)
-            message(lane, 0, 2, 0, lane);
+        for (uint8_t vl = 0; vl < 3; vl++)
+            message(vl, 0, 2, 0, vl);
         message(3, 100, 1, 1, 0);
         assert_int_equal(run(), ORACLE_COMPLETED);
         assert_int_equal(n.packets[6].granted[0], 100);
@@ -987,14 +987,14 @@ static void test_open(void **state)
 }
 
 /* A message that waits for credits keeps others from being opened: room for one packet, so the
- * first one's second packet goes at 335 + 256 + 3 = 594. The other message, on lane 1, goes at 512
+ * first one's second packet goes at 335 + 256 + 3 = 594. The other message, on VL 1, goes at 512
  * if two may be open (and then the second packet at 1024), else after it, at 1106. */
 static void test_open_waits(void **state)
 {
     (void)state;
     for (uint32_t open = 1; open <= 2; open++) {
         star(2);
-        n.params.lanes = 2;
+        n.params.vls = 2;
         n.params.input = 4;
         n.params.open = open;
         message(0, 0, 2, 0, 0);
@@ -1005,10 +1005,10 @@ static void test_open_waits(void **state)
     }
 }
 
-/* The order is that of times, then of numbers, not that of the array: 9, 3, 5. Message 7 on lane 1
+/* The order is that of times, then of numbers, not that of the array: 9, 3, 5. Message 7 on VL 1
  * is ready at 300, after all others: with one at a time it waits for all of them, with two for one
  * of 3 and 5 (9 has gone at 0; 3 and 5 are open from 100 on; 3 ends in slot 2, and slot 3 is its
- * own), with three it is open in slot 1, and lanes take turns from there. */
+ * own), with three it is open in slot 1, and VLs take turns from there. */
 static void test_open_order(void **state)
 {
     (void)state;
@@ -1016,7 +1016,7 @@ static void test_open_order(void **state)
         {3, 4, 1, 2, 0, 5, 6}, {4, 6, 1, 2, 0, 3, 5}, {5, 6, 2, 4, 0, 1, 3}};
     for (uint32_t open = 1; open <= 3; open++) {
         star(2);
-        n.params.lanes = 2;
+        n.params.vls = 2;
         n.params.open = open;
         message(5, 100, 2, 0, 0);
         message(3, 100, 2, 0, 0);
@@ -1041,15 +1041,15 @@ int main(void)
         cmocka_unit_test(test_speeds),
         cmocka_unit_test(test_output_buffer),
         cmocka_unit_test(test_ways),
-        cmocka_unit_test(test_fair_lanes),
-        cmocka_unit_test(test_adapter_lanes),
+        cmocka_unit_test(test_fair_vls),
+        cmocka_unit_test(test_adapter_vls),
         cmocka_unit_test(test_ring),
         cmocka_unit_test(test_voq),
         cmocka_unit_test(test_pause),
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_link_waits),
-        cmocka_unit_test(test_lanes_join),
-        cmocka_unit_test(test_lane_queues),
+        cmocka_unit_test(test_vls_join),
+        cmocka_unit_test(test_vl_queues),
         cmocka_unit_test(test_stuck_behind),
         cmocka_unit_test(test_waiting_not_stuck),
         cmocka_unit_test(test_stuck_at_once),

@@ -54,12 +54,12 @@ static uint64_t fast_backlog(void *stage, sv_channel c)
     return sv_sim_backlog(stage, c);
 }
 
-static uint32_t fast_waiting_for(void *stage, sv_channel c, sv_sim_waiting *waiting, uint32_t most)
+static uint32_t fast_waiting_for(void *stage, sv_channel c, sv_sim_waiting *waiting, uint32_t max)
 {
-    return sv_sim_waiting_for(stage, c, waiting, most);
+    return sv_sim_waiting_for(stage, c, waiting, max);
 }
 
-static sim_world fast_world(struct trial *t, sv_sim_stage *stage)
+static sim_world fast_world(struct trial *t, sv_sim_run *stage)
 {
     return (sim_world){.c = &t->c,
                        .mind = &t->mind,
@@ -72,7 +72,7 @@ static sim_world fast_world(struct trial *t, sv_sim_stage *stage)
                        .note = fast_note};
 }
 
-static sv_status fast_choose(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status fast_choose(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                              const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     sim_world w = fast_world(user, stage);
@@ -80,7 +80,7 @@ static sv_status fast_choose(void *user, sv_sim_stage *stage, uint64_t now, uint
     return SV_OK;
 }
 
-static sv_status fast_depart(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
+static sv_status fast_depart(void *user, sv_sim_run *stage, uint64_t now, sv_channel out,
                              uint64_t waited, sv_sim_head *head)
 {
     sim_world w = fast_world(user, stage);
@@ -88,7 +88,7 @@ static sv_status fast_depart(void *user, sv_sim_stage *stage, uint64_t now, sv_c
     return SV_OK;
 }
 
-static sv_status fast_deliver(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status fast_deliver(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                               sv_sim_head *head)
 {
     sim_world w = fast_world(user, stage);
@@ -96,7 +96,7 @@ static sv_status fast_deliver(void *user, sv_sim_stage *stage, uint64_t now, uin
     return SV_OK;
 }
 
-static sv_status fast_timer(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status fast_timer(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     sim_world w = fast_world(user, stage);
     sim_timer(&w, now, again);
@@ -136,9 +136,9 @@ static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t ta
     fast_note(user, &record);
 }
 
-static void granted(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time)
+static void granted(void *user, uint32_t packet, sv_channel out, unsigned vl, uint64_t time)
 {
-    const sim_record record = {SIM_GRANTED, {packet, out.i, lane, time}};
+    const sim_record record = {SIM_GRANTED, {packet, out.i, vl, time}};
     fast_note(user, &record);
 }
 
@@ -150,13 +150,13 @@ static void arrived(void *user, uint32_t packet, uint64_t time)
     t->seen[packet] = time;
 }
 
-static void stuck(void *user, uint32_t packet, sv_channel in, unsigned lane)
+static void stuck(void *user, uint32_t packet, sv_channel in, unsigned vl)
 {
     struct trial *t = user;
     for (uint32_t i = 0; i < t->num_stuck; i++) {
         const oracle_stuck *s = &t->stuck[i];
         uint32_t from = s->in_port == 0 ? SV_NONE : choosing_channel(t, s->in_node, s->in_port);
-        if (s->head.number == packet && from == in.i && s->lane == lane)
+        if (s->head.number == packet && from == in.i && s->vl == vl)
             return;
     }
     fail_msg("seed %llu: packet %u is not stuck, or elsewhere", (unsigned long long)t->seed,
@@ -179,7 +179,7 @@ static bool same_stuck(const struct trial *t, const oracle_stuck *o, const sv_si
     if (s->behind != o->behind && !t->early_end)
         return false;
     return s->in.i == in && s->out.i == choosing_channel(t, o->node, o->out_port) &&
-           s->lane == o->lane && s->out_lane == o->out_lane &&
+           s->vl == o->vl && s->out_vl == o->out_vl &&
            s->from + t->c.f->num_switches == o->head.from &&
            s->destination == o->head.destination && s->since == o->since;
 }
@@ -232,7 +232,7 @@ static void compare_totals(const struct trial *t, const sv_sim_result *r)
     SAME(t, r->detours, t->counts.detours);
     SAME(t, r->early, t->counts.early);
     SAME(t, r->early_wait, t->counts.early_wait);
-    SAME(t, r->early_most, t->counts.early_most);
+    SAME(t, r->early_max, t->counts.early_max);
     if (r->end == SV_SIM_COMPLETED)
         SAME(t, r->time, t->counts.time);
 }

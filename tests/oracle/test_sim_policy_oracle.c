@@ -11,7 +11,7 @@
  *
  * All is on one net: switches 0, 1, 2 in a triangle, port 2 to the next, port 3 to the one before;
  * adapters 3, 4, 5 at their ports 1, adapter 6 at port 4 of switch 0. Targets are nodes. Tables
- * take the shortest path. They have two lanes: v = (SL + the input port) mod 2, and the SL is
+ * take the shortest path. They have two VLs: v = (SL + the input port) mod 2, and the SL is
  * whether the target is switch 2.
  *
  * What happens is written down, a line for each, and compared with what should be there. Longer
@@ -22,7 +22,7 @@
 
 #define NEVER UINT64_MAX
 
-enum { MOST = 64, TEXT = 8192 };
+enum { MAX = 64, TEXT = 8192 };
 
 /* What the timer does at a tick. */
 struct task {
@@ -37,10 +37,10 @@ static struct {
     oracle_policy policy;
     oracle_counts counts;
     oracle_cable cables[7];
-    oracle_packet packets[MOST];
-    oracle_hop hops[MOST];
-    oracle_way ways[MOST];
-    struct task tasks[MOST];
+    oracle_packet packets[MAX];
+    oracle_hop hops[MAX];
+    oracle_way ways[MAX];
+    struct task tasks[MAX];
     uint32_t num_packets, num_tasks;
     bool around; /* switches send by port 2 only */
     bool quiet;  /* only hooks are written down */
@@ -87,12 +87,12 @@ static uint8_t sl_of(void *user, uint32_t from, uint32_t target)
     return target == 2;
 }
 
-static uint8_t lane_of(void *user, uint32_t node, uint32_t in, uint32_t out, uint8_t sl)
+static uint8_t vl_of(void *user, uint32_t node, uint32_t in, uint32_t out, uint8_t sl)
 {
     (void)user;
     (void)out;
     assert_true(node < 3 || in == 0);
-    return n.policy.lanes == 1 ? 0 : (sl + in) % 2;
+    return n.policy.vls == 1 ? 0 : (sl + in) % 2;
 }
 
 /* ---- the policy ---- */
@@ -167,12 +167,12 @@ static void injected(void *user, const oracle_head *head, uint64_t now)
 }
 
 static void granted(void *user, const oracle_head *head, uint32_t node, uint32_t out_port,
-                    uint32_t lane, uint64_t now, uint64_t waited)
+                    uint32_t vl, uint64_t now, uint64_t waited)
 {
     (void)waited;
     (void)user;
     if (!n.quiet)
-        note("%llu grant %u.%u lane %u%s\n", T(now), node, out_port, lane,
+        note("%llu grant %u.%u VL %u%s\n", T(now), node, out_port, vl,
              head->control ? " control" : "");
 }
 
@@ -195,8 +195,8 @@ static void heard(void *user, uint32_t message, uint64_t now)
 static void stuck(void *user, const oracle_stuck *s)
 {
     (void)user;
-    note("stuck %u.%u lane %u to %u.%u lane %u since %llu%s\n", s->in_node, s->in_port, s->lane,
-         s->node, s->out_port, s->out_lane, T(s->since), s->behind ? " behind" : "");
+    note("stuck %u.%u VL %u to %u.%u VL %u since %llu%s\n", s->in_node, s->in_port, s->vl, s->node,
+         s->out_port, s->out_vl, T(s->since), s->behind ? " behind" : "");
 }
 
 /* ---- a case ---- */
@@ -207,13 +207,13 @@ static void fresh(void)
     n.params = oracle_easy(8, 1000000);
     n.policy = (oracle_policy){.segments = 3,
                                .adaptive = 0,
-                               .lanes = 2,
+                               .vls = 2,
                                .patience = NEVER,
                                .first = NEVER,
                                .node = node_of,
                                .port = port_to,
                                .sl = sl_of,
-                               .lane = lane_of,
+                               .vl = vl_of,
                                .choose = choose,
                                .depart = depart,
                                .deliver = deliver,
@@ -236,7 +236,7 @@ static void message(uint64_t ready, uint32_t from, uint32_t to, uint32_t count, 
     uint32_t number = n.num_packets ? n.packets[n.num_packets - 1].message + 1 : 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t p = n.num_packets++;
-        assert_true(p < MOST);
+        assert_true(p < MAX);
         n.ways[p] = (oracle_way){
             {first < 9 ? first : 0, second < 9 ? second : 0}, (first < 9) + (second < 9), p};
         n.hops[p] = (oracle_hop){from, 1, 0};
@@ -282,23 +282,23 @@ static void release(void)
     }
 }
 
-/* Without vias all is as ever: the SL is 0, so lane 1 by port 1 into switch 0, and 1 by port 3 into
+/* Without vias all is as ever: the SL is 0, so VL 1 by port 1 into switch 0, and 1 by port 3 into
  * switch 1. */
 static void test_no_vias(void **state)
 {
     (void)state;
     fresh();
     message(0, 3, 4, 1, 9, 9);
-    run(ORACLE_COMPLETED, "0 choose 0\n0 inject 3\n335 grant 0.2 lane 1\n734 grant 1.1 lane 1\n"
+    run(ORACLE_COMPLETED, "0 choose 0\n0 inject 3\n335 grant 0.2 VL 1\n734 grant 1.1 VL 1\n"
                           "1379 deliver 4 from 3 number 0 sequence 0 segment 0 note 0 last\n"
                           "1379 heard 0\n");
-    assert_int_equal(n.packets[0].hops[0].lane, 0);
+    assert_int_equal(n.packets[0].hops[0].vl, 0);
     assert_int_equal(n.counts.detours, 0);
     assert_int_equal(n.counts.time, 1379);
     release();
 }
 
-/* By switch 2. To it the SL is 1: lane 1 at the adapter, (1 + 1) mod 2 = 0 at switch 0. There the
+/* By switch 2. To it the SL is 1: VL 1 at the adapter, (1 + 1) mod 2 = 0 at switch 0. There the
  * second segment begins: SL 0 from input port 0: 2 + 0; then by port 2 into switch 1: 2 + 0. */
 static void test_via(void **state)
 {
@@ -306,16 +306,16 @@ static void test_via(void **state)
     fresh();
     message(0, 3, 4, 1, 2, 9);
     run(ORACLE_COMPLETED,
-        "0 choose 0\n0 inject 3\n335 grant 0.3 lane 0\n734 grant 2.3 lane 2\n"
-        "1133 grant 1.1 lane 2\n"
+        "0 choose 0\n0 inject 3\n335 grant 0.3 VL 0\n734 grant 2.3 VL 2\n"
+        "1133 grant 1.1 VL 2\n"
         "1778 deliver 4 from 3 number 0 sequence 0 segment 1 note 0 last\n1778 heard 0\n");
-    assert_int_equal(n.packets[0].hops[0].lane, 1);
+    assert_int_equal(n.packets[0].hops[0].vl, 1);
     assert_int_equal(n.counts.detours, 1);
     release();
 }
 
 /* The first via is the source's switch, the second 2: segment 1 begins at once with SL 1 from port
- * 0, lane 2 + 1; segment 2 at switch 2. Twice the same: one switch, two segments. At the
+ * 0, VL 2 + 1; segment 2 at switch 2. Twice the same: one switch, two segments. At the
  * destination's switch: the last segment is that of one link. */
 static void test_vias(void **state)
 {
@@ -323,31 +323,31 @@ static void test_vias(void **state)
     fresh();
     message(0, 3, 4, 1, 0, 2);
     run(ORACLE_COMPLETED,
-        "0 choose 0\n0 inject 3\n335 grant 0.3 lane 3\n734 grant 2.3 lane 4\n"
-        "1133 grant 1.1 lane 4\n"
+        "0 choose 0\n0 inject 3\n335 grant 0.3 VL 3\n734 grant 2.3 VL 4\n"
+        "1133 grant 1.1 VL 4\n"
         "1778 deliver 4 from 3 number 0 sequence 0 segment 2 note 0 last\n1778 heard 0\n");
-    assert_int_equal(n.packets[0].hops[0].lane, 0);
+    assert_int_equal(n.packets[0].hops[0].vl, 0);
     release();
     fresh();
     message(0, 3, 4, 1, 2, 2);
     run(ORACLE_COMPLETED,
-        "0 choose 0\n0 inject 3\n335 grant 0.3 lane 0\n734 grant 2.3 lane 4\n"
-        "1133 grant 1.1 lane 4\n"
+        "0 choose 0\n0 inject 3\n335 grant 0.3 VL 0\n734 grant 2.3 VL 4\n"
+        "1133 grant 1.1 VL 4\n"
         "1778 deliver 4 from 3 number 0 sequence 0 segment 2 note 0 last\n1778 heard 0\n");
     release();
     fresh();
     message(0, 3, 4, 1, 1, 9);
     run(ORACLE_COMPLETED,
-        "0 choose 0\n0 inject 3\n335 grant 0.2 lane 1\n734 grant 1.1 lane 2\n"
+        "0 choose 0\n0 inject 3\n335 grant 0.2 VL 1\n734 grant 1.1 VL 2\n"
         "1379 deliver 4 from 3 number 0 sequence 0 segment 1 note 0 last\n1379 heard 0\n");
     release();
 }
 
-/* One adaptive lane (2), buffers for a packet. That of adapter 3 goes first, by lane 2; that of 6
- * at 591, when the entry is free, by its escape lane (0 + 4) mod 2 = 0; the third is injected when
- * the credits of the first are back, 335 + 256 + 3 = 594, is ready at 929, and its escape lane (1)
+/* One adaptive VL (2), buffers for a packet. That of adapter 3 goes first, by VL 2; that of 6
+ * at 591, when the entry is free, by its escape VL (0 + 4) mod 2 = 0; the third is injected when
+ * the credits of the first are back, 335 + 256 + 3 = 594, is ready at 929, and its escape VL (1)
  * is free: it need not wait for the adaptive one, whose credits are back at 734 + 256 + 3 = 993.
- * The fourth, ready at 929 + 256 + 3 + 335 = 1523, has the adaptive lane again. On the last link
+ * The fourth, ready at 929 + 256 + 3 + 335 = 1523, has the adaptive VL again. On the last link
  * every second one has it: the first is drained at 1379. */
 static void test_adaptive(void **state)
 {
@@ -360,12 +360,12 @@ static void test_adaptive(void **state)
     message(0, 6, 4, 1, 9, 9);
     run(ORACLE_COMPLETED,
         "0 choose 0\n0 choose 1\n0 choose 2\n0 inject 3\n0 choose 3\n0 inject 6\n"
-        "335 grant 0.2 lane 2\n591 grant 0.2 lane 0\n594 inject 3\n734 grant 1.1 lane 2\n"
-        "929 grant 0.2 lane 1\n1188 inject 3\n1246 grant 1.1 lane 1\n"
+        "335 grant 0.2 VL 2\n591 grant 0.2 VL 0\n594 inject 3\n734 grant 1.1 VL 2\n"
+        "929 grant 0.2 VL 1\n1188 inject 3\n1246 grant 1.1 VL 1\n"
         "1379 deliver 4 from 3 number 0 sequence 0 segment 0 note 0 last\n1379 heard 0\n"
-        "1523 grant 0.2 lane 2\n1758 grant 1.1 lane 2\n"
+        "1523 grant 0.2 VL 2\n1758 grant 1.1 VL 2\n"
         "1891 deliver 4 from 6 number 1 sequence 0 segment 0 note 0 last\n1891 heard 3\n"
-        "2270 grant 1.1 lane 1\n"
+        "2270 grant 1.1 VL 1\n"
         "2403 deliver 4 from 3 number 2 sequence 1 segment 0 note 0 last\n2403 heard 1\n"
         "2915 deliver 4 from 3 number 3 sequence 2 segment 0 note 0 last\n2915 heard 2\n");
     release();
@@ -385,14 +385,14 @@ static void test_control(void **state)
     control(100, 3, 5, 64, 400);
     n.params.limit = 1500;
     run(ORACLE_LIMIT,
-        "0 choose 0\n0 inject 3\n100 timer\n335 grant 0.2 lane 1\n512 inject 3 control\n"
-        "640 inject 3 control\n655 grant 0.2 lane 1 control\n734 grant 1.1 lane 1\n"
-        "768 inject 3\n783 grant 0.3 lane 1 control\n990 grant 2.1 lane 0 control\n"
-        "1054 grant 1.1 lane 1 control\n1103 grant 0.2 lane 1\n"
+        "0 choose 0\n0 inject 3\n100 timer\n335 grant 0.2 VL 1\n512 inject 3 control\n"
+        "640 inject 3 control\n655 grant 0.2 VL 1 control\n734 grant 1.1 VL 1\n"
+        "768 inject 3\n783 grant 0.3 VL 1 control\n990 grant 2.1 VL 0 control\n"
+        "1054 grant 1.1 VL 1 control\n1103 grant 0.2 VL 1\n"
         "1251 deliver 5 from 3 number 2 sequence 0 segment 0 note 0 control\n"
         "1280 inject 3 control\n"
         "1379 deliver 4 from 3 number 0 sequence 0 segment 0 note 0\n"
-        "1408 inject 3\n1423 grant 0.2 lane 1 control\n");
+        "1408 inject 3\n1423 grant 0.2 VL 1 control\n");
     assert_int_equal(n.counts.control_packets, 3);
     assert_int_equal(n.counts.control_bytes, 192);
     release();
@@ -413,18 +413,17 @@ static void test_switch_control(void **state)
         control(100, 0, 4, 64, 200);
         control(100, 0, 4, 64, 150);
         run(ORACLE_LIMIT,
-            patience == 113
-                ? "100 timer\n200 grant 0.2 lane 0 control\n264 grant 0.2 lane 0 control\n"
-                  "264 depart 0.2 waited 114 of 114 note 0 backlog 128\n"
-                  "407 grant 1.1 lane 1 control\n535 grant 1.1 lane 1 control\n"
-                  "668 deliver 4 from 0 number 0 sequence 0 segment 0 note 0 control\n"
-                  "796 deliver 4 from 0 number 1 sequence 0 segment 0 note 1 control\n"
-                  "800 choose 0\n800 inject 3\n"
-                : "100 timer\n200 grant 0.2 lane 0 control\n264 grant 0.2 lane 0 control\n"
-                  "407 grant 1.1 lane 1 control\n535 grant 1.1 lane 1 control\n"
-                  "668 deliver 4 from 0 number 0 sequence 0 segment 0 note 0 control\n"
-                  "796 deliver 4 from 0 number 1 sequence 0 segment 0 note 0 control\n"
-                  "800 choose 0\n800 inject 3\n");
+            patience == 113 ? "100 timer\n200 grant 0.2 VL 0 control\n264 grant 0.2 VL 0 control\n"
+                              "264 depart 0.2 waited 114 of 114 note 0 backlog 128\n"
+                              "407 grant 1.1 VL 1 control\n535 grant 1.1 VL 1 control\n"
+                              "668 deliver 4 from 0 number 0 sequence 0 segment 0 note 0 control\n"
+                              "796 deliver 4 from 0 number 1 sequence 0 segment 0 note 1 control\n"
+                              "800 choose 0\n800 inject 3\n"
+                            : "100 timer\n200 grant 0.2 VL 0 control\n264 grant 0.2 VL 0 control\n"
+                              "407 grant 1.1 VL 1 control\n535 grant 1.1 VL 1 control\n"
+                              "668 deliver 4 from 0 number 0 sequence 0 segment 0 note 0 control\n"
+                              "796 deliver 4 from 0 number 1 sequence 0 segment 0 note 0 control\n"
+                              "800 choose 0\n800 inject 3\n");
         release();
     }
 }
@@ -442,15 +441,15 @@ static void test_switch_control_queues(void **state)
         message(800, 3, 4, 1, 9, 9);
         control(100, 0, 4, 64, 200);
         control(100, 0, 5, 64, 190);
-        run(ORACLE_LIMIT, voq ? "100 timer\n190 grant 0.3 lane 0 control\n"
-                                "254 grant 0.2 lane 0 control\n397 grant 2.1 lane 0 control\n"
-                              : "100 timer\n200 grant 0.2 lane 0 control\n"
-                                "264 grant 0.3 lane 0 control\n");
+        run(ORACLE_LIMIT, voq ? "100 timer\n190 grant 0.3 VL 0 control\n"
+                                "254 grant 0.2 VL 0 control\n397 grant 2.1 VL 0 control\n"
+                              : "100 timer\n200 grant 0.2 VL 0 control\n"
+                                "264 grant 0.3 VL 0 control\n");
         release();
     }
 }
 
-/* Two that want one output, that of adapter 6 by lane 0, the other by lane 1: it waits for 256;
+/* Two that want one output, that of adapter 6 by VL 0, the other by VL 1: it waits for 256;
  * then behind the other on the next link, whose start is 911 instead of 655: ready at 1246, no
  * wait. The backlog in the hook: the link is free at 911 + 512 = 1423, (1423 - 591) / 2 = 416. */
 static void test_waiting(void **state)
@@ -545,14 +544,14 @@ static void test_early(void **state)
     n.ways[1].vias = 0;
     n.cables[2].tau = 4;
     run(ORACLE_COMPLETED,
-        "0 choose 0\n0 inject 3\n0 choose 1\n143 grant 0.3 lane 0\n512 inject 3\n"
-        "847 grant 0.2 lane 1\n1118 grant 2.3 lane 2\n1246 grant 1.1 lane 1\n"
-        "1517 grant 1.1 lane 2\n"
+        "0 choose 0\n0 inject 3\n0 choose 1\n143 grant 0.3 VL 0\n512 inject 3\n"
+        "847 grant 0.2 VL 1\n1118 grant 2.3 VL 2\n1246 grant 1.1 VL 1\n"
+        "1517 grant 1.1 VL 2\n"
         "1891 deliver 4 from 3 number 1 sequence 1 segment 0 note 0 last\n"
         "2403 deliver 4 from 3 number 0 sequence 0 segment 1 note 0\n2403 heard 0\n");
     assert_int_equal(n.counts.early, 1);
     assert_int_equal(n.counts.early_wait, 512);
-    assert_int_equal(n.counts.early_most, 201);
+    assert_int_equal(n.counts.early_max, 201);
     assert_int_equal(n.counts.detours, 1);
     assert_int_equal(n.counts.time, 2403);
     assert_int_equal(n.packets[1].arrived, 1891);
@@ -560,9 +559,9 @@ static void test_early(void **state)
     release();
 }
 
-/* Two messages that are open, 0 by switch 2 (lane 1) and 1 (lane 0): lanes take turns. By packet
- * the second of message 0 goes to lane 0, behind message 1, which has two. */
-static void test_lane_changes(void **state)
+/* Two messages that are open, 0 by switch 2 (VL 1) and 1 (VL 0): VLs take turns. By packet
+ * the second of message 0 goes to VL 0, behind message 1, which has two. */
+static void test_vl_changes(void **state)
 {
     (void)state;
     fresh();
@@ -573,8 +572,8 @@ static void test_lane_changes(void **state)
     message(0, 3, 4, 2, 9, 9);
     n.cables[0].tau = n.cables[2].tau = 1000; /* they get no further */
     run(ORACLE_LIMIT,
-        "0 choose 0\n0 choose 2\n0 inject 3\n0 choose 3\n143 grant 0.2 lane 1\n512 inject 3\n"
-        "512 choose 1\n655 grant 0.3 lane 0\n1024 inject 3\n1536 inject 3\n");
+        "0 choose 0\n0 choose 2\n0 inject 3\n0 choose 3\n143 grant 0.2 VL 1\n512 inject 3\n"
+        "512 choose 1\n655 grant 0.3 VL 0\n1024 inject 3\n1536 inject 3\n");
     assert_int_equal(n.packets[3].granted[0], 1024);
     assert_int_equal(n.packets[1].granted[0], 1536);
     release();
@@ -604,18 +603,18 @@ static void test_timer(void **state)
 }
 
 /* Round and round: each adapter has four packets for the one two switches on, there is room for one
- * in each buffer, and an adaptive lane besides the escape lane. The first of
- * each goes on at 734 by the escape lane and arrives. The second has the adaptive one at
+ * in each buffer, and an adaptive VL besides the escape VL. The first of
+ * each goes on at 734 by the escape VL and arrives. The second has the adaptive one at
  * 734 + 259 = 993, when its credits are back, and its link at 399 + 2 · 512 = 1423; the third,
- * injected at 993 + 259, is ready at 1587, has the escape lane, and its link at 1935; the fourth is
+ * injected at 993 + 259, is ready at 1587, has the escape VL, and its link at 1935; the fourth is
  * injected at 1587 + 259. Then all wait. */
 static void test_deadlock(void **state)
 {
     (void)state;
     fresh();
     n.quiet = n.around = true;
-    n.policy.segments = n.policy.adaptive = n.policy.lanes = 1;
-    n.params.lanes = 2;
+    n.policy.segments = n.policy.adaptive = n.policy.vls = 1;
+    n.params.vls = 2;
     n.params.input = 4;
     for (uint32_t from = 3; from < 6; from++)
         message(0, from, 3 + (from - 1) % 3, 6, 9, 9);
@@ -625,8 +624,8 @@ static void test_deadlock(void **state)
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             snprintf(log + strlen(log), TEXT - strlen(log),
-                     k < 2 ? "stuck %d.2 lane %d to %d.2 lane 0 since %d\n"
-                           : "stuck %d.1 lane %d to %d.2 lane 0 since %d\n",
+                     k < 2 ? "stuck %d.2 VL %d to %d.2 VL 0 since %d\n"
+                           : "stuck %d.1 VL %d to %d.2 VL 0 since %d\n",
                      k < 2 ? i : i + 3, k == 0 ? 1 : 0, k < 2 ? (i + 1) % 3 : i,
                      k == 0   ? 1423
                      : k == 1 ? 1935
@@ -649,7 +648,7 @@ int main(void)
         cmocka_unit_test(test_seen),
         cmocka_unit_test(test_control_seen),
         cmocka_unit_test(test_early),
-        cmocka_unit_test(test_lane_changes),
+        cmocka_unit_test(test_vl_changes),
         cmocka_unit_test(test_timer),
         cmocka_unit_test(test_deadlock),
     };

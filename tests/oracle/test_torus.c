@@ -6,8 +6,8 @@
  * shuffled, so that nothing but the graph is left.
  *
  * Without failures every path must be as short as the coordinates say, must go through the
- * dimensions one after the other in an order that all paths share, and its lane in a dimension must
- * tell whether it crosses one and the same place of the ring, which no path on the other lane does.
+ * dimensions one after the other in an order that all paths share, and its VL in a dimension must
+ * tell whether it crosses one and the same place of the ring, which no path on the other VL does.
  * With failures every fabric is either routed, and sv_verify agrees, or refused with a switch
  * named; where the promise is that it is routed, it must be.
  */
@@ -120,7 +120,7 @@ struct shape {
     const char *spec;
     int dims, size[4];
     bool torus;
-    unsigned lanes; /* that it needs without failures */
+    unsigned vls; /* that it needs without failures */
 };
 
 static const struct shape shapes[] = {
@@ -165,11 +165,11 @@ static int distance(const struct shape *shape, int d, int a, int b)
 
 /* ---- without failures ---- */
 
-/* What was seen of a dimension: which places of a ring are crossed by paths on each lane. */
+/* What was seen of a dimension: which places of a ring are crossed by paths on each VL. */
 struct seen {
     bool before[4][4]; /* some path goes through one dimension, then another */
     uint64_t never[4],
-        ever[4]; /* [dimension]: places that a path on lane 0 crosses; that all on 1 do */
+        ever[4]; /* [dimension]: places that a path on VL 0 crosses; that all on 1 do */
 };
 
 static int dimension_of(const struct shape *shape, const int *a, const int *b)
@@ -186,7 +186,7 @@ static void look_at_path(const sv_fabric *f, const sv_routes *r, const struct sh
     sv_hop_taken hops[64];
     uint32_t count, steps = 0, wanted = 0;
     sv_node at;
-    int here[4] = {0}, there[4] = {0}, last = -1, lane[4];
+    int here[4] = {0}, there[4] = {0}, last = -1, vl[4];
     uint64_t crossed[4] = {0};
     unsigned sl = sv_route_sl(r, (sv_node){from}, to);
     assert_int_equal(sv_routes_trace(f, r, (sv_node){from}, to, sl, hops, 64, &count, &at),
@@ -213,13 +213,13 @@ static void look_at_path(const sv_fabric *f, const sv_routes *r, const struct sh
                 seen->before[e][d] |= e != d && crossed[e] != 0;
         }
         if (d == last)
-            assert_int_equal(hops[i].lane, lane[d]);
-        lane[d] = hops[i].lane;
+            assert_int_equal(hops[i].vl, vl[d]);
+        vl[d] = hops[i].vl;
         last = d;
     }
     assert_int_equal(steps, wanted);
     for (int d = 0; d < shape->dims; d++)
-        if (crossed[d] != 0 && lane[d] == 0)
+        if (crossed[d] != 0 && vl[d] == 0)
             seen->never[d] |= crossed[d];
         else if (crossed[d] != 0)
             seen->ever[d] &= crossed[d];
@@ -272,7 +272,7 @@ static void paths_are_what_coordinates_say(void **state)
             sv_route_report report;
             OK(ctx, sv_route(ctx, f, "torus2qos", NULL, &r, &report));
             must_hold(f, r);
-            assert_int_equal(report.vls_needed, shapes[i].lanes);
+            assert_int_equal(report.vls_needed, shapes[i].vls);
             check_paths(f, r, &shapes[i]);
             /* Sizes, in any order. */
             int left[4] = {0};
@@ -392,7 +392,7 @@ static const struct shape faulty[] = {
 
 enum { NUM_FAULTY = sizeof faulty / sizeof faulty[0] };
 
-/* At most one failed link a ring: always routed, with the lanes that it needed before. */
+/* At most one failed link a ring: always routed, with the VLs that it needed before. */
 static void one_link_a_ring_is_no_trouble(void **state)
 {
     (void)state;
@@ -412,7 +412,7 @@ static void one_link_a_ring_is_no_trouble(void **state)
             OK(ctx, sv_route(ctx, g, "torus2qos", NULL, &r, &report));
             must_hold(g, r);
             if (rings)
-                assert_int_equal(report.vls_needed, faulty[i].lanes);
+                assert_int_equal(report.vls_needed, faulty[i].vls);
             sv_routes_free(r);
             sv_fabric_free(g);
             sv_fabric_free(f);

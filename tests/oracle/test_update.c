@@ -42,12 +42,12 @@ static uint8_t port_to(const sv_fabric *f, uint32_t s, uint32_t v)
 static sv_routes *straight(const sv_fabric *f)
 {
     sv_routes *r = NULL;
-    sv_lanes lanes;
+    sv_sl2vl vls;
     OK(ctx, sv_routes_new(ctx, f, 0, &r));
-    for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
-        lanes.of_sl[sl] = (uint8_t)(sl % 2);
+    for (unsigned sl = 0; sl < SV_MAX_SLS; sl++)
+        vls.of_sl[sl] = (uint8_t)(sl % 2);
     for (uint32_t v = 0; v < 6; v++)
-        r->lanes_of[v] = (uint16_t)sv_routes_lane_table(ctx, r, &lanes);
+        r->vls_of[v] = (uint16_t)sv_routes_sl2vl_table(ctx, r, &vls);
     OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_BY_DESTINATION));
     for (uint32_t d = 0; d < r->num_destinations; d++) {
         uint32_t to = r->node[d].i, home = to < 3 ? to : to - 3;
@@ -131,7 +131,7 @@ static void the_judge_sees_deadlocks(void **state)
     sv_fabric_free(f);
 }
 
-/* The same, but that the old way stays, on the other lane: open connections do not know it. */
+/* The same, but that the old way stays, on the other VL: open connections do not know it. */
 static void the_judge_sees_old_sls(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void at_once_is_what_verify_says(void **state)
         oracle o;
         if (update_case_draw(ctx, seed + t, false, &c)) {
             oracle_init(&o, c.f, c.before, c.after, c.traffic);
-            if (oracle_lanes_differ(&o) == ORACLE_LANES_SAME) {
+            if (oracle_vls_differ(&o) == ORACLE_VLS_SAME) {
                 oracle_plan p = search_at_once(&o);
                 oracle_rule rule = oracle_judge(&o, &p);
                 OK(ctx, sv_verify_transition(ctx, c.f, c.before, c.after, c.traffic, &said));
@@ -205,7 +205,7 @@ static void at_once_is_what_verify_says(void **state)
 /* ---- the planner ---- */
 
 struct tally {
-    uint32_t cases, refused, ways[SV_UPDATE_WAYS], settled, lanes, by_node, one_is_enough;
+    uint32_t cases, refused, ways[SV_UPDATE_WAYS], settled, vls, by_node, one_is_enough;
     uint32_t broken[ORACLE_RULES];
     uint64_t steps, entries, musts, mixtures;
     uint64_t moving, moved; /* destinations: to be moved, by partial plans */
@@ -214,7 +214,7 @@ struct tally {
 /* What is wrong with the plan of a case: nothing, or why is told. */
 static oracle_rule judge_case(const update_case *c, oracle *o, struct tally *n)
 {
-    const sv_update_request request = {.traffic = c->traffic, .most_steps = c->most_steps};
+    const sv_update_request request = {.traffic = c->traffic, .max_steps = c->max_steps};
     sv_update *u = NULL;
     sv_status status = sv_update_plan(ctx, c->f, c->before, c->after, &request, &u);
     bool good = oracle_acyclic(o, true);
@@ -235,7 +235,7 @@ static oracle_rule judge_case(const update_case *c, oracle *o, struct tally *n)
         rule = oracle_tables(o, ctx, u, &p);
     n->ways[u->way]++;
     n->settled += u->settle;
-    n->lanes += u->lanes;
+    n->vls += u->vls;
     n->by_node += oracle_by_node(o);
     n->steps += u->steps;
     n->entries += u->num_entries;
@@ -302,7 +302,7 @@ static oracle_rule judge_part(const update_case *c, oracle *o, struct tally *n)
         rule = oracle_count(&narrow, whole, &p);
     if (rule == ORACLE_FINE && u->steps > 0)
         rule = oracle_judge(&narrow, &p);
-    uint32_t moving = search_moving(o, NULL), moved = 0, most = 0; /* SLs of the dead may count */
+    uint32_t moving = search_moving(o, NULL), moved = 0, max = 0; /* SLs of the dead may count */
     for (uint32_t d = 0; d < o->dests; d++) {
         bool differs = false;
         for (uint32_t v = 0; v < o->nodes; v++)
@@ -310,10 +310,10 @@ static oracle_rule judge_part(const update_case *c, oracle *o, struct tally *n)
                 sv_route_sl(o->before, (sv_node){v}, d) != sv_route_sl(o->after, (sv_node){v}, d) ||
                 (v < o->switches && oracle_differs(o, v, d));
         moved += u->first_step[d] != SV_NONE;
-        most += differs;
+        max += differs;
     }
     if (rule == ORACLE_FINE &&
-        (whole->way >= SV_UPDATE_REPATH || u->left + moved < moving || u->left + moved > most ||
+        (whole->way >= SV_UPDATE_REPATH || u->left + moved < moving || u->left + moved > max ||
          (u->why[0] != 0) != (u->left > 0 || u->way == SV_UPDATE_NEVER))) {
         rule = ORACLE_SHAPE;
         snprintf(narrow.why, sizeof narrow.why, "way %d, %u of %u moved, %llu left", (int)u->way,
@@ -356,9 +356,9 @@ static void plans_are_safe(void **state)
     }
     SAY("%u cases, %u with bad new tables; nothing %u, at once %u, steps %u, repath %u, never %u\n",
         n.cases, n.refused, n.ways[0], n.ways[1], n.ways[2], n.ways[3], n.ways[4]);
-    SAY("%llu steps, %llu entries, %llu musts; settle %u, lanes %u, by node %u; %llu mixtures\n",
+    SAY("%llu steps, %llu entries, %llu musts; settle %u, VLs %u, by node %u; %llu mixtures\n",
         (unsigned long long)n.steps, (unsigned long long)n.entries, (unsigned long long)n.musts,
-        n.settled, n.lanes, n.by_node, (unsigned long long)n.mixtures);
+        n.settled, n.vls, n.by_node, (unsigned long long)n.mixtures);
     SAY("not at once though it would do: %u\n", n.one_is_enough);
     SAY("partial plans move %llu destinations of %llu\n", (unsigned long long)n.moved,
         (unsigned long long)n.moving);

@@ -220,25 +220,25 @@ static void mend_row(update_case *c, const sv_fabric *f, sv_routes *r, uint32_t 
     }
 }
 
-static void draw_lanes(update_case *c, const sv_fabric *f, sv_routes *r, uint32_t lanes)
+static void draw_vls(update_case *c, const sv_fabric *f, sv_routes *r, uint32_t vls)
 {
-    sv_lanes table;
-    for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
-        table.of_sl[sl] = (uint8_t)(sl % lanes);
-    uint32_t all = sv_routes_lane_table(c->ctx, r, &table);
+    sv_sl2vl table;
+    for (unsigned sl = 0; sl < SV_MAX_SLS; sl++)
+        table.of_sl[sl] = (uint8_t)(sl % vls);
+    uint32_t all = sv_routes_sl2vl_table(c->ctx, r, &table);
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
-        r->lanes_of[v] = (uint16_t)all;
+        r->vls_of[v] = (uint16_t)all;
     if (update_draw(c, 4) != 0)
         return;
-    note(c, "lanes by ports");
-    for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
-        table.of_sl[sl] = (uint8_t)((sl + 1) % lanes);
-    uint32_t other = sv_routes_lane_table(c->ctx, r, &table);
+    note(c, "VLs by ports");
+    for (unsigned sl = 0; sl < SV_MAX_SLS; sl++)
+        table.of_sl[sl] = (uint8_t)((sl + 1) % vls);
+    uint32_t other = sv_routes_sl2vl_table(c->ctx, r, &table);
     for (uint32_t s = 0; s < f->num_switches; s++)
         for (unsigned in = 0; in <= f->switches[s].ports; in++)
             for (unsigned out = 1; out <= f->switches[s].ports; out++)
                 if (update_draw(c, 5) == 0 &&
-                    sv_routes_set_lanes(c->ctx, f, r, (sv_node){s}, in, out, other) != SV_OK)
+                    sv_routes_set_sl2vl(c->ctx, f, r, (sv_node){s}, in, out, other) != SV_OK)
                     abort();
 }
 
@@ -251,7 +251,7 @@ static sv_routes *by_hand(update_case *c, const sv_fabric *f, unsigned lmc)
     if (sv_routes_new(c->ctx, f, lmc, &r) != SV_OK ||
         sv_routes_set_sl_form(c->ctx, r, forms[update_draw(c, 4)]) != SV_OK)
         abort();
-    draw_lanes(c, f, r, sls);
+    draw_vls(c, f, r, sls);
     for (uint32_t d = 0; d < r->num_destinations; d++)
         memset(sv_routes_row(c->ctx, r, d), SV_NO_PORT, f->num_switches);
     for (uint32_t d = 0; d < r->num_destinations; d++)
@@ -346,7 +346,7 @@ bool update_case_draw(sv_ctx *ctx, uint64_t seed, bool tiny, update_case *c)
         update_draw(c, 2);
     c->kind = tiny ? UPDATE_HAND + update_draw(c, 2) : update_draw(c, UPDATE_KINDS);
     c->traffic = update_draw(c, 2) ? SV_TRAFFIC_MANAGED : update_draw(c, SV_TRAFFIC_COUNT);
-    c->most_steps = update_draw(c, 8) == 0 ? 1 + update_draw(c, 12) : 0;
+    c->max_steps = update_draw(c, 8) == 0 ? 1 + update_draw(c, 12) : 0;
     draw_spec(c, tiny, spec, sizeof spec);
     note(c, update_kind_name(c->kind));
     note(c, spec);

@@ -5,6 +5,7 @@
 #ifndef TESTS_ORACLE_UPDATE_CASE_H
 #define TESTS_ORACLE_UPDATE_CASE_H
 
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 
 typedef enum update_kind {
@@ -26,7 +27,7 @@ typedef struct update_case {
     sv_routes *before, *after;
     sv_repair_report *report;
     sv_traffic traffic;
-    uint32_t most_steps;
+    uint32_t max_steps;
     char what[400];
 } update_case;
 

@@ -24,17 +24,17 @@ static void *room(size_t count, size_t size)
 
 #define WRONG(o, rule, ...) (snprintf((o)->why, sizeof(o)->why, __VA_ARGS__), (rule))
 
-/* ---- lanes ---- */
+/* ---- VLs ---- */
 
 static void mark_sls(const oracle *o, const sv_routes *r, bool *used)
 {
     for (uint32_t d = 0; d < o->dests; d++)
         for (uint32_t v = 0; v < o->nodes; v++)
-            if (oracle_counts(o, v, d) && sv_route_sl(r, (sv_node){v}, d) < SV_MOST_SLS)
+            if (oracle_counts(o, v, d) && sv_route_sl(r, (sv_node){v}, d) < SV_MAX_SLS)
                 used[sv_route_sl(r, (sv_node){v}, d)] = true;
 }
 
-/* Whether old tables know a node: what they say of another's lanes means nothing. */
+/* Whether old tables know a node: what they say of another's VLs means nothing. */
 static bool was_there(const oracle *o, uint32_t v)
 {
     bool entry = v >= o->switches && o->before->home[v - o->switches] != SV_NONE;
@@ -43,10 +43,10 @@ static bool was_there(const oracle *o, uint32_t v)
     return entry;
 }
 
-int oracle_lanes_differ(const oracle *o)
+int oracle_vls_differ(const oracle *o)
 {
-    bool used[SV_MOST_SLS] = {false};
-    int found = ORACLE_LANES_SAME;
+    bool used[SV_MAX_SLS] = {false};
+    int found = ORACLE_VLS_SAME;
     mark_sls(o, o->before, used);
     mark_sls(o, o->after, used);
     for (uint32_t v = 0; v < o->nodes; v++) {
@@ -54,16 +54,16 @@ int oracle_lanes_differ(const oracle *o)
         bool alive = sv_node_alive(o->f, (sv_node){v}) && was_there(o, v);
         for (unsigned in = 0; in <= ports; in++)
             for (unsigned out = 0; out <= ports; out++) {
-                const sv_lanes *x = oracle_lanes(o, o->before, v, in, out);
-                const sv_lanes *y = oracle_lanes(o, o->after, v, in, out);
+                const sv_sl2vl *x = oracle_vls(o, o->before, v, in, out);
+                const sv_sl2vl *y = oracle_vls(o, o->after, v, in, out);
                 if (memcmp(x, y, sizeof *x) == 0)
                     continue;
-                found = ORACLE_LANES_UNUSED;
+                found = ORACLE_VLS_UNUSED;
                 bool live = alive && o->channel[v * o->ports + out] != SV_NONE &&
                             (in == 0 || o->channel[v * o->ports + in] != SV_NONE);
-                for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
+                for (unsigned sl = 0; sl < SV_MAX_SLS; sl++)
                     if (live && used[sl] && x->of_sl[sl] != y->of_sl[sl])
-                        return ORACLE_LANES_DIFFER;
+                        return ORACLE_VLS_DIFFER;
             }
     }
     return found;
@@ -111,8 +111,8 @@ static oracle_rule count_entries(oracle *o, const sv_update *u, oracle_plan *p)
                          e->destination, e->block);
         if (i > 0 && compare_entries(e - 1, e) >= 0)
             return WRONG(o, ORACLE_SHAPE, "entry %llu is out of order", (unsigned long long)i);
-        if (u->lanes && e->step == 0 && u->steps > 1)
-            return WRONG(o, ORACLE_SHAPE, "an entry in the step of lanes");
+        if (u->vls && e->step == 0 && u->steps > 1)
+            return WRONG(o, ORACLE_SHAPE, "an entry in the step of VLs");
         *step = e->step;
     }
     if (differ != u->num_entries)
@@ -184,7 +184,7 @@ static oracle_rule count_first(oracle *o, const sv_update *u, oracle_plan *p)
         sls += known;
         moved += told != SV_NONE;
         p->first[d] = told;
-        if (told != SV_NONE && (told >= u->steps || (u->lanes && told == 0 && u->steps > 1)))
+        if (told != SV_NONE && (told >= u->steps || (u->vls && told == 0 && u->steps > 1)))
             return WRONG(o, ORACLE_SHAPE, "destination %u begins in step %u", d, told);
         if (here == 0 && !may ? told != first : (known > 0 && told == SV_NONE) || told > first)
             return WRONG(o, ORACLE_SHAPE, "destination %u begins in step %u, not %u (%u SLs)", d,
@@ -233,7 +233,7 @@ static void span_of(const oracle *o, const oracle_plan *p, uint32_t d, uint32_t 
         uint32_t step = p->step[(size_t)d * o->switches + s];
         *last = step != SV_NONE && step > *last ? step : *last;
     }
-    *first = p->lanes ? 0 : *first;
+    *first = p->vls ? 0 : *first;
 }
 
 /* Whether somebody for whom a node stands is of the traffic. */
@@ -250,7 +250,7 @@ static bool matters(const oracle *o, uint32_t v, uint32_t d)
 }
 
 /*
- * Whether a pair is to be listed: it has a path, and that, or its lanes, change, or its SL does.
+ * Whether a pair is to be listed: it has a path, and that, or its VLs, change, or its SL does.
  * pathless: it may be listed even so.
  */
 static bool is_listed(const oracle *o, const sv_update *u, const oracle_plan *p, uint32_t v,
@@ -263,7 +263,7 @@ static bool is_listed(const oracle *o, const sv_update *u, const oracle_plan *p,
     if (v == o->after->node[d].i || !sv_node_alive(o->f, o->after->node[d]))
         return v != o->after->node[d].i && pathless;
     return sl_changes(o, v, d) ||
-           ((arrives || pathless) && (u->lanes || touched(o, p, v, d, &first, &last)));
+           ((arrives || pathless) && (u->vls || touched(o, p, v, d, &first, &last)));
 }
 
 /* Makes a pair silent, and all whom its node stands for. */
@@ -299,7 +299,7 @@ static oracle_rule check_pair(oracle *o, const sv_update *u, oracle_plan *p,
     bool dead = !sv_node_alive(o->f, o->after->node[d]); /* then only those are listed who must */
     if (!is_listed(o, u, p, v, d, u->way == SV_UPDATE_NEVER || dead) || (dead && !pair->must))
         return WRONG(o, ORACLE_PAIRS, "pair %u to %u is listed and does not change", v, d);
-    if (pair->must && u->way == SV_UPDATE_REPATH && !u->lanes && !stands_for_change(o, v, d))
+    if (pair->must && u->way == SV_UPDATE_REPATH && !u->vls && !stands_for_change(o, v, d))
         return WRONG(o, ORACLE_PAIRS, "pair %u to %u must be silent, and its SL stays", v, d);
     if (touched(o, p, v, d, &first, &last) && (first < pair->from_step || last > pair->to_step))
         return WRONG(o, ORACLE_PAIRS, "pair %u to %u changes from step %u to %u, not from %u to %u",
@@ -363,11 +363,11 @@ static bool anything_differs(const oracle *o)
 
 static oracle_rule check_way(oracle *o, const sv_update *u)
 {
-    int lanes = oracle_lanes_differ(o);
+    int vls = oracle_vls_differ(o);
     bool more = anything_differs(o), way = u->way == SV_UPDATE_NOTHING;
     if (u->way == SV_UPDATE_UNPLANNED)
         return WRONG(o, ORACLE_SHAPE, "no plan");
-    if (lanes == ORACLE_LANES_SAME ? way == more : way && (more || lanes == ORACLE_LANES_DIFFER))
+    if (vls == ORACLE_VLS_SAME ? way == more : way && (more || vls == ORACLE_VLS_DIFFER))
         return WRONG(o, ORACLE_SHAPE, "way %d, though %s", (int)u->way,
                      more ? "something differs" : "nothing differs");
     if ((u->steps == 0) != way)
@@ -376,8 +376,8 @@ static oracle_rule check_way(oracle *o, const sv_update *u)
         return WRONG(o, ORACLE_SHAPE, "at once, but %u steps", u->steps);
     if ((u->why[0] != 0) != (u->way == SV_UPDATE_REPATH || u->way == SV_UPDATE_NEVER))
         return WRONG(o, ORACLE_SHAPE, "way %d: why is \"%s\"", (int)u->way, u->why);
-    if (u->lanes ? lanes == ORACLE_LANES_SAME : lanes == ORACLE_LANES_DIFFER)
-        return WRONG(o, ORACLE_SHAPE, "lane tables %s", u->lanes ? "do not change" : "change");
+    if (u->vls ? vls == ORACLE_VLS_SAME : vls == ORACLE_VLS_DIFFER)
+        return WRONG(o, ORACLE_SHAPE, "VL tables %s", u->vls ? "do not change" : "change");
     if ((u->must_pairs != 0) != (u->way == SV_UPDATE_REPATH || u->way == SV_UPDATE_NEVER))
         return WRONG(o, ORACLE_SHAPE, "way %d with %llu pairs that must be silent", (int)u->way,
                      (unsigned long long)u->must_pairs);
@@ -389,7 +389,7 @@ oracle_rule oracle_count(oracle *o, const sv_update *u, oracle_plan *p)
     *p = oracle_plan_new(o);
     p->steps = u->steps;
     p->settle = u->settle;
-    p->lanes = u->lanes;
+    p->vls = u->vls;
     oracle_rule rule = check_way(o, u);
     if (rule != ORACLE_FINE)
         return rule;
@@ -404,7 +404,7 @@ oracle_rule oracle_count(oracle *o, const sv_update *u, oracle_plan *p)
     for (uint32_t d = 0; d < o->dests; d++)
         if (p->first[d] != SV_NONE)
             busy[p->first[d]] = true;
-    for (uint32_t i = u->lanes; i < u->steps; i++)
+    for (uint32_t i = u->vls; i < u->steps; i++)
         if (!busy[i])
             rule = WRONG(o, ORACLE_SHAPE, "nothing happens in step %u", i);
     free(busy);
@@ -452,14 +452,14 @@ oracle_rule oracle_tables(oracle *o, sv_ctx *ctx, const sv_update *u, const orac
             const sv_routes *old = o->before;
             if (rule == ORACLE_FINE && (done > 0 || u->steps == 0)) {
                 o->before = r;
-                if (oracle_lanes_differ(o) == ORACLE_LANES_DIFFER)
-                    rule = WRONG(o, ORACLE_TABLES, "%u steps done: lanes are not new", done);
+                if (oracle_vls_differ(o) == ORACLE_VLS_DIFFER)
+                    rule = WRONG(o, ORACLE_TABLES, "%u steps done: VLs are not new", done);
                 o->before = old;
             } else if (rule == ORACLE_FINE) {
                 const sv_routes *young = o->after;
                 o->after = r;
-                if (oracle_lanes_differ(o) == ORACLE_LANES_DIFFER)
-                    rule = WRONG(o, ORACLE_TABLES, "nothing done: lanes are not old");
+                if (oracle_vls_differ(o) == ORACLE_VLS_DIFFER)
+                    rule = WRONG(o, ORACLE_TABLES, "nothing done: VLs are not old");
                 o->after = young;
             }
             sv_routes_free(r);

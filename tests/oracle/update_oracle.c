@@ -34,13 +34,13 @@ bool oracle_differs(const oracle *o, uint32_t s, uint32_t d)
     return sv_node_alive(o->f, (sv_node){s}) && o->before->ports[d][s] != o->after->ports[d][s];
 }
 
-const sv_lanes *oracle_lanes(const oracle *o, const sv_routes *r, uint32_t v, unsigned in,
-                             unsigned out)
+const sv_sl2vl *oracle_vls(const oracle *o, const sv_routes *r, uint32_t v, unsigned in,
+                           unsigned out)
 {
-    uint32_t table = r->lanes_of[v];
-    if (v < o->switches && r->lanes_by_ports[v] != NULL)
-        table = r->lanes_by_ports[v][in * (o->f->switches[v].ports + 1u) + out];
-    return &r->lane_tables[table];
+    uint32_t table = r->vls_of[v];
+    if (v < o->switches && r->sl2vl_by_port[v] != NULL)
+        table = r->sl2vl_by_port[v][in * (o->f->switches[v].ports + 1u) + out];
+    return &r->vl_tables[table];
 }
 
 bool oracle_counts(const oracle *o, uint32_t v, uint32_t d)
@@ -55,25 +55,25 @@ bool oracle_by_node(const oracle *o)
     return o->before->sl_form == SV_SL_BY_NODE || o->after->sl_form == SV_SL_BY_NODE;
 }
 
-static unsigned lanes_of(const sv_routes *r)
+static unsigned vls_of(const sv_routes *r)
 {
-    unsigned most = 0;
-    for (uint32_t t = 0; t < r->num_lane_tables; t++)
-        for (unsigned sl = 0; sl < SV_MOST_SLS; sl++) {
-            unsigned lane = r->lane_tables[t].of_sl[sl];
-            most = lane != SV_NO_LANE && lane > most ? lane : most;
+    unsigned max = 0;
+    for (uint32_t t = 0; t < r->num_vl_tables; t++)
+        for (unsigned sl = 0; sl < SV_MAX_SLS; sl++) {
+            unsigned vl = r->vl_tables[t].of_sl[sl];
+            max = vl != SV_NO_VL && vl > max ? vl : max;
         }
-    return most + 1;
+    return max + 1;
 }
 
 void oracle_init(oracle *o, const sv_fabric *f, const sv_routes *before, const sv_routes *after,
                  sv_traffic traffic)
 {
-    *o = (oracle){.f = f, .before = before, .after = after, .traffic = traffic, .most_mix = 8};
+    *o = (oracle){.f = f, .before = before, .after = after, .traffic = traffic, .max_mix = 8};
     o->switches = f->num_switches;
     o->nodes = sv_num_nodes(f);
     o->dests = after->num_destinations;
-    o->lanes = lanes_of(before) > lanes_of(after) ? lanes_of(before) : lanes_of(after);
+    o->vls = vls_of(before) > vls_of(after) ? vls_of(before) : vls_of(after);
     o->ports = 2;
     for (uint32_t s = 0; s < o->switches; s++)
         o->ports = f->switches[s].ports >= o->ports ? f->switches[s].ports + 1u : o->ports;
@@ -90,12 +90,12 @@ void oracle_init(oracle *o, const sv_fabric *f, const sv_routes *before, const s
         if (f->tail[c].i >= o->switches || f->head[c].i >= o->switches)
             continue;
         o->vertex[c] = o->vertices;
-        o->vertices += o->lanes;
+        o->vertices += o->vls;
     }
     o->words = o->vertices / 64 + 1;
     o->waits = room((size_t)o->vertices * o->words, sizeof *o->waits);
-    o->reached = room((size_t)f->num_channels * o->lanes, 1);
-    o->queue = room((size_t)f->num_channels * o->lanes, sizeof *o->queue);
+    o->reached = room((size_t)f->num_channels * o->vls, 1);
+    o->queue = room((size_t)f->num_channels * o->vls, sizeof *o->queue);
 }
 
 void oracle_release(oracle *o)
@@ -128,7 +128,7 @@ oracle_plan oracle_plan_copy(const oracle *o, const oracle_plan *p)
     oracle_plan copy = oracle_plan_new(o);
     copy.steps = p->steps;
     copy.settle = p->settle;
-    copy.lanes = p->lanes;
+    copy.vls = p->vls;
     memcpy(copy.step, p->step, entries * 4);
     memcpy(copy.first, p->first, o->dests * 4u);
     memcpy(copy.from, p->from, pairs * 4);
@@ -288,7 +288,7 @@ static oracle_rule judge_from(oracle *o, const oracle_plan *p, uint32_t s, uint3
     oracle_path(o, p, s, d, p->steps, list, &kept);
     free(list);
     struct meets m = explored(o, p, s, d, time);
-    if (count <= o->most_mix) {
+    if (count <= o->max_mix) {
         struct meets again = mixed(o, p, s, d, time, moving, count);
         /* One that turns in circles is not followed to its end: it may or may not meet a drop. */
         if (again.circle != m.circle || (!m.circle && again.drop != m.drop))
@@ -334,17 +334,17 @@ struct walk {
     uint32_t d, sl, count;
 };
 
-static void reach(struct walk *w, uint32_t c, unsigned lane)
+static void reach(struct walk *w, uint32_t c, unsigned vl)
 {
-    uint32_t state = c * w->o->lanes + lane;
+    uint32_t state = c * w->o->vls + vl;
     if (w->o->f->head[c].i >= w->o->switches || w->o->reached[state])
         return;
     w->o->reached[state] = 1;
     w->o->queue[w->count++] = state;
 }
 
-/* A packet that holds a channel (SV_NONE: none) on a lane leaves a node by a port. */
-static void leave(struct walk *w, uint32_t held, unsigned held_lane, uint32_t v, unsigned port,
+/* A packet that holds a channel (SV_NONE: none) on a VL leaves a node by a port. */
+static void leave(struct walk *w, uint32_t held, unsigned held_vl, uint32_t v, unsigned port,
                   uint32_t time)
 {
     oracle *o = w->o;
@@ -353,16 +353,16 @@ static void leave(struct walk *w, uint32_t held, unsigned held_lane, uint32_t v,
     if (c == SV_NONE)
         return;
     for (int old = 0; old < 2; old++) {
-        if (old && !(w->p->lanes && time == 0))
+        if (old && !(w->p->vls && time == 0))
             continue;
-        unsigned lane = oracle_lanes(o, old ? o->before : o->after, v, in, port)->of_sl[w->sl];
-        if (lane == SV_NO_LANE)
+        unsigned vl = oracle_vls(o, old ? o->before : o->after, v, in, port)->of_sl[w->sl];
+        if (vl == SV_NO_VL)
             continue;
         if (held != SV_NONE && o->vertex[held] != SV_NONE && o->vertex[c] != SV_NONE) {
-            uint32_t a = o->vertex[held] + held_lane, b = o->vertex[c] + lane;
+            uint32_t a = o->vertex[held] + held_vl, b = o->vertex[c] + vl;
             o->waits[(size_t)a * o->words + b / 64] |= (uint64_t)1 << (b & 63);
         }
-        reach(w, c, lane);
+        reach(w, c, vl);
     }
 }
 
@@ -382,12 +382,12 @@ static void go_on(struct walk *w, uint32_t time)
 {
     oracle *o = w->o;
     for (uint32_t i = 0; i < w->count; i++) {
-        uint32_t c = o->queue[i] / o->lanes, s = o->f->head[c].i;
+        uint32_t c = o->queue[i] / o->vls, s = o->f->head[c].i;
         unsigned port[2], count = entries_at(o, w->p, s, w->d, time, port);
         if (s == o->after->node[w->d].i)
             continue;
         for (unsigned k = 0; k < count; k++)
-            leave(w, c, o->queue[i] % o->lanes, s, port[k], time);
+            leave(w, c, o->queue[i] % o->vls, s, port[k], time);
     }
 }
 
@@ -433,15 +433,15 @@ static void wait_at(oracle *o, const oracle_plan *p, uint32_t d, uint32_t time)
             continue;
         spans_of(o, p, v, d, span);
         for (int k = 0; k < 3; k++)
-            if (span[k].first <= time && time <= span[k].last && span[k].sl < SV_MOST_SLS)
+            if (span[k].first <= time && time <= span[k].last && span[k].sl < SV_MAX_SLS)
                 of[v] |= (uint64_t)1 << span[k].sl;
         sls |= of[v];
     }
-    for (uint32_t sl = 0; sl < SV_MOST_SLS; sl++) {
+    for (uint32_t sl = 0; sl < SV_MAX_SLS; sl++) {
         struct walk w = {o, p, d, sl, 0};
         if (!(sls >> sl & 1))
             continue;
-        memset(o->reached, 0, (size_t)o->f->num_channels * o->lanes);
+        memset(o->reached, 0, (size_t)o->f->num_channels * o->vls);
         for (uint32_t v = 0; v < o->nodes; v++)
             if (of[v] >> sl & 1)
                 set_out(&w, v, time);
@@ -452,7 +452,7 @@ static void wait_at(oracle *o, const oracle_plan *p, uint32_t d, uint32_t time)
 
 static bool alive_in(struct span a)
 {
-    return a.first <= a.last && a.sl < SV_MOST_SLS;
+    return a.first <= a.last && a.sl < SV_MAX_SLS;
 }
 
 /* Packets of all who have the same span, and may live from its first time to its last. */
@@ -460,7 +460,7 @@ static void wait_through(oracle *o, const oracle_plan *p, uint32_t d, struct spa
                          struct span which)
 {
     struct walk w = {o, p, d, which.sl, 0};
-    memset(o->reached, 0, (size_t)o->f->num_channels * o->lanes);
+    memset(o->reached, 0, (size_t)o->f->num_channels * o->vls);
     for (uint32_t time = which.first; time <= which.last; time++) {
         for (uint32_t v = 0; v < o->nodes; v++)
             for (int k = 0; k < 3; k++)

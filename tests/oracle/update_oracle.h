@@ -9,6 +9,7 @@
 #ifndef TESTS_ORACLE_UPDATE_ORACLE_H
 #define TESTS_ORACLE_UPDATE_ORACLE_H
 
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 
 /* Which rule a plan breaks. */
@@ -28,13 +29,13 @@ typedef struct oracle {
     const sv_fabric *f;
     const sv_routes *before, *after;
     sv_traffic traffic;
-    uint32_t most_mix; /* entries of one destination in one step all of whose mixtures are tried */
-    uint32_t switches, nodes, dests, ports, lanes;
+    uint32_t max_mix; /* entries of one destination in one step all of whose mixtures are tried */
+    uint32_t switches, nodes, dests, ports, vls;
     uint32_t *channel; /* [nodes][ports]: the live one there, or SV_NONE */
-    uint32_t *vertex;  /* [channels]: of its lane 0, or SV_NONE if it does not join switches */
+    uint32_t *vertex;  /* [channels]: of its VL 0, or SV_NONE if it does not join switches */
     uint32_t vertices, words;
     uint64_t *waits;  /* [vertices][words]: one bit each */
-    uint8_t *reached; /* [channels][lanes], and in which order: */
+    uint8_t *reached; /* [channels][VLs], and in which order: */
     uint32_t *queue;
     uint64_t mixtures; /* that were tried, of all judgements */
     char why[300];     /* of the last judgement that was not FINE */
@@ -43,7 +44,7 @@ typedef struct oracle {
 /* A plan with nothing left to be counted. */
 typedef struct oracle_plan {
     uint32_t steps;
-    bool settle, lanes;
+    bool settle, vls;
     uint32_t *step;      /* [dests][switches], or SV_NONE: the entry stays */
     uint32_t *first;     /* [dests]: when new SLs begin, or SV_NONE */
     uint32_t *from, *to; /* [dests][nodes]: when it is silent because it must; SV_NONE: never */
@@ -55,16 +56,16 @@ void oracle_release(oracle *o);
 
 /* An entry of a live switch that differs. */
 bool oracle_differs(const oracle *o, uint32_t s, uint32_t d);
-/* The lane of each SL by some tables. */
-const sv_lanes *oracle_lanes(const oracle *o, const sv_routes *r, uint32_t v, unsigned in,
-                             unsigned out);
+/* The VL of each SL by some tables. */
+const sv_sl2vl *oracle_vls(const oracle *o, const sv_routes *r, uint32_t v, unsigned in,
+                           unsigned out);
 /* Whether a pair is of the traffic; packets to a dead node count as far as they get. */
 bool oracle_counts(const oracle *o, uint32_t v, uint32_t d);
 /* Whether SLs of either tables are by node. */
 bool oracle_by_node(const oracle *o);
-/* How lane tables differ: not at all, where nobody uses it, or else. */
-enum { ORACLE_LANES_SAME, ORACLE_LANES_UNUSED, ORACLE_LANES_DIFFER };
-int oracle_lanes_differ(const oracle *o);
+/* How VL tables differ: not at all, where nobody uses it, or else. */
+enum { ORACLE_VLS_SAME, ORACLE_VLS_UNUSED, ORACLE_VLS_DIFFER };
+int oracle_vls_differ(const oracle *o);
 
 /*
  * The switches that packets from a node meet when entries of steps before `time` are new; *arrives

@@ -46,8 +46,8 @@ oracle_plan search_at_once(const oracle *o)
 {
     oracle_plan p = oracle_plan_new(o);
     uint32_t *list = calloc(o->dests + 1, sizeof *list), count = search_moving(o, list);
-    p.lanes = oracle_lanes_differ(o) == ORACLE_LANES_DIFFER;
-    p.steps = p.lanes || count > 0;
+    p.vls = oracle_vls_differ(o) == ORACLE_VLS_DIFFER;
+    p.steps = p.vls || count > 0;
     for (uint32_t k = 0; k < count; k++) {
         p.first[list[k]] = 0;
         for (uint32_t s = 0; s < o->switches; s++)
@@ -94,7 +94,7 @@ static void take_back(const oracle *o, oracle_plan *p, uint32_t d)
 struct search {
     oracle *o;
     oracle_plan p; /* steps of those that have moved */
-    uint32_t *list, count, judged, most;
+    uint32_t *list, count, judged, max;
     uint8_t *seen; /* [2^count] */
 };
 
@@ -116,7 +116,7 @@ static bool search_from(struct search *x, uint32_t moved)
         return true;
     x->seen[moved] = 1;
     for (uint32_t k = 0; k < x->count; k++) {
-        if (moved >> k & 1 || x->seen[moved | 1u << k] || x->judged >= x->most)
+        if (moved >> k & 1 || x->seen[moved | 1u << k] || x->judged >= x->max)
             continue;
         uint32_t d = x->list[k], first = x->p.steps;
         uint32_t steps = lay_out(x->o, &x->p, d, first);
@@ -131,17 +131,17 @@ static bool search_from(struct search *x, uint32_t moved)
     return false;
 }
 
-search_answer search_order(oracle *o, uint32_t most, oracle_plan *plan)
+search_answer search_order(oracle *o, uint32_t max, oracle_plan *plan)
 {
     uint32_t *list = calloc(o->dests + 1, sizeof *list), count = search_moving(o, list);
-    struct search x = {o, oracle_plan_new(o), list, count, 0, most, NULL};
+    struct search x = {o, oracle_plan_new(o), list, count, 0, max, NULL};
     bool found = false;
-    x.p.lanes = oracle_lanes_differ(o) == ORACLE_LANES_DIFFER;
-    if (x.p.lanes)
+    x.p.vls = oracle_vls_differ(o) == ORACLE_VLS_DIFFER;
+    if (x.p.vls)
         x.p.steps = 1;
     if (count <= 16) {
         x.seen = calloc((size_t)1 << count, 1);
-        found = (!x.p.lanes || safe_between(&x, 0, 1)) && search_from(&x, 0);
+        found = (!x.p.vls || safe_between(&x, 0, 1)) && search_from(&x, 0);
         free(x.seen);
     }
     free(list);
@@ -150,5 +150,5 @@ search_answer search_order(oracle *o, uint32_t most, oracle_plan *plan)
         return SEARCH_FOUND;
     }
     oracle_plan_free(&x.p);
-    return count > 16 || x.judged >= most ? SEARCH_GAVE_UP : SEARCH_NONE;
+    return count > 16 || x.judged >= max ? SEARCH_GAVE_UP : SEARCH_NONE;
 }

@@ -6,7 +6,7 @@
 
 #include "update_oracle.h"
 
-/* All that changes in one step, lanes too. To be freed. */
+/* All that changes in one step, VLs too. To be freed. */
 oracle_plan search_at_once(const oracle *o);
 
 /* Destinations whose entries or SLs change; list may be NULL. */
@@ -19,6 +19,6 @@ typedef enum search_answer { SEARCH_NONE, SEARCH_FOUND, SEARCH_GAVE_UP } search_
  * path, that is safe if packets settle and nobody is silent. At most so many judgements. *plan, to
  * be freed, is it if there is one.
  */
-search_answer search_order(oracle *o, uint32_t most, oracle_plan *plan);
+search_answer search_order(oracle *o, uint32_t max, oracle_plan *plan);
 
 #endif

@@ -76,7 +76,7 @@ static bool come_back(const oracle *o, oracle_plan *p)
 
 bool spoil_plan(update_case *c, const oracle *o, oracle_plan *p, spoil how)
 {
-    uint32_t first = p->lanes && p->steps > 1, any = 0; /* after the step of lanes */
+    uint32_t first = p->vls && p->steps > 1, any = 0; /* after the step of VLs */
     switch (how) {
     case SPOIL_SWAP:
         return swap_entries(c, o, p);
@@ -144,7 +144,7 @@ void spoil_apply(const oracle *o, const oracle_plan *p, sv_update *u)
 const char *tell_name(tell how)
 {
     static const char *const names[] = {
-        "way",  "steps",  "lanes",  "an entry less", "an entry twice", "step",  "block",
+        "way",  "steps",  "vls",    "an entry less", "an entry twice", "step",  "block",
         "sort", "blocks", "writes", "SLs",           "first step",     "moved", "a pair less",
         "span", "musts"};
     return how < TELLS ? names[how] : "?";
@@ -254,9 +254,9 @@ bool spoil_told(update_case *c, const oracle *o, sv_update *u, tell how)
     case TELL_STEPS:
         u->steps++;
         return true;
-    case TELL_LANES:
-        u->lanes = !u->lanes;
-        return oracle_lanes_differ(o) != ORACLE_LANES_UNUSED;
+    case TELL_VLS:
+        u->vls = !u->vls;
+        return oracle_vls_differ(o) != ORACLE_VLS_UNUSED;
     case TELL_LESS:
     case TELL_TWICE:
     case TELL_STEP:

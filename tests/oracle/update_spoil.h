@@ -30,7 +30,7 @@ void spoil_apply(const oracle *o, const oracle_plan *p, sv_update *u);
 typedef enum tell {
     TELL_WAY,
     TELL_STEPS,
-    TELL_LANES,
+    TELL_VLS,
     TELL_LESS,  /* an entry is missing */
     TELL_TWICE, /* an entry is there twice */
     TELL_STEP,  /* an entry has another step, or would change one that stays */

@@ -23,9 +23,9 @@ static inline void bed_policy(sv_ctx *ctx, bed *d, const char *spec, const char 
     sv_source source = sv_memory_source(&memory, "store");
     sv_adapt_request request = {
         .spec = spec, .model = &d->model, .seed = 1, .store = store == NULL ? NULL : &source};
-    unsigned lanes = 0;
-    OK(ctx, sv_adapt_new(ctx, d->f, d->r, &request, &d->a, &lanes));
-    d->model.lanes = lanes;
+    unsigned vls = 0;
+    OK(ctx, sv_adapt_new(ctx, d->f, d->r, &request, &d->a, &vls));
+    d->model.vls = vls;
     d->b = d->a->state;
 }
 
@@ -45,7 +45,7 @@ static inline void bed_free(bed *d)
     *d = (bed){0};
 }
 
-static inline sv__pair *bed_pair(sv_ctx *ctx, bed *d, uint32_t from, uint32_t to)
+static inline sv__drb_pair *bed_pair(sv_ctx *ctx, bed *d, uint32_t from, uint32_t to)
 {
     uint32_t pair = 0;
     OK(ctx, sv__pairs_get(d->b, from, d->r->first[d->f->num_switches + to], &pair));

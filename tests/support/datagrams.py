@@ -3,7 +3,7 @@ libibumad. Run as a program under ibsim-run (support/ibsim.py does), one command
 standard input; a way is the out ports of a directed route, with commas:
 
     lft 1,5 LID PORT              one entry of the switch at the end of a way
-    sl2vl 1,5 IN OUT L0,L1,…      a table of lanes
+    sl2vl 1,5 IN OUT L0,L1,…      a table of VLs
     mft 1,5 MLID PORT,PORT…       one entry of a multicast table
     join MGID GUID                a port joins a multicast group (asks the subnet manager)
 """
@@ -65,8 +65,8 @@ def set_lft(umad, way, lid, port):
     umad.node(SET, way, LFT, lid // 64, data)
 
 
-def set_sl2vl(umad, way, into, out, lanes):
-    data = bytes(lanes[i] << 4 | lanes[i + 1] for i in range(0, 16, 2)) + bytes(56)
+def set_sl2vl(umad, way, into, out, vls):
+    data = bytes(vls[i] << 4 | vls[i + 1] for i in range(0, 16, 2)) + bytes(56)
     umad.node(SET, way, SL2VL, into << 8 | out, data)
 
 

@@ -15,7 +15,7 @@ enum { W = 2074, BLOCKS = 33, SLOT = W * QDR, FIRST = 64 * QDR };
 enum { READY = 7001 + FIRST + 180007, HOP = READY + FIRST };
 
 /* What a director does at a time, or from then on. */
-enum { BLOCK, LANES, WAKE, LOOK, FAIL };
+enum { BLOCK, VLS, WAKE, LOOK, FAIL };
 
 struct step {
     uint64_t time;
@@ -25,7 +25,7 @@ struct step {
     uint64_t times; /* of LOOK: how often, a SLOT apart */
 };
 
-enum { MOST_ACTS = 64 };
+enum { MAX_ACTS = 64 };
 
 struct script {
     sim_case *c;
@@ -33,17 +33,17 @@ struct script {
     uint32_t count, at;
     uint64_t looked;
     uint32_t acted;
-    uint64_t when[MOST_ACTS], under_way[MOST_ACTS];
-    uint32_t next_packet[MOST_ACTS];
-    uint64_t told[SV_SIM_MISHAPS], last_told[SV_SIM_MISHAPS];
+    uint64_t when[MAX_ACTS], under_way[MAX_ACTS];
+    uint32_t next_packet[MAX_ACTS];
+    uint64_t told[SV_SIM_INCIDENTS], last_told[SV_SIM_INCIDENTS];
     bool (*open)(void *user, uint32_t t, uint64_t now, sv_sim_message *message, uint8_t *sl);
 };
 
-static inline sv_status script_act(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static inline sv_status script_act(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     struct script *s = user;
     assert_int_equal(*again, SV_NEVER);
-    if (s->acted < MOST_ACTS) {
+    if (s->acted < MAX_ACTS) {
         s->when[s->acted] = now;
         s->under_way[s->acted] = sv_sim_under_way(stage);
         s->next_packet[s->acted] = sv_sim_next_packet(stage);
@@ -56,8 +56,8 @@ static inline sv_status script_act(void *user, sv_sim_stage *stage, uint64_t now
                 sv_sim_set_block(stage, (sv_node){step->node}, step->block, step->with);
             if (status != SV_OK)
                 return status;
-        } else if (step->kind == LANES) {
-            sv_status status = sv_sim_set_lanes(stage, (sv_node){step->node}, step->with);
+        } else if (step->kind == VLS) {
+            sv_status status = sv_sim_set_sl2vl(stage, (sv_node){step->node}, step->with);
             if (status != SV_OK)
                 return status;
         } else if (step->kind == WAKE) {
@@ -73,7 +73,7 @@ static inline sv_status script_act(void *user, sv_sim_stage *stage, uint64_t now
     return SV_OK;
 }
 
-/* ---- watching: the log of simulating.h, and mishaps ---- */
+/* ---- watching: the log of simulating.h, and incidents ---- */
 
 static inline void script_injected(void *user, uint32_t packet, uint32_t terminal, uint32_t tag,
                                    uint64_t time)
@@ -81,10 +81,10 @@ static inline void script_injected(void *user, uint32_t packet, uint32_t termina
     sim_injected(((struct script *)user)->c, packet, terminal, tag, time);
 }
 
-static inline void script_granted(void *user, uint32_t packet, sv_channel out, unsigned lane,
+static inline void script_granted(void *user, uint32_t packet, sv_channel out, unsigned vl,
                                   uint64_t time)
 {
-    sim_granted(((struct script *)user)->c, packet, out, lane, time);
+    sim_granted(((struct script *)user)->c, packet, out, vl, time);
 }
 
 static inline void script_arrived(void *user, uint32_t packet, uint64_t time)
@@ -92,12 +92,12 @@ static inline void script_arrived(void *user, uint32_t packet, uint64_t time)
     sim_packet_arrived(((struct script *)user)->c, packet, time);
 }
 
-static inline void script_stuck(void *user, uint32_t packet, sv_channel in, unsigned lane)
+static inline void script_stuck(void *user, uint32_t packet, sv_channel in, unsigned vl)
 {
-    sim_stuck_told(((struct script *)user)->c, packet, in, lane);
+    sim_stuck_told(((struct script *)user)->c, packet, in, vl);
 }
 
-static inline void script_mishap(void *user, sv_sim_mishap what, const sv_sim_example *which)
+static inline void script_incident(void *user, sv_sim_incident what, const sv_sim_example *which)
 {
     struct script *s = user;
     assert_true(which->from < s->c->f->num_terminals && which->packet < s->c->num_packets);
@@ -114,7 +114,7 @@ static inline sv_status try_script(sv_ctx *ctx, struct script *s, const sim_send
     sim_case *c = s->c;
     const sv_sim_source source = {.user = c, .next = sim_next, .arrived = sim_arrived};
     const sv_sim_watch watch = {
-        s, script_injected, script_granted, script_arrived, script_stuck, script_mishap};
+        s, script_injected, script_granted, script_arrived, script_stuck, script_incident};
     const sv_sim_director director = {.user = s,
                                       .first = s->count > 0 ? s->steps[0].time : SV_NEVER,
                                       .act = script_act,
@@ -123,11 +123,11 @@ static inline sv_status try_script(sv_ctx *ctx, struct script *s, const sim_send
     sim_again(c);
     c->sends = sends;
     c->count = count;
-    c->events = calloc(SIM_MOST, sizeof *c->events);
-    c->tag_of = calloc(SIM_MOST, sizeof *c->tag_of);
-    c->hops_of = calloc(SIM_MOST, sizeof *c->hops_of);
-    c->packet_time = calloc(SIM_MOST, sizeof *c->packet_time);
-    c->arrivals = calloc(SIM_MOST, sizeof *c->arrivals);
+    c->events = calloc(SIM_MAX, sizeof *c->events);
+    c->tag_of = calloc(SIM_MAX, sizeof *c->tag_of);
+    c->hops_of = calloc(SIM_MAX, sizeof *c->hops_of);
+    c->packet_time = calloc(SIM_MAX, sizeof *c->packet_time);
+    c->arrivals = calloc(SIM_MAX, sizeof *c->arrivals);
     s->at = s->acted = 0;
     s->looked = 0;
     memset(s->told, 0, sizeof s->told);
@@ -139,8 +139,8 @@ static inline sv_status try_script(sv_ctx *ctx, struct script *s, const sim_send
 static inline void run_script(sv_ctx *ctx, struct script *s, const sim_send *sends, uint32_t count)
 {
     OK(ctx, try_script(ctx, s, sends, count));
-    for (uint32_t what = 0; what < SV_SIM_MISHAPS; what++)
-        assert_int_equal(s->told[what], s->c->result->mishaps[what]);
+    for (uint32_t what = 0; what < SV_SIM_INCIDENTS; what++)
+        assert_int_equal(s->told[what], s->c->result->incidents[what]);
 }
 
 /* ---- tables ---- */

@@ -3,7 +3,7 @@
  * tests/live/test_sanitized.py expects to be found. Linked in front of sv_live_sweep (ld --wrap).
  */
 #include <limits.h>
-#include <selvage/live.h>
+#include <selvage/experimental/live.h>
 #include <stdlib.h>
 #include <string.h>
 

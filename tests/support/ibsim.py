@@ -227,9 +227,9 @@ def ibdmchk(directory, psl=None, multicast=None):
     command = ["ibdmchk", "-s", os.path.join(directory, "opensm-subnet.lst"), "-f",
                os.path.join(directory, "opensm.fdbs"), "-m",
                multicast or os.path.join(directory, "opensm.mcfdbs")]
-    lanes = os.path.join(directory, "opensm-sl2vl.dump")
-    if os.path.exists(lanes):
-        command += ["-d", lanes]
+    vls = os.path.join(directory, "opensm-sl2vl.dump")
+    if os.path.exists(vls):
+        command += ["-d", vls]
     if psl is not None:
         command += ["-c", psl]
     # It crashes on its way out, after all has been said: only what it says counts.

@@ -188,8 +188,9 @@ class OpenSM:
         seen = -1  # sweeps that were done while steps were still to come: the last is not
         while time.time() - since < quiet or self.ups() <= seen:
             time.sleep(0.05)
+            ups = self.ups()  # before the status is read: the last sweep may come between the two
             if self.is_under_way():
-                seen, since = self.ups(), time.time()
+                seen, since = ups, time.time()
             if self.ups() != last:
                 last, since, deadline = self.ups(), time.time(), time.time() + timeout
             if time.time() > deadline:

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { SIM_MOST = 40000, SIM_MOST_TERMINALS = 512, SIM_HOST = 1000 };
+enum { SIM_MAX = 40000, SIM_MAX_TERMINALS = 512, SIM_HOST = 1000 };
 
 /* Ticks a byte of 4X links (rule 1). */
 enum { SDR = 1800, DDR = 900, QDR = 450, FDR = 264, EDR = 144, HDR = 72 };
@@ -33,7 +33,7 @@ typedef struct sim_send {
 typedef struct sim_event {
     uint32_t packet, tag, terminal, hop;
     sv_channel channel;
-    unsigned lane;
+    unsigned vl;
     uint64_t time;
 } sim_event;
 
@@ -48,7 +48,7 @@ typedef struct sim_case {
     uint32_t times;              /* that each terminal goes through its part of the list */
     bool quiet;                  /* nobody watches packets */
     const sv_sim_policy *policy; /* or NULL */
-    uint32_t at[SIM_MOST_TERMINALS], round[SIM_MOST_TERMINALS];
+    uint32_t at[SIM_MAX_TERMINALS], round[SIM_MAX_TERMINALS];
     sim_event *events; /* injections and grants */
     uint32_t num_events;
     uint32_t *tag_of, *hops_of; /* [packets] */
@@ -109,31 +109,31 @@ static inline sv_fabric *sim_star(sv_ctx *ctx, uint32_t hosts, sv_speed speed)
 
 /* ---- tables ---- */
 
-/* Every SL goes to the lane of its number, everywhere; the SL of a packet is its sender's. */
-static inline void sim_lanes_by_sender(sv_ctx *ctx, sim_case *c, const uint8_t *lane_of)
+/* Every SL goes to the VL of its number, everywhere; the SL of a packet is its sender's. */
+static inline void sim_vls_by_sender(sv_ctx *ctx, sim_case *c, const uint8_t *vl_of)
 {
-    sv_lanes lanes;
-    for (uint32_t sl = 0; sl < SV_MOST_SLS; sl++)
-        lanes.of_sl[sl] = (uint8_t)sl;
-    uint32_t table = sv_routes_lane_table(ctx, c->r, &lanes);
+    sv_sl2vl vls;
+    for (uint32_t sl = 0; sl < SV_MAX_SLS; sl++)
+        vls.of_sl[sl] = (uint8_t)sl;
+    uint32_t table = sv_routes_sl2vl_table(ctx, c->r, &vls);
     for (uint32_t v = 0; v < sv_num_nodes(c->f); v++)
-        c->r->lanes_of[v] = (uint16_t)table;
+        c->r->vls_of[v] = (uint16_t)table;
     OK(ctx, sv_routes_set_sl_form(ctx, c->r, SV_SL_BY_NODE));
     for (uint32_t d = 0; d < c->r->num_destinations; d++)
         for (uint32_t v = 0; v < sv_num_nodes(c->f); v++)
             sv_routes_sl_row(ctx, c->r, d)[v] =
-                v < c->f->num_switches ? 0 : lane_of[v - c->f->num_switches];
+                v < c->f->num_switches ? 0 : vl_of[v - c->f->num_switches];
 }
 
 /* The same, but the SL is the destination's. */
-static inline void sim_lanes_by_receiver(sv_ctx *ctx, sim_case *c, const uint8_t *lane_of)
+static inline void sim_vls_by_receiver(sv_ctx *ctx, sim_case *c, const uint8_t *vl_of)
 {
-    static const uint8_t none[SIM_MOST_TERMINALS];
-    sim_lanes_by_sender(ctx, c, none);
+    static const uint8_t none[SIM_MAX_TERMINALS];
+    sim_vls_by_sender(ctx, c, none);
     for (uint32_t d = 0; d < c->r->num_destinations; d++)
         for (uint32_t v = 0; v < sv_num_nodes(c->f); v++)
             if (c->r->node[d].i >= c->f->num_switches)
-                sv_routes_sl_row(ctx, c->r, d)[v] = lane_of[c->r->node[d].i - c->f->num_switches];
+                sv_routes_sl_row(ctx, c->r, d)[v] = vl_of[c->r->node[d].i - c->f->num_switches];
 }
 
 /* ---- running ---- */
@@ -148,7 +148,7 @@ static inline sv_sim_model sim_model(void)
                           .output = 256,
                           .speedup = 100,
                           .ways = 1,
-                          .lanes = 8,
+                          .vls = 8,
                           .mtu_bytes = 2048,
                           .header_bytes = 26,
                           .drain = 1,
@@ -194,13 +194,13 @@ static inline bool sim_next(void *user, uint32_t terminal, sv_sim_message *messa
 static inline void sim_arrived(void *user, const sv_sim_arrival *arrival)
 {
     sim_case *c = user;
-    if (arrival->time < c->control.limit && c->num_arrivals < SIM_MOST)
+    if (arrival->time < c->control.limit && c->num_arrivals < SIM_MAX)
         c->arrivals[c->num_arrivals++] = *arrival;
 }
 
 static inline void sim_log(sim_case *c, sim_event event)
 {
-    if (c->num_events < SIM_MOST)
+    if (c->num_events < SIM_MAX)
         c->events[c->num_events++] = event;
 }
 
@@ -209,7 +209,7 @@ static inline void sim_injected(void *user, uint32_t packet, uint32_t terminal, 
 {
     sim_case *c = user;
     sv_node v = {c->f->num_switches + terminal};
-    if (packet >= SIM_MOST)
+    if (packet >= SIM_MAX)
         return;
     if (c->policy == NULL) /* switches send packets that nobody injects */
         assert_int_equal(packet, c->num_packets);
@@ -219,28 +219,28 @@ static inline void sim_injected(void *user, uint32_t packet, uint32_t terminal, 
             (sim_event){packet, tag, terminal, 0, c->f->hops[c->f->first[v.i]].channel, 0, time});
 }
 
-static inline void sim_granted(void *user, uint32_t packet, sv_channel out, unsigned lane,
+static inline void sim_granted(void *user, uint32_t packet, sv_channel out, unsigned vl,
                                uint64_t time)
 {
     sim_case *c = user;
-    if (packet < SIM_MOST)
-        sim_log(c, (sim_event){packet, c->tag_of[packet], SV_NONE, ++c->hops_of[packet], out, lane,
+    if (packet < SIM_MAX)
+        sim_log(c, (sim_event){packet, c->tag_of[packet], SV_NONE, ++c->hops_of[packet], out, vl,
                                time});
 }
 
 static inline void sim_packet_arrived(void *user, uint32_t packet, uint64_t time)
 {
     sim_case *c = user;
-    if (packet < SIM_MOST)
+    if (packet < SIM_MAX)
         c->packet_time[packet] = time;
 }
 
-static inline void sim_stuck_told(void *user, uint32_t packet, sv_channel in, unsigned lane)
+static inline void sim_stuck_told(void *user, uint32_t packet, sv_channel in, unsigned vl)
 {
     sim_case *c = user;
     (void)packet;
     (void)in;
-    (void)lane;
+    (void)vl;
     c->num_stuck++;
 }
 
@@ -273,11 +273,11 @@ static inline sv_status sim_try(sv_ctx *ctx, sim_case *c)
                                 .watch = c->quiet ? NULL : &watch,
                                 .policy = c->policy};
     sim_again(c);
-    c->events = calloc(SIM_MOST, sizeof *c->events);
-    c->tag_of = calloc(SIM_MOST, sizeof *c->tag_of);
-    c->hops_of = calloc(SIM_MOST, sizeof *c->hops_of);
-    c->packet_time = calloc(SIM_MOST, sizeof *c->packet_time);
-    c->arrivals = calloc(SIM_MOST, sizeof *c->arrivals);
+    c->events = calloc(SIM_MAX, sizeof *c->events);
+    c->tag_of = calloc(SIM_MAX, sizeof *c->tag_of);
+    c->hops_of = calloc(SIM_MAX, sizeof *c->hops_of);
+    c->packet_time = calloc(SIM_MAX, sizeof *c->packet_time);
+    c->arrivals = calloc(SIM_MAX, sizeof *c->arrivals);
     return sv_simulate(ctx, c->f, c->r, &setup, &c->result);
 }
 
@@ -305,8 +305,8 @@ static inline void sim_finish(sim_case *c)
  * takes on QDR apart, on the average. What a terminal says depends on its own calls only. */
 typedef struct sim_uniform {
     const sim_case *c;
-    sv_rng rng[SIM_MOST_TERMINALS];
-    uint64_t ready[SIM_MOST_TERMINALS];
+    sv_rng rng[SIM_MAX_TERMINALS];
+    uint64_t ready[SIM_MAX_TERMINALS];
 } sim_uniform;
 
 static inline sim_uniform *sim_uniform_new(const sim_case *c, uint64_t seed)
@@ -357,7 +357,7 @@ static inline sv_channel sim_last_channel(const sv_fabric *f, uint32_t terminal)
 
 /* ---- sums ---- */
 
-static inline uint64_t sim_most(uint64_t a, uint64_t b)
+static inline uint64_t sim_max(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -375,13 +375,13 @@ static inline void sim_assert_adds_up(const sim_case *c)
         all.messages += one->messages;
         all.latency_sum += one->latency_sum;
         all.total_sum += one->total_sum;
-        all.latency_most = sim_most(all.latency_most, one->latency_most);
-        all.total_most = sim_most(all.total_most, one->total_most);
-        all.last = sim_most(all.last, one->last);
+        all.latency_max = sim_max(all.latency_max, one->latency_max);
+        all.total_max = sim_max(all.total_max, one->total_max);
+        all.last = sim_max(all.last, one->last);
         assert_true((one->last > 0) == (one->received_bytes > 0));
         assert_true(one->last == 0 || (one->last >= r->from && one->last <= r->until));
         assert_true(one->latency_sum <= one->total_sum);
-        assert_true(one->latency_sum <= one->messages * one->latency_most);
+        assert_true(one->latency_sum <= one->messages * one->latency_max);
     }
     for (uint32_t b = 0; b < SV_SIM_BINS; b++)
         binned += r->latency[b];
@@ -389,15 +389,15 @@ static inline void sim_assert_adds_up(const sim_case *c)
     assert_int_equal(all.messages, r->latencies);
     assert_int_equal(all.latency_sum, r->latency_sum);
     assert_int_equal(all.total_sum, r->total_sum);
-    assert_int_equal(all.latency_most, r->latency_most);
-    assert_int_equal(all.total_most, r->total_most);
+    assert_int_equal(all.latency_max, r->latency_max);
+    assert_int_equal(all.total_max, r->total_max);
     assert_int_equal(binned, r->latencies);
     if (r->end == SV_SIM_COMPLETED && c->control.sample == 0)
         assert_int_equal(all.last, r->time);
     assert_true(r->arrived_messages <= r->messages && r->arrived_packets <= r->packets);
     assert_true(r->from <= r->until);
     if (r->until > r->from) {
-        double seconds = (double)(r->until - r->from) / (SV_TICKS_A_NS * 1e9);
+        double seconds = (double)(r->until - r->from) / (SV_TICKS_PER_NS * 1e9);
         double wanted = (double)r->payload_bytes / seconds;
         assert_true(fabs(r->throughput - wanted) <= 1e-9 * wanted);
     } else {
@@ -428,12 +428,12 @@ static inline uint64_t sim_crossing(const sv_sim_model *m, uint64_t tau)
 /* Rule 11: from when the first byte is there to when it can run on at chi, having come at tau. */
 static inline uint64_t sim_wait(uint64_t length, uint64_t tau, uint64_t chi)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     for (uint64_t k = 1; k <= sim_blocks(length); k++) {
         int64_t wait = (int64_t)(sim_end_byte(length, k) * tau) - (int64_t)(64 * (k - 1) * chi);
-        most = wait > most ? wait : most;
+        max = wait > max ? wait : max;
     }
-    return (uint64_t)most;
+    return (uint64_t)max;
 }
 
 /* From the start of one link to the start of the next, through a switch that is free. */

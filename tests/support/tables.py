@@ -37,7 +37,7 @@ class Base(unittest.TestCase):
         return os.path.join(self.directory, name)
 
     def route(self, spec="torus:3x3,hosts=1", name="tables", *options):
-        """Tables of updn, which uses one lane, unless options say something else."""
+        """Tables of updn, which uses one VL, unless options say something else."""
         engine = () if "-e" in options or "--engine" in options else ("-e", "updn")
         ok("route", spec, "-o", self.path(name), *engine, *options)
         return plain(self.path(name))

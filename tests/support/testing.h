@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 
 /* A context for a whole test program, ctx, with begin and end for cmocka. */

@@ -14,12 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <selvage/experimental.h>
 #include <selvage/selvage.h>
 
 #include "base/rng.h"
 #include "traces/summary.h"
 
-enum { MOST_RANKS = 8, MOST_OPEN = 64, TAGS = 3, GROUPS = 3 };
+enum { MAX_RANKS = 8, MAX_OPEN = 64, TAGS = 3, GROUPS = 3 };
 
 static void need(sv_ctx *ctx, sv_status status)
 {
@@ -38,12 +39,12 @@ typedef struct maker {
     uint32_t ranks;
     uint16_t groups[GROUPS];
     uint32_t num_groups;
-    bool anybody[MOST_RANKS]; /* names no senders */
+    bool anybody[MAX_RANKS]; /* names no senders */
     struct {
         uint32_t from, to, tag;
-    } sent[MOST_OPEN]; /* and not received yet */
+    } sent[MAX_OPEN]; /* and not received yet */
     uint32_t num_sent;
-    uint32_t open[MOST_RANKS]; /* requests of sends and collectives that nobody waited for yet: 1
+    uint32_t open[MAX_RANKS]; /* requests of sends and collectives that nobody waited for yet: 1
                                   … open */
 } maker;
 
@@ -77,7 +78,7 @@ static void make_send(maker *m)
 {
     static const uint32_t tags[TAGS] = {0, 1, SV_MPI_COLLECTIVE_TAG};
     uint32_t from = draw(m, m->ranks), to = draw(m, m->ranks), tag = tags[draw(m, TAGS)];
-    if (m->num_sent == MOST_OPEN)
+    if (m->num_sent == MAX_OPEN)
         return;
     if (draw(m, 2) == 0) {
         add(m, from, message(m, SV_MPI_SEND, SV_CALL_SEND, to, tag));
@@ -203,11 +204,11 @@ static sv_mpi_trace *make_random(sv_ctx *ctx, uint64_t seed)
 {
     maker m = {.ctx = ctx};
     sv_rng_init(&m.rng, seed);
-    m.ranks = 1 + draw(&m, MOST_RANKS);
+    m.ranks = 1 + draw(&m, MAX_RANKS);
     need(ctx, sv_mpi_new(ctx, "random", m.ranks, &m.trace));
     m.num_groups = 1;
     for (; m.num_groups < GROUPS; m.num_groups++) {
-        uint32_t ranks[MOST_RANKS], size = 1 + draw(&m, m.ranks);
+        uint32_t ranks[MAX_RANKS], size = 1 + draw(&m, m.ranks);
         for (uint32_t i = 0; i < m.ranks; i++)
             ranks[i] = i;
         sv_rng_shuffle(&m.rng, ranks, m.ranks);
@@ -283,7 +284,7 @@ static void print_summary(sv_ctx *ctx, const sv_mpi_trace *t)
         }
     for (uint32_t r = 0; r < s->ranks; r++)
         printf("degree %u %u\n", r, s->degree[r]);
-    printf("degrees %.9f %u\n", s->degree_mean, s->degree_most);
+    printf("degrees %.9f %u\n", s->degree_mean, s->degree_max);
     printf("phases %u %u %llu\n", s->num_phases, s->relevant_phases,
            (unsigned long long)s->relevant_weight);
     for (uint32_t p = 0; p < s->num_phases; p++) {

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 
-enum { US = 1000 * SV_TICKS_A_NS };
+enum { US = 1000 * SV_TICKS_PER_NS };
 
 static const char *const specs[] = {"torus:4x4,hosts=1",
                                     "torus:3x3x2,hosts=1",
@@ -19,7 +19,7 @@ static const char *const engines[] = {"dfsssp", "nue", "weave", "updn", "lash", 
 enum { KIND_FAILS, KIND_REPAIRED, KIND_SEEDS, KIND_ENGINES, KIND_MENDS, KIND_JOBS, KINDS };
 enum { NUM_SPECS = sizeof specs / sizeof *specs, NUM_ENGINES = sizeof engines / sizeof *engines };
 
-/* Tables by some engine on up to three lanes; engines that need more give way to updn. */
+/* Tables by some engine on up to three VLs; engines that need more give way to updn. */
 static sv_routes *route(sv_ctx *ctx, const sv_fabric *f, const char *engine, unsigned vls,
                         uint64_t seed, const sv_jobmap *jobs)
 {
@@ -109,7 +109,7 @@ void test_transition_init(sv_ctx *ctx, uint64_t seed, test_transition *t)
     *t = (test_transition){.f = kind == KIND_FAILS || kind == KIND_MENDS ? less : whole};
     const sv_fabric *old = kind == KIND_REPAIRED ? less : whole;
     b = kind == KIND_ENGINES ? b : a;
-    snprintf(t->about, sizeof t->about, "seed %llu: %s %s, %s to %s on %u lanes",
+    snprintf(t->about, sizeof t->about, "seed %llu: %s %s, %s to %s on %u VLs",
              (unsigned long long)seed, kinds[kind], spec, a, b, vls);
     t->before = route(ctx, old, a, vls, s1, NULL);
     t->after = change(ctx, kind, old, t->before, t->f, b, vls, kind == KIND_FAILS ? s1 : s2);
@@ -135,8 +135,8 @@ sv_sim_model test_transition_model(sv_ctx *ctx, const test_transition *t)
     model.mtu_bytes = 256;
     model.input = 12;
     model.output = 12;
-    unsigned a = sv_sim_lanes(t->f, t->before2), b = sv_sim_lanes(t->f, t->after2);
-    model.lanes = a > b ? a : b;
+    unsigned a = sv_sim_vls(t->f, t->before2), b = sv_sim_vls(t->f, t->after2);
+    model.vls = a > b ? a : b;
     return model;
 }
 
@@ -151,8 +151,8 @@ sv_rehearsal_request test_transition_request(sv_ctx *ctx, const test_transition 
                               .model = test_transition_model(ctx, t),
                               .control = {.limit = 20000 * (uint64_t)US},
                               .begin = 6 * US,
-                              .delay_least = US / 5,
-                              .delay_most = (1 + sv_rng_below(&rng, 3)) * US,
+                              .delay_min = US / 5,
+                              .delay_max = (1 + sv_rng_below(&rng, 3)) * US,
                               .loss = (unsigned)sv_rng_below(&rng, 3) * 30,
                               .retry = (1 + sv_rng_below(&rng, 8)) * US,
                               .window = (uint32_t)sv_rng_below(&rng, 3) * 4,

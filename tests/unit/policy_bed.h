@@ -23,7 +23,7 @@ struct heard {
     sv_sim_head head;
 };
 
-enum { MOST_HEARD = 64 };
+enum { MAX_HEARD = 64 };
 
 struct script {
     const sim_case *c;
@@ -33,7 +33,7 @@ struct script {
     uint64_t asked_at[8];
     const struct order *orders; /* by at */
     uint32_t num_orders, ordered;
-    struct heard delivered[MOST_HEARD], departed[MOST_HEARD];
+    struct heard delivered[MAX_HEARD], departed[MAX_HEARD];
     uint32_t num_delivered, num_departed;
     uint32_t waiting; /* in depart: how many wait for the channel */
     sv_sim_waiting who[4];
@@ -41,7 +41,7 @@ struct script {
     sv_status fail_with; /* … and what it says then */
 };
 
-static inline sv_status choose_listed(void *user, sv_sim_stage *stage, uint64_t now,
+static inline sv_status choose_listed(void *user, sv_sim_run *stage, uint64_t now,
                                       uint32_t terminal, const sv_sim_message *message,
                                       uint32_t offset, sv_sim_way *way)
 {
@@ -58,11 +58,11 @@ static inline sv_status choose_listed(void *user, sv_sim_stage *stage, uint64_t 
     return SV_OK;
 }
 
-static inline sv_status depart_listed(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
+static inline sv_status depart_listed(void *user, sv_sim_run *stage, uint64_t now, sv_channel out,
                                       uint64_t waited, sv_sim_head *head)
 {
     struct script *s = user;
-    assert_true(s->num_departed < MOST_HEARD);
+    assert_true(s->num_departed < MAX_HEARD);
     s->departed[s->num_departed++] = (struct heard){now, waited, out.i, *head};
     s->waiting = sv_sim_waiting_for(stage, out, s->who, LENGTH(s->who));
     s->backlog = sv_sim_backlog(stage, out);
@@ -71,17 +71,17 @@ static inline sv_status depart_listed(void *user, sv_sim_stage *stage, uint64_t 
     return s->fail_with;
 }
 
-static inline sv_status deliver_listed(void *user, sv_sim_stage *stage, uint64_t now,
+static inline sv_status deliver_listed(void *user, sv_sim_run *stage, uint64_t now,
                                        uint32_t terminal, sv_sim_head *head)
 {
     struct script *s = user;
     (void)stage;
-    assert_true(s->num_delivered < MOST_HEARD);
+    assert_true(s->num_delivered < MAX_HEARD);
     s->delivered[s->num_delivered++] = (struct heard){now, head->waited, terminal, *head};
     return SV_OK;
 }
 
-static inline sv_status timer_listed(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static inline sv_status timer_listed(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     struct script *s = user;
     while (s->ordered < s->num_orders && s->orders[s->ordered].at <= now) {

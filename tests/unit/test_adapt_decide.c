@@ -9,7 +9,7 @@ TEST_CONTEXT
 /* A pair with several paths, and a clock. */
 typedef struct play {
     bed d;
-    sv__pair *p;
+    sv__drb_pair *p;
     uint64_t now;
     uint32_t flow[8];
     uint32_t saw[SV__SAW_IMPROVED + 1];
@@ -99,7 +99,7 @@ static void paths_are_opened_one_at_a_time(void **state)
     ack(&x, x.p->meta.at[3].path, 50);
     ack(&x, 0, 50);
     assert_int_equal(x.p->meta.count, 4); /* there may be four */
-    assert_int_equal(sv_adapt_end(x.d.a).most_paths, 4);
+    assert_int_equal(sv_adapt_end(x.d.a).max_paths, 4);
     assert_int_equal(sv_adapt_end(x.d.a).pairs, 1);
     end_play(&x);
 }
@@ -205,7 +205,7 @@ static void what_was_kept_is_applied_at_once(void **state)
     assert_int_equal(x.p->meta.count, 3);
     assert_int_equal(sv_adapt_end(x.d.a).applied, 1);
     assert_int_equal(sv_adapt_end(x.d.a).repeated, 1);
-    assert_int_equal(sv_adapt_end(x.d.a).most_applied, 1);
+    assert_int_equal(sv_adapt_end(x.d.a).max_applied, 1);
     assert_int_equal(sv_adapt_routers(x.d.a)[2].applied, 1);
     /* New paths have what they had then. */
     assert_true(x.p->meta.at[2].waited == x.p->store.first->paths[2].waited);

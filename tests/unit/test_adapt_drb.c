@@ -7,7 +7,7 @@
 
 TEST_CONTEXT
 
-enum { SENDERS = 3, BURSTS = 3, A_BURST = 150, A_REST = 40, MOST = 1000, MOST_LOG = 100000 };
+enum { SENDERS = 3, BURSTS = 3, A_BURST = 150, A_REST = 40, MAX = 1000, MAX_LOG = 100000 };
 
 /* What was seen, without pointers. */
 typedef struct entry {
@@ -21,7 +21,7 @@ typedef struct entry {
 typedef struct run {
     bed d;
     uint32_t next[SENDERS], destination[SENDERS];
-    uint64_t ready[SENDERS][MOST];
+    uint64_t ready[SENDERS][MAX];
     double sum[2 * BURSTS];
     uint32_t count[2 * BURSTS], length;
     uint64_t starts[BURSTS];
@@ -35,7 +35,7 @@ typedef struct run {
 static void saw(void *user, const sv__saw *s)
 {
     run *x = user;
-    assert_true(x->entries < MOST_LOG);
+    assert_true(x->entries < MAX_LOG);
     x->log[x->entries++] = (entry){.kind = s->kind,
                                    .time = s->time,
                                    .from = s->pair != NULL ? s->pair->from : SV_NONE,
@@ -69,7 +69,7 @@ static void arrived(void *user, const sv_sim_arrival *a)
 /* Latency of a burst, microseconds. */
 static double burst(const run *x, uint32_t i)
 {
-    return x->sum[2 * i] / x->count[2 * i] / SV_TICKS_A_NS / 1000;
+    return x->sum[2 * i] / x->count[2 * i] / SV_TICKS_PER_NS / 1000;
 }
 
 static void plan(run *x)
@@ -92,7 +92,7 @@ static void plan(run *x)
 static void go(run *x, const char *spec, const char *store, uint64_t limit)
 {
     memset(x, 0, sizeof *x);
-    x->log = calloc(MOST_LOG, sizeof *x->log);
+    x->log = calloc(MAX_LOG, sizeof *x->log);
     x->d = bed_new(ctx, "kary:k=4,n=2,hosts=4", "dmodk", "drb");
     x->d.model.output = 64;
     plan(x);
@@ -200,7 +200,7 @@ static void a_solution_is_applied_when_the_burst_comes_again(void **state)
     static run x;
     go(&x, "pr-drb:notify=destination," PREDICTIVE, NULL, SV_NEVER);
     assert_true(x.report.patterns > 0 && x.report.applied > 0 && x.report.notices > 0);
-    assert_true(x.report.repeated <= x.report.patterns && x.report.most_applied > 0);
+    assert_true(x.report.repeated <= x.report.patterns && x.report.max_applied > 0);
     const entry *applied = first(&x, SV__SAW_APPLIED, x.starts[1]);
     const entry *opened = first(&x, SV__SAW_OPENED, x.starts[1]);
     assert_non_null(applied);
@@ -310,7 +310,7 @@ static void a_run_may_end_at_any_time(void **state)
     static run x;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         for (uint64_t us = 1; us < 2000; us = us * 5 / 2 + 1) {
-            go(&x, all[i], NULL, us * 1000 * SV_TICKS_A_NS);
+            go(&x, all[i], NULL, us * 1000 * SV_TICKS_PER_NS);
             assert_int_equal(x.result->end, SV_SIM_LIMIT);
             done(&x);
         }
@@ -378,8 +378,8 @@ static void what_does_not_fit_predictive_headers_is_refused(void **state)
     (void)state;
     bed d = bed_new(ctx, "kary:k=2,n=2,hosts=2", "updn", "drb");
     sv_adapt_request request = {.spec = "pr-drb:flows=65", .model = &d.model, .seed = 1};
-    unsigned lanes = 0;
-    FAILS(ctx, sv_adapt_new(ctx, d.f, d.r, &request, &d.a, &lanes), SV_BAD_INPUT, "flows");
+    unsigned vls = 0;
+    FAILS(ctx, sv_adapt_new(ctx, d.f, d.r, &request, &d.a, &vls), SV_BAD_INPUT, "flows");
     bed_policy(ctx, &d, "pr-drb:flows=64", NULL);
     sv__balance_release(d.a);
     sv_fabric many = *d.f; /* nobody looks further than at these two numbers */

@@ -19,7 +19,7 @@ static void assert_near(double is, double wanted)
 static void a_metapath_is_as_fast_as_its_paths_together(void **state)
 {
     (void)state;
-    sv__open at[4];
+    sv__open_path at[4];
     sv__metapath m = {at, 0};
     sv__metapath_open(&m, 0, 100, 0);
     assert_near(sv__metapath_latency(&m), 100);
@@ -46,7 +46,7 @@ static void zones_begin_beyond_thresholds(void **state)
 static void faster_paths_are_taken_more_often(void **state)
 {
     (void)state;
-    sv__open at[3];
+    sv__open_path at[3];
     sv__metapath m = {at, 0};
     sv__metapath_open(&m, 0, 300, 0);
     sv__metapath_open(&m, 1, 100, 0);
@@ -65,7 +65,7 @@ static void faster_paths_are_taken_more_often(void **state)
 static void the_newest_acknowledgement_has_its_share(void **state)
 {
     (void)state;
-    sv__open at[2];
+    sv__open_path at[2];
     sv__metapath m = {at, 0};
     sv__metapath_open(&m, 0, 100, 0);
     sv__metapath_open(&m, 5, 100, 60);
@@ -135,20 +135,20 @@ static void a_trend_late_in_a_run_is_as_good(void **state)
 /* ---- contending flows ---- */
 
 static void pick(const sv_sim_waiting *w, uint32_t count, sv_sim_waiting granted, double share,
-                 uint32_t most, const uint32_t *wanted, uint32_t num_wanted)
+                 uint32_t max, const uint32_t *wanted, uint32_t num_wanted)
 {
     static sv__tallies tallies;
     uint32_t at[64];
     sv__flows found = {.at = at};
     for (int again = 0; again < 2; again++) {
-        sv__monitor_pick(&tallies, w, count, &granted, share, most, &found);
+        sv__monitor_pick(&tallies, w, count, &granted, share, max, &found);
         assert_int_equal(found.count, num_wanted);
         for (uint32_t i = 0; i < num_wanted; i++)
             assert_int_equal(found.at[i], wanted[i]);
     }
 }
 
-static void those_that_contribute_most_contend(void **state)
+static void those_that_contribute_max_contend(void **state)
 {
     (void)state;
     /* The thesis' example (Fig. 3.13): 1-5 half, 2-7 nearly a third, others little. */
@@ -184,7 +184,7 @@ int main(void)
         cmocka_unit_test(a_trend_is_a_straight_line),
         cmocka_unit_test(a_trend_that_falls_tells_nothing),
         cmocka_unit_test(a_trend_late_in_a_run_is_as_good),
-        cmocka_unit_test(those_that_contribute_most_contend),
+        cmocka_unit_test(those_that_contribute_max_contend),
         cmocka_unit_test(a_share_is_of_bytes_with_the_packet_that_leaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

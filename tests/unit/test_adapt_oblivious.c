@@ -17,7 +17,7 @@ typedef struct bed {
     sv_fabric *f;
     sv_routes *r;
     sv_adapt *a;
-    unsigned lanes;
+    unsigned vls;
 } bed;
 
 static const sv_sim_model plain = {.speedup = 100};
@@ -25,10 +25,10 @@ static const sv_sim_model plain = {.speedup = 100};
 static void give_policy(bed *b, const char *spec, const sv_sim_model *model, uint64_t seed)
 {
     const sv_adapt_request request = {
-        .spec = spec, .model = model, .seed = seed, .most_lanes = SV_HARDWARE_LANES};
+        .spec = spec, .model = model, .seed = seed, .max_vls = SV_HARDWARE_VLS};
     sv_adapt_free(b->a);
     b->a = NULL;
-    OK(ctx, sv_adapt_new(ctx, b->f, b->r, &request, &b->a, &b->lanes));
+    OK(ctx, sv_adapt_new(ctx, b->f, b->r, &request, &b->a, &b->vls));
 }
 
 static bed make_bed(const char *fabric, const char *engine, unsigned vls)
@@ -71,7 +71,7 @@ static void cyclic_takes_turns(void **state)
     assert_int_equal(report.choices, 90);
     assert_int_equal(report.detours, 40);
     assert_int_equal(report.pairs, 2);
-    assert_int_equal(report.most_paths, 3);
+    assert_int_equal(report.max_paths, 3);
     free_bed(&b);
 }
 
@@ -230,23 +230,23 @@ static uint32_t draws_of(const bed *b, uint32_t from, uint32_t to, uint32_t via)
 }
 
 /* Nor are those where tables discard packets on the way there, or on from there. */
-static void vias_have_lanes(void **state)
+static void vias_have_vls(void **state)
 {
     uint32_t seen[4];
     bed b = make_bed("mesh:1x4,hosts=1", "updn", 1);
-    sv_lanes none;
+    sv_sl2vl none;
     (void)state;
-    memset(&none, SV_NO_LANE, sizeof none);
-    uint32_t table = sv_routes_lane_table(ctx, b.r, &none);
+    memset(&none, SV_NO_VL, sizeof none);
+    uint32_t table = sv_routes_sl2vl_table(ctx, b.r, &none);
     assert_int_not_equal(table, SV_NONE);
     give_policy(&b, "valiant", &plain, 1);
     count_vias(&b, 0, 1, seen, 200);
     assert_true(seen[2] > 50 && seen[3] > 50);
     OK(ctx,
-       sv_routes_set_lanes(ctx, b.f, b.r, (sv_node){3}, 0, port_to(b.f, 3, 2), table)); /* on */
+       sv_routes_set_sl2vl(ctx, b.f, b.r, (sv_node){3}, 0, port_to(b.f, 3, 2), table)); /* on */
     give_policy(&b, "valiant", &plain, 1);
     assert_true(draws_of(&b, 0, 1, 2) > 150);
-    OK(ctx, sv_routes_set_lanes(ctx, b.f, b.r, (sv_node){1}, port_to(b.f, 1, 0), port_to(b.f, 1, 2),
+    OK(ctx, sv_routes_set_sl2vl(ctx, b.f, b.r, (sv_node){1}, port_to(b.f, 1, 0), port_to(b.f, 1, 2),
                                 table)); /* there */
     give_policy(&b, "valiant", &plain, 1);
     assert_int_equal(draws_of(&b, 0, 1, SV_NONE), 0);
@@ -265,21 +265,22 @@ static double share(bed *b, const char *policy, const char *traffic, double load
     sv_sim_result *result = NULL;
     OK(ctx, sv_profile_model(ctx, "qdr", &model));
     give_policy(b, policy, &model, 7);
-    model.lanes = b->lanes;
+    model.vls = b->vls;
     const sv_sim_traffic_request request = {
         .spec = traffic, .model = &model, .load = load, .seed = 5};
     OK(ctx, sv_sim_traffic_new(ctx, b->f, b->r, &request, &made));
-    uint64_t window = (uint64_t)(us * 1000 * SV_TICKS_A_NS);
+    uint64_t window = (uint64_t)(us * 1000 * SV_TICKS_PER_NS);
     const sv_sim_setup setup = {.model = model,
                                 .control = {.limit = SV_NEVER, .warm_up = window, .sample = window},
                                 .source = sv_sim_traffic_source(made),
                                 .policy = sv_adapt_policy(b->a)};
     OK(ctx, sv_simulate(ctx, b->f, b->r, &setup, &result));
     assert_int_equal(result->end, SV_SIM_STEADY);
-    double full = b->f->num_terminals * 1e9 * SV_TICKS_A_NS / QDR * 2048 / 2074;
+    double full = b->f->num_terminals * 1e9 * SV_TICKS_PER_NS / QDR * 2048 / 2074;
     double found = result->throughput / full;
     if (latency_us != NULL)
-        *latency_us = (double)(result->latency_sum / result->latencies) / (1000.0 * SV_TICKS_A_NS);
+        *latency_us =
+            (double)(result->latency_sum / result->latencies) / (1000.0 * SV_TICKS_PER_NS);
     sv_sim_free(result);
     sv_sim_traffic_free(made);
     return found;
@@ -351,7 +352,7 @@ static sv_sim_result *run_all(bed *b, const char *policy, sv_adapt_report *repor
     sv_sim_result *result = NULL;
     model.input = 70;
     give_policy(b, policy, &model, 3);
-    model.lanes = b->lanes;
+    model.vls = b->vls;
     const sv_sim_traffic_request request = {
         .spec = "uniform", .model = &model, .seed = 5, .bytes = 7000, .messages = 20};
     OK(ctx, sv_sim_traffic_new(ctx, b->f, b->r, &request, &made));
@@ -407,26 +408,26 @@ static void all_arrives(void **state)
 
 /* ---- packets go as they are told ---- */
 
-enum { MOST_PACKETS = 4000, MOST_LENGTH = 32 };
+enum { MAX_PACKETS = 4000, MAX_LENGTH = 32 };
 
 /* What a policy said, and what became of it; messages of one packet, one at a time. */
 typedef struct diary {
     bed *b;
     const sv_sim_policy *inner;
-    sv_sim_way said[MOST_PACKETS];
-    uint32_t destination[MOST_PACKETS], num_said;
+    sv_sim_way said[MAX_PACKETS];
+    uint32_t destination[MAX_PACKETS], num_said;
     uint32_t last[64]; /* [terminals]: what was said last */
-    uint32_t packet[MOST_PACKETS], terminal[MOST_PACKETS], num_packets;
-    sv_hop_taken hops[MOST_PACKETS][MOST_LENGTH];
-    uint32_t length[MOST_PACKETS];
+    uint32_t packet[MAX_PACKETS], terminal[MAX_PACKETS], num_packets;
+    sv_hop_taken hops[MAX_PACKETS][MAX_LENGTH];
+    uint32_t length[MAX_PACKETS];
 } diary;
 
-static sv_status choose_and_tell(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status choose_and_tell(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                                  const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     diary *l = user;
     sv_status status = l->inner->choose(l->inner->user, stage, now, terminal, message, offset, way);
-    assert_true(l->num_said < MOST_PACKETS);
+    assert_true(l->num_said < MAX_PACKETS);
     l->said[l->num_said] = *way;
     l->destination[l->num_said] = message->destination;
     l->last[terminal] = l->num_said++;
@@ -444,12 +445,12 @@ static void log_injected(void *user, uint32_t packet, uint32_t terminal, uint32_
     l->num_packets++;
 }
 
-static void log_granted(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time)
+static void log_granted(void *user, uint32_t packet, sv_channel out, unsigned vl, uint64_t time)
 {
     diary *l = user;
     (void)time;
-    assert_true(l->length[packet] < MOST_LENGTH);
-    l->hops[packet][l->length[packet]++] = (sv_hop_taken){out, (uint8_t)lane};
+    assert_true(l->length[packet] < MAX_LENGTH);
+    l->hops[packet][l->length[packet]++] = (sv_hop_taken){out, (uint8_t)vl};
 }
 
 /* Rules 25 and 26: segment after segment as if its first node had sent it. */
@@ -457,21 +458,21 @@ static void check_packet(const diary *l, uint32_t packet)
 {
     const bed *b = l->b;
     const sv_sim_way *way = &l->said[l->packet[packet]];
-    uint32_t own = sv_sim_table_lanes(b->f, b->r), at = 0, count = 0;
+    uint32_t own = sv_sim_table_vls(b->f, b->r), at = 0, count = 0;
     sv_node from = {b->f->num_switches + l->terminal[packet]}, end;
-    sv_channel channels[MOST_LENGTH];
+    sv_channel channels[MAX_LENGTH];
     OK(ctx, sv__ways_channels(b->a, l->terminal[packet], l->destination[l->packet[packet]], way,
-                              channels, MOST_LENGTH, &count));
+                              channels, MAX_LENGTH, &count));
     assert_int_equal(count, l->length[packet] + 1); /* the first is no grant */
     for (uint32_t g = 0; g <= way->vias; g++) {
         uint32_t d = g < way->vias ? way->via[g] : l->destination[l->packet[packet]];
-        sv_hop_taken hops[MOST_LENGTH];
+        sv_hop_taken hops[MAX_LENGTH];
         assert_int_equal(sv_routes_trace(b->f, b->r, from, d, sv_route_sl(b->r, from, d), hops,
-                                         MOST_LENGTH, &count, &end),
+                                         MAX_LENGTH, &count, &end),
                          SV_TRACE_ARRIVED);
         for (uint32_t i = g == 0; i < count; i++, at++) {
             assert_int_equal(l->hops[packet][at].channel.i, hops[i].channel.i);
-            assert_int_equal(l->hops[packet][at].lane, g * own + hops[i].lane);
+            assert_int_equal(l->hops[packet][at].vl, g * own + hops[i].vl);
             assert_int_equal(channels[at + 1].i, hops[i].channel.i);
         }
         from = b->r->node[d];
@@ -495,7 +496,7 @@ static void packets_go_as_told(void **state)
         sv_sim_policy outer = *l->inner;
         outer.user = l;
         outer.choose = choose_and_tell;
-        model.lanes = b.lanes;
+        model.vls = b.vls;
         model.open = 1;
         sv_sim_traffic *made = NULL;
         sv_sim_result *result = NULL;
@@ -550,7 +551,7 @@ static void come(void *user, const sv_sim_arrival *arrival)
     p->arrived++;
 }
 
-/* Ways begin with different lanes here, and so a terminal sends packets of several messages in
+/* Ways begin with different VLs here, and so a terminal sends packets of several messages in
  * turn: what comes after a long one is not there before it. */
 static void messages_of_a_pair_arrive_in_their_order(void **state)
 {
@@ -565,7 +566,7 @@ static void messages_of_a_pair_arrive_in_their_order(void **state)
         sv_sim_result *result = NULL;
         OK(ctx, sv_profile_model(ctx, "qdr", &setup.model));
         give_policy(&b, specs[i], &setup.model, 1);
-        setup.model.lanes = b.lanes;
+        setup.model.vls = b.vls;
         setup.policy = sv_adapt_policy(b.a);
         OK(ctx, sv_simulate(ctx, b.f, b.r, &setup, &result));
         assert_int_equal(result->end, SV_SIM_COMPLETED);
@@ -583,7 +584,7 @@ int main(void)
         cmocka_unit_test(valiant_is_even),
         cmocka_unit_test(far_is_another_group),
         cmocka_unit_test(vias_lead_on),
-        cmocka_unit_test(vias_have_lanes),
+        cmocka_unit_test(vias_have_vls),
         cmocka_unit_test(shapes_where_groups_collide),
         cmocka_unit_test(shapes_where_traffic_is_even),
         cmocka_unit_test(bias_keeps_packets_home),

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 
-#include <selvage/traces.h>
+#include <selvage/experimental/traces.h>
 
 TEST_CONTEXT
 
@@ -74,7 +74,7 @@ static void flows_that_meet_are_spread(void **state)
     bed_policy(ctx, &d, "pr-drb", text);
     assert_int_equal(sv_adapt_end(d.a).seeded, 3);
     for (uint32_t s = 0; s < 3; s++) {
-        const sv__pair *p = bed_pair(ctx, &d, s, to[s]);
+        const sv__drb_pair *p = bed_pair(ctx, &d, s, to[s]);
         const sv__solution *found = p->store.first;
         assert_non_null(found);
         assert_null(found->next);
@@ -116,7 +116,7 @@ static void flows_that_meet_nobody_stay(void **state)
     char *text = seeded(&d, t, map, 4);
     bed_policy(ctx, &d, "pr-drb:apply=message", text);
     assert_int_equal(sv_adapt_end(d.a).seeded, 1);
-    sv__pair *p = bed_pair(ctx, &d, 0, 4);
+    sv__drb_pair *p = bed_pair(ctx, &d, 0, 4);
     assert_int_equal(p->store.first->num_paths, 1);
     assert_int_equal(p->store.first->paths[0].path, 0);
     assert_int_equal(p->store.first->flows.count, 1);
@@ -208,36 +208,36 @@ static void flows_that_are_not_told_contend(void **state)
 }
 
 /* What Eq. 3.6 gives a path of a solution, not yet by the sum. */
-static double capacity(const bed *d, const sv__pair *p, const sv__kept *kept)
+static double capacity(const bed *d, const sv__drb_pair *p, const sv__kept *kept)
 {
     uint32_t length = p->paths[kept->path].channels;
     return 1 / ((double)sv__ways_empty(d->a, p->from, length, d->b->full) + kept->waited);
 }
 
 /* Puts a share of a flow on the channels of one of its paths; the largest load there is then. */
-static double put(bed *d, const sv__pair *p, uint32_t path, double share, double *load)
+static double put(bed *d, const sv__drb_pair *p, uint32_t path, double share, double *load)
 {
     sv_channel channels[64];
     uint32_t count;
-    double most = 0;
+    double max = 0;
     OK(ctx,
        sv__ways_channels(d->a, p->from, p->destination, &p->paths[path].way, channels, 64, &count));
     for (uint32_t k = 0; k < count; k++)
         if (sv_joins_switches(d->f, channels[k])) {
             load[channels[k].i] += share;
-            most = load[channels[k].i] > most ? load[channels[k].i] : most;
+            max = load[channels[k].i] > max ? load[channels[k].i] : max;
         }
-    return most;
+    return max;
 }
 
 /* The busiest channel between switches, with flows split by Eq. 3.6 or by the tables alone. */
 static double busiest(bed *d, const uint32_t *to, uint32_t ranks, bool solved)
 {
-    double *load = calloc(d->f->num_channels, sizeof *load), most = 0;
+    double *load = calloc(d->f->num_channels, sizeof *load), max = 0;
     for (uint32_t r = 0; r < ranks; r++) {
         if (to[r] == SV_NONE)
             continue;
-        const sv__pair *p = bed_pair(ctx, d, r, to[r]);
+        const sv__drb_pair *p = bed_pair(ctx, d, r, to[r]);
         const sv__solution *s = solved ? p->store.first : NULL;
         double sum = 0;
         for (uint32_t i = 0; s != NULL && i < s->num_paths; i++)
@@ -246,11 +246,11 @@ static double busiest(bed *d, const uint32_t *to, uint32_t ranks, bool solved)
             double now = s != NULL
                              ? put(d, p, s->paths[i].path, capacity(d, p, &s->paths[i]) / sum, load)
                              : put(d, p, 0, 1, load);
-            most = now > most ? now : most;
+            max = now > max ? now : max;
         }
     }
     free(load);
-    return most;
+    return max;
 }
 
 static void solutions_balance_random_permutations(void **state)

@@ -39,15 +39,15 @@ static void flows_become_sets(void **state)
     assert_memory_equal(at, wanted, sizeof wanted);
 }
 
-static void the_most_similar_solution_is_found(void **state)
+static void the_max_similar_solution_is_found(void **state)
 {
     (void)state;
     sv_arena arena;
     sv_arena_init(&arena, ctx);
     const sv__shelf shelf = {&arena, 8, 4};
-    sv__store store = {0};
+    sv__solution_store store = {0};
     uint32_t a[] = {1, 2, 3, 4, 5}, b[] = {1, 2, 3, 4, 5, 6}, q[] = {1, 2, 3, 4, 5, 7};
-    sv__open open[2] = {{.path = 0, .waited = 3}, {.path = 2, .waited = 4}};
+    sv__open_path open[2] = {{.path = 0, .waited = 3}, {.path = 2, .waited = 4}};
     sv__metapath m = {open, 2};
     assert_null(sv__store_find(&store, &(sv__flows){q, 6, 0}, 0.8));
     sv__solution *first = sv__store_add(&store, &shelf), *second = sv__store_add(&store, &shelf);
@@ -133,10 +133,10 @@ static void a_store_is_read_and_written(void **state)
     assert_int_equal(report.patterns, 1);
     assert_int_equal(report.seeded, 1);
     const sv__solution *s = bed_pair(ctx, &d, 0, 8)->store.first;
-    assert_true(s->latency == 812.5 * SV_TICKS_A_NS);
+    assert_true(s->latency == 812.5 * SV_TICKS_PER_NS);
     assert_int_equal(s->num_paths, 2);
     assert_int_equal(s->paths[0].path, 0);
-    assert_true(s->paths[0].waited == 700.0 * SV_TICKS_A_NS);
+    assert_true(s->paths[0].waited == 700.0 * SV_TICKS_PER_NS);
     assert_int_equal(s->flows.count, 2);
     assert_int_equal(s->flows.at[0], sv__flow(0, 8));
     assert_int_equal(s->flows.at[1], sv__flow(1, 7));
@@ -158,7 +158,7 @@ static void a_line_may_be_written_by_hand(void **state)
     char *text = names(&d, "\"%s\" %s flow %s %s path 5 \"%s\" - latency 1 # mine\n", host(&d, 3),
                        host(&d, 0), host(&d, 3), host(&d, 0), root(&d, 0));
     bed_policy(ctx, &d, "pr-drb:vias=1", text);
-    const sv__pair *p = bed_pair(ctx, &d, 3, 0);
+    const sv__drb_pair *p = bed_pair(ctx, &d, 3, 0);
     assert_int_equal(p->store.first->num_paths, 2);
     assert_int_equal(p->store.first->flows.router, SV_NONE);
     assert_int_equal(p->num_paths, 2);
@@ -184,9 +184,9 @@ static void the_same_flows_twice_are_one_solution(void **state)
     }
     bed_policy(ctx, &d, "pr-drb", text);
     const sv__solution *s = bed_pair(ctx, &d, 0, 8)->store.first;
-    assert_true(s->latency == 4.0 * SV_TICKS_A_NS);
+    assert_true(s->latency == 4.0 * SV_TICKS_PER_NS);
     assert_int_equal(s->num_paths, 2);
-    assert_true(s->paths[1].waited == 1.0 * SV_TICKS_A_NS);
+    assert_true(s->paths[1].waited == 1.0 * SV_TICKS_PER_NS);
     assert_true(s->seeded);
     assert_null(s->next);
     assert_int_equal(sv_adapt_end(d.a).patterns, 1);
@@ -231,8 +231,8 @@ static void bad_lines_are_told_by_their_place(void **state)
         sv_source source = sv_memory_source(&memory, "store");
         sv_adapt_request request = {
             .spec = "pr-drb", .model = &d.model, .seed = 1, .store = &source};
-        unsigned lanes = 0;
-        FAILS(ctx, sv_adapt_new(ctx, d.f, d.r, &request, &d.a, &lanes), SV_BAD_INPUT,
+        unsigned vls = 0;
+        FAILS(ctx, sv_adapt_new(ctx, d.f, d.r, &request, &d.a, &vls), SV_BAD_INPUT,
               cases[i].message);
         snprintf(place, sizeof place, "%s", sv_ctx_message(ctx));
         if (strncmp(place, "store:2: ", 9) != 0)
@@ -251,11 +251,11 @@ static void terminals_and_switches_are_told_apart(void **state)
     sv_memory memory = {text, strlen(text)};
     sv_source source = sv_memory_source(&memory, "store");
     sv_adapt_request request = {.spec = "pr-drb", .model = &d.model, .seed = 1, .store = &source};
-    unsigned lanes = 0;
-    FAILS(ctx, sv_adapt_new(ctx, d.f, d.r, &request, &d.a, &lanes), SV_BAD_INPUT, "is no terminal");
+    unsigned vls = 0;
+    FAILS(ctx, sv_adapt_new(ctx, d.f, d.r, &request, &d.a, &vls), SV_BAD_INPUT, "is no terminal");
     snprintf(text, sizeof text, "%s %s latency 1", host(&d, 0), host(&d, 0));
     memory = (sv_memory){text, strlen(text)};
-    FAILS(ctx, sv_adapt_new(ctx, d.f, d.r, &request, &d.a, &lanes), SV_BAD_INPUT, "are the same");
+    FAILS(ctx, sv_adapt_new(ctx, d.f, d.r, &request, &d.a, &vls), SV_BAD_INPUT, "are the same");
     bed_free(&d);
 }
 
@@ -276,7 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flows_are_alike_by_what_they_share),
         cmocka_unit_test(flows_become_sets),
-        cmocka_unit_test(the_most_similar_solution_is_found),
+        cmocka_unit_test(the_max_similar_solution_is_found),
         cmocka_unit_test(a_store_is_read_and_written),
         cmocka_unit_test(a_line_may_be_written_by_hand),
         cmocka_unit_test(the_same_flows_twice_are_one_solution),

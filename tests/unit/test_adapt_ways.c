@@ -1,6 +1,6 @@
 /*
  * test_adapt_ways.c: specs of policies and their keys; ways by hand on a mesh and a tree; what a
- * packet takes over an empty way, by the simulator; lanes that are needed, and tables that are not
+ * packet takes over an empty way, by the simulator; VLs that are needed, and tables that are not
  * safe. (tests/oracle has all ways of random fabrics, and all dependencies.)
  */
 #include "adapt/adapt.h"
@@ -12,17 +12,17 @@ TEST_CONTEXT
 static const sv_sim_model model = {.speedup = 100};
 
 static sv_status make(const sv_fabric *f, const sv_routes *r, const char *spec, sv_adapt **a,
-                      unsigned *lanes)
+                      unsigned *vls)
 {
     const sv_adapt_request request = {.spec = spec, .model = &model, .seed = 3};
-    return sv_adapt_new(ctx, f, r, &request, a, lanes);
+    return sv_adapt_new(ctx, f, r, &request, a, vls);
 }
 
 static sv_adapt *made(const sv_fabric *f, const sv_routes *r, const char *spec)
 {
     sv_adapt *a = NULL;
-    unsigned lanes = 0;
-    OK(ctx, make(f, r, spec, &a, &lanes));
+    unsigned vls = 0;
+    OK(ctx, make(f, r, spec, &a, &vls));
     return a;
 }
 
@@ -53,16 +53,16 @@ static void specs_are_refused(void **state)
     sv_fabric *f = test_fabric(ctx, "mesh:2x2,hosts=1");
     sv_routes *r = test_routed(ctx, f, "dor", 0);
     sv_adapt *a = NULL;
-    unsigned lanes = 77;
+    unsigned vls = 77;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        FAILS(ctx, make(f, r, bad[i].spec, &a, &lanes), SV_BAD_INPUT, bad[i].text);
+        FAILS(ctx, make(f, r, bad[i].spec, &a, &vls), SV_BAD_INPUT, bad[i].text);
         assert_null(a);
-        assert_int_equal(lanes, 77);
+        assert_int_equal(vls, 77);
     }
     const sv_source store = {.name = "store"};
     const sv_adapt_request request = {.spec = "random", .model = &model, .store = &store};
-    FAILS(ctx, sv_adapt_new(ctx, f, r, &request, &a, &lanes), SV_UNSUPPORTED,
+    FAILS(ctx, sv_adapt_new(ctx, f, r, &request, &a, &vls), SV_UNSUPPORTED,
           "policy 'random' keeps no solutions");
     sv_routes_free(r);
     sv_fabric_free(f);
@@ -117,7 +117,7 @@ static void ways_on_a_mesh(void **state)
     sv_fabric *f = test_fabric(ctx, "mesh:3x3,hosts=1");
     sv_routes *r = test_routed(ctx, f, "dor", 0);
     sv_adapt *a = made(f, r, "random:reach=1,stretch=0");
-    sv__path paths[8];
+    sv__adapt_path paths[8];
     uint32_t count = 0, to = r->first[9 + 8];
     sv_channel own[8], other[8];
     uint32_t length;
@@ -163,7 +163,7 @@ static void ways_on_a_tree(void **state)
     sv_fabric *f = test_fabric(ctx, "kary:k=4,n=2,hosts=4");
     sv_routes *r = test_routed(ctx, f, "dmodk", 0);
     sv_adapt *a = made(f, r, "cyclic:reach=1,stretch=0");
-    sv__path paths[8];
+    sv__adapt_path paths[8];
     uint32_t count = 0;
     (void)state;
     OK(ctx, sv__ways_find(a, 0, r->first[f->num_switches + 5], 8, paths, &count));
@@ -217,7 +217,7 @@ static void empty_is_alone(void **state)
     (void)state;
     sv_rng_init(&rng, 5);
     for (uint32_t trial = 0; trial < test_times(300); trial++) {
-        uint32_t links = 2 + (uint32_t)sv_rng_below(&rng, 6), length, lanes;
+        uint32_t links = 2 + (uint32_t)sv_rng_below(&rng, 6), length, vls;
         uint8_t speeds[8];
         bool same = trial % 2 == 0;
         for (uint32_t i = 0; i < links; i++)
@@ -232,7 +232,7 @@ static void empty_is_alone(void **state)
         sv_channel channels[8];
         const sv_sim_way way = {.vias = 0};
         const sv_adapt_request request = {.spec = "deterministic", .model = &c.model};
-        OK(ctx, sv_adapt_new(ctx, c.f, c.r, &request, &a, &lanes));
+        OK(ctx, sv_adapt_new(ctx, c.f, c.r, &request, &a, &vls));
         OK(ctx, sv__ways_channels(a, 0, sim_destination(&c, 1), &way, channels, 8, &length));
         assert_int_equal(length, links);
         uint32_t bytes = send.bytes + c.model.header_bytes;
@@ -244,44 +244,44 @@ static void empty_is_alone(void **state)
     }
 }
 
-/* ---- lanes and proof ---- */
+/* ---- VLs and proof ---- */
 
-static void lanes_are_counted(void **state)
+static void vls_are_counted(void **state)
 {
     sv_fabric *f = test_fabric(ctx, "dragonfly:a=4,p=1,h=1,g=5");
     sv_routes *r = test_routed(ctx, f, "dla", 0);
     static const struct {
         const char *spec;
-        unsigned lanes;
+        unsigned vls;
     } wanted[] = {{"deterministic", 2}, {"deterministic:adaptive=3", 5}, {"random", 6},
                   {"random:vias=1", 4}, {"valiant:adaptive=1", 5},       {"ugal-g", 4}};
     sv_adapt *a = NULL;
-    unsigned lanes = 0;
+    unsigned vls = 0;
     (void)state;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        OK(ctx, make(f, r, wanted[i].spec, &a, &lanes));
-        assert_int_equal(lanes, wanted[i].lanes);
+        OK(ctx, make(f, r, wanted[i].spec, &a, &vls));
+        assert_int_equal(vls, wanted[i].vls);
         sv_adapt_free(a);
     }
     a = NULL;
-    FAILS(ctx, make(f, r, "random:adaptive=3", &a, &lanes), SV_INFEASIBLE,
-          "needs 9 lanes (3 segments × 2 of the tables + 3 adaptive), and switches have 8: "
+    FAILS(ctx, make(f, r, "random:adaptive=3", &a, &vls), SV_INFEASIBLE,
+          "needs 9 VLs (3 segments × 2 of the tables + 3 adaptive), and switches have 8: "
           "tables with 1 or fewer would do");
-    FAILS(ctx, make(f, r, "random:adaptive=6", &a, &lanes), SV_INFEASIBLE,
-          "a lane for each of 3 segments and 6 adaptive ones, and switches have 8");
+    FAILS(ctx, make(f, r, "random:adaptive=6", &a, &vls), SV_INFEASIBLE,
+          "a VL for each of 3 segments and 6 adaptive ones, and switches have 8");
     assert_null(a);
-    const sv_adapt_request few = {.spec = "random", .model = &model, .most_lanes = 5};
-    FAILS(ctx, sv_adapt_new(ctx, f, r, &few, &a, &lanes), SV_INFEASIBLE, "switches have 5");
-    const sv_adapt_request many = {.spec = "random:adaptive=8", .model = &model, .most_lanes = 14};
-    OK(ctx, sv_adapt_new(ctx, f, r, &many, &a, &lanes));
-    assert_int_equal(lanes, 14);
+    const sv_adapt_request few = {.spec = "random", .model = &model, .max_vls = 5};
+    FAILS(ctx, sv_adapt_new(ctx, f, r, &few, &a, &vls), SV_INFEASIBLE, "switches have 5");
+    const sv_adapt_request many = {.spec = "random:adaptive=8", .model = &model, .max_vls = 14};
+    OK(ctx, sv_adapt_new(ctx, f, r, &many, &a, &vls));
+    assert_int_equal(vls, 14);
     sv_adapt_free(a);
     sv_routes_free(r);
     sv_fabric_free(f);
 }
 
-/* Unless told otherwise there are as many lanes as links have, or as tables use. */
-static void links_offer_lanes(void **state)
+/* Unless told otherwise there are as many VLs as links have, or as tables use. */
+static void links_offer_vls(void **state)
 {
     static const struct {
         const char *fabric, *refused, *made;
@@ -296,13 +296,13 @@ static void links_offer_lanes(void **state)
         sv_fabric *f = test_fabric(ctx, cases[i].fabric);
         sv_routes *r = NULL;
         sv_adapt *a = NULL;
-        unsigned lanes = 0;
+        unsigned vls = 0;
         char text[32];
         OK(ctx, sv_route(ctx, f, "dla", &two, &r, NULL));
         snprintf(text, sizeof text, "switches have %u", cases[i].offered);
-        FAILS(ctx, make(f, r, cases[i].refused, &a, &lanes), SV_INFEASIBLE, text);
-        OK(ctx, make(f, r, cases[i].made, &a, &lanes));
-        assert_int_equal(lanes, cases[i].offered);
+        FAILS(ctx, make(f, r, cases[i].refused, &a, &vls), SV_INFEASIBLE, text);
+        OK(ctx, make(f, r, cases[i].made, &a, &vls));
+        assert_int_equal(vls, cases[i].offered);
         sv_adapt_free(a);
         sv_routes_free(r);
         sv_fabric_free(f);
@@ -314,28 +314,28 @@ static void unsafe_tables_are_refused(void **state)
     sv_fabric *f = test_fabric(ctx, "torus:5,hosts=1");
     sv_routes *r = test_routed(ctx, f, "minhop", 0);
     sv_adapt *a = NULL;
-    unsigned lanes = 0;
+    unsigned vls = 0;
     (void)state;
-    FAILS(ctx, make(f, r, "valiant", &a, &lanes), SV_INFEASIBLE, "could wait for each other");
+    FAILS(ctx, make(f, r, "valiant", &a, &vls), SV_INFEASIBLE, "could wait for each other");
     assert_non_null(strstr(sv_ctx_message(ctx), "5 channels"));
-    assert_non_null(strstr(sv_ctx_message(ctx), "nue with 4 lanes"));
-    OK(ctx, make(f, r, "deterministic", &a, &lanes)); /* as without a policy */
+    assert_non_null(strstr(sv_ctx_message(ctx), "nue with 4 VLs"));
+    OK(ctx, make(f, r, "deterministic", &a, &vls)); /* as without a policy */
     sv_adapt_free(a);
     const sv_adapt_request request = {.spec = "valiant", .model = &model, .unproven = true};
-    OK(ctx, sv_adapt_new(ctx, f, r, &request, &a, &lanes));
-    assert_int_equal(lanes, 2);
+    OK(ctx, sv_adapt_new(ctx, f, r, &request, &a, &vls));
+    assert_int_equal(vls, 2);
     sv_adapt_free(a);
     a = NULL;
     OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_UNKNOWN));
-    FAILS(ctx, make(f, r, "valiant", &a, &lanes), SV_INFEASIBLE, "wait for each other");
+    FAILS(ctx, make(f, r, "valiant", &a, &vls), SV_INFEASIBLE, "wait for each other");
     sv_routes_free(r);
     const sv_route_request four = {.vls = 4};
     OK(ctx, sv_route(ctx, f, "nue", &four, &r, NULL));
-    OK(ctx, make(f, r, "valiant", &a, &lanes));
+    OK(ctx, make(f, r, "valiant", &a, &vls));
     sv_adapt_free(a);
     a = NULL;
     OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_UNKNOWN));
-    FAILS(ctx, make(f, r, "valiant", &a, &lanes), SV_INFEASIBLE,
+    FAILS(ctx, make(f, r, "valiant", &a, &vls), SV_INFEASIBLE,
           "is not known: these tables do not tell all service levels");
     assert_null(a);
     sv_routes_free(r);
@@ -347,8 +347,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(specs_are_refused), cmocka_unit_test(keys_have_defaults),
         cmocka_unit_test(ways_on_a_mesh),    cmocka_unit_test(ways_on_a_tree),
-        cmocka_unit_test(empty_is_alone),    cmocka_unit_test(lanes_are_counted),
-        cmocka_unit_test(links_offer_lanes), cmocka_unit_test(unsafe_tables_are_refused),
+        cmocka_unit_test(empty_is_alone),    cmocka_unit_test(vls_are_counted),
+        cmocka_unit_test(links_offer_vls),   cmocka_unit_test(unsafe_tables_are_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -92,7 +92,7 @@ static void what_is_written_is_read_back(void **state)
     sv_rng rng;
     sv_rng_init(&rng, 1);
     for (uint32_t trial = 0; trial < test_times(2000); trial++) {
-        uint8_t bytes[SV__WIRE_HEADER + SV__WIRE_PREDICTIVE + 4 * SV__WIRE_MOST_FLOWS];
+        uint8_t bytes[SV__WIRE_HEADER + SV__WIRE_PREDICTIVE + 4 * SV__WIRE_MAX_FLOWS];
         sv__header h = {.source = (uint32_t)sv_rng_next(&rng),
                         .via = {(uint32_t)sv_rng_next(&rng), (uint32_t)sv_rng_next(&rng)},
                         .destination = (uint32_t)sv_rng_next(&rng),
@@ -110,7 +110,7 @@ static void what_is_written_is_read_back(void **state)
 
         sv__predictive p = {.type = (sv__search)sv_rng_below(&rng, 3),
                             .router = (uint16_t)sv_rng_next(&rng),
-                            .count = (uint16_t)sv_rng_below(&rng, SV__WIRE_MOST_FLOWS + 1)};
+                            .count = (uint16_t)sv_rng_below(&rng, SV__WIRE_MAX_FLOWS + 1)};
         for (uint32_t i = 0; i < p.count; i++)
             p.flows[i] = (uint32_t)sv_rng_next(&rng);
         sv__predictive p_back;
@@ -148,7 +148,7 @@ static void what_cannot_be_is_refused(void **state)
     (void)state;
     uint8_t bytes[400] = {0};
     sv__header h = {.segment = 3}, got;
-    sv__predictive p = {.count = SV__WIRE_MOST_FLOWS + 1}, p_got;
+    sv__predictive p = {.count = SV__WIRE_MAX_FLOWS + 1}, p_got;
     assert_int_equal(sv__wire_put_header(&h, bytes, sizeof bytes), 0);
     bytes[20] = 0x18;
     assert_int_equal(sv__wire_get_header(bytes, sizeof bytes, &got), 0);

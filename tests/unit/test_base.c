@@ -197,12 +197,12 @@ static void heaps_have_the_first_in_front(void **state)
             OK(ctx, sv_array_push(ctx, &heap, all[count - 1]));
             sv_heap_rise(uint64_t, &heap, smaller);
         } else {
-            uint64_t least = 0;
+            uint64_t min = 0;
             for (uint64_t i = 1; i < count; i++)
-                least = all[i] < all[least] ? i : least;
-            assert_int_equal(heap.at[0], all[least]);
+                min = all[i] < all[min] ? i : min;
+            assert_int_equal(heap.at[0], all[min]);
             sv_heap_drop(uint64_t, &heap, smaller);
-            all[least] = all[--count];
+            all[min] = all[--count];
         }
         assert_int_equal(heap.length, count);
     }
@@ -578,13 +578,13 @@ static sv_status fail_last(sv_ctx *worker_ctx, unsigned worker, uint64_t piece, 
 }
 
 /* Many small loops; one that fails does not spoil the next. */
-static sv_status many_loops(sv_pool *pool, void *arg)
+static sv_status many_loops(sv_threads *pool, void *arg)
 {
     struct sums *sums = arg;
     for (uint64_t i = 0; i < 2000; i++) {
-        SV_TRY(sv_pool_run(pool, NULL, i % 7, add_piece, sums));
+        SV_TRY(sv_threads_run(pool, NULL, i % 7, add_piece, sums));
         if (i % 500 == 0)
-            assert_int_equal(sv_pool_run(pool, NULL, 5, fail_last, NULL), SV_INFEASIBLE);
+            assert_int_equal(sv_threads_run(pool, NULL, 5, fail_last, NULL), SV_INFEASIBLE);
     }
     for (int i = 0; i < 4; i++)
         sums->sum += sums->mine[i];
@@ -596,7 +596,7 @@ static void pools_do_many_loops(void **state)
     (void)state;
     for (unsigned threads = 1; threads <= 4; threads++) {
         struct sums sums = {{0}, 0};
-        OK(ctx, sv_pool_use(ctx, threads, many_loops, &sums));
+        OK(ctx, sv_threads_use(ctx, threads, many_loops, &sums));
         assert_int_equal(sums.sum, 9985); /* 285 times 35, and 0 + 0 + 1 + 3 + 6 */
     }
 }

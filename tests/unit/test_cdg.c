@@ -26,10 +26,10 @@ static int end(void **state)
 }
 
 /* The slow way: turns as a matrix, and a search from the beginning each time. */
-enum { MOST = 256 };
+enum { MAX = 256 };
 struct plain {
-    bool turn[MOST][MOST];
-    bool seen[MOST];
+    bool turn[MAX][MAX];
+    bool seen[MAX];
 };
 
 static bool reaches(struct plain *p, uint32_t count, uint32_t from, uint32_t to)
@@ -43,12 +43,12 @@ static bool reaches(struct plain *p, uint32_t count, uint32_t from, uint32_t to)
     return false;
 }
 
-static void check_invariants(const sv_cdg *cdg, const struct plain *plain, unsigned lane)
+static void check_invariants(const sv_cdg *cdg, const struct plain *plain, unsigned vl)
 {
     const sv_core *core = cdg->core;
-    bool taken[MOST] = {false};
+    bool taken[MAX] = {false};
     for (uint32_t e = 0; e < core->num_entries; e++) {
-        uint32_t place = cdg->lane[lane].place[e];
+        uint32_t place = cdg->vl[vl].place[e];
         assert_true(place < core->num_entries && !taken[place]);
         taken[place] = true;
     }
@@ -56,18 +56,18 @@ static void check_invariants(const sv_cdg *cdg, const struct plain *plain, unsig
         uint32_t s = core->to[in];
         for (uint32_t k = core->first[s]; k < core->first[s + 1]; k++) {
             uint32_t out = core->back[k];
-            bool there = cdg->lanes[sv_cdg_turn(cdg, in, out)] >> lane & 1;
+            bool there = cdg->vls[sv_cdg_turn(cdg, in, out)] >> vl & 1;
             assert_int_equal(there, plain->turn[in][out]);
             if (there)
-                assert_true(cdg->lane[lane].place[in] < cdg->lane[lane].place[out]);
+                assert_true(cdg->vl[vl].place[in] < cdg->vl[vl].place[out]);
         }
     }
 }
 
 /* Another order, by keys that are drawn; of what may come first, something with the lowest does. */
-static void sort(sv_cdg *cdg, const struct plain *p, unsigned lane, sv_rng *rng)
+static void sort(sv_cdg *cdg, const struct plain *p, unsigned vl, sv_rng *rng)
 {
-    uint32_t key[MOST], first[7], lowest = 7, count = cdg->core->num_entries;
+    uint32_t key[MAX], first[7], lowest = 7, count = cdg->core->num_entries;
     for (uint32_t e = 0; e < count; e++)
         key[e] = (uint32_t)sv_rng_below(rng, 7);
     for (uint32_t e = 0; e < count; e++) {
@@ -77,14 +77,14 @@ static void sort(sv_cdg *cdg, const struct plain *p, unsigned lane, sv_rng *rng)
         if (!waits && key[e] < lowest)
             lowest = key[e];
     }
-    sv_cdg_sort(cdg, lane, key, 7, first);
-    assert_int_equal(key[cdg->lane[lane].at[0]], lowest);
+    sv_cdg_sort(cdg, vl, key, 7, first);
+    assert_int_equal(key[cdg->vl[vl].at[0]], lowest);
     for (uint32_t e = 0; e < count; e++)
-        assert_int_equal(cdg->lane[lane].at[cdg->lane[lane].place[e]], e);
-    check_invariants(cdg, p, lane);
+        assert_int_equal(cdg->vl[vl].at[cdg->vl[vl].place[e]], e);
+    check_invariants(cdg, p, vl);
 }
 
-/* Random turns, added and taken out, in two lanes. */
+/* Random turns, added and taken out, in two VLs. */
 static void trial(const char *spec, uint64_t seed, bool ordered)
 {
     sv_fabric *f = test_fabric(ctx, spec);
@@ -95,38 +95,38 @@ static void trial(const char *spec, uint64_t seed, bool ordered)
     memset(plain, 0, sizeof plain);
     sv_rng_init(&rng, seed);
     OK(ctx, sv_core_init(&core, &arena, f));
-    assert_true(core.num_entries <= MOST);
+    assert_true(core.num_entries <= MAX);
     OK(ctx, sv_cdg_init(&cdg, &arena, &core));
-    OK(ctx, sv_cdg_add_lane(&cdg, ordered ? sv_core_inside_out(&core, &arena) : NULL));
-    OK(ctx, sv_cdg_add_lane(&cdg, NULL));
+    OK(ctx, sv_cdg_add_vl(&cdg, ordered ? sv_core_inside_out(&core, &arena) : NULL));
+    OK(ctx, sv_cdg_add_vl(&cdg, NULL));
     uint32_t refused = 0, given_up = 0;
     for (int i = 0; i < 1500; i++) {
-        unsigned lane = (unsigned)sv_rng_below(&rng, 2);
+        unsigned vl = (unsigned)sv_rng_below(&rng, 2);
         uint32_t in = (uint32_t)sv_rng_below(&rng, core.num_entries), s = core.to[in];
         uint32_t degree = core.first[s + 1] - core.first[s];
         uint32_t out = core.back[core.first[s] + sv_rng_below(&rng, degree)];
-        struct plain *p = &plain[lane];
+        struct plain *p = &plain[vl];
         if (p->turn[in][out] && sv_rng_below(&rng, 4) == 0) {
-            sv_cdg_remove(&cdg, lane, in, out);
+            sv_cdg_remove(&cdg, vl, in, out);
             p->turn[in][out] = false;
             continue;
         }
         memset(p->seen, 0, sizeof p->seen);
         bool fits = p->turn[in][out] || !reaches(p, core.num_entries, out, in);
         if (i % 97 == 0)
-            sort(&cdg, p, lane, &rng);
+            sort(&cdg, p, vl, &rng);
         if (i % 3 == 0) { /* with little patience first: what is given up changes nothing */
             cdg.patience = 1 + (uint32_t)sv_rng_below(&rng, 4);
-            bool added = sv_cdg_add(&cdg, lane, in, out);
+            bool added = sv_cdg_add(&cdg, vl, in, out);
             assert_true(added ? fits : cdg.gave_up || !fits);
             given_up += cdg.gave_up;
             cdg.patience = 0;
         }
-        assert_int_equal(sv_cdg_add(&cdg, lane, in, out), fits);
+        assert_int_equal(sv_cdg_add(&cdg, vl, in, out), fits);
         p->turn[in][out] |= fits;
         refused += !fits;
         if (i % 100 == 0)
-            check_invariants(&cdg, p, lane);
+            check_invariants(&cdg, p, vl);
     }
     assert_true(refused > 0 && given_up > 0);
     check_invariants(&cdg, &plain[0], 0);
@@ -154,7 +154,7 @@ static void wide_switches_have_rows_of_several_words(void **state)
     sv_cdg cdg;
     OK(ctx, sv_core_init(&core, &arena, f));
     OK(ctx, sv_cdg_init(&cdg, &arena, &core));
-    OK(ctx, sv_cdg_add_lane(&cdg, NULL));
+    OK(ctx, sv_cdg_add_vl(&cdg, NULL));
     assert_int_equal(core.num_entries, 180);
     /* To and fro along the cables: every turn fits but the last, which closes the cycle. */
     uint32_t first = core.first[0] + 5, e = first;
@@ -168,7 +168,7 @@ static void wide_switches_have_rows_of_several_words(void **state)
     sv_fabric_free(f);
 }
 
-static void lanes_end_somewhere(void **state)
+static void vls_end_somewhere(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "torus:3,hosts=1");
@@ -176,9 +176,9 @@ static void lanes_end_somewhere(void **state)
     sv_cdg cdg;
     OK(ctx, sv_core_init(&core, &arena, f));
     OK(ctx, sv_cdg_init(&cdg, &arena, &core));
-    for (int i = 0; i < SV_CDG_MOST_LANES; i++)
-        OK(ctx, sv_cdg_add_lane(&cdg, NULL));
-    assert_int_equal(sv_cdg_add_lane(&cdg, NULL), SV_INFEASIBLE);
+    for (int i = 0; i < SV_CDG_MAX_VLS; i++)
+        OK(ctx, sv_cdg_add_vl(&cdg, NULL));
+    assert_int_equal(sv_cdg_add_vl(&cdg, NULL), SV_INFEASIBLE);
     sv_fabric_free(f);
 }
 
@@ -216,7 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(answers_are_those_of_a_plain_search, begin, end),
         cmocka_unit_test_setup_teardown(wide_switches_have_rows_of_several_words, begin, end),
-        cmocka_unit_test_setup_teardown(lanes_end_somewhere, begin, end),
+        cmocka_unit_test_setup_teardown(vls_end_somewhere, begin, end),
         cmocka_unit_test_setup_teardown(the_order_of_trees, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 #include "traces/collective.h"
 
-enum { MOST = 40, SHORT = 2048, LONG = 524288, BRUCK = 81920 };
+enum { MAX = 40, SHORT = 2048, LONG = 524288, BRUCK = 81920 };
 
 typedef uint64_t set; /* of ranks, or of pieces */
 
@@ -20,22 +20,22 @@ struct world {
     uint32_t n, root;
     unsigned call;
     uint64_t bytes;
-    set have[MOST][MOST];           /* [rank][piece]: whose contributions */
-    uint32_t low[MOST], high[MOST]; /* of core ranks: those whose pieces are still added up here */
-    uint32_t step[MOST];            /* of each rank */
-    bool sent[MOST];                /* its step's message has gone */
-    uint32_t taken[MOST][MOST];     /* messages received from … by … */
+    set have[MAX][MAX];           /* [rank][piece]: whose contributions */
+    uint32_t low[MAX], high[MAX]; /* of core ranks: those whose pieces are still added up here */
+    uint32_t step[MAX];           /* of each rank */
+    bool sent[MAX];               /* its step's message has gone */
+    uint32_t taken[MAX][MAX];     /* messages received from … by … */
     uint64_t seen_bytes;
 };
 
 /* A message in a queue from one to another. */
 struct letter {
     uint64_t bytes;
-    set pieces, sets[MOST];
+    set pieces, sets[MAX];
 };
 
-static struct letter letters[MOST][MOST][2 * MOST];
-static uint32_t posted[MOST][MOST];
+static struct letter letters[MAX][MAX][2 * MAX];
+static uint32_t posted[MAX][MAX];
 
 static set bit(uint32_t i)
 {
@@ -165,7 +165,7 @@ static uint64_t length_of(const struct world *w, set pieces)
 static void send(struct world *w, uint32_t from, const sv__coll_step *s)
 {
     struct letter *letter = &letters[from][s->to][posted[from][s->to]++];
-    assert_true(posted[from][s->to] <= 2 * MOST);
+    assert_true(posted[from][s->to] <= 2 * MAX);
     assert_true(s->to < w->n && s->to != from);
     letter->bytes = s->to_bytes;
     letter->pieces = carries(w, from, s);
@@ -338,7 +338,7 @@ static void every_collective_does_what_it_says(void **state)
     static const uint64_t sizes[] = {0, 1, 7, 2048, 2049, 5000, 100003, 600001};
     static struct world w;
     for (unsigned call = SV_CALL_BARRIER; call < SV_CALL_COUNT; call++)
-        for (uint32_t n = 1; n <= MOST; n++)
+        for (uint32_t n = 1; n <= MAX; n++)
             for (uint32_t root = 0; root < n; root++)
                 for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
                     bool rooted = call == SV_CALL_BCAST || call == SV_CALL_REDUCE ||

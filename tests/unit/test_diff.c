@@ -106,7 +106,7 @@ static void a_cable_gets_slower(void **state)
     expect(BASE, slow, SV_MATCH_GUID, "32 ");
 }
 
-/* As fast a lane, but fewer of them. */
+/* As fast a VL, but fewer of them. */
 static void a_cable_gets_narrower(void **state)
 {
     (void)state;

@@ -4,7 +4,7 @@
  */
 #include "support/testing.h"
 
-#include <selvage/discover.h>
+#include <selvage/experimental/discover.h>
 
 #include "base/rng.h"
 #include "discover/net.h"
@@ -29,7 +29,7 @@ static void questions_of_nodes(void **state)
     sv__mad_set_transaction(mad, 42);
     assert_memory_equal(mad, expected, sizeof mad);
     assert_false(sv__mad_is_answer(mad));
-    for (unsigned i = way.hops; i < SV__MOST_HOPS; i++)
+    for (unsigned i = way.hops; i < SV__MAX_HOPS; i++)
         assert_true(sv__way_extend(&way, 9));
     assert_false(sv__way_extend(&way, 9));
     sv__mad_ask_node(mad, &way, SV__LFT_TABLE, 0);
@@ -73,13 +73,13 @@ static void answers(void **state)
     mad[64] = 0x01;
     mad[65] = 0x2f;
     mad[71] = 0xe7;
-    sv_lanes lanes = sv__mad_lanes(mad);
-    assert_int_equal(lanes.of_sl[0], 0);
-    assert_int_equal(lanes.of_sl[1], 1);
-    assert_int_equal(lanes.of_sl[2], 2);
-    assert_int_equal(lanes.of_sl[3], SV_NO_LANE);
-    assert_int_equal(lanes.of_sl[14], 14);
-    assert_int_equal(lanes.of_sl[15], 7);
+    sv_sl2vl vls = sv__mad_vls(mad);
+    assert_int_equal(vls.of_sl[0], 0);
+    assert_int_equal(vls.of_sl[1], 1);
+    assert_int_equal(vls.of_sl[2], 2);
+    assert_int_equal(vls.of_sl[3], SV_NO_VL);
+    assert_int_equal(vls.of_sl[14], 14);
+    assert_int_equal(vls.of_sl[15], 7);
     mad[64 + 62] = 0x80;
     mad[64 + 63] = 0x01;
     assert_int_equal(sv__mad_group_ports(mad, 31), 0x8001);
@@ -90,7 +90,7 @@ static void answers(void **state)
 
 /* ---- the window ---- */
 
-enum { MOST_QUESTIONS = 3000, MOST_FLYING = 8192 };
+enum { MAX_QUESTIONS = 3000, MAX_FLYING = 8192 };
 
 struct flying {
     uint8_t mad[SV__MAD_BYTES];
@@ -101,14 +101,14 @@ struct flying {
 /* A wire, and whoever answers at its other end. */
 struct net {
     sv_rng rng;
-    uint64_t now_ns, sent, most_waiting;
+    uint64_t now_ns, sent, max_waiting;
     unsigned lose, repeat, busy; /* in a hundred */
     bool says_lost, broken;
     uint64_t stop_after; /* datagrams; 0: never */
-    struct flying air[MOST_FLYING];
+    struct flying air[MAX_FLYING];
     size_t flying;
     uint64_t count;
-    uint8_t asked[MOST_QUESTIONS], taken[MOST_QUESTIONS], missing[MOST_QUESTIONS];
+    uint8_t asked[MAX_QUESTIONS], taken[MAX_QUESTIONS], missing[MAX_QUESTIONS];
 };
 
 static uint64_t clock_of(void *user)
@@ -124,7 +124,7 @@ static bool wants_to_stop(void *user)
 
 static void fly(struct net *n, const uint8_t *mad, uint64_t delay_ns, bool lost)
 {
-    assert_true(n->flying < MOST_FLYING);
+    assert_true(n->flying < MAX_FLYING);
     struct flying *f = &n->air[n->flying++];
     memcpy(f->mad, mad, SV__MAD_BYTES);
     f->due_ns = n->now_ns + delay_ns;
@@ -184,7 +184,7 @@ static bool ask(void *user, uint64_t i, uint8_t *mad)
     uint64_t waiting = 0;
     for (uint64_t k = 0; k < n->count; k++)
         waiting += n->asked[k] > 0 && n->taken[k] == 0;
-    n->most_waiting = waiting > n->most_waiting ? waiting : n->most_waiting;
+    n->max_waiting = waiting > n->max_waiting ? waiting : n->max_waiting;
     sv__mad_ask_node(mad, &way, SV__LFT_TABLE, (uint32_t)i);
     return true;
 }
@@ -203,7 +203,7 @@ static sv_status ask_all(struct net *n, unsigned size, unsigned tries, sv__windo
 {
     sv_host host = {.user = n, .clock_ns = clock_of, .cancelled = wants_to_stop};
     sv_ctx *ctx = sv_ctx_new(&host);
-    sv__wire wire = {.user = n, .send = send_one, .receive = receive_one};
+    sv__discover_wire wire = {.user = n, .send = send_one, .receive = receive_one};
     sv__questions q = {.what = "tests", .count = n->count, .user = n, .ask = ask, .take = take};
     *w = (sv__window){.ctx = ctx, .wire = &wire, .size = size, .tries = tries, .timeout_ns = 1000};
     sv_status status = sv__window_run(w, &q);
@@ -230,9 +230,9 @@ static void every_question_is_taken_once(void **state)
         n->busy = seed % 5 == 4 ? 10 : 0;
         n->says_lost = seed % 4 == 1;
         sv__window w;
-        size = size > SV__MOST_WINDOW ? SV__MOST_WINDOW : size;
+        size = size > SV__MAX_WINDOW ? SV__MAX_WINDOW : size;
         assert_int_equal(ask_all(n, size, tries, &w), SV_OK);
-        assert_true(n->most_waiting <= size);
+        assert_true(n->max_waiting <= size);
         assert_int_equal(w.sent, n->sent);
         uint64_t again = 0;
         for (uint64_t i = 0; i < n->count; i++) {
@@ -267,7 +267,7 @@ static sv_status window_in(sv_ctx *ctx, void *arg)
 {
     (void)arg;
     struct net *n = new_net(2, 0);
-    sv__wire wire = {.user = n, .send = send_one, .receive = receive_one};
+    sv__discover_wire wire = {.user = n, .send = send_one, .receive = receive_one};
     sv__questions q = {.what = "tests", .user = n, .ask = ask, .take = take};
     sv__window w = {.ctx = ctx, .wire = &wire, .size = 700, .tries = 1, .timeout_ns = 1000};
     sv_status status = sv__window_run(&w, &q);

@@ -178,9 +178,9 @@ static void broken_systems_stay_safe(void **state)
 /* ---- whole trees ---- */
 
 /* The largest number of flows on a channel when every host sends to the one so many further. */
-static uint32_t most_flows(const sv_fabric *f, const sv_routes *r, uint32_t shift, uint32_t *flows)
+static uint32_t max_flows(const sv_fabric *f, const sv_routes *r, uint32_t shift, uint32_t *flows)
 {
-    uint32_t most = 0, n = f->num_terminals;
+    uint32_t max = 0, n = f->num_terminals;
     memset(flows, 0, f->num_channels * sizeof *flows);
     for (uint32_t i = 0; i < n; i++) {
         sv_hop_taken hops[32];
@@ -190,10 +190,10 @@ static uint32_t most_flows(const sv_fabric *f, const sv_routes *r, uint32_t shif
             sv_routes_trace(f, r, (sv_node){f->num_switches + i}, to, 0, hops, 32, &count, &at),
             SV_TRACE_ARRIVED);
         for (uint32_t k = 0; k < count; k++)
-            if (++flows[hops[k].channel.i] > most)
-                most = flows[hops[k].channel.i];
+            if (++flows[hops[k].channel.i] > max)
+                max = flows[hops[k].channel.i];
     }
-    return most;
+    return max;
 }
 
 /* All shifts: one flow a channel, or as many as there are hosts for a cable. */
@@ -220,9 +220,9 @@ static void shifts_do_not_meet(void **state)
         uint32_t *flows = malloc(f->num_channels * sizeof *flows);
         judge(f, r, trees[i].spec);
         for (uint32_t shift = 1; shift < f->num_terminals; shift++) {
-            uint32_t most = most_flows(f, r, shift, flows);
-            if (most > trees[i].flows)
-                fail_msg("%s: %u flows on a channel with shift %u", trees[i].spec, most, shift);
+            uint32_t max = max_flows(f, r, shift, flows);
+            if (max > trees[i].flows)
+                fail_msg("%s: %u flows on a channel with shift %u", trees[i].spec, max, shift);
         }
         free(flows);
         sv_routes_free(r);
@@ -399,7 +399,7 @@ static void wide_roots_keep_flows_apart(void **state)
     judge(f, r, "wide roots");
     uint32_t *flows = malloc(f->num_channels * sizeof *flows);
     for (uint32_t shift = 1; shift < 32; shift++)
-        if (most_flows(f, r, shift, flows) > 1)
+        if (max_flows(f, r, shift, flows) > 1)
             fail_msg("flows meet with shift %u", shift);
     free(flows);
     sv_routes_free(r);
@@ -467,7 +467,7 @@ static void an_order_is_heeded(void **state)
     assert_false(same_tables(plain, r));
     uint32_t *flows = malloc(f->num_channels * sizeof *flows);
     for (uint32_t shift = 1; shift < 16; shift++)
-        assert_int_equal(most_flows(f, r, shift, flows), 1);
+        assert_int_equal(max_flows(f, r, shift, flows), 1);
     free(flows);
     sv_routes_free(r);
     /* A leaf whose second host does I/O: the others take the places one after the other. */

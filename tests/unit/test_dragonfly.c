@@ -1,5 +1,5 @@
 /*
- * test_dragonfly.c: engines for dragonflies: groups from cables alone, the loads and the lanes that
+ * test_dragonfly.c: engines for dragonflies: groups from cables alone, the loads and the VLs that
  * the papers promise, and what is left of it when cables and switches fail.
  */
 #include "support/testing.h"
@@ -239,7 +239,7 @@ static void what_is_no_dragonfly_is_refused(void **state)
     FAILS(ctx, sv_route(ctx, f, "dla", &request, &r, NULL), SV_BAD_INPUT,
           "group-size=4x is not auto|N");
     request = (sv_route_request){.vls = 1};
-    FAILS(ctx, sv_route(ctx, f, "d3r", &request, &r, NULL), SV_INFEASIBLE, "needs 2 lanes, 1 is");
+    FAILS(ctx, sv_route(ctx, f, "d3r", &request, &r, NULL), SV_INFEASIBLE, "needs 2 VLs, 1 is");
     sv_fabric_free(f);
     assert_null(r);
 }
@@ -317,9 +317,9 @@ static void table_2(void **state)
     }
 }
 
-/* ---- lane hopping ---- */
+/* ---- VL hopping ---- */
 
-/* Hop i between switches is on lane i, for every source and destination. */
+/* Hop i between switches is on VL i, for every source and destination. */
 static void hops_ascend(const sv_fabric *f, const sv_routes *r, bool all)
 {
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
@@ -335,11 +335,11 @@ static void hops_ascend(const sv_fabric *f, const sv_routes *r, bool all)
                 continue;
             for (uint32_t i = 0, hop = 0; i < count; i++)
                 if (sv_joins_switches(f, hops[i].channel))
-                    assert_int_equal(hops[i].lane, hop++);
+                    assert_int_equal(hops[i].vl, hop++);
         }
 }
 
-static void every_hop_has_its_lane(void **state)
+static void every_hop_has_its_vl(void **state)
 {
     (void)state;
     const char *specs[] = {
@@ -364,7 +364,7 @@ static void every_hop_has_its_lane(void **state)
         }
 }
 
-static void too_few_lanes_or_sls_are_refused(void **state)
+static void too_few_vls_or_sls_are_refused(void **state)
 {
     (void)state;
     sv_routes *r = NULL;
@@ -372,7 +372,7 @@ static void too_few_lanes_or_sls_are_refused(void **state)
     const char *wrong[] = {"sls=most"};
     sv_fabric *f = test_fabric(ctx, "mesh:8,hosts=1");
     FAILS(ctx, sv_route(ctx, f, "sssp-df", &request, &r, NULL), SV_INFEASIBLE,
-          "sssp-df needs 7 lanes, 4 are there: the path from 'sw7' to 'sw0'");
+          "sssp-df needs 7 VLs, 4 are there: the path from 'sw7' to 'sw0'");
     sv_fabric_free(f);
     f = test_fabric(ctx, "dragonfly:a=6,p=3,h=3,g=19");
     request = (sv_route_request){.vls = 4, .sl_offset = 15};
@@ -388,8 +388,8 @@ static void too_few_lanes_or_sls_are_refused(void **state)
     sv_fabric_free(f);
 }
 
-/* What goes by ports has all lanes that links offer, however few SLs are left. */
-static void an_offset_takes_no_lanes(void **state)
+/* What goes by ports has all VLs that links offer, however few SLs are left. */
+static void an_offset_takes_no_vls(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "dragonfly:a=4,p=2,h=2,g=9");
@@ -713,7 +713,7 @@ static void parts_are_routed_each(void **state)
     sv_fabric_free(whole);
 }
 
-/* Lanes and SLs as the report says and as they are used; no second one where nobody needs it. */
+/* VLs and SLs as the report says and as they are used; no second one where nobody needs it. */
 static void only_what_is_used_is_needed(void **state)
 {
     (void)state;
@@ -760,7 +760,7 @@ static void only_what_is_used_is_needed(void **state)
     }
 }
 
-/* Lane hopping asks for nothing but short paths, and tells how short they are. */
+/* VL hopping asks for nothing but short paths, and tells how short they are. */
 static void the_longest_path_is_told(void **state)
 {
     (void)state;
@@ -786,9 +786,9 @@ int main(void)
         cmocka_unit_test(what_is_no_dragonfly_is_refused),
         cmocka_unit_test(loads_are_those_of_the_paper),
         cmocka_unit_test(table_2),
-        cmocka_unit_test(every_hop_has_its_lane),
-        cmocka_unit_test(too_few_lanes_or_sls_are_refused),
-        cmocka_unit_test(an_offset_takes_no_lanes),
+        cmocka_unit_test(every_hop_has_its_vl),
+        cmocka_unit_test(too_few_vls_or_sls_are_refused),
+        cmocka_unit_test(an_offset_takes_no_vls),
         cmocka_unit_test(failures_are_survived_or_named),
         cmocka_unit_test(numbers_do_not_matter_to_failures),
         cmocka_unit_test(d3r_survives_local_failures),

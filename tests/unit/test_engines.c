@@ -148,8 +148,8 @@ static void threads_do_not_show(void **state)
     sv_ctx_set_threads(ctx, 0);
 }
 
-/* On trees one lane is enough, for packets between spines, too. */
-static void trees_need_one_lane(void **state)
+/* On trees one VL is enough, for packets between spines, too. */
+static void trees_need_one_vl(void **state)
 {
     (void)state;
     const char *specs[] = {"kary:k=4,n=2,hosts=4", "kary:k=4,n=3,hosts=4",
@@ -183,7 +183,7 @@ int main(void)
         cmocka_unit_test(any_roots_will_do),
         cmocka_unit_test(trees_lose_nothing_by_up_and_down),
         cmocka_unit_test(threads_do_not_show),
-        cmocka_unit_test(trees_need_one_lane),
+        cmocka_unit_test(trees_need_one_vl),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

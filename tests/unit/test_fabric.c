@@ -85,7 +85,7 @@ static void channels_are_in_port_order(void **state)
     sv_fabric_free(f);
 }
 
-/* What a lane carries after coding, in Mbit/s. */
+/* What a VL carries after coding, in Mbit/s. */
 static void cables_have_their_bandwidth(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* test_five_wire.c: mails of the five phases as bytes: the same after a round trip, or refused. */
-#include <selvage/update.h>
+#include <selvage/experimental/update.h>
 
 #include "support/testing.h"
 

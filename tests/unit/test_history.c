@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/file.h"
-#include "jobs/hostlist.h"
+#include "text/hostlist.h"
 
 enum { DAY = 86400 };
 

@@ -22,7 +22,7 @@ static void test_changes(void **state)
     assert_int_equal(r.how, SV_LIVE_ROUTED);
     assert_int_equal(r.passage, SV_PASSAGE_UNJUDGED);
     assert_true(r.whole);
-    assert_int_equal(r.lanes, 8);
+    assert_int_equal(r.vls, 8);
     OK(ctx, sv_routes_clone(ctx, sv_live_routes(live), &first));
 
     r = sweep(live, found(spec, NULL), 0);
@@ -51,7 +51,7 @@ static void test_changes(void **state)
     sv_live_free(live);
 }
 
-/* An engine that changes lanes on the way: failures are routed anew, and return to what was. */
+/* An engine that changes VLs on the way: failures are routed anew, and return to what was. */
 static void test_torus(void **state)
 {
     (void)state;
@@ -201,8 +201,8 @@ static void test_an_engine_that_cannot(void **state)
     sv_live *live = start(&options);
     sv_live_report r = sweep(live, found("torus:5x5,hosts=1", NULL), 0);
     assert_int_equal(r.how, SV_LIVE_FELL_BACK);
-    assert_int_equal(r.lanes, 1);
-    assert_non_null(strstr(r.problem, "lane"));
+    assert_int_equal(r.vls, 1);
+    assert_non_null(strstr(r.problem, "VL"));
     sv_live_free(live);
 }
 
@@ -341,8 +341,8 @@ static void test_empty_and_too_large(void **state)
     sv_live_free(live);
 }
 
-/* A fabric whose links tell their lanes (files do not), with LIDs. */
-static sv_fabric *with_lanes(const char *spec)
+/* A fabric whose links tell their VLs (files do not), with LIDs. */
+static sv_fabric *with_vls(const char *spec)
 {
     sv_fabric *f = test_fabric(ctx, spec), *with = NULL;
     sv_routes *r = NULL;
@@ -354,31 +354,31 @@ static sv_fabric *with_lanes(const char *spec)
     return with;
 }
 
-/* Lanes that links do not have are never used, whoever asks for them. */
-static void test_lanes_that_are_not_there(void **state)
+/* VLs that links do not have are never used, whoever asks for them. */
+static void test_vls_that_are_not_there(void **state)
 {
     (void)state;
     char path[] = "/tmp/selvage-test-XXXXXX", file[64];
     sv_live_options options = defaults();
     options.route.vls = 8;
     sv_live *live = start(&options);
-    sv_live_report r = sweep(live, with_lanes("torus:5x5,hosts=1,vls=2"), 0);
-    assert_int_equal(r.lanes, 2);
-    r = sweep(live, with_lanes("torus:5x5,hosts=1,vls=8"), 0); /* more than before: used */
-    assert_int_equal(r.lanes, 8);
+    sv_live_report r = sweep(live, with_vls("torus:5x5,hosts=1,vls=2"), 0);
+    assert_int_equal(r.vls, 2);
+    r = sweep(live, with_vls("torus:5x5,hosts=1,vls=8"), 0); /* more than before: used */
+    assert_int_equal(r.vls, 8);
     assert_true(mkdtemp(path) != NULL);
     snprintf(file, sizeof file, "%s/pin.svr", path);
     OK(ctx, sv_dump_write(ctx, sv_live_fabric(live), sv_live_routes(live), file));
-    r = sweep(live, with_lanes("torus:5x5,hosts=1,vls=1"), 0); /* fewer: all is routed anew */
-    assert_int_equal(r.lanes, 1);
+    r = sweep(live, with_vls("torus:5x5,hosts=1,vls=1"), 0); /* fewer: all is routed anew */
+    assert_int_equal(r.vls, 1);
     assert_int_not_equal(r.how, SV_LIVE_REPAIRED);
     sv_live_free(live);
     options.pin_path = file;
     live = start(&options);
-    r = sweep(live, with_lanes("torus:5x5,hosts=1,vls=4"), 0);
+    r = sweep(live, with_vls("torus:5x5,hosts=1,vls=4"), 0);
     assert_int_not_equal(r.how, SV_LIVE_PINNED);
-    assert_non_null(strstr(r.problem, "more lanes than the 4"));
-    assert_in_range(r.lanes, 1, 4);
+    assert_non_null(strstr(r.problem, "more VLs than the 4"));
+    assert_in_range(r.vls, 1, 4);
     sv_live_free(live);
     unlink(file);
     rmdir(path);
@@ -522,7 +522,7 @@ static void test_random_walk(void **state)
     (void)state;
     sv_live_options options = defaults();
     sv_live *live = start(&options);
-    sv_fabric *whole = with_lanes("torus:4x4,hosts=1");
+    sv_fabric *whole = with_vls("torus:4x4,hosts=1");
     bool *out = calloc(whole->num_channels, sizeof *out);
     sv_rng rng;
     sv_rng_init(&rng, 11);
@@ -575,8 +575,8 @@ static void test_groups(void **state)
     sv_live_free(live);
 }
 
-/* Engines whose lanes are full get one less, and multicast packets that one: nobody else routes. */
-static void test_a_lane_for_multicast(void **state)
+/* Engines whose VLs are full get one less, and multicast packets that one: nobody else routes. */
+static void test_a_vl_for_multicast(void **state)
 {
     (void)state;
     static const char *const specs[] = {"torus:5x5,hosts=1", "torus:6x6,hosts=1",
@@ -587,7 +587,7 @@ static void test_a_lane_for_multicast(void **state)
         options.engine = "nue";
         options.route.vls = 2;
         sv_live *live = start(&options);
-        sv_live_report r = sweep(live, with_lanes(specs[i]), 0);
+        sv_live_report r = sweep(live, with_vls(specs[i]), 0);
         assert_string_equal(r.engine, "nue");
         assert_int_equal(r.how, SV_LIVE_ROUTED);
         spared += strstr(r.problem, "no room for multicast") != NULL;
@@ -729,13 +729,13 @@ int main(void)
         cmocka_unit_test(test_state_file),
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_empty_and_too_large),
-        cmocka_unit_test(test_lanes_that_are_not_there),
+        cmocka_unit_test(test_vls_that_are_not_there),
         cmocka_unit_test(test_lids_that_move),
         cmocka_unit_test(test_memory_of_flaps),
         cmocka_unit_test(test_out_of_memory_anywhere),
         cmocka_unit_test(test_random_walk),
         cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_a_lane_for_multicast),
+        cmocka_unit_test(test_a_vl_for_multicast),
         cmocka_unit_test(test_careful),
         cmocka_unit_test(test_trees_stay),
         cmocka_unit_test(test_status_files),

@@ -3,12 +3,12 @@
  * handed over when, after a change of jobs, after failures, and if another change comes before.
  */
 #define _DEFAULT_SOURCE
-#include <selvage/update.h>
+#include <selvage/experimental/update.h>
 #include <stdlib.h>
 
 #include "support/living.h"
 
-enum { LANES = 4 };
+enum { VLS = 4 };
 static const char torus[] = "torus:4x4,hosts=2";
 
 static sv_live_options fives(void)
@@ -16,7 +16,7 @@ static sv_live_options fives(void)
     sv_live_options options = defaults();
     options.update = SV_LIVE_FIVE;
     options.route.lmc = 1;
-    options.route.vls = LANES;
+    options.route.vls = VLS;
     return options;
 }
 
@@ -40,7 +40,7 @@ static bool same_rows(const sv_routes *a, const sv_routes *b, bool high)
     return true;
 }
 
-/* Packets to high addresses arrive, from everywhere, on the last lane; base ones are never on it.
+/* Packets to high addresses arrive, from everywhere, on the last VL; base ones are never on it.
  */
 static void expect_sets(const sv_fabric *f, const sv_routes *r, bool base_too)
 {
@@ -57,7 +57,7 @@ static void expect_sets(const sv_fabric *f, const sv_routes *r, bool base_too)
             assert_int_equal(sv_routes_trace(f, r, (sv_node){v}, d, sl, hops, 64, &count, &at),
                              SV_TRACE_ARRIVED);
             for (uint32_t i = 0; i < count; i++)
-                assert_true((hops[i].lane == LANES - 1) == is_high(r, d));
+                assert_true((hops[i].vl == VLS - 1) == is_high(r, d));
         }
 }
 
@@ -85,7 +85,7 @@ static void test_two_sets(void **state)
     sv_live_report r = sweep(live, torus_without(NULL), SV_LIVE_UNKNOWN);
     assert_int_equal(r.how, SV_LIVE_ROUTED);
     assert_true(r.whole);
-    assert_int_equal(r.lanes, LANES);
+    assert_int_equal(r.vls, VLS);
     assert_int_equal(sv_live_next(live), SV_LIVE_GATE_NONE);
     assert_ptr_equal(sv_live_held(live), sv_live_routes(live));
     expect_sets(sv_live_fabric(live), sv_live_routes(live), true);
@@ -360,7 +360,7 @@ static void test_refusals(void **state)
     options.route.vls = 1;
     live = start(&options);
     assert_int_equal(sv_live_sweep(live, torus_without(NULL), 0, &r), SV_INFEASIBLE);
-    assert_non_null(strstr(r.problem, "two lanes"));
+    assert_non_null(strstr(r.problem, "two VLs"));
     sv_live_free(live);
 }
 
@@ -410,7 +410,7 @@ static void test_other_tables(void **state)
     live = start(&options);
     sv_live_report r = sweep(live, torus_without(NULL), SV_LIVE_UNKNOWN);
     assert_int_not_equal(r.how, SV_LIVE_RETURNED);
-    assert_non_null(strstr(r.problem, "last lane"));
+    assert_non_null(strstr(r.problem, "last VL"));
     expect_sets(sv_live_fabric(live), sv_live_routes(live), true);
     sv_live_free(live);
     unlink(path);

@@ -381,7 +381,7 @@ static void test_random_walk(void **state)
 static void test_out_of_memory_anywhere(void **state)
 {
     (void)state;
-    const uint64_t step = test_enough() ? 1 : 4;
+    const uint64_t step = test_enough() ? 1 : 16;
     uint64_t fail_at = 0;
     for (bool failed = true; failed; fail_at += fail_at > 200 ? fail_at / 8 * step : 0) {
         test_memory memory = {.fail_at = fail_at += step};

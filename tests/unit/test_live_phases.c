@@ -276,9 +276,9 @@ struct walk {
     uint32_t changes;          /* of base entries with somebody alive */
 };
 
-static unsigned draw(struct walk *w, unsigned most)
+static unsigned draw(struct walk *w, unsigned max)
 {
-    return (unsigned)sv_rng_below(&w->rng, most);
+    return (unsigned)sv_rng_below(&w->rng, max);
 }
 
 static void put_post(struct walk *w, bool up, const sv_five_mail *mail)

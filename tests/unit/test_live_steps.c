@@ -3,8 +3,8 @@
  * table that is handed over is judged from outside, and so is every step between two of them.
  */
 #define _DEFAULT_SOURCE
+#include <selvage/experimental/update.h>
 #include <selvage/formats.h>
-#include <selvage/update.h>
 #include <stdio.h>
 #include <string.h>
 

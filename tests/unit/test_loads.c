@@ -117,12 +117,12 @@ static void nothing_to_compare(void **state)
     (void)state;
     struct tables t = make("mesh:1x1,hosts=3", "minhop", 0);
     sv_stretch stretch;
-    sv_lane_use use;
+    sv_vl_use use;
     sv_matchings found;
     OK(ctx, sv_routes_stretch(ctx, t.f, t.r, &stretch));
     near(stretch.avg, 1, 0);
     near(stretch.max, 1, 0);
-    OK(ctx, sv_routes_lanes(ctx, t.f, t.r, &use));
+    OK(ctx, sv_routes_vls(ctx, t.f, t.r, &use));
     assert_int_equal(use.local, 6);
     OK(ctx, sv_routes_matchings(ctx, t.f, t.r, 5, 1, NULL, &found));
     assert_int_equal(found.flows, 1); /* the third host is left out */
@@ -132,7 +132,7 @@ static void nothing_to_compare(void **state)
     OK(ctx, sv_routes_matchings(ctx, t.f, t.r, 5, 1, NULL, &found));
     assert_int_equal(found.flows, 0);
     near(found.avg, 0, 0);
-    OK(ctx, sv_routes_lanes(ctx, t.f, t.r, &use));
+    OK(ctx, sv_routes_vls(ctx, t.f, t.r, &use));
     assert_int_equal(use.local + use.routes[0], 0);
     release(&t);
 }
@@ -143,10 +143,10 @@ static void tables_of_another_fabric(void **state)
     struct tables t = make("mesh:3,hosts=2", "minhop", 0), other = make("mesh:2,hosts=2", "dor", 0);
     const sv_lost_plan plan = {.trials = 1};
     sv_stretch stretch;
-    sv_lane_use use;
+    sv_vl_use use;
     sv_matchings found;
     FAILS(ctx, sv_routes_stretch(ctx, t.f, other.r, &stretch), SV_BAD_INPUT, "another fabric");
-    FAILS(ctx, sv_routes_lanes(ctx, t.f, other.r, &use), SV_BAD_INPUT, "another fabric");
+    FAILS(ctx, sv_routes_vls(ctx, t.f, other.r, &use), SV_BAD_INPUT, "another fabric");
     FAILS(ctx, sv_routes_matchings(ctx, t.f, other.r, 1, 1, NULL, &found), SV_BAD_INPUT,
           "another fabric");
     FAILS(ctx, sv_routes_lost(ctx, t.f, other.r, &plan, NULL, NULL, NULL), SV_BAD_INPUT,
@@ -155,26 +155,26 @@ static void tables_of_another_fabric(void **state)
     release(&other);
 }
 
-/* ---- lanes ---- */
+/* ---- VLs ---- */
 
-/* A line of three: SLs by destination, SL 1 on lane 1, but on lane 2 out of the middle switch. */
-static void lanes_of_a_line(void **state)
+/* A line of three: SLs by destination, SL 1 on VL 1, but on VL 2 out of the middle switch. */
+static void vls_of_a_line(void **state)
 {
     (void)state;
     struct tables t = make("mesh:3,hosts=1", "minhop", 0);
-    sv_lanes lanes = {{0}};
-    sv_lane_use use;
-    lanes.of_sl[1] = 1;
-    uint16_t ends = (uint16_t)sv_routes_lane_table(ctx, t.r, &lanes);
-    lanes.of_sl[1] = 2;
-    uint16_t middle = (uint16_t)sv_routes_lane_table(ctx, t.r, &lanes);
+    sv_sl2vl vls = {{0}};
+    sv_vl_use use;
+    vls.of_sl[1] = 1;
+    uint16_t ends = (uint16_t)sv_routes_sl2vl_table(ctx, t.r, &vls);
+    vls.of_sl[1] = 2;
+    uint16_t middle = (uint16_t)sv_routes_sl2vl_table(ctx, t.r, &vls);
     for (uint32_t v = 0; v < sv_num_nodes(t.f); v++)
-        t.r->lanes_of[v] = v == 1 ? middle : ends;
+        t.r->vls_of[v] = v == 1 ? middle : ends;
     OK(ctx, sv_routes_set_sl_form(ctx, t.r, SV_SL_BY_DESTINATION));
     uint8_t *sls = sv_routes_sl_row(ctx, t.r, 0);
     for (uint32_t d = 0; d < t.r->num_destinations; d++)
         sls[d] = sv_switch_of(t.f, t.r->node[d]).i == 2; /* to the last host: SL 1 */
-    OK(ctx, sv_routes_lanes(ctx, t.f, t.r, &use));
+    OK(ctx, sv_routes_vls(ctx, t.f, t.r, &use));
     assert_int_equal(use.routes[0], 4); /* to the first two hosts */
     assert_int_equal(use.hops[0], 1 + 2 + 1 + 1);
     assert_int_equal(use.hops[0] + use.hops[1] + use.hops[2], 8);
@@ -184,15 +184,15 @@ static void lanes_of_a_line(void **state)
     assert_int_equal(use.hops[2], 2);
     assert_int_equal(use.local + use.discarded + use.unknown, 0);
     assert_true(use.known);
-    lanes.of_sl[1] = SV_NO_LANE; /* now the middle switch discards them */
-    t.r->lanes_of[1] = (uint16_t)sv_routes_lane_table(ctx, t.r, &lanes);
-    OK(ctx, sv_routes_lanes(ctx, t.f, t.r, &use));
+    vls.of_sl[1] = SV_NO_VL; /* now the middle switch discards them */
+    t.r->vls_of[1] = (uint16_t)sv_routes_sl2vl_table(ctx, t.r, &vls);
+    OK(ctx, sv_routes_vls(ctx, t.f, t.r, &use));
     assert_int_equal(use.routes[1], 1);
     assert_int_equal(use.hops[1], 1);
     assert_int_equal(use.routes[2], 0);
     assert_int_equal(use.discarded, 2);
     memset(sls, SV_NO_SL, t.r->num_destinations);
-    OK(ctx, sv_routes_lanes(ctx, t.f, t.r, &use));
+    OK(ctx, sv_routes_vls(ctx, t.f, t.r, &use));
     assert_int_equal(use.unknown, 6);
     assert_int_equal(use.routes[0] + use.hops[0], 0);
     release(&t);
@@ -434,7 +434,7 @@ static void threads_do_not_show(void **state)
     static const uint32_t numbers[] = {1, 3};
     const sv_lost_plan plan = {.seed = 1, .trials = 20, .failures = numbers, .count = 2};
     sv_stretch stretch[2];
-    sv_lane_use use[2];
+    sv_vl_use use[2];
     sv_matchings found[2];
     sv_lost lost[2][2];
     memset(stretch, 0, sizeof stretch);
@@ -444,7 +444,7 @@ static void threads_do_not_show(void **state)
     for (unsigned i = 0; i < 2; i++) {
         sv_ctx_set_threads(ctx, i == 0 ? 1 : 7);
         OK(ctx, sv_routes_stretch(ctx, t.f, t.r, &stretch[i]));
-        OK(ctx, sv_routes_lanes(ctx, t.f, t.r, &use[i]));
+        OK(ctx, sv_routes_vls(ctx, t.f, t.r, &use[i]));
         OK(ctx, sv_routes_matchings(ctx, t.f, t.r, 100, 5, NULL, &found[i]));
         OK(ctx, sv_routes_lost(ctx, t.f, t.r, &plan, lost[i], NULL, NULL));
     }
@@ -463,7 +463,7 @@ int main(void)
         cmocka_unit_test(a_detour_stretches),
         cmocka_unit_test(nothing_to_compare),
         cmocka_unit_test(tables_of_another_fabric),
-        cmocka_unit_test(lanes_of_a_line),
+        cmocka_unit_test(vls_of_a_line),
         cmocka_unit_test(jobs_on_a_line),
         cmocka_unit_test(a_job_that_has_everything),
         cmocka_unit_test(one_failure),

@@ -85,7 +85,7 @@ static void moves_find_the_bridge(void **state)
     sv_fabric *f = dumbbell(10, 10, 1);
     sv_arena arena;
     sv_arena_init(&arena, ctx);
-    sv__graph graph;
+    sv__metrics_graph graph;
     sv__halves h;
     OK(ctx, sv__graph_make(&graph, &arena, f));
     OK(ctx, sv__halves_make(&h, &arena, &graph, f));

@@ -158,7 +158,7 @@ static void ranks_of_one_terminal_do_not_hold_each_other_up(void **state)
     assert_int_equal(s.end.time, 10000 * NS + flight(&s, 10));
     /* Rank 1 for the flight; rank 2 in all but no time. */
     assert_int_equal(s.end.waiting, flight(&s, 30) + 10000 * NS + flight(&s, 10));
-    assert_int_equal(s.c.result->total_most, flight(&s, 30));
+    assert_int_equal(s.c.result->total_max, flight(&s, 30));
     finish(&s);
 }
 

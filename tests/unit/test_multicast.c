@@ -95,23 +95,23 @@ static void check_together(const sv_fabric *f, const sv_routes *r, const sv_mtre
     sv_routes_free(clone);
 }
 
-/* All packets of two tables go the same ways on the same lanes; SLs may differ. */
-static void check_same_lanes(const sv_fabric *f, const sv_routes *a, const sv_routes *b)
+/* All packets of two tables go the same ways on the same VLs; SLs may differ. */
+static void check_same_vls(const sv_fabric *f, const sv_routes *a, const sv_routes *b)
 {
-    enum { MOST = 64 };
+    enum { MAX = 64 };
     for (uint32_t d = 0; d < a->num_destinations; d++)
         for (uint32_t v = 0; v < sv_num_nodes(f); v++) {
-            sv_hop_taken x[MOST], y[MOST];
+            sv_hop_taken x[MAX], y[MAX];
             uint32_t n, m;
             sv_node at, there;
             unsigned sl = sv_route_sl(a, (sv_node){v}, d), other = sv_route_sl(b, (sv_node){v}, d);
             if (!sv_node_alive(f, (sv_node){v}) || sl == SV_NO_SL)
                 continue;
-            assert_int_equal(sv_routes_trace(f, a, (sv_node){v}, d, sl, x, MOST, &n, &at),
-                             sv_routes_trace(f, b, (sv_node){v}, d, other, y, MOST, &m, &there));
+            assert_int_equal(sv_routes_trace(f, a, (sv_node){v}, d, sl, x, MAX, &n, &at),
+                             sv_routes_trace(f, b, (sv_node){v}, d, other, y, MAX, &m, &there));
             assert_int_equal(n, m);
             for (uint32_t i = 0; i < n; i++)
-                assert_true(x[i].channel.i == y[i].channel.i && x[i].lane == y[i].lane);
+                assert_true(x[i].channel.i == y[i].channel.i && x[i].vl == y[i].vl);
         }
 }
 
@@ -133,7 +133,7 @@ static bool make_room(const sv_fabric *f, const sv_routes *before, sv_traffic tr
         check_tree(f, t);
         check_together(f, r, t, traffic);
     }
-    check_same_lanes(f, before, r);
+    check_same_vls(f, before, r);
     sv_mtree_free(t);
     sv_routes_free(r);
     return status == SV_OK;
@@ -147,7 +147,7 @@ static uint32_t weave_room(const sv_fabric *f, unsigned vls, int mode, unsigned 
     sv_routes *asked = route_so(f, "weave", vls, (sv_sl_mode)mode, "multicast=yes");
     *without += !make_room(f, plain, SV_TRAFFIC_ALL, 0, &pieces);
     if (!make_room(f, asked, SV_TRAFFIC_ALL, 0, &pieces))
-        fail_msg("%u lanes, mode %d: %s", vls, mode, sv_ctx_message(ctx));
+        fail_msg("%u VLs, mode %d: %s", vls, mode, sv_ctx_message(ctx));
     sv_routes_free(plain);
     sv_routes_free(asked);
     return pieces;
@@ -165,7 +165,7 @@ static void weave_leaves_room(void **state)
                            "kary:k=4,n=3,hosts=1",
                            "mesh:1x1,hosts=3",
                            "mesh:1x2,hosts=1"};
-    const unsigned lanes[] = {1, 2, 4, 8};
+    const unsigned vls[] = {1, 2, 4, 8};
     unsigned without = 0;
     uint32_t seen = 0;
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
@@ -173,7 +173,7 @@ static void weave_leaves_room(void **state)
         for (int k = 0; k < 4; k++)
             for (int mode = 0; mode < SV_SLS_COUNT; mode++)
                 if (test_takes(&seen))
-                    assert_int_equal(weave_room(f, lanes[k], mode, &without), 1);
+                    assert_int_equal(weave_room(f, vls[k], mode, &without), 1);
         sv_fabric_free(f);
     }
     assert_in_range(without, 0, 6);
@@ -403,7 +403,7 @@ static void trees_beside_each_other(void **state)
     const sv_mtree *others[] = {a, NULL};
     OK(ctx, sv_mtree_new(ctx, f, r, SV_TRAFFIC_ALL, 1, others, 1, &b));
     others[1] = b;
-    OK(ctx, sv_mtree_new(ctx, f, r, SV_TRAFFIC_ALL, 2, others, 2, &c)); /* lane 0 once more */
+    OK(ctx, sv_mtree_new(ctx, f, r, SV_TRAFFIC_ALL, 2, others, 2, &c)); /* VL 0 once more */
     OK(ctx, sv_routes_clone(ctx, r, &both));
     OK(ctx, sv_mtree_add_all(ctx, a, f, both, 0xc000));
     OK(ctx, sv_mtree_add_all(ctx, b, f, both, 0xc001));
@@ -419,8 +419,8 @@ static void trees_beside_each_other(void **state)
     sv_fabric_free(f);
 }
 
-/* Where nothing is left, a lane that nobody uses will do; packets keep theirs. */
-static void a_lane_of_its_own(void **state)
+/* Where nothing is left, a VL that nobody uses will do; packets keep theirs. */
+static void a_vl_of_its_own(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "torus:5x5,hosts=1");
@@ -428,23 +428,23 @@ static void a_lane_of_its_own(void **state)
     sv_mtree *t = NULL, *second = NULL;
     unsigned other = 99;
     OK(ctx, sv_routes_clone(ctx, before, &r));
-    FAILS(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 1, NULL, 0, &t, &other),
-          SV_INFEASIBLE, "lane 1 is in use");
-    FAILS(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 64, NULL, 0, &t, &other),
-          SV_BAD_INPUT, "lanes 0 to 63");
-    OK(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 2, NULL, 0, &t, &other));
+    FAILS(ctx, sv_mtree_own_vl(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 1, NULL, 0, &t, &other),
+          SV_INFEASIBLE, "VL 1 is in use");
+    FAILS(ctx, sv_mtree_own_vl(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 64, NULL, 0, &t, &other),
+          SV_BAD_INPUT, "VLs 0 to 63");
+    OK(ctx, sv_mtree_own_vl(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 2, NULL, 0, &t, &other));
     assert_int_equal(other, 2);
     assert_int_equal(t->depth, 4);
     check_tree(f, t);
     check_together(f, r, t, SV_TRAFFIC_MANAGED);
-    check_same_lanes(f, before, r);
+    check_same_vls(f, before, r);
     /* Nobody has SL 0 now, but a tree: that stays. */
     const sv_mtree *others[] = {t};
-    FAILS(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 3, others, 1, &second, &other),
+    FAILS(ctx, sv_mtree_own_vl(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 3, others, 1, &second, &other),
           SV_INFEASIBLE, "has a tree");
-    OK(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_MANAGED, 7, 3, others, 1, &second, &other));
+    OK(ctx, sv_mtree_own_vl(ctx, f, r, SV_TRAFFIC_MANAGED, 7, 3, others, 1, &second, &other));
     assert_int_equal(other, 7);
-    check_same_lanes(f, before, r);
+    check_same_vls(f, before, r);
     sv_mtree_free(t);
     sv_mtree_free(second);
     sv_routes_free(r);
@@ -454,10 +454,10 @@ static void a_lane_of_its_own(void **state)
     OK(ctx, sv_routes_clone(ctx, before, &r));
     r->sl = 3;
     t = NULL;
-    OK(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_ALL, 3, 1, NULL, 0, &t, &other));
+    OK(ctx, sv_mtree_own_vl(ctx, f, r, SV_TRAFFIC_ALL, 3, 1, NULL, 0, &t, &other));
     assert_int_equal(r->sl, other);
     assert_int_not_equal(other, 3);
-    check_same_lanes(f, before, r);
+    check_same_vls(f, before, r);
     sv_mtree_free(t);
     t = NULL;
     sv_routes_free(r);
@@ -465,10 +465,10 @@ static void a_lane_of_its_own(void **state)
     /* What fails leaves no trace. */
     before = route(f, "minhop", 1, SV_SLS_PAIR);
     OK(ctx, sv_routes_clone(ctx, before, &r));
-    FAILS(ctx, sv_mtree_own_lane(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 2, NULL, 0, &t, &other),
+    FAILS(ctx, sv_mtree_own_vl(ctx, f, r, SV_TRAFFIC_MANAGED, 0, 2, NULL, 0, &t, &other),
           SV_INFEASIBLE, "even without");
     assert_int_equal(r->sl, before->sl);
-    assert_memory_equal(r->lane_tables, before->lane_tables, sizeof *r->lane_tables);
+    assert_memory_equal(r->vl_tables, before->vl_tables, sizeof *r->vl_tables);
     sv_routes_free(r);
     sv_routes_free(before);
     sv_fabric_free(f);
@@ -510,19 +510,19 @@ static void what_is_discarded_gets_no_tree(void **state)
     sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1");
     sv_routes *r = route(f, "updn", 1, SV_SLS_PAIR);
     sv_mtree *t = NULL;
-    sv_lanes lanes = {{0}};
-    lanes.of_sl[3] = SV_NO_LANE;
-    uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
-    r->lanes_of[1] = (uint16_t)table;
+    sv_sl2vl vls = {{0}};
+    vls.of_sl[3] = SV_NO_VL;
+    uint32_t table = sv_routes_sl2vl_table(ctx, r, &vls);
+    r->vls_of[1] = (uint16_t)table;
     FAILS(ctx, sv_mtree_new(ctx, f, r, SV_TRAFFIC_ALL, 3, NULL, 0, &t), SV_INFEASIBLE, "SL 3");
     OK(ctx, sv_mtree_new(ctx, f, r, SV_TRAFFIC_ALL, 2, NULL, 0, &t));
     sv_mtree_free(t);
     t = NULL;
-    r->lanes_of[1] = r->lanes_of[0];
-    r->lanes_of[4] = (uint16_t)table; /* a terminal */
+    r->vls_of[1] = r->vls_of[0];
+    r->vls_of[4] = (uint16_t)table; /* a terminal */
     FAILS(ctx, sv_mtree_new(ctx, f, r, SV_TRAFFIC_ALL, 3, NULL, 0, &t), SV_INFEASIBLE,
           "discards packets of SL 3");
-    /* Nobody sends on it, so it just gets the lanes of another. */
+    /* Nobody sends on it, so it just gets the VLs of another. */
     unsigned other = 99;
     OK(ctx, sv_mtree_make_room(ctx, f, r, SV_TRAFFIC_ALL, 3, NULL, 0, &t, &other));
     assert_int_not_equal(other, 3);
@@ -542,7 +542,7 @@ int main(void)
         cmocka_unit_test(groups_get_the_smallest_part),
         cmocka_unit_test(odd_members),
         cmocka_unit_test(trees_beside_each_other),
-        cmocka_unit_test(a_lane_of_its_own),
+        cmocka_unit_test(a_vl_of_its_own),
         cmocka_unit_test(refusals),
         cmocka_unit_test(what_is_discarded_gets_no_tree),
     };

@@ -26,18 +26,18 @@ static int free_ctx(void **state)
 
 /* ---- all pairs, all vertices ---- */
 
-enum { MOST = 128 };
+enum { MAX = 128 };
 
 struct pairs {
-    uint32_t n, hops[MOST][MOST];
-    double paths[MOST][MOST];
+    uint32_t n, hops[MAX][MAX];
+    double paths[MAX][MAX];
 };
 
 /* Distances and numbers of shortest paths between all nodes, terminals included. */
 static void count_all(struct pairs *p, const sv_fabric *f)
 {
     p->n = sv_num_nodes(f);
-    assert_true(p->n <= MOST);
+    assert_true(p->n <= MAX);
     for (uint32_t s = 0; s < p->n; s++) {
         for (uint32_t v = 0; v < p->n; v++) {
             p->hops[s][v] = v == s ? 0 : 1000;
@@ -74,9 +74,9 @@ static void compare(const sv_fabric *f, uint64_t seed)
     sv_arena arena;
     sv_core core;
     sv_rng rng;
-    bool chosen[MOST] = {false}, inside[MOST];
-    double score[MOST];
-    sv__wanted wanted[MOST] = {{0, 0}};
+    bool chosen[MAX] = {false}, inside[MAX];
+    double score[MAX];
+    sv__wanted wanted[MAX] = {{0, 0}};
     sv_arena_init(&arena, ctx);
     sv_rng_init(&rng, seed);
     OK(ctx, sv_core_init(&core, &arena, f));
@@ -123,8 +123,8 @@ static void roots(void **state)
 
 /* ---- turns ---- */
 
-/* Whether one entry leads to another over turns of a lane, from their masks alone. */
-static bool leads_to(const sv_cdg *cdg, unsigned lane, uint32_t from, uint32_t to, bool *seen)
+/* Whether one entry leads to another over turns of a VL, from their masks alone. */
+static bool leads_to(const sv_cdg *cdg, unsigned vl, uint32_t from, uint32_t to, bool *seen)
 {
     const sv_core *core = cdg->core;
     uint32_t s = core->to[from];
@@ -133,14 +133,14 @@ static bool leads_to(const sv_cdg *cdg, unsigned lane, uint32_t from, uint32_t t
     seen[from] = true;
     for (uint32_t e = core->first[s]; e < core->first[s + 1]; e++) {
         uint32_t next = core->back[e];
-        if ((cdg->lanes[sv_cdg_turn(cdg, from, next)] >> lane & 1) && !seen[next] &&
-            leads_to(cdg, lane, next, to, seen))
+        if ((cdg->vls[sv_cdg_turn(cdg, from, next)] >> vl & 1) && !seen[next] &&
+            leads_to(cdg, vl, next, to, seen))
             return true;
     }
     return false;
 }
 
-/* Turns are drawn and added to both kinds of lane, some taken out again. */
+/* Turns are drawn and added to both kinds of VL, some taken out again. */
 static void mix_turns(const sv_fabric *f, uint64_t seed)
 {
     sv_arena arena;
@@ -151,8 +151,8 @@ static void mix_turns(const sv_fabric *f, uint64_t seed)
     sv_rng_init(&rng, seed);
     OK(ctx, sv_core_init(&core, &arena, f));
     OK(ctx, sv_cdg_init(&cdg, &arena, &core));
-    OK(ctx, sv_cdg_add_lane(&cdg, NULL));
-    OK(ctx, sv_cdg_add_plain_lane(&cdg));
+    OK(ctx, sv_cdg_add_vl(&cdg, NULL));
+    OK(ctx, sv_cdg_add_plain_vl(&cdg));
     bool *seen = SV_ARENA_NEW(&arena, bool, core.num_entries);
     for (uint32_t i = 0; i < 6 * core.num_entries && i < 2500; i++) {
         uint32_t in = (uint32_t)sv_rng_below(&rng, core.num_entries), s = core.to[in];
@@ -161,7 +161,7 @@ static void mix_turns(const sv_fabric *f, uint64_t seed)
         if (core.back[in] == out)
             continue;
         memset(seen, 0, core.num_entries);
-        bool used = cdg.lanes[sv_cdg_turn(&cdg, in, out)] & 1;
+        bool used = cdg.vls[sv_cdg_turn(&cdg, in, out)] & 1;
         bool good = used || !leads_to(&cdg, 0, out, in, seen);
         assert_true(sv_cdg_add(&cdg, 0, in, out) == good);
         assert_true(sv_cdg_add(&cdg, 1, in, out) == good);
@@ -169,13 +169,13 @@ static void mix_turns(const sv_fabric *f, uint64_t seed)
             sv_cdg_remove(&cdg, 0, in, out);
             sv_cdg_remove(&cdg, 1, in, out);
         }
-        assert_true(cdg.lane[0].at[cdg.lane[0].place[in]] == in);
+        assert_true(cdg.vl[0].at[cdg.vl[0].place[in]] == in);
     }
     for (uint32_t in = 0; in < core.num_entries; in++)
         for (uint32_t e = core.first[core.to[in]]; e < core.first[core.to[in] + 1]; e++) {
-            sv_lane_mask lanes = cdg.lanes[sv_cdg_turn(&cdg, in, core.back[e])];
-            assert_true(lanes == 0 || lanes == 3);
-            assert_true(lanes == 0 || cdg.lane[0].place[in] < cdg.lane[0].place[core.back[e]]);
+            sv_vl_mask vls = cdg.vls[sv_cdg_turn(&cdg, in, core.back[e])];
+            assert_true(vls == 0 || vls == 3);
+            assert_true(vls == 0 || cdg.vl[0].place[in] < cdg.vl[0].place[core.back[e]]);
         }
     sv_arena_release(&arena);
 }

@@ -10,12 +10,12 @@ TEST_CONTEXT
 /* ---- layouts ---- */
 
 /* A fabric as the database has it. */
-static sv__net net_of(sv_arena *arena, const sv_fabric *f)
+static sv__picture_net net_of(sv_arena *arena, const sv_fabric *f)
 {
-    sv__net net = {.num_switches = f->num_switches};
+    sv__picture_net net = {.num_switches = f->num_switches};
     net.names = SV_ARENA_NEW(arena, const char *, f->num_switches);
     net.terminals = SV_ARENA_NEW(arena, uint32_t, f->num_switches);
-    net.wires = SV_ARENA_NEW(arena, sv__wire, f->num_channels);
+    net.wires = SV_ARENA_NEW(arena, sv__picture_wire, f->num_channels);
     for (uint32_t s = 0; s < f->num_switches; s++)
         net.names[s] = sv_arena_text(arena, f->switches[s].name, strlen(f->switches[s].name));
     for (uint32_t c = 0; c < f->num_channels; c++) {
@@ -23,8 +23,8 @@ static sv__net net_of(sv_arena *arena, const sv_fabric *f)
         if (!sv_is_cable(f, channel))
             continue;
         if (sv_joins_switches(f, channel))
-            net.wires[net.num_wires++] =
-                (sv__wire){f->tail[c].i, f->head[c].i, f->port[c], f->port[f->reverse[c].i]};
+            net.wires[net.num_wires++] = (sv__picture_wire){f->tail[c].i, f->head[c].i, f->port[c],
+                                                            f->port[f->reverse[c].i]};
         else
             net.terminals[f->tail[c].i < f->num_switches ? f->tail[c].i : f->head[c].i]++;
     }
@@ -32,7 +32,7 @@ static sv__net net_of(sv_arena *arena, const sv_fabric *f)
 }
 
 /* All places are finite, and no two are the same. */
-static void assert_apart(const sv__net *net, const sv__layout *l)
+static void assert_apart(const sv__picture_net *net, const sv__layout *l)
 {
     for (uint32_t s = 0; s < net->num_switches; s++) {
         assert_true(isfinite(l->x[s]) && isfinite(l->y[s]));
@@ -42,7 +42,7 @@ static void assert_apart(const sv__net *net, const sv__layout *l)
     }
 }
 
-static void laid_out(sv_arena *arena, const char *spec, sv__net *net, sv__layout *l)
+static void laid_out(sv_arena *arena, const char *spec, sv__picture_net *net, sv__layout *l)
 {
     sv_fabric *f = test_fabric(ctx, spec);
     *net = net_of(arena, f);
@@ -51,7 +51,7 @@ static void laid_out(sv_arena *arena, const char *spec, sv__net *net, sv__layout
     sv_fabric_free(f);
 }
 
-static uint32_t count_around(const sv__net *net, const sv__layout *l)
+static uint32_t count_around(const sv__picture_net *net, const sv__layout *l)
 {
     uint32_t count = 0;
     for (uint32_t w = 0; w < net->num_wires; w++)
@@ -63,7 +63,7 @@ static void test_torus_is_a_grid(void **state)
 {
     (void)state;
     sv_arena arena;
-    sv__net net;
+    sv__picture_net net;
     sv__layout l;
     sv_arena_init(&arena, ctx);
     laid_out(&arena, "torus:4x4x3,hosts=4", &net, &l);
@@ -88,7 +88,7 @@ static void test_mesh_is_a_grid(void **state)
 {
     (void)state;
     sv_arena arena;
-    sv__net net;
+    sv__picture_net net;
     sv__layout l;
     sv_arena_init(&arena, ctx);
     laid_out(&arena, "mesh:5x7", &net, &l);
@@ -107,7 +107,7 @@ static void test_more_dimensions(void **state)
 {
     (void)state;
     sv_arena arena;
-    sv__net net;
+    sv__picture_net net;
     sv__layout l;
     sv_arena_init(&arena, ctx);
     laid_out(&arena, "torus:3x3x3x3", &net, &l);
@@ -121,7 +121,7 @@ static void test_tree_has_levels(void **state)
 {
     (void)state;
     sv_arena arena;
-    sv__net net;
+    sv__picture_net net;
     sv__layout l;
     sv_arena_init(&arena, ctx);
     laid_out(&arena, "kary:k=4,n=3,hosts=4", &net, &l);
@@ -140,7 +140,7 @@ static void test_dragonfly_has_groups(void **state)
 {
     (void)state;
     sv_arena arena;
-    sv__net net;
+    sv__picture_net net;
     sv__layout l;
     sv_arena_init(&arena, ctx);
     laid_out(&arena, "dragonfly:a=4,p=2,h=2,g=9", &net, &l);
@@ -160,7 +160,7 @@ static void test_names_with_coordinates(void **state)
 {
     (void)state;
     sv_arena arena;
-    sv__net net;
+    sv__picture_net net;
     sv__layout l;
     sv_arena_init(&arena, ctx);
     laid_out(&arena, "hyperx:5x4", &net, &l);
@@ -181,7 +181,7 @@ static void test_by_distance(void **state)
                                         "jellyfish:switches=60,degree=6,hosts=2", "kautz:d=3,k=3"};
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         sv_arena arena;
-        sv__net net;
+        sv__picture_net net;
         sv__layout l, again;
         sv_arena_init(&arena, ctx);
         laid_out(&arena, specs[i], &net, &l);
@@ -212,13 +212,14 @@ static void test_odd_fabrics(void **state)
     sv__layout l;
     const char *names[] = {"a", "b", "c", ""};
     uint32_t terminals[4] = {1, 0, 3, 0};
-    sv__wire twice[] = {{0, 1, 1, 1}, {0, 2, 1, 1}, {2, 1, 7, 200}};
-    sv__wire itself[] = {{0, 0, 1, 2}, {0, 1, 3, 1}};
-    sv__wire far[] = {{0, 1, 0, 255}};
-    sv__net nothing = {0}, alone = {4, 0, names, terminals, NULL};
-    sv__net ports = {4, 3, names, terminals, twice}, loop = {4, 2, names, terminals, itself};
-    sv__net strange = {4, 1, names, terminals, far}, one = {1, 0, names, terminals, NULL};
-    const sv__net *all[] = {&nothing, &alone, &ports, &loop, &strange, &one};
+    sv__picture_wire twice[] = {{0, 1, 1, 1}, {0, 2, 1, 1}, {2, 1, 7, 200}};
+    sv__picture_wire itself[] = {{0, 0, 1, 2}, {0, 1, 3, 1}};
+    sv__picture_wire far[] = {{0, 1, 0, 255}};
+    sv__picture_net nothing = {0}, alone = {4, 0, names, terminals, NULL};
+    sv__picture_net ports = {4, 3, names, terminals, twice},
+                    loop = {4, 2, names, terminals, itself};
+    sv__picture_net strange = {4, 1, names, terminals, far}, one = {1, 0, names, terminals, NULL};
+    const sv__picture_net *all[] = {&nothing, &alone, &ports, &loop, &strange, &one};
     sv_arena_init(&arena, ctx);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         OK(ctx, sv__layout_find(ctx, &arena, all[i], &l));
@@ -246,7 +247,7 @@ static void test_layout_without_memory(void **state)
         sv_arena arena;
         sv_fabric *f = test_fabric(ctx, specs[i]);
         sv_arena_init(&arena, ctx);
-        sv__net net = net_of(&arena, f);
+        sv__picture_net net = net_of(&arena, f);
         test_out_of_memory(specs[i], lay_out, &net);
         sv_arena_release(&arena);
         sv_fabric_free(f);
@@ -272,7 +273,7 @@ static void assert_drawn(const char *spec)
     assert_int_equal(s.num_halves, 2 * test_links(f));
     for (uint32_t h = 0; h < s.num_halves; h++) {
         const sv__half *half = &s.halves[h];
-        const sv__wire *wire = &s.net.wires[h / 2];
+        const sv__picture_wire *wire = &s.net.wires[h / 2];
         uint32_t from = h % 2 == 0 ? wire->a : wire->b;
         float at[2] = {s.layout.x[from], s.layout.y[from]};
         assert_int_equal(f->tail[half->channel.i].i, s.node[from]);
@@ -327,13 +328,13 @@ static void test_steps(void **state)
     assert_int_equal(sv_heat_step(0, 0, &steps), 0);
     assert_int_equal(steps, 0);
     for (size_t i = 0; i < sizeof largest / sizeof largest[0]; i++) {
-        uint64_t most = largest[i];
-        assert_int_equal(sv_heat_step(0, most, &steps), 0);
-        assert_int_equal(steps, most < 16 ? most : 16);
-        assert_int_equal(sv_heat_step(1, most, NULL), 1);
-        assert_int_equal(sv_heat_step(most, most, NULL), steps);
-        if (most > 1) /* only the largest share has the last colour */
-            assert_true(sv_heat_step(most / 2, most, NULL) <= steps / 2 + 1);
+        uint64_t max = largest[i];
+        assert_int_equal(sv_heat_step(0, max, &steps), 0);
+        assert_int_equal(steps, max < 16 ? max : 16);
+        assert_int_equal(sv_heat_step(1, max, NULL), 1);
+        assert_int_equal(sv_heat_step(max, max, NULL), steps);
+        if (max > 1) /* only the largest share has the last colour */
+            assert_true(sv_heat_step(max / 2, max, NULL) <= steps / 2 + 1);
     }
     for (uint64_t load = 1; load <= 60; load++) { /* the first k with load <= k × 60 / 16 */
         uint32_t k = 1;
@@ -459,7 +460,7 @@ static void test_svg_text(void **state)
     (void)state;
     static const struct {
         const char *text;
-        size_t most;
+        size_t max;
         const char *wanted;
     } cases[] = {{"", 0, ""},
                  {"<a href='x'>&\"", 0, "&lt;a href=&#39;x&#39;&gt;&amp;&quot;"},
@@ -472,7 +473,7 @@ static void test_svg_text(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sv_text out;
         sv_text_init(&out, ctx, NULL);
-        sv__svg_text(&out, cases[i].text, cases[i].most);
+        sv__svg_text(&out, cases[i].text, cases[i].max);
         assert_string_equal(out.at != NULL ? out.at : "", cases[i].wanted);
         sv_text_release(&out);
     }

@@ -1,11 +1,11 @@
 /*
  * test_profiles.c: profiles of the simulator: the numbers that papers tell, that each value goes in
- * and out of a model by its name, what is refused, how many lanes tables need; and numbers with
+ * and out of a model by its name, what is refused, how many VLs tables need; and numbers with
  * units.
  */
 #include "support/testing.h"
 
-#include "simulate/quantity.h"
+#include "text/quantity.h"
 
 TEST_CONTEXT
 
@@ -38,7 +38,7 @@ static void what_the_thesis_tells(void **state)
 {
     (void)state;
     sv_sim_model m = model_of("qdr");
-    assert_int_equal(m.cable, 43 * SV_TICKS_A_NS);
+    assert_int_equal(m.cable, 43 * SV_TICKS_PER_NS);
     assert_int_equal(m.byte_ticks, 0);
     assert_int_equal(m.input, 128);
     assert_int_equal(m.output, 78);
@@ -46,8 +46,8 @@ static void what_the_thesis_tells(void **state)
     assert_int_equal(m.mtu_bytes + m.header_bytes, 2074);
     assert_int_equal(m.inject, 450); /* ticks a byte at 32 Gbit/s */
     assert_int_equal(m.drain, 450);
-    assert_int_equal(m.pause, 10 * SV_TICKS_A_NS);
-    assert_int_equal(m.period, 100 * SV_TICKS_A_NS);
+    assert_int_equal(m.pause, 10 * SV_TICKS_PER_NS);
+    assert_int_equal(m.period, 100 * SV_TICKS_PER_NS);
     assert_false(m.weighted);
 }
 
@@ -89,7 +89,7 @@ static void values_go_in_and_out(void **state)
         assert_int_equal(again.byte_ticks, m.byte_ticks);
         assert_int_equal(again.ways, m.ways);
         assert_int_equal(again.inject, m.inject);
-        assert_int_equal(again.lanes, 0);
+        assert_int_equal(again.vls, 0);
         assert_int_equal(again.voq, m.voq);
         assert_int_equal(again.weighted, m.weighted);
     }
@@ -125,13 +125,13 @@ static void each_can_be_simulated(void **state)
         sv_sim_setup setup = {.model = model_of(profile->name), .control = {.limit = SV_NEVER}};
         sv_sim_result *result = NULL;
         setup.source = &source;
-        setup.model.lanes = sv_sim_lanes(f, r);
+        setup.model.vls = sv_sim_vls(f, r);
         uint64_t byte = setup.model.byte_ticks != 0 ? setup.model.byte_ticks : 450;
         OK(ctx, sv_simulate(ctx, f, r, &setup, &result));
         assert_int_equal(result->end, SV_SIM_COMPLETED);
         assert_int_equal(result->payload_bytes, 10000);
         assert_true(result->time > 10000 * byte);
-        assert_true(result->time < 20000 * byte + 2000 * SV_TICKS_A_NS);
+        assert_true(result->time < 20000 * byte + 2000 * SV_TICKS_PER_NS);
         sv_sim_free(result);
     }
     sv_routes_free(r);
@@ -159,8 +159,8 @@ static void units(void **state)
     expect(&m, "voq", "off");
     OK(ctx, sv_sim_param_set(ctx, &m, "arbitration=tables"));
     assert_true(m.weighted);
-    OK(ctx, sv_sim_param_set(ctx, &m, "lanes=4"));
-    assert_int_equal(m.lanes, 4);
+    OK(ctx, sv_sim_param_set(ctx, &m, "vls=4"));
+    assert_int_equal(m.vls, 4);
     OK(ctx, sv_sim_param_set(ctx, &m, "speedup-percent=150"));
     assert_int_equal(m.speedup, 150);
 }
@@ -178,7 +178,7 @@ static void what_is_refused(void **state)
     FAILS(ctx, sv_sim_param_set(ctx, &m, "cable-ns=links"), SV_BAD_INPUT, "not 'links'");
     FAILS(ctx, sv_sim_param_set(ctx, &m, "ways=1.5"), SV_BAD_INPUT, "a whole number from 1 to");
     FAILS(ctx, sv_sim_param_set(ctx, &m, "ways=0"), SV_BAD_INPUT, "not '0'");
-    FAILS(ctx, sv_sim_param_set(ctx, &m, "lanes=65"), SV_BAD_INPUT, "or tables, not '65'");
+    FAILS(ctx, sv_sim_param_set(ctx, &m, "vls=65"), SV_BAD_INPUT, "or tables, not '65'");
     FAILS(ctx, sv_sim_param_set(ctx, &m, "credit-ns=0"), SV_BAD_INPUT, "not '0'");
     FAILS(ctx, sv_sim_param_set(ctx, &m, "link-gbit=0"), SV_BAD_INPUT, "or links, not '0'");
     FAILS(ctx, sv_sim_param_set(ctx, &m, "voq=yes"), SV_BAD_INPUT, "off|on");
@@ -187,59 +187,59 @@ static void what_is_refused(void **state)
     assert_memory_equal(&m, &before, sizeof m);
 }
 
-/* ---- lanes ---- */
+/* ---- VLs ---- */
 
-static unsigned lanes_of(const char *spec, const char *engine, unsigned vls)
+static unsigned vls_of(const char *spec, const char *engine, unsigned vls)
 {
     sv_fabric *f = test_fabric(ctx, spec);
     sv_routes *r = NULL;
     const sv_route_request request = {.vls = vls};
     OK(ctx, sv_route(ctx, f, engine, &request, &r, NULL));
-    unsigned lanes = sv_sim_lanes(f, r);
+    unsigned used = sv_sim_vls(f, r);
     sv_routes_free(r);
     sv_fabric_free(f);
-    return lanes;
+    return used;
 }
 
-static void lanes_of_engines(void **state)
+static void vls_of_engines(void **state)
 {
     (void)state;
-    assert_int_equal(lanes_of("torus:4x4,hosts=2", "minhop", 0), 1);
-    assert_int_equal(lanes_of("torus:4x4,hosts=2", "nue", 3), 3);
-    assert_int_equal(lanes_of("torus:5x5,hosts=1", "torus2qos", 8), 2); /* by source switch */
-    assert_int_equal(lanes_of("dragonfly:a=4,p=2,h=2,g=9", "dla", 2), 2);
+    assert_int_equal(vls_of("torus:4x4,hosts=2", "minhop", 0), 1);
+    assert_int_equal(vls_of("torus:4x4,hosts=2", "nue", 3), 3);
+    assert_int_equal(vls_of("torus:5x5,hosts=1", "torus2qos", 8), 2); /* by source switch */
+    assert_int_equal(vls_of("dragonfly:a=4,p=2,h=2,g=9", "dla", 2), 2);
 }
 
-/* What no terminal uses needs no lane: OpenSM gives every SL one. */
-static void lanes_that_nobody_uses(void **state)
+/* What no terminal uses needs no VL: OpenSM gives every SL one. */
+static void vls_that_nobody_uses(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1x2,hosts=2");
     sv_routes *r = test_routed(ctx, f, "minhop", 0);
-    sv_lanes table;
-    for (unsigned i = 0; i < SV_MOST_SLS; i++)
-        table.of_sl[i] = (uint8_t)(i < 15 ? i : SV_NO_LANE);
-    uint32_t number = sv_routes_lane_table(ctx, r, &table);
+    sv_sl2vl table;
+    for (unsigned i = 0; i < SV_MAX_SLS; i++)
+        table.of_sl[i] = (uint8_t)(i < 15 ? i : SV_NO_VL);
+    uint32_t number = sv_routes_sl2vl_table(ctx, r, &table);
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
-        r->lanes_of[v] = (uint16_t)number;
-    assert_int_equal(sv_sim_lanes(f, r), 1);
+        r->vls_of[v] = (uint16_t)number;
+    assert_int_equal(sv_sim_vls(f, r), 1);
     r->sl = 9;
-    assert_int_equal(sv_sim_lanes(f, r), 10);
+    assert_int_equal(sv_sim_vls(f, r), 10);
     OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_BY_NODE)); /* none known yet */
-    assert_int_equal(sv_sim_lanes(f, r), 1);
+    assert_int_equal(sv_sim_vls(f, r), 1);
     sv_routes_sl_row(ctx, r, r->first[f->num_switches])[f->num_switches + 3] = 4;
-    assert_int_equal(sv_sim_lanes(f, r), 5);
+    assert_int_equal(sv_sim_vls(f, r), 5);
     sv_routes_sl_row(ctx, r, 0)[f->num_switches + 3] = 7; /* to a switch */
-    assert_int_equal(sv_sim_lanes(f, r), 5);
+    assert_int_equal(sv_sim_vls(f, r), 5);
     OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_BY_DESTINATION));
     sv_routes_sl_row(ctx, r, 0)[r->first[f->num_switches + 1]] = 6;
-    assert_int_equal(sv_sim_lanes(f, r), 7);
-    OK(ctx, sv_routes_set_lanes(ctx, f, r, (sv_node){1}, 1, 2, 0)); /* all on lane 0 there */
-    assert_int_equal(sv_sim_lanes(f, r), 7);
+    assert_int_equal(sv_sim_vls(f, r), 7);
+    OK(ctx, sv_routes_set_sl2vl(ctx, f, r, (sv_node){1}, 1, 2, 0)); /* all on VL 0 there */
+    assert_int_equal(sv_sim_vls(f, r), 7);
     table.of_sl[6] = 12;
     OK(ctx,
-       sv_routes_set_lanes(ctx, f, r, (sv_node){1}, 2, 1, sv_routes_lane_table(ctx, r, &table)));
-    assert_int_equal(sv_sim_lanes(f, r), 13);
+       sv_routes_set_sl2vl(ctx, f, r, (sv_node){1}, 2, 1, sv_routes_sl2vl_table(ctx, r, &table)));
+    assert_int_equal(sv_sim_vls(f, r), 13);
     sv_routes_free(r);
     sv_fabric_free(f);
 }
@@ -268,19 +268,19 @@ static void times(void **state)
 {
     (void)state;
     uint64_t ticks = 0;
-    assert_true(sv_span_ticks(sv_span_of("3"), 1000, &ticks));
-    assert_int_equal(ticks, 3000 * SV_TICKS_A_NS);
-    assert_true(sv_span_ticks(sv_span_of("3ns"), 1000, &ticks));
-    assert_int_equal(ticks, 3 * SV_TICKS_A_NS);
-    assert_true(sv_span_ticks(sv_span_of("0.25us"), 1, &ticks));
-    assert_int_equal(ticks, 250 * SV_TICKS_A_NS);
-    assert_true(sv_span_ticks(sv_span_of("1.5ms"), 1, &ticks));
-    assert_int_equal(ticks, UINT64_C(1500000) * SV_TICKS_A_NS);
-    assert_true(sv_span_ticks(sv_span_of("2s"), 1, &ticks));
-    assert_int_equal(ticks, UINT64_C(2000000000) * SV_TICKS_A_NS);
-    assert_false(sv_span_ticks(sv_span_of("2min"), 1, &ticks));
-    assert_false(sv_span_ticks(sv_span_of("ms"), 1, &ticks));
-    assert_false(sv_span_ticks(sv_span_of("900000s"), 1, &ticks));
+    assert_true(sv_span_ticks(sv_span_of("3"), 1000, SV_TICKS_PER_NS, &ticks));
+    assert_int_equal(ticks, 3000 * SV_TICKS_PER_NS);
+    assert_true(sv_span_ticks(sv_span_of("3ns"), 1000, SV_TICKS_PER_NS, &ticks));
+    assert_int_equal(ticks, 3 * SV_TICKS_PER_NS);
+    assert_true(sv_span_ticks(sv_span_of("0.25us"), 1, SV_TICKS_PER_NS, &ticks));
+    assert_int_equal(ticks, 250 * SV_TICKS_PER_NS);
+    assert_true(sv_span_ticks(sv_span_of("1.5ms"), 1, SV_TICKS_PER_NS, &ticks));
+    assert_int_equal(ticks, UINT64_C(1500000) * SV_TICKS_PER_NS);
+    assert_true(sv_span_ticks(sv_span_of("2s"), 1, SV_TICKS_PER_NS, &ticks));
+    assert_int_equal(ticks, UINT64_C(2000000000) * SV_TICKS_PER_NS);
+    assert_false(sv_span_ticks(sv_span_of("2min"), 1, SV_TICKS_PER_NS, &ticks));
+    assert_false(sv_span_ticks(sv_span_of("ms"), 1, SV_TICKS_PER_NS, &ticks));
+    assert_false(sv_span_ticks(sv_span_of("900000s"), 1, SV_TICKS_PER_NS, &ticks));
 }
 
 static void bytes(void **state)
@@ -311,8 +311,8 @@ int main(void)
                                        cmocka_unit_test(each_can_be_simulated),
                                        cmocka_unit_test(units),
                                        cmocka_unit_test(what_is_refused),
-                                       cmocka_unit_test(lanes_of_engines),
-                                       cmocka_unit_test(lanes_that_nobody_uses),
+                                       cmocka_unit_test(vls_of_engines),
+                                       cmocka_unit_test(vls_that_nobody_uses),
                                        cmocka_unit_test(decimals),
                                        cmocka_unit_test(times),
                                        cmocka_unit_test(bytes)};

@@ -9,7 +9,7 @@
 
 TEST_CONTEXT
 
-enum { US = 1000 * SV_TICKS_A_NS, MESSAGES = 100 };
+enum { US = 1000 * SV_TICKS_PER_NS, MESSAGES = 100 };
 
 static uint64_t trials = 300, first_seed = 1;
 static uint32_t application[256];
@@ -22,26 +22,26 @@ static sv_rehearsal *rehearse(const test_transition *t, sv_rehearsal_way way, ui
 
 /* ---- without care ---- */
 
-/* Each mishap, and a deadlock, is found by looking at some random changes. */
+/* Each incident, and a deadlock, is found by looking at some random changes. */
 static void carelessness_shows_all_that_can_go_wrong(void **state)
 {
     (void)state;
-    uint64_t found[SV_SIM_MISHAPS + 1] = {0};
+    uint64_t found[SV_SIM_INCIDENTS + 1] = {0};
     unsigned kinds = 0;
-    for (uint64_t seed = 1; seed <= 400 && kinds < SV_SIM_MISHAPS + 1; seed++) {
+    for (uint64_t seed = 1; seed <= 400 && kinds < SV_SIM_INCIDENTS + 1; seed++) {
         test_transition t;
         test_transition_init(ctx, seed, &t);
         sv_rehearsal *r = rehearse(&t, SV_REHEARSE_AT_ONCE, seed);
-        bool shows[SV_SIM_MISHAPS + 1];
-        for (int i = 0; i < SV_SIM_MISHAPS; i++) /* of pairs that keep a path all the time */
+        bool shows[SV_SIM_INCIDENTS + 1];
+        for (int i = 0; i < SV_SIM_INCIDENTS; i++) /* of pairs that keep a path all the time */
             shows[i] = r->harmed[i] > 0;
-        shows[SV_SIM_MISHAPS] = r->sim->end == SV_SIM_DEADLOCK && r->both_deadlock_free;
-        for (int i = 0; i <= SV_SIM_MISHAPS; i++)
+        shows[SV_SIM_INCIDENTS] = r->sim->end == SV_SIM_DEADLOCK && r->both_deadlock_free;
+        for (int i = 0; i <= SV_SIM_INCIDENTS; i++)
             if (shows[i] && found[i] == 0) {
                 found[i] = seed;
                 kinds++;
                 print_message("%s by %s\n",
-                              i == SV_SIM_MISHAPS
+                              i == SV_SIM_INCIDENTS
                                   ? "deadlock"
                                   : (const char *[]){"drop", "circle", "overtaking"}[i],
                               t.about);
@@ -50,7 +50,7 @@ static void carelessness_shows_all_that_can_go_wrong(void **state)
         sv_rehearsal_free(r);
         test_transition_release(&t);
     }
-    assert_int_equal(kinds, SV_SIM_MISHAPS + 1);
+    assert_int_equal(kinds, SV_SIM_INCIDENTS + 1);
 }
 
 /* ---- with care ---- */
@@ -72,12 +72,12 @@ static void must_hold(const test_transition *t, const sv_rehearsal_request *q,
     NONE(t, way, "inconsistent", silent ? r->inconsistent : 0);
     NONE(t, way, "deadlock", !r->together);
     NONE(t, way, "dropped", r->harmed[SV_SIM_DROPPED]);
-    NONE(t, way, "circled", r->harmed[SV_SIM_CIRCLED]);
-    NONE(t, way, "overtaken", silent ? r->sim->mishaps[SV_SIM_OVERTAKEN] : 0);
+    NONE(t, way, "looped", r->harmed[SV_SIM_LOOPED]);
+    NONE(t, way, "overtaken", silent ? r->sim->incidents[SV_SIM_OVERTAKEN] : 0);
     NONE(t, way, "done, or called off", r->done == off);
     NONE(t, way, "blocks that are not as planned", r->done && r->blocks != q->plan->writes);
     NONE(t, way, "packets that neither arrived nor were dropped",
-         r->sim->packets - r->sim->arrived_packets - r->sim->mishaps[SV_SIM_DROPPED]);
+         r->sim->packets - r->sim->arrived_packets - r->sim->incidents[SV_SIM_DROPPED]);
     NONE(t, way, "who is alive has not sent all",
          q->dead == SV_NONE && r->sim->end != SV_SIM_COMPLETED);
 }
@@ -98,7 +98,7 @@ static void safe_ways_do_no_harm(void **state)
             sv_rehearsal *r = test_transition_rehearse(ctx, &t, &q, MESSAGES);
             if (way == SV_REHEARSE_AT_ONCE)
                 careless += r->inconsistent > 0 || !r->together || r->harmed[0] > 0 ||
-                            r->harmed[1] > 0 || r->sim->mishaps[2] > 0;
+                            r->harmed[1] > 0 || r->sim->incidents[2] > 0;
             else
                 must_hold(&t, &q, r);
             lost += r->lost;
@@ -165,8 +165,8 @@ static sv_rehearsal_request plain(const test_transition *t, sv_rehearsal_way way
                                   .model = test_transition_model(ctx, t),
                                   .control = {.limit = 5000 * (uint64_t)US},
                                   .begin = 20 * US,
-                                  .delay_least = 2 * US,
-                                  .delay_most = 2 * US,
+                                  .delay_min = 2 * US,
+                                  .delay_max = 2 * US,
                                   .retry = 10 * US,
                                   .ack = US,
                                   .five = {.retry = 10 * US, .tries = 5},
@@ -208,9 +208,9 @@ static void times_and_datagrams_are_as_told(void **state)
     assert_int_equal(r->steps, t.plan->steps);
     assert_int_equal(r->datagrams - r->again, 4 * 2 * 2 + 2 * t.plan->writes);
     assert_int_equal(length(r, 3), 4 * US);
-    assert_true(length(r, 1) >= 4 * US + r->drain_most);
+    assert_true(length(r, 1) >= 4 * US + r->drain_max);
     assert_int_equal(r->held, 8); /* of each to two on the other side */
-    assert_true(r->held_most > 0 && r->held_sum >= r->held_most);
+    assert_true(r->held_max > 0 && r->held_sum >= r->held_max);
     sv_rehearsal_free(r);
     test_transition_release(&t);
 }
@@ -268,19 +268,19 @@ static void an_application_dies(void **state)
     test_transition_release(&t);
 }
 
-/* Lanes of packets that go to a terminal, by when they were granted. */
-struct lanes {
+/* VLs of packets that go to a terminal, by when they were granted. */
+struct vls {
     const sv_fabric *f;
     uint64_t done; /* counts from then on */
     uint64_t on[4];
 };
 
-static void granted(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time)
+static void granted(void *user, uint32_t packet, sv_channel out, unsigned vl, uint64_t time)
 {
-    struct lanes *x = user;
+    struct vls *x = user;
     (void)packet;
     if (time >= x->done && sv_joins_switches(x->f, out))
-        x->on[lane]++;
+        x->on[vl]++;
 }
 
 /* Same paths, other SLs: connections keep theirs, unless they have been silent. */
@@ -291,10 +291,10 @@ static void connections_keep_their_sl(void **state)
     sv_update_free(t.plan);
     sv_routes_free(t.after);
     OK(ctx, sv_routes_clone(ctx, t.before, &t.after));
-    sv_lanes lanes = {{0, 1}};
-    uint32_t table = sv_routes_lane_table(ctx, t.before, &lanes);
+    sv_sl2vl vls = {{0, 1}};
+    uint32_t table = sv_routes_sl2vl_table(ctx, t.before, &vls);
     for (uint32_t v = 0; v < 6; v++)
-        t.before->lanes_of[v] = (uint16_t)table;
+        t.before->vls_of[v] = (uint16_t)table;
     sv_routes_free(t.after);
     OK(ctx, sv_routes_clone(ctx, t.before, &t.after));
     t.after->sl_form = SV_SL_CONSTANT;
@@ -304,7 +304,7 @@ static void connections_keep_their_sl(void **state)
     OK(ctx, sv_update_plan(ctx, t.f, t.before, t.after, NULL, &t.plan));
     for (int hold = 0; hold < 2; hold++) {
         sv_rehearsal_request q = plain(&t, hold ? SV_REHEARSE_HOLD : SV_REHEARSE_AT_ONCE);
-        struct lanes seen = {.f = t.f, .done = 200 * US};
+        struct vls seen = {.f = t.f, .done = 200 * US};
         const sv_sim_watch watch = {.user = &seen, .granted = granted};
         q.watch = &watch;
         sv_rehearsal *r = test_transition_rehearse(ctx, &t, &q, 3000);
@@ -316,20 +316,20 @@ static void connections_keep_their_sl(void **state)
     test_transition_release(&t);
 }
 
-/* Same paths, and SL-to-lane tables that change: all nodes get theirs, before anything else. */
-static void lanes_change(void **state)
+/* Same paths, and SL-to-VL tables that change: all nodes get theirs, before anything else. */
+static void vls_change(void **state)
 {
     (void)state;
     test_transition t = two_switches();
-    const sv_lanes lanes = {{1}};
+    const sv_sl2vl vls = {{1}};
     for (uint32_t v = 0; v < 6; v++)
-        t.after->lanes_of[v] = (uint16_t)sv_routes_lane_table(ctx, t.after, &lanes);
+        t.after->vls_of[v] = (uint16_t)sv_routes_sl2vl_table(ctx, t.after, &vls);
     sv_update_free(t.plan);
     OK(ctx, sv_update_plan(ctx, t.f, t.before, t.after, NULL, &t.plan));
-    assert_true(t.plan->lanes);
+    assert_true(t.plan->vls);
     for (int way = SV_REHEARSE_AT_ONCE; way <= SV_REHEARSE_HOLD; way++) {
         sv_rehearsal_request q = plain(&t, (sv_rehearsal_way)way);
-        struct lanes seen = {.f = t.f, .done = 200 * US};
+        struct vls seen = {.f = t.f, .done = 200 * US};
         const sv_sim_watch watch = {.user = &seen, .granted = granted};
         q.watch = &watch;
         sv_rehearsal *r = test_transition_rehearse(ctx, &t, &q, 3000);
@@ -377,7 +377,7 @@ static void who_never_subscribed(void **state)
     test_transition t = two_switches();
     static const uint32_t apps[] = {SV_NONE, 3, SV_NONE, 3};
     sv_rehearsal_request q = plain(&t, SV_REHEARSE_FIVE);
-    struct lanes seen = {.f = t.f};
+    struct vls seen = {.f = t.f};
     const sv_sim_watch watch = {.user = &seen, .granted = granted};
     q.application = apps;
     q.watch = &watch;
@@ -385,7 +385,7 @@ static void who_never_subscribed(void **state)
     assert_true(r->done && r->together);
     assert_true(seen.on[0] > seen.on[1] && seen.on[1] > 0);
     assert_int_equal(r->inconsistent, 0); /* they do not count */
-    assert_int_equal(r->sim->mishaps[SV_SIM_DROPPED] + r->sim->mishaps[SV_SIM_CIRCLED], 0);
+    assert_int_equal(r->sim->incidents[SV_SIM_DROPPED] + r->sim->incidents[SV_SIM_LOOPED], 0);
     assert_int_equal(r->five.subscribers, 1);
     sv_rehearsal_free(r);
     test_transition_release(&t);
@@ -444,7 +444,7 @@ static void what_cannot_be_is_refused(void **state)
     q.loss = 1000;
     FAILS(ctx, sv_rehearse(ctx, t.f, t.before, t.after, &q, &r), SV_BAD_INPUT, "cannot be");
     q = good;
-    q.delay_least = q.delay_most + 1;
+    q.delay_min = q.delay_max + 1;
     FAILS(ctx, sv_rehearse(ctx, t.f, t.before, t.after, &q, &r), SV_BAD_INPUT, "cannot be");
     FAILS(ctx, sv_rehearse(ctx, t.f, t.before, t.after2, &good, &r), SV_BAD_INPUT,
           "do not belong together");
@@ -470,7 +470,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_switch_that_does_not_answer),
         cmocka_unit_test(an_application_dies),
         cmocka_unit_test(connections_keep_their_sl),
-        cmocka_unit_test(lanes_change),
+        cmocka_unit_test(vls_change),
         cmocka_unit_test(flows_begin_when_the_subscription_is_confirmed),
         cmocka_unit_test(who_never_subscribed),
         cmocka_unit_test(traffic_ends_when_it_is_told),

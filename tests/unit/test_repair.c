@@ -209,7 +209,7 @@ static void orders_are_not_believed(void **state)
     sv_fabric_free(f);
 }
 
-/* Tables that can deadlock, or that change lanes, are routed anew, and it is said why. */
+/* Tables that can deadlock, or that change VLs, are routed anew, and it is said why. */
 static void no_orders_to_keep_to(void **state)
 {
     (void)state;
@@ -223,12 +223,12 @@ static void no_orders_to_keep_to(void **state)
     sv_routes_free(r);
     sv_routes_free(old);
     old = test_routed(ctx, f, "updn", 0);
-    const sv_lanes lanes = {{1, 0}};
-    uint32_t table = sv_routes_lane_table(ctx, old, &lanes);
-    OK(ctx, sv_routes_set_lanes(ctx, f, old, (sv_node){1}, 1, 2, table));
+    const sv_sl2vl vls = {{1, 0}};
+    uint32_t table = sv_routes_sl2vl_table(ctx, old, &vls);
+    OK(ctx, sv_routes_set_sl2vl(ctx, f, old, (sv_node){1}, 1, 2, table));
     r = repair(f, old, left, &report);
     assert_true(report->full);
-    assert_non_null(strstr(report->why, "change lanes"));
+    assert_non_null(strstr(report->why, "change VLs"));
     sv_repair_report_free(report);
     sv_routes_free(r);
     sv_routes_free(old);
@@ -251,7 +251,7 @@ static void engines_may_refuse(void **state)
     sv_fabric_free(f);
 }
 
-/* An order of a single lane that leaves no way is changed instead of everything. */
+/* An order of a single VL that leaves no way is changed instead of everything. */
 static void orders_change_if_they_must(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void orders_change_if_they_must(void **state)
         sv_fabric_free(left);
     }
     assert_true(changed > 0 || !test_enough());
-    assert_true(full <= 10); /* a single lane may have no other order, either */
+    assert_true(full <= 10); /* a single VL may have no other order, either */
     sv_routes_free(old);
     sv_fabric_free(f);
 }
@@ -300,10 +300,10 @@ static void everything_is_cabled_anew(void **state)
 
 static void same_orders(const sv_routes *a, const sv_routes *b)
 {
-    assert_int_equal(a->order_lanes, b->order_lanes);
+    assert_int_equal(a->order_vls, b->order_vls);
     assert_int_equal(a->order_first[a->num_switches], b->order_first[b->num_switches]);
     assert_memory_equal(a->orders, b->orders,
-                        (size_t)a->order_first[a->num_switches] * a->order_lanes * 4);
+                        (size_t)a->order_first[a->num_switches] * a->order_vls * 4);
 }
 
 static void files_keep_orders(void **state)

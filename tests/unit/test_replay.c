@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/file.h"
-#include "jobs/dates.h"
+#include "text/times.h"
 
 TEST_CONTEXT
 

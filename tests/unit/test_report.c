@@ -1,6 +1,6 @@
 /* The page's data: packed numbers, text that may stand in HTML. */
 #include <math.h>
-#include <selvage/report.h>
+#include <selvage/experimental/report.h>
 #include <sqlite3.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /*
- * test_routes.c: forwarding tables: sharing, mixing, LIDs, service levels, lanes, traces, and
+ * test_routes.c: forwarding tables: sharing, mixing, LIDs, service levels, VLs, traces, and
  * what cannot be.
  */
 #include "support/testing.h"
@@ -185,46 +185,46 @@ static void service_levels_have_four_forms(void **state)
     sv_fabric_free(f);
 }
 
-static void lanes_are_pooled(void **state)
+static void vls_are_pooled(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1");
     sv_routes *r = test_routed(ctx, f, "updn", 0), *clone = NULL;
-    sv_lanes lanes = {{0}};
-    lanes.of_sl[3] = 2;
-    uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
+    sv_sl2vl vls = {{0}};
+    vls.of_sl[3] = 2;
+    uint32_t table = sv_routes_sl2vl_table(ctx, r, &vls);
     assert_int_equal(table, 1);
-    assert_int_equal(sv_routes_lane_table(ctx, r, &lanes), 1);
-    OK(ctx, sv_routes_set_lanes(ctx, f, r, (sv_node){1}, 2, 3, table));
-    assert_int_equal(sv_route_lanes(r, f, (sv_node){1}, 2, 3)->of_sl[3], 2);
-    assert_int_equal(sv_route_lanes(r, f, (sv_node){1}, 3, 2)->of_sl[3], 0);
-    assert_null(r->lanes_by_ports[0]);
+    assert_int_equal(sv_routes_sl2vl_table(ctx, r, &vls), 1);
+    OK(ctx, sv_routes_set_sl2vl(ctx, f, r, (sv_node){1}, 2, 3, table));
+    assert_int_equal(sv_route_sl2vl(r, f, (sv_node){1}, 2, 3)->of_sl[3], 2);
+    assert_int_equal(sv_route_sl2vl(r, f, (sv_node){1}, 3, 2)->of_sl[3], 0);
+    assert_null(r->sl2vl_by_port[0]);
     OK(ctx, sv_routes_clone(ctx, r, &clone));
-    OK(ctx, sv_routes_set_lanes(ctx, f, clone, (sv_node){1}, 2, 3, 0));
-    assert_int_equal(sv_route_lanes(clone, f, (sv_node){1}, 2, 3)->of_sl[3], 0);
-    assert_int_equal(sv_route_lanes(r, f, (sv_node){1}, 2, 3)->of_sl[3], 2);
+    OK(ctx, sv_routes_set_sl2vl(ctx, f, clone, (sv_node){1}, 2, 3, 0));
+    assert_int_equal(sv_route_sl2vl(clone, f, (sv_node){1}, 2, 3)->of_sl[3], 0);
+    assert_int_equal(sv_route_sl2vl(r, f, (sv_node){1}, 2, 3)->of_sl[3], 2);
     sv_routes_free(clone);
     sv_routes_free(r);
     sv_fabric_free(f);
 }
 
-/* A clone has room for more tables of lanes, however many there are: rows behind them stay. */
-static void clones_take_more_lanes(void **state)
+/* A clone has room for more tables of VLs, however many there are: rows behind them stay. */
+static void clones_take_more_vls(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:4x4,hosts=1");
     for (uint8_t before = 1; before <= 9; before++) {
         sv_routes *r = test_routed(ctx, f, "minhop", 0), *clone = NULL;
-        sv_lanes lanes = {{0}};
-        while (r->num_lane_tables < before) {
-            lanes.of_sl[0]++;
-            assert_int_not_equal(sv_routes_lane_table(ctx, r, &lanes), SV_NONE);
+        sv_sl2vl vls = {{0}};
+        while (r->num_vl_tables < before) {
+            vls.of_sl[0]++;
+            assert_int_not_equal(sv_routes_sl2vl_table(ctx, r, &vls), SV_NONE);
         }
         OK(ctx, sv_routes_clone(ctx, r, &clone));
         for (uint32_t d = 0; d < r->num_destinations; d++)
             assert_non_null(sv_routes_row(ctx, clone, d));
-        for (lanes.of_sl[1] = 1; lanes.of_sl[1] <= 9; lanes.of_sl[1]++)
-            assert_int_not_equal(sv_routes_lane_table(ctx, clone, &lanes), SV_NONE);
+        for (vls.of_sl[1] = 1; vls.of_sl[1] <= 9; vls.of_sl[1]++)
+            assert_int_not_equal(sv_routes_sl2vl_table(ctx, clone, &vls), SV_NONE);
         for (uint32_t d = 0; d < r->num_destinations; d++)
             assert_memory_equal(clone->ports[d], r->ports[d], r->num_switches);
         sv_routes_free(clone);
@@ -233,26 +233,26 @@ static void clones_take_more_lanes(void **state)
     sv_fabric_free(f);
 }
 
-/* A node that had lanes by ports and gets plain ones forgets them, and the other way round. */
-static void nodes_take_lanes(void **state)
+/* A node that had VLs by ports and gets plain ones forgets them, and the other way round. */
+static void nodes_take_vls(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1");
     sv_routes *plain = test_routed(ctx, f, "updn", 0), *fine = NULL, *made = NULL;
     const sv_node s = {1};
-    const sv_lanes two = {{2, 2, 2}}, three = {{3, 3, 3}};
+    const sv_sl2vl two = {{2, 2, 2}}, three = {{3, 3, 3}};
     OK(ctx, sv_routes_clone(ctx, plain, &fine));
-    OK(ctx, sv_routes_set_lanes(ctx, f, fine, s, 1, 2, sv_routes_lane_table(ctx, fine, &two)));
-    OK(ctx, sv_routes_set_lanes(ctx, f, fine, s, 2, 1, sv_routes_lane_table(ctx, fine, &three)));
+    OK(ctx, sv_routes_set_sl2vl(ctx, f, fine, s, 1, 2, sv_routes_sl2vl_table(ctx, fine, &two)));
+    OK(ctx, sv_routes_set_sl2vl(ctx, f, fine, s, 2, 1, sv_routes_sl2vl_table(ctx, fine, &three)));
     OK(ctx, sv_routes_clone(ctx, plain, &made));
     for (int i = 0; i < 4; i++) {
         const sv_routes *from = i % 2 == 0 ? fine : plain;
-        OK(ctx, sv__routes_take_lanes(ctx, f, made, s, from));
+        OK(ctx, sv__routes_take_vls(ctx, f, made, s, from));
         OK(ctx, sv_routes_check(ctx, f, made));
         for (unsigned in = 0; in <= f->switches[s.i].ports; in++)
             for (unsigned out = 0; out <= f->switches[s.i].ports; out++)
-                assert_memory_equal(sv_route_lanes(made, f, s, in, out),
-                                    sv_route_lanes(from, f, s, in, out), sizeof two);
+                assert_memory_equal(sv_route_sl2vl(made, f, s, in, out),
+                                    sv_route_sl2vl(from, f, s, in, out), sizeof two);
     }
     sv_routes_free(made);
     sv_routes_free(fine);
@@ -288,11 +288,11 @@ static void wrong_tables_are_found(void **state)
     row[2] = (uint8_t)(ports + 1);
     FAILS(ctx, sv_routes_check(ctx, f, r), SV_BAD_INPUT, "sends to port");
     row[2] = (uint8_t)good;
-    r->lanes_of[5] = 1;
-    FAILS(ctx, sv_routes_check(ctx, f, r), SV_BAD_INPUT, "lanes of node 5 are wrong");
-    r->lanes_of[5] = 0;
-    OK(ctx, sv_routes_set_lanes(ctx, f, r, (sv_node){2}, ports, ports, 1));
-    FAILS(ctx, sv_routes_check(ctx, f, r), SV_BAD_INPUT, "lanes of switch");
+    r->vls_of[5] = 1;
+    FAILS(ctx, sv_routes_check(ctx, f, r), SV_BAD_INPUT, "VLs of node 5 are wrong");
+    r->vls_of[5] = 0;
+    OK(ctx, sv_routes_set_sl2vl(ctx, f, r, (sv_node){2}, ports, ports, 1));
+    FAILS(ctx, sv_routes_check(ctx, f, r), SV_BAD_INPUT, "VLs of switch");
     sv_routes_free(r);
     sv_fabric_free(g);
     sv_fabric_free(f);
@@ -329,9 +329,9 @@ static void traces_end_as_they_must(void **state)
     row[1] = 2;
     expect_trace(f, r, 3, to, SV_TRACE_LOOP, 5); /* back and forth */
     row[1] = (uint8_t)good;
-    sv_lanes lanes = {{SV_NO_LANE}};
-    uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
-    OK(ctx, sv_routes_set_lanes(ctx, f, r, (sv_node){1}, 2, good, table));
+    sv_sl2vl vls = {{SV_NO_VL}};
+    uint32_t table = sv_routes_sl2vl_table(ctx, r, &vls);
+    OK(ctx, sv_routes_set_sl2vl(ctx, f, r, (sv_node){1}, 2, good, table));
     expect_trace(f, r, 3, to, SV_TRACE_DISCARDED, 2);
     sv_routes_free(r);
     sv_fabric_free(f);
@@ -391,19 +391,19 @@ static void loads_are_what_traces_say(void **state)
             for (uint32_t i = 1; i + 1 < count; i++)
                 slow[hops[i].channel.i]++;
         }
-    uint64_t most = 0, least = UINT64_MAX;
+    uint64_t max = 0, min = UINT64_MAX;
     double squares = 0;
     for (uint32_t c = 0; c < f->num_channels; c++)
         if (sv_joins_switches(f, (sv_channel){c})) {
             assert_int_equal(load[c], slow[c]);
-            most = slow[c] > most ? slow[c] : most;
-            least = slow[c] < least ? slow[c] : least;
+            max = slow[c] > max ? slow[c] : max;
+            min = slow[c] < min ? slow[c] : min;
             squares += (double)slow[c] * (double)slow[c];
             sum += slow[c];
         }
     double mean = (double)sum / about.channels;
-    assert_int_equal(about.max, most);
-    assert_int_equal(about.min, least);
+    assert_int_equal(about.max, max);
+    assert_int_equal(about.min, min);
     assert_int_equal(about.hops_max, hops_max);
     assert_float_equal(about.sdv * about.sdv, squares / about.channels - mean * mean, 1e-2);
     assert_int_equal(about.pairs, pairs);
@@ -432,25 +432,25 @@ static void loads_without_channels(void **state)
     sv_fabric_free(f);
 }
 
-/* Lanes that were read can be changed: what all ports share is no table of the switch's own. */
-static void lanes_from_files_can_be_changed(void **state)
+/* VLs that were read can be changed: what all ports share is no table of the switch's own. */
+static void vls_from_files_can_be_changed(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "mesh:1x3,hosts=1"), *g = NULL;
     sv_routes *r = test_routed(ctx, f, "updn", 0), *s = NULL;
-    sv_lanes lanes = {{0}};
+    sv_sl2vl vls = {{0}};
     char directory[] = "/tmp/selvage-unit-XXXXXX", command[64];
-    lanes.of_sl[0] = 1;
+    vls.of_sl[0] = 1;
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
-        r->lanes_of[v] = (uint16_t)sv_routes_lane_table(ctx, r, &lanes);
+        r->vls_of[v] = (uint16_t)sv_routes_sl2vl_table(ctx, r, &vls);
     assert_non_null(mkdtemp(directory));
     OK(ctx, sv_dump_write(ctx, f, r, directory));
     OK(ctx, sv_dump_read(ctx, directory, &g, &s));
-    assert_null(s->lanes_by_ports[1]);
-    assert_int_equal(sv_route_lanes(s, g, (sv_node){1}, 2, 3)->of_sl[0], 1);
-    OK(ctx, sv_routes_set_lanes(ctx, g, s, (sv_node){1}, 2, 3, 0));
-    assert_int_equal(sv_route_lanes(s, g, (sv_node){1}, 2, 3)->of_sl[0], 0);
-    assert_int_equal(sv_route_lanes(s, g, (sv_node){1}, 3, 2)->of_sl[0], 1);
+    assert_null(s->sl2vl_by_port[1]);
+    assert_int_equal(sv_route_sl2vl(s, g, (sv_node){1}, 2, 3)->of_sl[0], 1);
+    OK(ctx, sv_routes_set_sl2vl(ctx, g, s, (sv_node){1}, 2, 3, 0));
+    assert_int_equal(sv_route_sl2vl(s, g, (sv_node){1}, 2, 3)->of_sl[0], 0);
+    assert_int_equal(sv_route_sl2vl(s, g, (sv_node){1}, 3, 2)->of_sl[0], 1);
     snprintf(command, sizeof command, "rm -r %s", directory);
     assert_int_equal(system(command), 0);
     sv_routes_free(s);
@@ -506,20 +506,20 @@ static sv_node named(const sv_fabric *f, const char *name)
     return SV_NO_NODE;
 }
 
-/* Entries, SLs and lanes in the numbers of another fabric. */
+/* Entries, SLs and VLs in the numbers of another fabric. */
 static void tables_follow_their_nodes(void **state)
 {
     (void)state;
     sv_fabric *f = test_read(ctx, before), *g = test_read(ctx, after);
     sv_routes *old = test_routed(ctx, f, "updn", 0), *carried = NULL;
     sv_match *match = NULL;
-    sv_lanes lanes = {{0, 3}};
+    sv_sl2vl vls = {{0, 3}};
     sv_node a = named(f, "a"), b = named(f, "b"), x = named(f, "x"), y = named(f, "y");
     sv_node a2 = named(g, "a"), b2 = named(g, "b"), x2 = named(g, "x"), y2 = named(g, "y");
     assert_int_not_equal(a.i, a2.i);
-    uint32_t table = sv_routes_lane_table(ctx, old, &lanes), to_x = old->first[x.i];
-    OK(ctx, sv_routes_set_lanes(ctx, f, old, b, 1, 2, table));
-    old->lanes_of[y.i] = (uint16_t)table;
+    uint32_t table = sv_routes_sl2vl_table(ctx, old, &vls), to_x = old->first[x.i];
+    OK(ctx, sv_routes_set_sl2vl(ctx, f, old, b, 1, 2, table));
+    old->vls_of[y.i] = (uint16_t)table;
     OK(ctx, sv_routes_set_sl_form(ctx, old, SV_SL_BY_SWITCH));
     sv_routes_sl_row(ctx, old, old->first[y.i])[a.i] = 5;
     sv_routes_sl_row(ctx, old, old->first[y.i])[b.i] = 6;
@@ -532,10 +532,10 @@ static void tables_follow_their_nodes(void **state)
     assert_int_equal(sv_route_port(carried, a2, carried->first[y2.i]), 2);
     assert_int_equal(sv_route_port(carried, a2, carried->first[x2.i]), SV_NO_PORT); /* was 4 */
     assert_int_equal(carried->lid[carried->first[x2.i]], old->lid[to_x]);
-    assert_int_equal(sv_route_lanes(carried, g, b2, 1, 2)->of_sl[1], 3);
-    assert_int_equal(sv_route_lanes(carried, g, b2, 2, 1)->of_sl[1], 0);
-    assert_int_equal(sv_route_lanes(carried, g, y2, 0, 1)->of_sl[1], 3);
-    assert_int_equal(sv_route_lanes(carried, g, x2, 0, 1)->of_sl[1], 0);
+    assert_int_equal(sv_route_sl2vl(carried, g, b2, 1, 2)->of_sl[1], 3);
+    assert_int_equal(sv_route_sl2vl(carried, g, b2, 2, 1)->of_sl[1], 0);
+    assert_int_equal(sv_route_sl2vl(carried, g, y2, 0, 1)->of_sl[1], 3);
+    assert_int_equal(sv_route_sl2vl(carried, g, x2, 0, 1)->of_sl[1], 0);
     /* x still sends as those of a do, though it hangs on b. */
     assert_int_equal(sv_route_sl(carried, x2, carried->first[y2.i]), 5);
     assert_int_equal(sv_route_sl(carried, a2, carried->first[y2.i]), 5);
@@ -582,15 +582,15 @@ int main(void)
         cmocka_unit_test(more_destinations_than_lids),
         cmocka_unit_test(every_lid_can_be_given),
         cmocka_unit_test(service_levels_have_four_forms),
-        cmocka_unit_test(lanes_are_pooled),
-        cmocka_unit_test(clones_take_more_lanes),
-        cmocka_unit_test(nodes_take_lanes),
+        cmocka_unit_test(vls_are_pooled),
+        cmocka_unit_test(clones_take_more_vls),
+        cmocka_unit_test(nodes_take_vls),
         cmocka_unit_test(wrong_tables_are_found),
         cmocka_unit_test(traces_end_as_they_must),
         cmocka_unit_test(failures_show_in_old_tables),
         cmocka_unit_test(loads_are_what_traces_say),
         cmocka_unit_test(loads_without_channels),
-        cmocka_unit_test(lanes_from_files_can_be_changed),
+        cmocka_unit_test(vls_from_files_can_be_changed),
         cmocka_unit_test(groups_are_kept),
         cmocka_unit_test(tables_follow_their_nodes),
     };

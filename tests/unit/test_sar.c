@@ -21,7 +21,7 @@ static sv_jobmap *read_map(const sv_fabric *f, const char *text)
 /* A schedule as an engine gets it. */
 struct plan {
     sv_arena arena;
-    sv__job job;
+    sv__routing_job job;
     sv_route_request request;
     sv__schedule schedule;
 };
@@ -31,7 +31,7 @@ static void plan_init(struct plan *p, const sv_fabric *f, const sv_jobmap *map, 
 {
     *p = (struct plan){.request = {.jobs = map}};
     sv_arena_init(&p->arena, ctx);
-    p->job = (sv__job){.ctx = ctx, .arena = &p->arena, .fabric = f, .request = &p->request};
+    p->job = (sv__routing_job){.ctx = ctx, .arena = &p->arena, .fabric = f, .request = &p->request};
     OK(ctx, sv_routes_new(ctx, f, lmc, &p->job.routes));
     OK(ctx, sv__schedule_init(&p->schedule, &p->job, batch));
 }
@@ -253,7 +253,7 @@ static void three_jobs(void **state)
         sv_fabric *f = test_fabric(ctx, specs[i]);
         sv_jobmap *map = read_map(f, text);
         assert_true(job_load(f, "dfsssp", NULL, map, false).efi.max > 100);
-        sv_jobs_load one = job_load(f, "sar", "lanes=online", map, true);
+        sv_jobs_load one = job_load(f, "sar", "assign=online", map, true);
         sv_jobs_load two = job_load(f, "sar", NULL, map, true);
         sv_jobs_load woven = job_load(f, "weave", NULL, map, true);
         assert_true(one.efi.max <= 90 && one.dark_fibre == 0);

@@ -73,7 +73,7 @@ static void reasons_are_given(void **state)
     sv_fabric_free(f);
 }
 
-/* Roots go to those who heed them, lanes and modes to all; options to nobody. */
+/* Roots go to those who heed them, VLs and modes to all; options to nobody. */
 static void requests_are_passed_on(void **state)
 {
     (void)state;

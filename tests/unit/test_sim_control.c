@@ -125,7 +125,7 @@ static void assert_log(const sim_case *c)
         assert_true(a->ready <= a->injected && a->injected < a->time);
         latency += a->time - a->injected;
         total += a->time - a->ready;
-        last = sim_most(last, a->time);
+        last = sim_max(last, a->time);
         bytes += a->bytes;
     }
     for (uint32_t i = 0; i < c->num_events; i++)

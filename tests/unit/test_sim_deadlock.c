@@ -14,7 +14,7 @@ enum { W = 2074, BLOCKS = 33 };
 
 /* ---- what is stuck ---- */
 
-/* It is on the way that tables give it: in, then out, on these lanes. */
+/* It is on the way that tables give it: in, then out, on these VLs. */
 static void assert_on_its_way(const sim_case *c, const sv_sim_stuck *stuck)
 {
     sv_hop_taken taken[64];
@@ -27,9 +27,9 @@ static void assert_on_its_way(const sim_case *c, const sv_sim_stuck *stuck)
     while (k < count && taken[k - 1].channel.i != stuck->in.i)
         k++;
     assert_true(k < count);
-    assert_int_equal(taken[k - 1].lane, stuck->lane);
+    assert_int_equal(taken[k - 1].vl, stuck->vl);
     assert_int_equal(taken[k].channel.i, stuck->out.i);
-    assert_int_equal(taken[k].lane, stuck->out_lane);
+    assert_int_equal(taken[k].vl, stuck->out_vl);
 }
 
 /* Rule 20, for packets of one length: it stands behind a stuck one, or stuck ones in the next
@@ -40,9 +40,9 @@ static void assert_cannot_move(const sim_case *c, const sv_sim_stuck *stuck)
     uint32_t before = 0, ahead = 0;
     for (uint32_t i = 0; i < result->num_stuck; i++) {
         const sv_sim_stuck *other = &result->stuck[i];
-        before += other != stuck && other->in.i == stuck->in.i && other->lane == stuck->lane &&
+        before += other != stuck && other->in.i == stuck->in.i && other->vl == stuck->vl &&
                   (!c->model.voq || other->out.i == stuck->out.i);
-        ahead += other->in.i == stuck->out.i && other->lane == stuck->out_lane;
+        ahead += other->in.i == stuck->out.i && other->vl == stuck->out_vl;
     }
     if (stuck->behind) {
         assert_true(before > 0);
@@ -53,11 +53,10 @@ static void assert_cannot_move(const sim_case *c, const sv_sim_stuck *stuck)
 }
 
 /* Of those in a buffer the one that is first; of several (queues by output) any. */
-static const sv_sim_stuck *first_in(const sv_sim_result *result, sv_channel in, unsigned lane)
+static const sv_sim_stuck *first_in(const sv_sim_result *result, sv_channel in, unsigned vl)
 {
     for (uint32_t i = 0; i < result->num_stuck; i++)
-        if (result->stuck[i].in.i == in.i && result->stuck[i].lane == lane &&
-            !result->stuck[i].behind)
+        if (result->stuck[i].in.i == in.i && result->stuck[i].vl == vl && !result->stuck[i].behind)
             return &result->stuck[i];
     fail_msg("nothing is stuck in the buffer that channel %u leads to", in.i);
     return NULL;
@@ -68,12 +67,12 @@ static uint32_t circle_of(const sv_sim_result *result, const sv_sim_stuck *stuck
 {
     uint32_t length = 0;
     if (stuck->behind) /* waits for those before it, wherever it wants to go */
-        stuck = first_in(result, stuck->in, stuck->lane);
+        stuck = first_in(result, stuck->in, stuck->vl);
     for (uint32_t i = 0; i < result->num_stuck; i++)
-        stuck = first_in(result, stuck->out, stuck->out_lane);
+        stuck = first_in(result, stuck->out, stuck->out_vl);
     const sv_sim_stuck *start = stuck;
     do {
-        stuck = first_in(result, stuck->out, stuck->out_lane);
+        stuck = first_in(result, stuck->out, stuck->out_vl);
         length++;
     } while (stuck != start && length <= result->num_stuck);
     assert_ptr_equal(stuck, start);
@@ -102,10 +101,10 @@ static void assert_stuck(const sim_case *c, uint32_t number, uint32_t behind)
 
 /* ---- the ring of five ---- */
 
-static sim_case five(const char *spec, const char *engine, unsigned lanes)
+static sim_case five(const char *spec, const char *engine, unsigned vls)
 {
     sim_case c = sim_begin(ctx, test_fabric(ctx, spec));
-    const sv_route_request request = {.vls = lanes, .seed = 1};
+    const sv_route_request request = {.vls = vls, .seed = 1};
     sv_routes_free(c.r);
     OK(ctx, sv_route(ctx, c.f, engine, &request, &c.r, NULL));
     c.model.input = c.model.output = BLOCKS;
@@ -129,8 +128,8 @@ static bool same_cycle(const sim_case *c, const sv_verification *found)
             const sv_sim_stuck *stuck = &c->result->stuck[k];
             const sv_wait *wait = &found->cycle[i],
                           *next = &found->cycle[(i + 1) % found->cycle_length];
-            shared += stuck->in.i == wait->channel.i && stuck->lane == wait->lane &&
-                      stuck->out.i == next->channel.i && stuck->out_lane == next->lane;
+            shared += stuck->in.i == wait->channel.i && stuck->vl == wait->vl &&
+                      stuck->out.i == next->channel.i && stuck->out_vl == next->vl;
         }
     return shared == found->cycle_length && shared == c->result->num_stuck;
 }

@@ -1,5 +1,5 @@
 /*
- * test_sim_director.c: what a director may do besides changing blocks: other lanes, other SLs and
+ * test_sim_director.c: what a director may do besides changing blocks: other VLs, other SLs and
  * addresses, messages held back; when he is called; what is refused. And that one who does nothing
  * changes nothing.
  */
@@ -25,8 +25,8 @@ static void same_numbers(const sv_fabric *f, const sv_sim_result *a, const sv_si
     assert_true(a->throughput == b->throughput);
     assert_true(a->steady_share == b->steady_share);
     assert_int_equal(a->latencies, b->latencies);
-    assert_int_equal(a->latency_most, b->latency_most);
-    assert_int_equal(a->total_most, b->total_most);
+    assert_int_equal(a->latency_max, b->latency_max);
+    assert_int_equal(a->total_max, b->total_max);
     assert_true(a->latency_sum == b->latency_sum && a->total_sum == b->total_sum);
     assert_memory_equal(a->latency, b->latency, SV_SIM_BINS * sizeof *a->latency);
     assert_memory_equal(a->terminals, b->terminals, f->num_terminals * sizeof *a->terminals);
@@ -44,13 +44,13 @@ static void same_numbers(const sv_fabric *f, const sv_sim_result *a, const sv_si
         assert_int_equal(a->stuck[i].out.i, b->stuck[i].out.i);
         assert_int_equal(a->stuck[i].since, b->stuck[i].since);
     }
-    for (uint32_t what = 0; what < SV_SIM_MISHAPS; what++) {
-        assert_int_equal(a->mishaps[what], 0);
-        assert_int_equal(b->mishaps[what], 0);
+    for (uint32_t what = 0; what < SV_SIM_INCIDENTS; what++) {
+        assert_int_equal(a->incidents[what], 0);
+        assert_int_equal(b->incidents[what], 0);
     }
 }
 
-static sv_status come_again(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status come_again(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     uint64_t *calls = user;
     (void)stage;
@@ -116,7 +116,7 @@ static void who_does_nothing_changes_nothing(void **state)
         for (uint32_t k = 0; k < LENGTH(patterns); k++) {
             sv_sim_model model = sim_model();
             model.input = model.output = 66;
-            model.lanes = 2;
+            model.vls = 2;
             model.drain = QDR;
             model.open = 2;
             model.voq = k % 2;
@@ -129,9 +129,9 @@ static void who_does_nothing_changes_nothing(void **state)
                      SV_SIM_DEADLOCK);
 }
 
-/* ---- lanes and SLs ---- */
+/* ---- VLs and SLs ---- */
 
-/* A packet to terminal 1 goes by the SL that it is told, on the lane of that number. */
+/* A packet to terminal 1 goes by the SL that it is told, on the VL of that number. */
 static bool level_three(void *user, uint32_t t, uint64_t now, sv_sim_message *message, uint8_t *sl)
 {
     (void)user;
@@ -146,7 +146,7 @@ static void a_message_gets_another_level(void **state)
     (void)state;
     static const uint8_t by_sender[] = {0, 1};
     sim_case c = sim_begin(ctx, sim_star(ctx, 2, SV_SPEED_QDR));
-    sim_lanes_by_sender(ctx, &c, by_sender);
+    sim_vls_by_sender(ctx, &c, by_sender);
     const sim_send sends[] = {{0, 1, 100, 0}, {0, 1, 100, 0}, {0, 1, 100, 0}, {1, 0, 100, 0}};
     struct script s = {.c = &c, .open = level_three};
     run_script(ctx, &s, sends, 4);
@@ -154,9 +154,9 @@ static void a_message_gets_another_level(void **state)
     uint32_t seen = 0;
     for (uint32_t i = 0; i < c.num_events; i++)
         if (c.events[i].hop > 0) {
-            assert_int_equal(c.events[i].lane, c.events[i].tag == 1   ? 3
-                                               : c.events[i].tag == 3 ? 1
-                                                                      : 0);
+            assert_int_equal(c.events[i].vl, c.events[i].tag == 1   ? 3
+                                             : c.events[i].tag == 3 ? 1
+                                                                    : 0);
             seen++;
         }
     assert_int_equal(seen, 4);
@@ -198,29 +198,29 @@ static void a_message_gets_another_address(void **state)
         assert_int_equal(sim_grant(&c, channel_of(&c, 0, 2), k)->packet, k);
     assert_null(sim_grant(&c, channel_of(&c, 0, 2), 3));
     assert_int_equal(c.result->payload_bytes, 20 * 38);
-    assert_int_equal(c.result->mishaps[SV_SIM_OVERTAKEN], 3);
+    assert_int_equal(c.result->incidents[SV_SIM_OVERTAKEN], 3);
     assert_int_equal(c.result->example[SV_SIM_OVERTAKEN].destination, sim_destination(&c, 1));
     sim_finish(&c);
 }
 
-/* The lanes of a switch, as one table or by ports, from the tick of the change on, and back. */
-static void lanes_change(void **state)
+/* The VLs of a switch, as one table or by ports, from the tick of the change on, and back. */
+static void vls_change(void **state)
 {
     (void)state;
     for (uint32_t by_ports = 0; by_ports < 2; by_ports++) {
         sim_case c = sim_begin(ctx, sim_star(ctx, 3, SV_SPEED_QDR));
         sv_routes *other = NULL;
-        sv_lanes lanes;
+        sv_sl2vl vls;
         OK(ctx, sv_routes_clone(ctx, c.r, &other));
-        memset(&lanes, 5, sizeof lanes);
-        uint32_t table = sv_routes_lane_table(ctx, other, &lanes);
+        memset(&vls, 5, sizeof vls);
+        uint32_t table = sv_routes_sl2vl_table(ctx, other, &vls);
         if (by_ports)
-            OK(ctx, sv_routes_set_lanes(ctx, c.f, other, (sv_node){0}, 1, 2, table));
+            OK(ctx, sv_routes_set_sl2vl(ctx, c.f, other, (sv_node){0}, 1, 2, table));
         else
-            other->lanes_of[0] = (uint16_t)table;
-        const struct step steps[] = {{.kind = LANES, .time = 2 * SLOT, .node = 0, .with = other},
-                                     {.kind = LANES, .time = 4 * SLOT, .node = 0, .with = c.r},
-                                     {.kind = LANES, .time = 6 * SLOT, .node = 0, .with = other}};
+            other->vls_of[0] = (uint16_t)table;
+        const struct step steps[] = {{.kind = VLS, .time = 2 * SLOT, .node = 0, .with = other},
+                                     {.kind = VLS, .time = 4 * SLOT, .node = 0, .with = c.r},
+                                     {.kind = VLS, .time = 6 * SLOT, .node = 0, .with = other}};
         const sim_send sends[] = {{0, 1, 8 * 2048, 0}, {2, 1, 8 * 2048, 100 * SLOT}};
         struct script s = {.c = &c, .steps = steps, .count = 3};
         run_script(ctx, &s, sends, 2);
@@ -229,36 +229,36 @@ static void lanes_change(void **state)
             const sim_event *grant = sim_grant(&c, channel_of(&c, 0, 2), k);
             bool is = k < 8 ? k / 2 % 2 == 1 : !by_ports;
             assert_int_equal(grant->packet, k);
-            assert_int_equal(grant->lane, is ? 5 : 0);
+            assert_int_equal(grant->vl, is ? 5 : 0);
         }
         sv_routes_free(other);
         sim_finish(&c);
     }
 }
 
-/* An adapter's lane is settled when a message is opened; a lane that a switch has not is a drop. */
-static void lanes_of_adapters_and_lanes_that_are_none(void **state)
+/* An adapter's VL is settled when a message is opened; a VL that a switch has not is a drop. */
+static void vls_of_adapters_and_vls_that_are_none(void **state)
 {
     (void)state;
     sim_case c = sim_begin(ctx, sim_star(ctx, 2, SV_SPEED_QDR));
     sv_routes *other = NULL;
-    sv_lanes lanes;
+    sv_sl2vl vls;
     OK(ctx, sv_routes_clone(ctx, c.r, &other));
-    memset(&lanes, 4, sizeof lanes);
-    other->lanes_of[1] = (uint16_t)sv_routes_lane_table(ctx, other, &lanes);
-    memset(&lanes, SV_NO_LANE, sizeof lanes);
-    other->lanes_of[0] = (uint16_t)sv_routes_lane_table(ctx, other, &lanes);
-    c.model.input = BLOCKS; /* on another lane there is another buffer */
+    memset(&vls, 4, sizeof vls);
+    other->vls_of[1] = (uint16_t)sv_routes_sl2vl_table(ctx, other, &vls);
+    memset(&vls, SV_NO_VL, sizeof vls);
+    other->vls_of[0] = (uint16_t)sv_routes_sl2vl_table(ctx, other, &vls);
+    c.model.input = BLOCKS; /* on another VL there is another buffer */
     c.model.open = 1;
-    const struct step steps[] = {{.kind = LANES, .time = SLOT, .node = 1, .with = other},
-                                 {.kind = LANES, .time = 50 * SLOT, .node = 0, .with = other}};
+    const struct step steps[] = {{.kind = VLS, .time = SLOT, .node = 1, .with = other},
+                                 {.kind = VLS, .time = 50 * SLOT, .node = 0, .with = other}};
     const sim_send sends[] = {{0, 1, 2048, 0}, {0, 1, 2048, 0}, {0, 1, 2048, 60 * SLOT}};
     struct script s = {.c = &c, .steps = steps, .count = 2};
     run_script(ctx, &s, sends, 3);
     assert_int_equal(sim_injection(&c, 0, 1), SLOT);
     assert_int_equal(c.result->end, SV_SIM_COMPLETED);
     assert_int_equal(c.result->arrived_packets, 2);
-    assert_int_equal(c.result->mishaps[SV_SIM_DROPPED], 1);
+    assert_int_equal(c.result->incidents[SV_SIM_DROPPED], 1);
     assert_int_equal(c.result->example[SV_SIM_DROPPED].why, SV_TRACE_DISCARDED);
     assert_int_equal(c.result->example[SV_SIM_DROPPED].time, 60 * SLOT);
     sv_routes_free(other);
@@ -318,13 +318,13 @@ static void a_terminal_waits_until_it_is_woken(void **state)
 
 struct clock {
     const sim_case *c;
-    sv_sim_stage *stage;
+    sv_sim_run *stage;
     uint64_t asked[8]; /* sv_sim_call at an arrival */
     uint64_t acted[64], under_way[64];
     uint32_t count, calls;
 };
 
-static sv_status tick(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status tick(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     struct clock *k = user;
     k->stage = stage;
@@ -417,7 +417,7 @@ static void he_is_called_when_he_asks(void **state)
 }
 
 /* A time that is over is the next tick. */
-static sv_status call_yesterday(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status call_yesterday(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     struct clock *k = user;
     k->acted[k->count++] = now;
@@ -455,11 +455,11 @@ static bool elsewhere(void *user, uint32_t t, uint64_t now, sv_sim_message *mess
     else if (s->looked == 1)
         message->destination = SV_NONE;
     else
-        *sl = s->looked == 2 ? SV_MOST_SLS : 9;
+        *sl = s->looked == 2 ? SV_MAX_SLS : 9;
     return true;
 }
 
-static sv_status not_later(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status not_later(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     (void)user;
     (void)stage;
@@ -472,7 +472,7 @@ static void change_too_late(void *user, const sv_sim_arrival *arrival)
     struct clock *k = user;
     (void)arrival;
     assert_int_equal(sv_sim_set_block(k->stage, (sv_node){0}, 0, k->c->r), SV_BAD_INPUT);
-    assert_int_equal(sv_sim_set_lanes(k->stage, (sv_node){0}, k->c->r), SV_BAD_INPUT);
+    assert_int_equal(sv_sim_set_sl2vl(k->stage, (sv_node){0}, k->c->r), SV_BAD_INPUT);
     k->calls++;
 }
 
@@ -487,8 +487,8 @@ static void wrong_directors_are_refused(void **state)
     renamed->lid[sim_destination(&c, 1)]++;
     const struct step wrong[] = {
         {.kind = BLOCK, .with = foreign},        {.kind = BLOCK, .with = renamed},
-        {.kind = BLOCK, .node = 1, .with = c.r}, {.kind = LANES, .with = foreign},
-        {.kind = LANES, .node = 4, .with = c.r}, {.kind = FAIL, .time = 3 * SLOT}};
+        {.kind = BLOCK, .node = 1, .with = c.r}, {.kind = VLS, .with = foreign},
+        {.kind = VLS, .node = 4, .with = c.r},   {.kind = FAIL, .time = 3 * SLOT}};
     const sim_send sends[] = {{0, 1, 8 * 2048, 0}};
     for (uint32_t i = 0; i < LENGTH(wrong); i++) {
         struct script s = {.c = &c, .steps = &wrong[i], .count = 1};
@@ -499,9 +499,9 @@ static void wrong_directors_are_refused(void **state)
     const struct step beyond[] = {{.block = 7000, .with = c.r}}; /* no entries in it */
     struct script harmless = {.c = &c, .steps = beyond, .count = 1};
     run_script(ctx, &harmless, sends, 1);
-    sv_lanes lanes = {{0}};
-    lanes.of_sl[9] = SV_NO_LANE;
-    c.r->lanes_of[1] = (uint16_t)sv_routes_lane_table(ctx, c.r, &lanes);
+    sv_sl2vl vls = {{0}};
+    vls.of_sl[9] = SV_NO_VL;
+    c.r->vls_of[1] = (uint16_t)sv_routes_sl2vl_table(ctx, c.r, &vls);
     for (uint64_t i = 0; i < 4; i++) {
         struct script s = {.c = &c, .looked = i};
         sim_again(&c);
@@ -533,8 +533,8 @@ int main(void)
         cmocka_unit_test(who_does_nothing_changes_nothing),
         cmocka_unit_test(a_message_gets_another_level),
         cmocka_unit_test(a_message_gets_another_address),
-        cmocka_unit_test(lanes_change),
-        cmocka_unit_test(lanes_of_adapters_and_lanes_that_are_none),
+        cmocka_unit_test(vls_change),
+        cmocka_unit_test(vls_of_adapters_and_vls_that_are_none),
         cmocka_unit_test(a_terminal_waits_until_it_is_woken),
         cmocka_unit_test(he_acts_alone),
         cmocka_unit_test(he_is_called_when_he_asks),

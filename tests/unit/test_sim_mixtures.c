@@ -1,8 +1,8 @@
 /*
  * test_sim_mixtures.c: random changes of random tables under random traffic. The test keeps tables
  * of its own that it changes with the simulator's, follows each packet by what it is told of
- * injections and grants, and comes to the same mishaps (docs/simulator.md, rules 21 to 24): who is
- * dropped where and why, who goes in a circle, who is overtaken, how many are under way. And
+ * injections and grants, and comes to the same incidents (docs/simulator.md, rules 21 to 24): who
+ * is dropped where and why, who goes in a circle, who is overtaken, how many are under way. And
  * nothing is left over in the end: what has neither arrived nor been dropped is stuck.
  */
 #include "support/simulating.h"
@@ -10,14 +10,14 @@
 
 TEST_CONTEXT
 
-enum { MOST_PACKETS = 8000, TABLES = 4, MOST_SWITCHES = 16, MESSAGES = 12 };
+enum { MAX_PACKETS = 8000, TABLES = 4, MAX_SWITCHES = 16, MESSAGES = 12 };
 
 struct track {
     sv_channel out; /* it goes on by */
     uint32_t from, destination;
     uint64_t time; /* it arrives */
-    unsigned lane, why;
-    bool dropped, circled, arrived, told[SV_SIM_MISHAPS];
+    unsigned vl, why;
+    bool dropped, looped, arrived, told[SV_SIM_INCIDENTS];
     uint64_t visited;
 };
 
@@ -29,8 +29,8 @@ struct trial {
     uint64_t until; /* then all becomes good */
     uint32_t sent[64];
     uint64_t ready[64];
-    struct track *packets; /* [MOST_PACKETS] */
-    uint32_t injected, dropped, circled, overtaken, told[SV_SIM_MISHAPS];
+    struct track *packets; /* [MAX_PACKETS] */
+    uint32_t injected, dropped, looped, overtaken, told[SV_SIM_INCIDENTS];
     uint64_t changes;
     uint64_t time; /* of the last thing that happened */
 };
@@ -48,8 +48,8 @@ static void follow(struct trial *t, struct track *p, sv_channel over)
     sv_node at = t->f->head[over.i];
     if (at.i >= t->f->num_switches)
         return;
-    t->circled += (p->visited >> at.i & 1) && !p->circled;
-    p->circled |= p->visited >> at.i & 1;
+    t->looped += (p->visited >> at.i & 1) && !p->looped;
+    p->looped |= p->visited >> at.i & 1;
     p->visited |= (uint64_t)1 << at.i;
     unsigned port = t->now->ports[p->destination][at.i];
     sv_channel out = {SV_NONE};
@@ -63,10 +63,10 @@ static void follow(struct trial *t, struct track *p, sv_channel over)
     if (p->why == SV_TRACE_ARRIVED) {
         sv_node to = t->f->head[out.i];
         unsigned in = t->f->port[t->f->reverse[over.i].i];
-        p->lane = sv_route_lanes(t->now, t->f, at, in, port)->of_sl[0];
+        p->vl = sv_route_sl2vl(t->now, t->f, at, in, port)->of_sl[0];
         if (to.i >= t->f->num_switches && to.i != t->now->node[p->destination].i)
             p->why = SV_TRACE_ASTRAY;
-        else if (p->lane >= t->model.lanes)
+        else if (p->vl >= t->model.vls)
             p->why = SV_TRACE_DISCARDED;
     }
     p->out = out;
@@ -81,20 +81,20 @@ static void injected(void *user, uint32_t packet, uint32_t terminal, uint32_t ta
     struct trial *t = user;
     sv_node v = {t->f->num_switches + terminal};
     assert_int_equal(packet, t->injected);
-    assert_true(t->injected < MOST_PACKETS && time >= t->time);
+    assert_true(t->injected < MAX_PACKETS && time >= t->time);
     t->time = time;
     struct track *p = &t->packets[t->injected++];
     *p = (struct track){.from = terminal, .destination = tag};
     follow(t, p, t->f->hops[t->f->first[v.i]].channel);
 }
 
-static void granted(void *user, uint32_t packet, sv_channel out, unsigned lane, uint64_t time)
+static void granted(void *user, uint32_t packet, sv_channel out, unsigned vl, uint64_t time)
 {
     struct trial *t = user;
     struct track *p = &t->packets[packet];
     assert_true(!p->dropped && !p->arrived && time >= t->time);
     assert_int_equal(out.i, p->out.i);
-    assert_int_equal(lane, p->lane);
+    assert_int_equal(vl, p->vl);
     t->time = time;
     follow(t, p, out);
 }
@@ -108,7 +108,7 @@ static void arrived(void *user, uint32_t packet, uint64_t time)
     p->time = time;
 }
 
-static void mishap(void *user, sv_sim_mishap what, const sv_sim_example *which)
+static void incident(void *user, sv_sim_incident what, const sv_sim_example *which)
 {
     struct trial *t = user;
     struct track *p = &t->packets[which->packet];
@@ -144,14 +144,14 @@ static void count_overtaken(struct trial *t)
         }
         assert_int_equal(late, p->told[SV_SIM_OVERTAKEN]);
         assert_int_equal(p->dropped, p->told[SV_SIM_DROPPED]);
-        assert_int_equal(p->circled, p->told[SV_SIM_CIRCLED]);
+        assert_int_equal(p->looped, p->told[SV_SIM_LOOPED]);
         t->overtaken += late;
     }
 }
 
 /* ---- directing ---- */
 
-static sv_status act(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status act(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     struct trial *t = user;
     assert_int_equal(sv_sim_under_way(stage), under_way(t, now));
@@ -166,10 +166,10 @@ static sv_status act(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *ag
             OK(ctx, sv_sim_set_block(stage, s, 0, with));
             OK(ctx, sv_routes_mix_block(ctx, t->now, with, s, 0));
         }
-        if (over || below(t, 4) == 0) { /* lanes of tables are of one table a node */
-            OK(ctx, sv_sim_set_lanes(stage, s, with));
-            t->now->lanes_of[s.i] = (uint16_t)sv_routes_lane_table(
-                ctx, t->now, &with->lane_tables[with->lanes_of[s.i]]);
+        if (over || below(t, 4) == 0) { /* VLs of tables are of one table a node */
+            OK(ctx, sv_sim_set_sl2vl(stage, s, with));
+            t->now->vls_of[s.i] =
+                (uint16_t)sv_routes_sl2vl_table(ctx, t->now, &with->vl_tables[with->vls_of[s.i]]);
         }
         t->changes++;
     }
@@ -224,16 +224,16 @@ static void make_tables(struct trial *t)
         sv_routes_row(ctx, odd, d)[below(t, t->f->num_switches)] =
             ports[below(t, sizeof ports / sizeof *ports)];
     }
-    sv_lanes lanes[2];
-    memset(&lanes[0], 1, sizeof lanes[0]);
-    memset(&lanes[1], SV_NO_LANE, sizeof lanes[1]);
+    sv_sl2vl vls[2];
+    memset(&vls[0], 1, sizeof vls[0]);
+    memset(&vls[1], SV_NO_VL, sizeof vls[1]);
     for (uint32_t s = 0; s < t->f->num_switches; s++)
         if (below(t, 3) == 0)
-            odd->lanes_of[s] = (uint16_t)sv_routes_lane_table(ctx, odd, &lanes[below(t, 8) == 0]);
+            odd->vls_of[s] = (uint16_t)sv_routes_sl2vl_table(ctx, odd, &vls[below(t, 8) == 0]);
     OK(ctx, sv_routes_clone(ctx, t->tables[0], &t->now));
 }
 
-static sv_sim_end one_trial(uint64_t seed, uint64_t totals[SV_SIM_MISHAPS])
+static sv_sim_end one_trial(uint64_t seed, uint64_t totals[SV_SIM_INCIDENTS])
 {
     static const char *const specs[] = {"torus:3x3,hosts=1", "torus:5,hosts=2", "mesh:2x3,hosts=2",
                                         "torus:4x4,hosts=1"};
@@ -241,12 +241,12 @@ static sv_sim_end one_trial(uint64_t seed, uint64_t totals[SV_SIM_MISHAPS])
     sv_sim_result *r = NULL;
     sv_rng_init(&t.rng, seed);
     t.f = test_fabric(ctx, specs[below(&t, 4)]);
-    t.packets = calloc(MOST_PACKETS, sizeof *t.packets);
+    t.packets = calloc(MAX_PACKETS, sizeof *t.packets);
     make_tables(&t);
     t.until = 1 + below(&t, 60000000);
     t.model.input = 33 * (1 + below(&t, 3));
     t.model.output = 33 + below(&t, 60);
-    t.model.lanes = 2;
+    t.model.vls = 2;
     t.model.voq = below(&t, 2);
     t.model.inband_bytes = below(&t, 2) * 8;
     t.model.open = 1 + below(&t, 3);
@@ -254,24 +254,27 @@ static sv_sim_end one_trial(uint64_t seed, uint64_t totals[SV_SIM_MISHAPS])
     t.model.ways = 1 + below(&t, 3);
     t.model.speedup = 100 + below(&t, 100);
     const sv_sim_source source = {.user = &t, .next = next};
-    const sv_sim_watch watch = {
-        .user = &t, .injected = injected, .granted = granted, .arrived = arrived, .mishap = mishap};
+    const sv_sim_watch watch = {.user = &t,
+                                .injected = injected,
+                                .granted = granted,
+                                .arrived = arrived,
+                                .incident = incident};
     const sv_sim_director director = {.user = &t, .act = act, .open = open_message};
     const sv_sim_setup setup = {
         t.model, {.limit = SV_NEVER, .ignore_stuck = true}, &source, &watch, &director};
     OK(ctx, sv_simulate(ctx, t.f, t.tables[0], &setup, &r));
     count_overtaken(&t);
     assert_int_equal(r->packets, t.injected);
-    assert_int_equal(r->mishaps[SV_SIM_DROPPED], t.dropped);
-    assert_int_equal(r->mishaps[SV_SIM_CIRCLED], t.circled);
-    assert_int_equal(r->mishaps[SV_SIM_OVERTAKEN], t.overtaken);
+    assert_int_equal(r->incidents[SV_SIM_DROPPED], t.dropped);
+    assert_int_equal(r->incidents[SV_SIM_LOOPED], t.looped);
+    assert_int_equal(r->incidents[SV_SIM_OVERTAKEN], t.overtaken);
     assert_int_equal(r->arrived_packets + t.dropped + r->num_stuck, t.injected);
     assert_true(r->end == (r->num_stuck > 0 ? SV_SIM_DEADLOCK : SV_SIM_COMPLETED));
     if (r->end == SV_SIM_COMPLETED)
         assert_int_equal(r->messages, MESSAGES * t.f->num_terminals);
-    for (uint32_t what = 0; what < SV_SIM_MISHAPS; what++) {
-        assert_int_equal(r->mishaps[what], t.told[what]);
-        totals[what] += r->mishaps[what];
+    for (uint32_t what = 0; what < SV_SIM_INCIDENTS; what++) {
+        assert_int_equal(r->incidents[what], t.told[what]);
+        totals[what] += r->incidents[what];
     }
     sv_sim_end how = r->end;
     sv_sim_free(r);
@@ -286,14 +289,14 @@ static sv_sim_end one_trial(uint64_t seed, uint64_t totals[SV_SIM_MISHAPS])
 static void packets_meet_what_was_there(void **state)
 {
     (void)state;
-    uint64_t totals[SV_SIM_MISHAPS] = {0}, ends[SV_SIM_CANCELLED + 1] = {0};
+    uint64_t totals[SV_SIM_INCIDENTS] = {0}, ends[SV_SIM_CANCELLED + 1] = {0};
     for (uint64_t seed = 1; seed <= test_times(400); seed++)
         ends[one_trial(seed, totals)]++;
     if (!test_enough())
         return;
     /* All of it has happened, and often. */
     assert_true(ends[SV_SIM_COMPLETED] > 50 && ends[SV_SIM_DEADLOCK] > 2);
-    for (uint32_t what = 0; what < SV_SIM_MISHAPS; what++)
+    for (uint32_t what = 0; what < SV_SIM_INCIDENTS; what++)
         assert_true(totals[what] > 100);
 }
 

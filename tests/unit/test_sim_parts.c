@@ -109,14 +109,14 @@ static void assert_same(const sv_fabric *f, const sv_sim_result *a, const sv_sim
     }
 }
 
-static const sv_sim_setup plain = {.model = {.cable = 43 * SV_TICKS_A_NS,
-                                             .credit = 20 * SV_TICKS_A_NS,
-                                             .switch_delay = 100 * SV_TICKS_A_NS,
+static const sv_sim_setup plain = {.model = {.cable = 43 * SV_TICKS_PER_NS,
+                                             .credit = 20 * SV_TICKS_PER_NS,
+                                             .switch_delay = 100 * SV_TICKS_PER_NS,
                                              .input = 70,
                                              .output = 40,
                                              .speedup = 150,
                                              .ways = 2,
-                                             .lanes = 8,
+                                             .vls = 8,
                                              .mtu_bytes = 2048,
                                              .header_bytes = 26,
                                              .inject = 450,
@@ -156,8 +156,8 @@ static void completed_runs_are_the_same(void **state)
     assert_int_equal(compare("dragonfly:a=4,p=2,h=2,g=9", "dfsssp", plain, 30), SV_SIM_COMPLETED);
     sv_sim_setup slow = plain;
     slow.model.voq = false;
-    slow.model.pause = 10 * SV_TICKS_A_NS;
-    slow.model.period = 110 * SV_TICKS_A_NS;
+    slow.model.pause = 10 * SV_TICKS_PER_NS;
+    slow.model.period = 110 * SV_TICKS_PER_NS;
     assert_int_equal(compare("torus:4x4x3,hosts=4", "nue", slow, 30), SV_SIM_COMPLETED);
 }
 
@@ -165,14 +165,14 @@ static void windows_timelines_and_limits_are_the_same(void **state)
 {
     (void)state;
     sv_sim_setup setup = plain;
-    setup.control.warm_up = 5000 * SV_TICKS_A_NS;
-    setup.control.sample = 20000 * SV_TICKS_A_NS;
-    setup.control.interval = 3000 * SV_TICKS_A_NS;
+    setup.control.warm_up = 5000 * SV_TICKS_PER_NS;
+    setup.control.sample = 20000 * SV_TICKS_PER_NS;
+    setup.control.interval = 3000 * SV_TICKS_PER_NS;
     assert_int_equal(compare("torus:4x4x3,hosts=4", "dfsssp", setup, 1000), SV_SIM_STEADY);
     setup.control = (sv_sim_control){.limit = 7777777};
     assert_int_equal(compare("torus:4x4x3,hosts=4", "dfsssp", setup, 1000), SV_SIM_LIMIT);
     setup.control =
-        (sv_sim_control){.limit = SV_NEVER, .steady = 10000 * SV_TICKS_A_NS, .precision = 0.2};
+        (sv_sim_control){.limit = SV_NEVER, .steady = 10000 * SV_TICKS_PER_NS, .precision = 0.2};
     assert_int_equal(compare("torus:4x4x3,hosts=4", "dfsssp", setup, 5000), SV_SIM_STEADY);
 }
 

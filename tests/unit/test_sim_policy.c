@@ -9,7 +9,7 @@ TEST_CONTEXT
 
 /* ---- a policy that does nothing ---- */
 
-static sv_status choose_nothing(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status choose_nothing(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                                 const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     (void)stage;
@@ -23,7 +23,7 @@ static sv_status choose_nothing(void *user, sv_sim_stage *stage, uint64_t now, u
     return SV_OK;
 }
 
-static sv_status depart_nothing(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
+static sv_status depart_nothing(void *user, sv_sim_run *stage, uint64_t now, sv_channel out,
                                 uint64_t waited, sv_sim_head *head)
 {
     (void)stage;
@@ -34,7 +34,7 @@ static sv_status depart_nothing(void *user, sv_sim_stage *stage, uint64_t now, s
     return SV_OK;
 }
 
-static sv_status deliver_nothing(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status deliver_nothing(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                                  sv_sim_head *head)
 {
     (void)stage;
@@ -44,7 +44,7 @@ static sv_status deliver_nothing(void *user, sv_sim_stage *stage, uint64_t now, 
     return SV_OK;
 }
 
-static sv_status timer_nothing(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status timer_nothing(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     assert_int_equal(*again, SV_NEVER);
     ++*(uint64_t *)user;
@@ -82,7 +82,7 @@ static void same_runs(sim_case *a, sim_case *b)
         assert_int_equal(a->events[i].time, b->events[i].time);
         assert_int_equal(a->events[i].packet, b->events[i].packet);
         assert_int_equal(a->events[i].channel.i, b->events[i].channel.i);
-        assert_int_equal(a->events[i].lane, b->events[i].lane);
+        assert_int_equal(a->events[i].vl, b->events[i].vl);
     }
     for (uint32_t i = 0; i < a->num_packets; i++)
         if (a->packet_time[i] < r->time)
@@ -165,7 +165,7 @@ static void a_policy_that_does_nothing_changes_nothing(void **state)
 
 /* ---- rules 20, 33 ---- */
 
-static sv_status tick(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status tick(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     (void)user;
     (void)stage;
@@ -173,8 +173,8 @@ static sv_status tick(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *a
     return SV_OK;
 }
 
-/* Everybody to the next but one in a ring of five, one lane: with and without a timer that never
- * ends, and with a lane for all beside it. */
+/* Everybody to the next but one in a ring of five, one VL: with and without a timer that never
+ * ends, and with a VL for all beside it. */
 static void deadlocks_are_found(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void deadlocks_are_found(void **state)
     for (uint32_t t = 0; t < 20; t++)
         sends[t] = (sim_send){t, (t + 8) % 20, 2048, 0};
     c.model.input = c.model.output = 33;
-    unsigned lanes = sv_sim_table_lanes(c.f, c.r);
+    unsigned vls = sv_sim_table_vls(c.f, c.r);
     sv_sim_policy policy = {.segments = 1, .first = 7};
     for (uint32_t k = 0; k < 8; k++) {
         policy.adaptive = k / 4;
@@ -193,7 +193,7 @@ static void deadlocks_are_found(void **state)
         policy.deliver = k / 2 % 2 == 0 ? NULL : deliver_nothing;
         uint64_t calls = 0;
         policy.user = &calls;
-        c.model.lanes = lanes + policy.adaptive;
+        c.model.vls = vls + policy.adaptive;
         c.control.ignore_stuck = k % 2 == 1;
         c.policy = &policy;
         const sv_sim_result *r = sim_run(ctx, &c, sends, 20, 40);
@@ -205,10 +205,10 @@ static void deadlocks_are_found(void **state)
     sim_finish(&c);
 }
 
-/* With one packet a buffer escape lanes are full in a ring again and again, while credits of
- * adaptive lanes are on their way: whoever looks for deadlocks (every some thousand hops) must see
+/* With one packet a buffer escape VLs are full in a ring again and again, while credits of
+ * adaptive VLs are on their way: whoever looks for deadlocks (every some thousand hops) must see
  * that. */
-static void adaptive_lanes_help_out_of_full_escape_lanes(void **state)
+static void adaptive_vls_help_out_of_full_escape_vls(void **state)
 {
     (void)state;
     sim_case c = sim_begin(ctx, test_fabric(ctx, "torus:5,hosts=1"));
@@ -221,7 +221,7 @@ static void adaptive_lanes_help_out_of_full_escape_lanes(void **state)
     c.model.credit = 4000000; /* long after the buffer is empty */
     for (unsigned adaptive = 0; adaptive < 3; adaptive++) {
         const sv_sim_policy policy = {.segments = 1, .adaptive = adaptive};
-        c.model.lanes = sv_sim_table_lanes(c.f, c.r) + adaptive;
+        c.model.vls = sv_sim_table_vls(c.f, c.r) + adaptive;
         c.policy = &policy;
         sim_run(ctx, &c, sends, 5, 10000);
         assert_int_equal(c.result->end, adaptive == 0 ? SV_SIM_DEADLOCK : SV_SIM_COMPLETED);
@@ -253,17 +253,17 @@ static void policies_that_are_none_are_refused(void **state)
         {1, 0, 100000, SV_BAD_INPUT, "header of 100000 bytes is too long"},
         {1, 0, 65000, SV_BAD_INPUT, "not over 65,535 together"},
         {1, 0, 2000, SV_INFEASIBLE, "a packet of 64 blocks does not fit"},
-        {3, 0, 0, SV_INFEASIBLE, "3 segments of 1 lanes and 0 adaptive ones are more than 2"},
-        {1, 2, 0, SV_INFEASIBLE, "1 segments of 1 lanes and 2 adaptive ones are more than 2"},
-        {1, UINT32_MAX, 0, SV_INFEASIBLE, "adaptive ones are more than 2 lanes"}};
+        {3, 0, 0, SV_INFEASIBLE, "3 segments of 1 VLs and 0 adaptive ones are more than 2"},
+        {1, 2, 0, SV_INFEASIBLE, "1 segments of 1 VLs and 2 adaptive ones are more than 2"},
+        {1, UINT32_MAX, 0, SV_INFEASIBLE, "adaptive ones are more than 2 VLs"}};
     sim_case c = ring(ctx);
     const sim_send send = {0, 1, 100, 0};
     struct script s = {0};
     c.sends = &send;
     c.count = 1;
-    c.model.lanes = 2;
+    c.model.vls = 2;
     c.model.input = 40;
-    assert_int_equal(sv_sim_table_lanes(c.f, c.r), 1);
+    assert_int_equal(sv_sim_table_vls(c.f, c.r), 1);
     for (uint32_t i = 0; i < LENGTH(wrong); i++) {
         sv_sim_policy policy = changed(&s, wrong[i].segments, wrong[i].adaptive, wrong[i].header);
         c.policy = &policy;
@@ -287,7 +287,7 @@ static void policies_that_are_none_are_refused(void **state)
     s.c = &c;
     OK(ctx, sim_try(ctx, &c));
     c.r->vlarb[SV_VLARB_CA].given = true;
-    FAILS(ctx, sim_try(ctx, &c), SV_BAD_INPUT, "a policy and lanes by weights exclude each other");
+    FAILS(ctx, sim_try(ctx, &c), SV_BAD_INPUT, "a policy and VLs by weights exclude each other");
     sim_finish(&c);
 }
 
@@ -305,7 +305,7 @@ static void ways_that_are_none_are_refused(void **state)
         {{.vias = 1, .via = {sim_destination(&c, 2)}}, "which is no switch"},
         {{.vias = 1, .via = {c.r->num_destinations}}, "which is no switch"},
     };
-    c.model.lanes = 2;
+    c.model.vls = 2;
     for (uint32_t i = 0; i < LENGTH(wrong); i++) {
         struct script s = {.num_ways = 1, .ways = {wrong[i].way}};
         const sv_sim_policy policy = scripted(&s, 2);
@@ -327,7 +327,7 @@ static void ways_that_are_none_are_refused(void **state)
 }
 
 /* A timer that asks for the past, or changes tables. */
-static sv_status never_later(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status never_later(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     (void)user;
     (void)stage;
@@ -335,7 +335,7 @@ static sv_status never_later(void *user, sv_sim_stage *stage, uint64_t now, uint
     return SV_OK;
 }
 
-static sv_status changes_tables(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status changes_tables(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     (void)now;
     (void)again;
@@ -394,7 +394,7 @@ static void add(struct chance *a, uint64_t what)
     a->heard++;
 }
 
-static sv_status choose_at_random(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status choose_at_random(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                                   const sv_sim_message *message, uint32_t offset, sv_sim_way *way)
 {
     struct chance *a = user;
@@ -410,7 +410,7 @@ static sv_status choose_at_random(void *user, sv_sim_stage *stage, uint64_t now,
                        0, 0);
 }
 
-static sv_status depart_at_random(void *user, sv_sim_stage *stage, uint64_t now, sv_channel out,
+static sv_status depart_at_random(void *user, sv_sim_run *stage, uint64_t now, sv_channel out,
                                   uint64_t waited, sv_sim_head *head)
 {
     struct chance *a = user;
@@ -428,7 +428,7 @@ static sv_status depart_at_random(void *user, sv_sim_stage *stage, uint64_t now,
                        now + 1 + sv_rng_below(&a->rng, 100000), 0, 0);
 }
 
-static sv_status deliver_at_random(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status deliver_at_random(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                                    sv_sim_head *head)
 {
     struct chance *a = user;
@@ -447,7 +447,7 @@ static sv_status deliver_at_random(void *user, sv_sim_stage *stage, uint64_t now
                        64, now + sv_rng_below(&a->rng, 2) * 5000, 0, 0);
 }
 
-static sv_status hear_nothing(void *user, sv_sim_stage *stage, uint64_t now, uint32_t terminal,
+static sv_status hear_nothing(void *user, sv_sim_run *stage, uint64_t now, uint32_t terminal,
                               sv_sim_head *head)
 {
     struct chance *a = user;
@@ -459,7 +459,7 @@ static sv_status hear_nothing(void *user, sv_sim_stage *stage, uint64_t now, uin
     return SV_OK;
 }
 
-static sv_status timer_at_random(void *user, sv_sim_stage *stage, uint64_t now, uint64_t *again)
+static sv_status timer_at_random(void *user, sv_sim_run *stage, uint64_t now, uint64_t *again)
 {
     struct chance *a = user;
     (void)stage;
@@ -509,7 +509,7 @@ static void the_same_policy_does_the_same_again(void **state)
         c.model.inband_bytes = k % 4 == 0 ? 8 : 0;
         c.model.drain = QDR;
         c.model.ways = 1 + k % 3;
-        c.model.lanes = 3 * sv_sim_table_lanes(c.f, c.r) + 2;
+        c.model.vls = 3 * sv_sim_table_vls(c.f, c.r) + 2;
         uint64_t sum = run_at_random(&c, k, 1 + k % 3, k % 2);
         const uint64_t time = c.result->time, hops = c.result->packet_hops;
         early += c.result->early;
@@ -548,7 +548,7 @@ static void hearing_of_packets_changes_nothing(void **state)
             c->count = SENDS;
             c->model.voq = k % 2 == 0;
             c->model.drain = QDR;
-            c->model.lanes = 3 * sv_sim_table_lanes(c->f, c->r) + 2;
+            c->model.vls = 3 * sv_sim_table_vls(c->f, c->r) + 2;
             c->control.limit = k % 3 == 0 ? 8000000 : SV_NEVER;
             struct chance a = {.c = c, .segments = 1 + k % 3};
             sv_rng_init(&a.rng, k);
@@ -569,7 +569,7 @@ static void hearing_of_packets_changes_nothing(void **state)
         assert_int_equal(sums[0], sums[1]);
         assert_int_equal(r->early, s->early);
         assert_true(r->early_wait == s->early_wait);
-        assert_int_equal(r->early_most, s->early_most);
+        assert_int_equal(r->early_max, s->early_max);
         assert_int_equal(r->detours, s->detours);
         assert_int_equal(r->control_packets, s->control_packets);
         early += r->early;
@@ -584,7 +584,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_policy_that_does_nothing_changes_nothing),
         cmocka_unit_test(deadlocks_are_found),
-        cmocka_unit_test(adaptive_lanes_help_out_of_full_escape_lanes),
+        cmocka_unit_test(adaptive_vls_help_out_of_full_escape_vls),
         cmocka_unit_test(policies_that_are_none_are_refused),
         cmocka_unit_test(ways_that_are_none_are_refused),
         cmocka_unit_test(control_packets_that_are_none_are_refused),

@@ -1,6 +1,6 @@
 /*
  * test_sim_policy_ways.c: packets that choose their way (rules 25 to 33 of docs/simulator.md),
- * times that can be written down: ways by vias, order, waiting, control packets, adaptive lanes.
+ * times that can be written down: ways by vias, order, waiting, control packets, adaptive VLs.
  * tests/oracle has the cases for which there is no formula.
  */
 #include "policy_bed.h"
@@ -11,22 +11,22 @@ TEST_CONTEXT
 
 /*
  * From host 0 to host 1, which are neighbours: each hop takes what it takes without a policy, so
- * the tick follows from the number of switches; the lane on each link is that of the segment.
+ * the tick follows from the number of switches; the VL on each link is that of the segment.
  */
 static void a_way_leads_by_its_vias(void **state)
 {
     (void)state;
     static const struct {
         uint8_t vias, via[2], segments, hops;
-        uint8_t lane[5]; /* of each link after the first, in lanes of the tables */
+        uint8_t vl[5]; /* of each link after the first, in VLs of the tables */
     } ways[] = {
         {0, {0, 0}, 1, 2, {0, 0}},       {0, {0, 0}, 3, 2, {0, 0}}, {1, {3, 0}, 2, 4, {0, 1, 1, 1}},
         {1, {0, 0}, 2, 2, {1, 1}},       {1, {1, 0}, 3, 2, {0, 1}}, {2, {3, 2}, 3, 4, {0, 1, 2, 2}},
         {2, {3, 3}, 3, 4, {0, 2, 2, 2}}, {2, {0, 1}, 3, 2, {1, 2}}, {2, {0, 0}, 3, 2, {2, 2}}};
     sim_case c = ring(ctx);
-    unsigned lanes = sv_sim_table_lanes(c.f, c.r);
+    unsigned vls = sv_sim_table_vls(c.f, c.r);
     const sim_send send = {0, 1, 2048, 123456};
-    c.model.lanes = 3 * lanes;
+    c.model.vls = 3 * vls;
     for (uint32_t i = 0; i < LENGTH(ways); i++) {
         struct script s = {.num_ways = 1};
         for (uint32_t k = 0; k < ways[i].vias; k++)
@@ -42,7 +42,7 @@ static void a_way_leads_by_its_vias(void **state)
         assert_int_equal(r->payload_bytes, 2048);
         assert_int_equal(c.num_events, 1 + ways[i].hops);
         for (uint32_t k = 0; k < ways[i].hops; k++)
-            assert_int_equal(c.events[1 + k].lane, ways[i].lane[k] * lanes);
+            assert_int_equal(c.events[1 + k].vl, ways[i].vl[k] * vls);
         assert_int_equal(s.asked, 1);
         assert_int_equal(s.asked_at[0], 123456);
         assert_int_equal(s.num_departed, 0);
@@ -71,26 +71,26 @@ static void a_segment_has_the_service_level_of_its_switch(void **state)
     const sim_send send = {0, 1, 100, 0};
     struct script s = {.num_ways = 1, .ways = {{.vias = 1, .via = {c.r->first[3]}}}};
     const sv_sim_policy policy = scripted(&s, 2);
-    sim_lanes_by_sender(ctx, &c, sender);
+    sim_vls_by_sender(ctx, &c, sender);
     sv_routes_sl_row(ctx, c.r, sim_destination(&c, 1))[3] = 5; /* from switch 3 */
-    unsigned lanes = sv_sim_table_lanes(c.f, c.r);
-    assert_int_equal(lanes, c.r->num_sls);
-    c.model.lanes = 2 * lanes;
+    unsigned vls = sv_sim_table_vls(c.f, c.r);
+    assert_int_equal(vls, c.r->num_sls);
+    c.model.vls = 2 * vls;
     sv_routes_sl_row(ctx, c.r, c.r->first[3])[4] = 2; /* from host 0 to switch 3 */
     run_script(ctx, &c, &s, &policy, &send, 1);
-    assert_int_equal(c.events[1].lane, 2);
-    assert_int_equal(c.events[2].lane, lanes + 5);
-    assert_int_equal(c.events[4].lane, lanes + 5);
-    /* With a table of its own from port 0, that table's lane begins the segment. */
-    sv_lanes other;
+    assert_int_equal(c.events[1].vl, 2);
+    assert_int_equal(c.events[2].vl, vls + 5);
+    assert_int_equal(c.events[4].vl, vls + 5);
+    /* With a table of its own from port 0, that table's VL begins the segment. */
+    sv_sl2vl other;
     memset(&other, 1, sizeof other);
-    uint32_t table = sv_routes_lane_table(ctx, c.r, &other);
+    uint32_t table = sv_routes_sl2vl_table(ctx, c.r, &other);
     for (unsigned out = 1; out <= 3; out++)
-        OK(ctx, sv_routes_set_lanes(ctx, c.f, c.r, (sv_node){3}, 0, out, table));
+        OK(ctx, sv_routes_set_sl2vl(ctx, c.f, c.r, (sv_node){3}, 0, out, table));
     run_script(ctx, &c, &s, &policy, &send, 1);
-    assert_int_equal(c.events[1].lane, 2);
-    assert_int_equal(c.events[2].lane, lanes + 1);
-    assert_int_equal(c.events[3].lane, lanes + 5);
+    assert_int_equal(c.events[1].vl, 2);
+    assert_int_equal(c.events[2].vl, vls + 1);
+    assert_int_equal(c.events[3].vl, vls + 5);
     sim_finish(&c);
 }
 
@@ -106,7 +106,7 @@ static void order_is_restored_where_packets_end(void **state)
     struct script s = {.num_ways = 3, .ways = {{.vias = 1, .via = {c.r->first[3]}}}};
     sv_sim_policy policy = scripted(&s, 2);
     policy.by_packet = true;
-    c.model.lanes = 2 * sv_sim_table_lanes(c.f, c.r);
+    c.model.vls = 2 * sv_sim_table_vls(c.f, c.r);
     /* Injected one after the other; the detour is longer than one packet takes, not than two:
      * the second is there before the first, and the third comes right after it. */
     c.model.switch_delay = 500000;
@@ -127,7 +127,7 @@ static void order_is_restored_where_packets_end(void **state)
     assert_int_equal(s.delivered[2].head.sequence, 2);
     assert_int_equal(s.delivered[1].time, first > second + packet ? first : second + packet);
     assert_int_equal(r->early, 1);
-    assert_int_equal(r->early_most, 2048);
+    assert_int_equal(r->early_max, 2048);
     assert_int_equal(r->early_wait, s.delivered[1].time - second);
     assert_int_equal(r->detours, 1);
     assert_int_equal(c.num_arrivals, 1);
@@ -144,13 +144,13 @@ static void messages_arrive_in_order(void **state)
     const sim_send sends[] = {{0, 1, 100, 0}, {0, 1, 100, 0}, {0, 1, 200, 0}, {2, 1, 300, 0}};
     struct script s = {.num_ways = 4, .ways = {{.vias = 2, .via = {c.r->first[3], c.r->first[2]}}}};
     sv_sim_policy policy = scripted(&s, 3);
-    c.model.lanes = 3 * sv_sim_table_lanes(c.f, c.r);
+    c.model.vls = 3 * sv_sim_table_vls(c.f, c.r);
     policy.deliver = NULL; /* with and without somebody who hears of packets */
     policy.depart = NULL;
     for (int again = 0; again < 2; again++) {
         const sv_sim_result *r = run_script(ctx, &c, &s, &policy, sends, LENGTH(sends));
         assert_int_equal(r->early, 2);
-        assert_int_equal(r->early_most, 300);
+        assert_int_equal(r->early_max, 300);
         assert_int_equal(r->arrived_messages, 4);
         assert_int_equal(c.num_arrivals, 4);
         assert_int_equal(c.arrivals[0].from, 2);
@@ -167,24 +167,24 @@ static void messages_arrive_in_order(void **state)
     sim_finish(&c);
 }
 
-/* A packet whose lane is another one than before goes to the end of that lane's queue: by lane, the
+/* A packet whose VL is another one than before goes to the end of that VL's queue: by VL, the
  * turns are 0, 1, then 0 again. */
-static void a_message_changes_lanes(void **state)
+static void a_message_changes_vls(void **state)
 {
     (void)state;
     sim_case c = ring(ctx);
     const sim_send sends[] = {{0, 1, 3 * 2048, 0}, {0, 2, 2048, 0}};
     static const uint8_t none[4];
-    sim_lanes_by_sender(ctx, &c, none);
-    sv_routes_sl_row(ctx, c.r, c.r->first[3])[4] = 1; /* host 0 to switch 3 goes on lane 1 */
-    c.model.lanes = 2 * sv_sim_table_lanes(c.f, c.r);
+    sim_vls_by_sender(ctx, &c, none);
+    sv_routes_sl_row(ctx, c.r, c.r->first[3])[4] = 1; /* host 0 to switch 3 goes on VL 1 */
+    c.model.vls = 2 * sv_sim_table_vls(c.f, c.r);
     /* Asked: message 0, message 1 (opened at once), then for packets 1 and 2 of message 0. */
     struct script s = {.num_ways = 4, .ways = {[2] = {.vias = 1, .via = {c.r->first[3]}}}};
     sv_sim_policy policy = scripted(&s, 2);
     policy.by_packet = true;
     run_script(ctx, &c, &s, &policy, sends, LENGTH(sends));
     assert_int_equal(s.asked, 4);
-    /* Packet 1 of message 0 is on lane 1, and has its turn after lane 0; then lane 0's first is
+    /* Packet 1 of message 0 is on VL 1, and has its turn after VL 0; then VL 0's first is
      * message 1, and message 0 is behind it. */
     static const uint32_t tags[] = {0, 0, 1, 0};
     uint32_t seen = 0;
@@ -350,27 +350,27 @@ static void control_packets_of_a_switch_queue(void **state)
 /* ---- rule 27 ---- */
 
 /*
- * Buffers of one packet, and two adaptive lanes beside an escape lane: of four packets of one
- * message the first three take the adaptive lanes and then the escape lane, the fourth the first
- * lane that has credits again: when the first packet, drained slowly, has left.
+ * Buffers of one packet, and two adaptive VLs beside an escape VL: of four packets of one
+ * message the first three take the adaptive VLs and then the escape VL, the fourth the first
+ * VL that has credits again: when the first packet, drained slowly, has left.
  */
-static void packets_take_what_lane_has_credits(void **state)
+static void packets_take_what_vl_has_credits(void **state)
 {
     (void)state;
     sim_case c = sim_begin(ctx, sim_star(ctx, 2, SV_SPEED_QDR));
     const sim_send send = {0, 1, 4 * 2048, 0};
-    unsigned lanes = sv_sim_table_lanes(c.f, c.r);
+    unsigned vls = sv_sim_table_vls(c.f, c.r);
     const sv_sim_policy policy = {.segments = 1, .adaptive = 2};
-    c.model.lanes = lanes + 2;
+    c.model.vls = vls + 2;
     c.model.input = 33;
     c.model.drain = 10 * QDR;
     c.policy = &policy;
     sim_run(ctx, &c, &send, 1, 1);
     uint32_t grants = 0;
-    const unsigned wanted[] = {lanes, lanes + 1, 0, lanes};
+    const unsigned wanted[] = {vls, vls + 1, 0, vls};
     for (uint32_t i = 0; i < c.num_events; i++)
         if (c.events[i].hop == 1)
-            assert_int_equal(c.events[i].lane, wanted[grants++]);
+            assert_int_equal(c.events[i].vl, wanted[grants++]);
     assert_int_equal(grants, 4);
     assert_int_equal(c.result->end, SV_SIM_COMPLETED);
     sim_finish(&c);
@@ -432,12 +432,12 @@ int main(void)
         cmocka_unit_test(a_segment_has_the_service_level_of_its_switch),
         cmocka_unit_test(order_is_restored_where_packets_end),
         cmocka_unit_test(messages_arrive_in_order),
-        cmocka_unit_test(a_message_changes_lanes),
+        cmocka_unit_test(a_message_changes_vls),
         cmocka_unit_test(waiting_is_summed_up_and_seen),
         cmocka_unit_test(control_packets_travel),
         cmocka_unit_test(control_packets_go_first),
         cmocka_unit_test(control_packets_of_a_switch_queue),
-        cmocka_unit_test(packets_take_what_lane_has_credits),
+        cmocka_unit_test(packets_take_what_vl_has_credits),
         cmocka_unit_test(a_run_ends_with_its_data),
         cmocka_unit_test(control_packets_that_are_never_ready_stay),
     };

@@ -1,5 +1,5 @@
 /*
- * test_sim_shares.c: who gets how much when several want the same: turns of ports and lanes,
+ * test_sim_shares.c: who gets how much when several want the same: turns of ports and VLs,
  * weights, rings, heads of lines, ways out of an input. Most are exact: which packet goes at which
  * tick follows from docs/simulator.md ("rule") by counting slots of W chi ticks, in which an output
  * port takes one packet after another.
@@ -75,9 +75,9 @@ static void many_to_one_is_shared_equally(void **state)
         }
 }
 
-/* The same with lanes: lanes take turns, then the ports of a lane (rule 16). Two and two share
- * equally; of three on lane 0 and one on lane 1 the one alone gets half. */
-static void lanes_take_turns_before_ports(void **state)
+/* The same with VLs: VLs take turns, then the ports of a VL (rule 16). Two and two share
+ * equally; of three on VL 0 and one on VL 1 the one alone gets half. */
+static void vls_take_turns_before_ports(void **state)
 {
     (void)state;
     static const uint8_t even[] = {0, 0, 0, 1, 1}, odd[] = {0, 0, 0, 0, 1};
@@ -85,7 +85,7 @@ static void lanes_take_turns_before_ports(void **state)
     const sim_send sends[] = {{1, 0, 2048, 0}, {2, 0, 2048, 0}, {3, 0, 2048, 0}, {4, 0, 2048, 0}};
     for (int i = 0; i < 2; i++) {
         sim_case c = sim_begin(ctx, sim_star(ctx, 5, SV_SPEED_QDR));
-        sim_lanes_by_sender(ctx, &c, i == 0 ? even : odd);
+        sim_vls_by_sender(ctx, &c, i == 0 ? even : odd);
         sim_run(ctx, &c, sends, 4, 300);
         if (i == 0)
             assert_pattern(&c, sim_last_channel(c.f, 0), even_turns, 4, 1200, SLOT);
@@ -96,32 +96,32 @@ static void lanes_take_turns_before_ports(void **state)
 }
 
 /*
- * Turns within a lane are of pairs of an input port and the lane a packet came by, by port, then by
- * lane (rule 16). Hosts 0 and 1 send on lanes 0 and 1 over the cable that is port 1 of switch 1,
- * host 2 is at port 2 there; towards host 3 all are on lane 0. The cable brings a packet a slot and
+ * Turns within a VL are of pairs of an input port and the VL a packet came by, by port, then by
+ * VL (rule 16). Hosts 0 and 1 send on VLs 0 and 1 over the cable that is port 1 of switch 1,
+ * host 2 is at port 2 there; towards host 3 all are on VL 0. The cable brings a packet a slot and
  * two of its three pairs' turns are a slot each, so, once all three queue, it goes round: 0, 1, 2.
  */
-static void lanes_that_join_take_turns_by_port_and_lane(void **state)
+static void vls_that_join_take_turns_by_port_and_vl(void **state)
 {
     (void)state;
-    static const uint8_t lane_of[] = {0, 1, 0, 0};
+    static const uint8_t vl_of[] = {0, 1, 0, 0};
     const sim_cable cables[] = {{0, 1, SV_SPEED_QDR, 4},
                                 {0, SIM_HOST, SV_SPEED_QDR, 4},
                                 {0, SIM_HOST + 1, SV_SPEED_QDR, 4},
                                 {1, SIM_HOST + 2, SV_SPEED_QDR, 4},
                                 {1, SIM_HOST + 3, SV_SPEED_QDR, 4}};
     const sim_send sends[] = {{0, 3, 2048, 0}, {1, 3, 2048, 0}, {2, 3, 2048, 0}};
-    const sv_lanes all_on_0 = {{0}};
+    const sv_sl2vl all_on_0 = {{0}};
     sim_case c = sim_begin(ctx, sim_fabric(ctx, 2, 4, cables, 5));
-    sim_lanes_by_sender(ctx, &c, lane_of);
-    c.r->lanes_of[1] = (uint16_t)sv_routes_lane_table(ctx, c.r, &all_on_0);
+    sim_vls_by_sender(ctx, &c, vl_of);
+    c.r->vls_of[1] = (uint16_t)sv_routes_sl2vl_table(ctx, c.r, &all_on_0);
     c.control.limit = 500ULL * SLOT;
     sim_run(ctx, &c, sends, 3, UINT32_MAX);
     const sv_channel last = sim_last_channel(c.f, 3);
     const sim_event *before = sim_grant(&c, last, 99);
     for (uint32_t k = 100; k < 400; k++) {
         const sim_event *grant = sim_grant(&c, last, k);
-        assert_int_equal(grant->lane, 0);
+        assert_int_equal(grant->vl, 0);
         assert_int_equal(grant->tag, (before->tag + 1) % 3);
         assert_int_equal(grant->time, before->time + SLOT);
         before = grant;
@@ -157,12 +157,12 @@ static void who_joins_late_gets_half(void **state)
 
 /* ---- weights ---- */
 
-/* Two lanes that are always wanted, and in which order packets of n blocks go (rule 16). */
+/* Two VLs that are always wanted, and in which order packets of n blocks go (rule 16). */
 static const struct weights {
     uint8_t limit;
     sv_vlarb_table high, low;
     uint32_t blocks;
-    uint32_t zeros, ones; /* so many packets of lane 0, so many of lane 1, and again */
+    uint32_t zeros, ones; /* so many packets of VL 0, so many of VL 1, and again */
 } weights[] = {
     /* A weight of w lets ceil(w / n) packets through: they go as long as something is left. */
     {0, {0}, {2, {0, 1}, {3, 1}}, 1, 3, 1},
@@ -171,7 +171,7 @@ static const struct weights {
     {0, {0}, {2, {0, 1}, {4, 3}}, 3, 2, 1},
     {0, {0}, {2, {0, 1}, {255, 5}}, 1, 255, 5},
     {0, {2, {0, 1}, {2, 7}}, {0}, 1, 2, 7},
-    /* An entry of weight 0 is passed over; a lane may have several entries. */
+    /* An entry of weight 0 is passed over; a VL may have several entries. */
     {0, {0}, {4, {1, 0, 0, 1}, {0, 2, 3, 2}}, 1, 5, 2},
     /* After max(1, 64 limit) blocks from the high list it is the low one's turn, for a packet. */
     {0, {1, {0}, {255}}, {1, {1}, {9}}, 1, 1, 1},
@@ -189,12 +189,12 @@ static void assert_weighted(const struct weights *w, const uint32_t *tags, uint3
         assert_int_equal(tags[j], j % (w->zeros + w->ones) >= w->zeros);
 }
 
-/* Senders at ports 2 and 3, on lanes 0 and 1; the last link is the slowest, so that both always
+/* Senders at ports 2 and 3, on VLs 0 and 1; the last link is the slowest, so that both always
  * have a packet when it takes one. */
 static void switches_heed_weights(void **state)
 {
     (void)state;
-    static const uint8_t lane_of[] = {0, 0, 1};
+    static const uint8_t vl_of[] = {0, 0, 1};
     const sim_cable cables[] = {{0, SIM_HOST, SV_SPEED_SDR, 4},
                                 {0, SIM_HOST + 1, SV_SPEED_QDR, 4},
                                 {0, SIM_HOST + 2, SV_SPEED_QDR, 4}};
@@ -202,13 +202,13 @@ static void switches_heed_weights(void **state)
         uint32_t bytes = 64 * weights[i].blocks - 26, tags[1000], count = 0;
         const sim_send sends[] = {{1, 0, bytes, 0}, {2, 0, bytes, 0}};
         sim_case c = sim_begin(ctx, sim_fabric(ctx, 1, 3, cables, 3));
-        sim_lanes_by_sender(ctx, &c, lane_of);
+        sim_vls_by_sender(ctx, &c, vl_of);
         c.r->vlarb[SV_VLARB_SWE] = (sv_vlarb){.given = true,
                                               .high_limit = weights[i].limit,
                                               .high = weights[i].high,
                                               .low = weights[i].low};
         c.model.weighted = true;
-        c.model.lanes = 2;
+        c.model.vls = 2;
         sim_run(ctx, &c, sends, 2, 450);
         for (uint32_t k = 0; k < c.num_events; k++)
             if (c.events[k].hop == 1)
@@ -218,22 +218,22 @@ static void switches_heed_weights(void **state)
     }
 }
 
-/* One host sends to two others, on lanes 0 and 1. */
+/* One host sends to two others, on VLs 0 and 1. */
 static void adapters_heed_weights(void **state)
 {
     (void)state;
-    static const uint8_t lane_of[] = {0, 0, 1};
+    static const uint8_t vl_of[] = {0, 0, 1};
     for (uint32_t i = 0; i < LENGTH(weights); i++) {
         uint32_t bytes = 64 * weights[i].blocks - 26, tags[1000], count = 0;
         const sim_send sends[] = {{0, 1, 450 * bytes, 0}, {0, 2, 450 * bytes, 0}};
         sim_case c = sim_begin(ctx, sim_star(ctx, 3, SV_SPEED_QDR));
-        sim_lanes_by_receiver(ctx, &c, lane_of);
+        sim_vls_by_receiver(ctx, &c, vl_of);
         c.r->vlarb[SV_VLARB_CA] = (sv_vlarb){.given = true,
                                              .high_limit = weights[i].limit,
                                              .high = weights[i].high,
                                              .low = weights[i].low};
         c.model.weighted = true;
-        c.model.lanes = 2;
+        c.model.vls = 2;
         c.model.mtu_bytes = bytes;
         sim_run(ctx, &c, sends, 2, 1);
         for (uint32_t k = 0; k < c.num_events; k++)
@@ -244,18 +244,18 @@ static void adapters_heed_weights(void **state)
     }
 }
 
-/* Weights count when they are asked for and where tables have them; else lanes take turns. */
-static void without_weights_lanes_take_turns(void **state)
+/* Weights count when they are asked for and where tables have them; else VLs take turns. */
+static void without_weights_vls_take_turns(void **state)
 {
     (void)state;
-    static const uint8_t lane_of[] = {0, 0, 1};
+    static const uint8_t vl_of[] = {0, 0, 1};
     static const uint32_t turns[] = {0, 1};
     const sim_send sends[] = {{1, 0, 2048, 0}, {2, 0, 2048, 0}};
     for (int asked = 0; asked < 2; asked++) {
         sim_case c = sim_begin(ctx, sim_star(ctx, 3, SV_SPEED_QDR));
-        sim_lanes_by_sender(ctx, &c, lane_of);
+        sim_vls_by_sender(ctx, &c, vl_of);
         c.model.weighted = asked;
-        c.model.lanes = 2;
+        c.model.vls = 2;
         c.r->vlarb[SV_VLARB_SWE] = (sv_vlarb){.given = !asked, .low = {2, {0, 1}, {255, 1}}};
         sim_run(ctx, &c, sends, 2, 100);
         assert_pattern(&c, sim_last_channel(c.f, 0), turns, 2, 200, SLOT);
@@ -275,8 +275,8 @@ static uint64_t packets_received(const sim_case *c, uint32_t terminal)
  * A ring of five, everybody to the next one: each cable of the ring has one flow, and all run at
  * link speed: SAMPLE / SLOT packets each. Everybody to the next but one: two flows a cable. Each
  * switch's way on is shared in turns between its own host and what passes, half and half, which is
- * just what each flow needs on both its cables: half of link speed, and no more can be. (Two lanes
- * keep it from a deadlock; a cable's two flows share it whether they are on one lane or on two.)
+ * just what each flow needs on both its cables: half of link speed, and no more can be. (Two VLs
+ * keep it from a deadlock; a cable's two flows share it whether they are on one VL or on two.)
  */
 static void a_ring_carries_what_its_cables_can(void **state)
 {
@@ -345,13 +345,13 @@ static void heads_of_lines_block_without_output_queues(void **state)
 
 /*
  * A cable between two switches, host 0's packets over it to a host behind a slow link (1X SDR, 16
- * times as slow), host 1's to one behind a fast one; two ways out of the cable's input. On one lane
+ * times as slow), host 1's to one behind a fast one; two ways out of the cable's input. On one VL
  * the cable's buffer lets in one of each in turn, so both get what the slow link takes, queues by
- * output or not: room is shared. On two lanes the slow one's share is a sixteenth of the cable and
- * the other has the rest. On one lane with one way out of the input, a slow packet takes it for 16
+ * output or not: room is shared. On two VLs the slow one's share is a sixteenth of the cable and
+ * the other has the rest. On one VL with one way out of the input, a slow packet takes it for 16
  * slots and a fast one for one, in turn: one of each in 17 slots.
  */
-static void lanes_do_not_block_each_other(void **state)
+static void vls_do_not_block_each_other(void **state)
 {
     (void)state;
     static const uint8_t one[] = {0, 0, 0, 0}, two[] = {0, 1, 0, 0};
@@ -363,15 +363,15 @@ static void lanes_do_not_block_each_other(void **state)
                                 {1, SIM_HOST + 3, SV_SPEED_QDR, 4}};
     const sim_send sends[] = {{0, 2, 2048, 0}, {1, 3, 2048, 0}};
     for (int i = 0; i < 6; i++) {
-        bool lanes = i >= 4, ways = i >= 2;
+        bool vls = i >= 4, ways = i >= 2;
         sim_case c = sim_begin(ctx, sim_fabric(ctx, 2, 4, cables, 5));
-        sim_lanes_by_sender(ctx, &c, lanes ? two : one);
+        sim_vls_by_sender(ctx, &c, vls ? two : one);
         c.model.voq = i & 1;
         c.model.ways = ways ? 2 : 1;
         c.control.warm_up = (uint64_t)SLOTS * SLOT;
         c.control.sample = (uint64_t)SLOTS * SLOT;
         sim_run(ctx, &c, sends, 2, UINT32_MAX);
-        uint64_t slow = SLOTS / (ways ? 16 : 17), fast = ways && lanes ? SLOTS * 15 / 16 : slow;
+        uint64_t slow = SLOTS / (ways ? 16 : 17), fast = ways && vls ? SLOTS * 15 / 16 : slow;
         assert_in_range(packets_received(&c, 2), slow - 1, slow + 1);
         assert_in_range(packets_received(&c, 3), fast - 2, fast + 2);
         sim_finish(&c);
@@ -414,15 +414,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_to_one_is_shared_equally),
-        cmocka_unit_test(lanes_take_turns_before_ports),
-        cmocka_unit_test(lanes_that_join_take_turns_by_port_and_lane),
+        cmocka_unit_test(vls_take_turns_before_ports),
+        cmocka_unit_test(vls_that_join_take_turns_by_port_and_vl),
         cmocka_unit_test(who_joins_late_gets_half),
         cmocka_unit_test(switches_heed_weights),
         cmocka_unit_test(adapters_heed_weights),
-        cmocka_unit_test(without_weights_lanes_take_turns),
+        cmocka_unit_test(without_weights_vls_take_turns),
         cmocka_unit_test(a_ring_carries_what_its_cables_can),
         cmocka_unit_test(heads_of_lines_block_without_output_queues),
-        cmocka_unit_test(lanes_do_not_block_each_other),
+        cmocka_unit_test(vls_do_not_block_each_other),
         cmocka_unit_test(an_input_has_so_many_ways_out),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -19,11 +19,11 @@ enum { W = 2074, SLOT = W * QDR };
 /* Terminals that send on what they get. Each looks at nothing but its own. */
 struct answers {
     const sim_case *c;
-    uint32_t to[SIM_MOST_TERMINALS];   /* whom it sends to */
-    uint32_t left[SIM_MOST_TERMINALS]; /* messages that it still sends */
+    uint32_t to[SIM_MAX_TERMINALS];   /* whom it sends to */
+    uint32_t left[SIM_MAX_TERMINALS]; /* messages that it still sends */
     uint32_t bytes;
-    uint64_t ready[SIM_MOST_TERMINALS]; /* SV_NEVER: not before something arrives */
-    uint64_t got[SIM_MOST_TERMINALS], last[SIM_MOST_TERMINALS];
+    uint64_t ready[SIM_MAX_TERMINALS]; /* SV_NEVER: not before something arrives */
+    uint64_t got[SIM_MAX_TERMINALS], last[SIM_MAX_TERMINALS];
 };
 
 static bool answer(void *user, uint32_t terminal, sv_sim_message *message)
@@ -54,7 +54,7 @@ static struct answers *answers_new(const sim_case *c, uint32_t bytes)
     struct answers *a = calloc(1, sizeof *a);
     a->c = c;
     a->bytes = bytes;
-    for (uint32_t t = 0; t < SIM_MOST_TERMINALS; t++)
+    for (uint32_t t = 0; t < SIM_MAX_TERMINALS; t++)
         a->ready[t] = SV_NEVER;
     return a;
 }
@@ -221,7 +221,7 @@ static void terminals_may_not_count(void **state)
     const sv_sim_setup setup = {c.model, c.control, &source, NULL};
     sim_run(ctx, &c, sends, 4, 5);
     sim_again(&c);
-    c.arrivals = calloc(SIM_MOST, sizeof *c.arrivals);
+    c.arrivals = calloc(SIM_MAX, sizeof *c.arrivals);
     OK(ctx, sv_simulate(ctx, c.f, c.r, &setup, &c.result));
     assert_int_equal(c.result->end, SV_SIM_COMPLETED);
     assert_int_equal(c.result->arrived_messages, 20);
@@ -364,7 +364,7 @@ static void models_that_are_none(void **state)
     sim_case c = sim_begin(ctx, sim_star(ctx, 2, SV_SPEED_QDR));
     sim_run(ctx, &c, &send, 1, 1); /* is fine as it is */
     REFUSED(mtu_bytes, 0, SV_BAD_INPUT);
-    REFUSED(lanes, 0, SV_BAD_INPUT);
+    REFUSED(vls, 0, SV_BAD_INPUT);
     REFUSED(ways, 0, SV_BAD_INPUT);
     REFUSED(speedup, 0, SV_BAD_INPUT);
     REFUSED(speedup, 99, SV_BAD_INPUT);
@@ -400,7 +400,7 @@ static void messages_that_tables_do_not_carry(void **state)
         uint8_t *row = sv_routes_row(ctx, c.r, to);
         static const uint8_t none[6] = {0};
         const char *what = "?";
-        sim_lanes_by_receiver(ctx, &c, none);
+        sim_vls_by_receiver(ctx, &c, none);
         c.sends = &send;
         c.count = 1;
         OK(ctx, sim_try(ctx, &c));
@@ -427,13 +427,13 @@ static void messages_that_tables_do_not_carry(void **state)
             sv_routes_sl_row(ctx, c.r, to)[c.f->num_switches] = SV_NO_SL;
             break;
         case 5:
-            what = "a lane beyond those there are";
+            what = "a VL beyond those there are";
             sv_routes_sl_row(ctx, c.r, to)[c.f->num_switches] = 3;
-            c.model.lanes = 3;
+            c.model.vls = 3;
             break;
         case 6:
             what = "an SL that is discarded";
-            c.r->lane_tables[c.r->lanes_of[1]].of_sl[0] = SV_NO_LANE;
+            c.r->vl_tables[c.r->vls_of[1]].of_sl[0] = SV_NO_VL;
             break;
         default:
             what = "nobody told SLs";
@@ -504,16 +504,16 @@ static void destinations_that_are_none(void **state)
     sim_finish(&c);
 }
 
-/* Rule 16: with weights, a lane in use must have one. */
-static void lanes_without_weight(void **state)
+/* Rule 16: with weights, a VL in use must have one. */
+static void vls_without_weight(void **state)
 {
     (void)state;
-    static const uint8_t lane_of[] = {0, 1};
+    static const uint8_t vl_of[] = {0, 1};
     const sim_send sends[] = {{0, 1, 2048, 0}, {1, 0, 2048, 0}};
     sim_case c = sim_begin(ctx, sim_star(ctx, 2, SV_SPEED_QDR));
-    sim_lanes_by_sender(ctx, &c, lane_of);
+    sim_vls_by_sender(ctx, &c, vl_of);
     c.model.weighted = true;
-    c.model.lanes = 2;
+    c.model.vls = 2;
     c.sends = sends;
     c.count = 2;
     for (int who = SV_VLARB_CA; who <= SV_VLARB_SWE; who++) {
@@ -544,7 +544,7 @@ int main(void)
         cmocka_unit_test(messages_that_tables_do_not_carry),
         cmocka_unit_test(tables_with_a_loop),
         cmocka_unit_test(destinations_that_are_none),
-        cmocka_unit_test(lanes_without_weight),
+        cmocka_unit_test(vls_without_weight),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -425,17 +425,17 @@ static void credits_in_band_wait_for_packets(void **state)
 
 /* ---- adapters ---- */
 
-/* Rule 17: with one message open at a time, a message on another lane waits for the last packet of
+/* Rule 17: with one message open at a time, a message on another VL waits for the last packet of
  * the one before; with two open they take turns. */
 static void open_messages_take_turns(void **state)
 {
     (void)state;
-    static const uint8_t lane_of[] = {0, 0, 1};
+    static const uint8_t vl_of[] = {0, 0, 1};
     const sim_send sends[] = {{0, 1, 4 * 2048, 0}, {0, 2, 4 * 2048, 0}};
     static const uint32_t apart[] = {0, 0, 0, 0, 1, 1, 1, 1}, turns[] = {0, 1, 0, 1, 0, 1, 0, 1};
     for (uint32_t open = 1; open <= 2; open++) {
         sim_case c = sim_begin(ctx, sim_star(ctx, 3, SV_SPEED_QDR));
-        sim_lanes_by_receiver(ctx, &c, lane_of);
+        sim_vls_by_receiver(ctx, &c, vl_of);
         c.model.open = open;
         sim_run(ctx, &c, sends, 2, 1);
         uint32_t k = 0;
@@ -451,7 +451,7 @@ static void open_messages_take_turns(void **state)
 }
 
 /* A message that is ready while another is being sent waits for the link; one that is ready later
- * starts when it is ready. On one lane the order is that of the list, whatever is open. */
+ * starts when it is ready. On one VL the order is that of the list, whatever is open. */
 static void messages_start_when_ready(void **state)
 {
     (void)state;

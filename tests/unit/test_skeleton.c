@@ -134,7 +134,7 @@ static void mg_counts(void **state)
         assert_int_equal(s->calls[SV_CALL_WAIT], 8 * 6 * exchanges);
         assert_int_equal(s->calls[SV_CALL_ALLREDUCE], 8 * 88);
         assert_int_equal(s->calls[SV_CALL_BARRIER], 8 * 6);
-        assert_int_equal(s->degree_most, 3); /* both neighbours of a dimension are one */
+        assert_int_equal(s->degree_max, 3); /* both neighbours of a dimension are one */
         sv_mpi_summary_free(s);
     }
 }
@@ -166,7 +166,7 @@ static void ft_counts(void **state)
     /* all but what stays where it is, eight times */
     uint64_t all = (uint64_t)256 * 256 * 128 * 16, small = 6 * 63 * 16 + 63 * (3 * 4 + 8);
     assert_int_equal(s->bytes, 8 * (all - all / 64) + small);
-    assert_int_equal(s->degree_most, 0);
+    assert_int_equal(s->degree_max, 0);
     sv_mpi_summary_free(s);
     s = summary_of("ft:class=W,ranks=64"); /* 32 planes: rows of two, columns of 32 */
     assert_int_equal(s->calls[SV_CALL_ALLTOALL], 2 * 8 * 64);
@@ -186,7 +186,7 @@ static void sweep_counts(void **state)
     assert_int_equal(s->calls[SV_CALL_ALLREDUCE], 24 * (2 * 3 + 8));
     assert_int_equal(s->point_bytes[1],
                      3 * 4 * blocks * 8 * 40 * 2 * 38); /* 150 = 2 × 38 + 2 × 37 */
-    assert_int_equal(s->degree_most, 4);
+    assert_int_equal(s->degree_max, 4);
     sv_mpi_summary_free(s);
 }
 
@@ -220,10 +220,10 @@ static void pop_counts(void **state)
     assert_int_equal(s->calls[SV_CALL_ISEND], halos * (around + across));
     assert_int_equal(s->calls[SV_CALL_WAITALL], halos * 4 * 32);
     assert_int_equal(s->calls[SV_CALL_ALLREDUCE], 32 * 3 * (2 * 7 + 160));
-    assert_int_equal(s->degree_most, 4);
+    assert_int_equal(s->degree_max, 4);
     sv_mpi_summary_free(s);
     s = summary_of("pop:steps=1,iterations=1");
-    assert_int_equal(s->degree_most, 6); /* the fold: three more, and no north */
+    assert_int_equal(s->degree_max, 6); /* the fold: three more, and no north */
     assert_int_equal(s->degree[0], 3);
     assert_int_equal(s->degree[9], 4);
     assert_true(s->point_bytes[56 * 64 + 63] > 0); /* the north-west corner and its mirror image */
@@ -282,7 +282,7 @@ static void mix_of_mg(void **state)
         share(s, SV_CALL_ALLREDUCE, cases[i].allreduce, 0.02);
         share(s, SV_CALL_BARRIER, cases[i].barrier, 0.01);
         share(s, SV_CALL_BCAST, cases[i].bcast, 0.01);
-        assert_int_equal(s->degree_most, 9); /* short distances and long ones */
+        assert_int_equal(s->degree_max, 9); /* short distances and long ones */
         sv_mpi_summary_free(s);
     }
 }

@@ -82,7 +82,7 @@ static void nothing(void **state)
     assert_int_equal(s->events, 0);
     assert_int_equal(s->messages, 0);
     assert_int_equal(s->num_phases, 0);
-    assert_int_equal(s->degree_most, 0);
+    assert_int_equal(s->degree_max, 0);
     sv_mpi_summary_free(s);
     sv_mpi_free(trace);
     sv_mpi_summary_free(NULL);
@@ -125,7 +125,7 @@ static void by_hand(void **state)
     assert_int_equal(s->degree[0], 1);
     assert_int_equal(s->degree[1], 0); /* itself is no other */
     assert_int_equal(s->degree[2], 1);
-    assert_int_equal(s->degree_most, 1);
+    assert_int_equal(s->degree_max, 1);
     assert_true(s->degree_mean > 0.666 && s->degree_mean < 0.667);
     sv_mpi_summary_free(s);
     sv_mpi_free(trace);
@@ -230,7 +230,7 @@ static void halos_and_sums(void **state)
     is_phase(s, 1, (sv_mpi_phase){398, 6 * 64, 6 * 64 * 5000, 1, true, false});
     is_phase(s, 2, (sv_mpi_phase){400, 6 * 64, 6 * 64 * 48, 7, true, true});
     is_phase(s, 3, (sv_mpi_phase){2, 12 * 64, 6 * 64 * (100 + 5003), 1 + 199 * 7, false, false});
-    assert_int_equal(s->degree_most, 3);
+    assert_int_equal(s->degree_max, 3);
     sv_mpi_summary_free(s);
     sv_mpi_free(trace);
 }

@@ -6,7 +6,7 @@
 
 TEST_CONTEXT
 
-enum { MOST = 100 };
+enum { MAX = 100 };
 
 static char *written(const sv_surface *surface)
 {
@@ -125,8 +125,8 @@ static void trees_have_levels_and_others_bars(void **state)
                  {"mesh:1,hosts=2", 0, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sv_fabric *f = test_fabric(ctx, cases[i].spec);
-        double height[MOST] = {0};
-        assert_true(f->num_switches <= MOST);
+        double height[MAX] = {0};
+        assert_true(f->num_switches <= MAX);
         for (uint32_t s = 0; s < f->num_switches; s++)
             height[s] = s;
         const sv_surface_panel panel = {.height = height};
@@ -165,7 +165,7 @@ static void nothing_is_flat(void **state)
 static sv_status draw(sv_ctx *own, void *arg)
 {
     const sv_fabric *f = arg;
-    double height[MOST] = {1, 2, 3};
+    double height[MAX] = {1, 2, 3};
     const sv_surface_panel panel = {
         .height = height, .cells = height, .columns = 1, .column = 1, .title = "t"};
     const sv_surface surface = surface_of(f, &panel, 1);
@@ -189,7 +189,7 @@ static void memory_and_room_may_run_out(void **state)
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         sv_fabric *f = test_fabric(ctx, specs[i]);
         test_out_of_memory(specs[i], draw, f);
-        double height[MOST] = {1};
+        double height[MAX] = {1};
         const sv_surface_panel panel = {.height = height};
         const sv_surface surface = surface_of(f, &panel, 1);
         sv_sink sink = {"nowhere", NULL, full};

@@ -41,7 +41,7 @@ static void says_what_it_found(void **state)
     const struct {
         const char *spec, *kind;
         uint32_t dims, size[4], wraps[4];
-        unsigned lanes, sls;
+        unsigned vls, sls;
     } known[] = {
         {"torus:4x4x3,hosts=4", "torus", 3, {4, 4, 3}, {1, 1, 1}, 1, 1},
         {"torus:5x6x7,hosts=1", "torus", 3, {5, 6, 7}, {1, 1, 1}, 2, 8},
@@ -66,7 +66,7 @@ static void says_what_it_found(void **state)
         }
         assert_int_equal(facts[2].values[0], 0);
         assert_int_equal(facts[3].values[0], 0);
-        assert_int_equal(report.vls_needed, known[i].lanes);
+        assert_int_equal(report.vls_needed, known[i].vls);
         assert_int_equal(report.sls_used, known[i].sls);
         sv_routes_free(r);
         sv_fabric_free(f);
@@ -193,7 +193,7 @@ static void pieces_are_routed_each(void **state)
     sv_fabric_free(f);
 }
 
-static void lanes_are_asked_for(void **state)
+static void vls_are_asked_for(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "torus:5x5,hosts=1");
@@ -201,10 +201,10 @@ static void lanes_are_asked_for(void **state)
     const char *both[] = {"qos=2"};
     sv_route_request request = {.vls = 1};
     FAILS(ctx, sv_route(ctx, f, "torus2qos", &request, &r, NULL), SV_INFEASIBLE,
-          "needs 2 lanes: there are 1");
+          "needs 2 VLs: there are 1");
     request = (sv_route_request){.vls = 3, .options = both, .num_options = 1};
     FAILS(ctx, sv_route(ctx, f, "torus2qos", &request, &r, NULL), SV_INFEASIBLE,
-          "needs 4 lanes, for two levels of service: there are 3");
+          "needs 4 VLs, for two levels of service: there are 3");
     sv_fabric_free(f);
     f = test_fabric(ctx, "torus:5x5x5x5x5,hosts=1");
     FAILS(ctx, sv_route(ctx, f, "torus2qos", NULL, &r, NULL), SV_INFEASIBLE,
@@ -212,8 +212,8 @@ static void lanes_are_asked_for(void **state)
     sv_fabric_free(f);
 }
 
-/* Lanes that are told are lanes that packets are on: detours may do with one more, not two. */
-static void lanes_are_told_as_they_are(void **state)
+/* VLs that are told are VLs that packets are on: detours may do with one more, not two. */
+static void vls_are_told_as_they_are(void **state)
 {
     (void)state;
     bool three = false;
@@ -234,9 +234,9 @@ static void lanes_are_told_as_they_are(void **state)
                 request.vls = report.vls_needed;
                 OK(ctx, sv_route(ctx, f, "torus2qos", &request, &r, NULL));
                 must_hold(f, r);
-                for (uint32_t t = 0; t < r->num_lane_tables; t++)
+                for (uint32_t t = 0; t < r->num_vl_tables; t++)
                     for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
-                        assert_in_range(r->lane_tables[t].of_sl[sl], 0, request.vls - 1);
+                        assert_in_range(r->vl_tables[t].of_sl[sl], 0, request.vls - 1);
                 sv_routes_free(r);
                 three |= report.vls_needed == 3;
             }
@@ -247,7 +247,7 @@ static void lanes_are_told_as_they_are(void **state)
 
 /* ---- levels, addresses, cables ---- */
 
-/* Both levels are free of deadlock, and have no lane in common. */
+/* Both levels are free of deadlock, and have no VL in common. */
 static void levels_are_apart(void **state)
 {
     (void)state;
@@ -276,8 +276,8 @@ static void levels_are_apart(void **state)
                 for (uint32_t i = 0; i < count; i++) {
                     bool last = i + 1 == count;
                     assert_int_equal(one[i].channel.i, two[i].channel.i);
-                    assert_in_range(one[i].lane, 0, 3);
-                    assert_int_equal(two[i].lane, one[i].lane + (last ? 1 : 4));
+                    assert_in_range(one[i].vl, 0, 3);
+                    assert_int_equal(two[i].vl, one[i].vl + (last ? 1 : 4));
                 }
             }
         sv_routes_free(b);
@@ -581,8 +581,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_torus_is_refused, begin, end),
         cmocka_unit_test_setup_teardown(a_refusal_comes_in_time, begin, end),
         cmocka_unit_test_setup_teardown(pieces_are_routed_each, begin, end),
-        cmocka_unit_test_setup_teardown(lanes_are_asked_for, begin, end),
-        cmocka_unit_test_setup_teardown(lanes_are_told_as_they_are, begin, end),
+        cmocka_unit_test_setup_teardown(vls_are_asked_for, begin, end),
+        cmocka_unit_test_setup_teardown(vls_are_told_as_they_are, begin, end),
         cmocka_unit_test_setup_teardown(levels_are_apart, begin, end),
         cmocka_unit_test_setup_teardown(addresses_take_different_ways, begin, end),
         cmocka_unit_test_setup_teardown(hosts_come_and_go, begin, end),

@@ -110,7 +110,7 @@ static void loops_are_written_once(void **state)
     (void)state;
     static const struct {
         uint32_t count, inner, tail;
-        size_t most; /* bytes a rank */
+        size_t max; /* bytes a rank */
     } cases[] = {{1000, 0, 0, 12},   {1000, 1, 1, 40},    {1000, 100, 1, 45},
                  {1000, 3, 50, 400}, {100, 10, 200, 400}, {7, 1, 1, 40}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -118,7 +118,7 @@ static void loops_are_written_once(void **state)
         sv_mpi_trace *t = steps(4, cases[i].count, cases[i].inner, cases[i].tail);
         OK(ctx, sv_mpi_check(ctx, t));
         assert_round_trip(t, &length);
-        if (length > 4 * cases[i].most + 30)
+        if (length > 4 * cases[i].max + 30)
             fail_msg("case %zu: %zu bytes", i, length);
         sv_mpi_free(t);
     }

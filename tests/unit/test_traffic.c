@@ -106,14 +106,13 @@ static void tornado_goes_round_in_each_dimension(void **state)
 /* The box that the manual promises, by trying all. */
 static void expected_box(uint32_t n, uint32_t *box)
 {
-    uint32_t least = n < 27 ? 1 : 3, most = 0;
-    for (uint32_t a = least; a <= n; a++)
-        for (uint32_t b = least; b <= a && a * b <= n; b++)
-            for (uint32_t c = least; c <= b && a * b * c <= n; c++) {
+    uint32_t min = n < 27 ? 1 : 3, max = 0;
+    for (uint32_t a = min; a <= n; a++)
+        for (uint32_t b = min; b <= a && a * b <= n; b++)
+            for (uint32_t c = min; c <= b && a * b * c <= n; c++) {
                 uint32_t points = a * b * c;
-                if (points > most ||
-                    (points == most && (a < box[0] || (a == box[0] && c > box[2]))))
-                    box[0] = a, box[1] = b, box[2] = c, most = points;
+                if (points > max || (points == max && (a < box[0] || (a == box[0] && c > box[2]))))
+                    box[0] = a, box[1] = b, box[2] = c, max = points;
             }
 }
 
@@ -389,7 +388,7 @@ static void distances_are_exponential(void **state)
 static void bursts_come_and_go(void **state)
 {
     (void)state;
-    const uint64_t us = 1000 * SV_TICKS_A_NS, on = 7 * us, off = 30 * us;
+    const uint64_t us = 1000 * SV_TICKS_PER_NS, on = 7 * us, off = 30 * us;
     const double wire = 2074 * 450;
     struct bed bed = bed_of(ctx, 8);
     for (int rest = 0; rest < 2; rest++)
@@ -426,7 +425,7 @@ static void bursts_come_and_go(void **state)
 static void bursts_may_have_phases(void **state)
 {
     (void)state;
-    const uint64_t us = 1000 * SV_TICKS_A_NS;
+    const uint64_t us = 1000 * SV_TICKS_PER_NS;
     struct bed bed = bed_of(ctx, 8);
     uint64_t tenths = 0; /* of the cycle, in which some burst begins */
     ask(ctx, &bed, (sv_sim_traffic_request){.spec = "shift:on=20us,off=1ms,phases=random"});

@@ -8,7 +8,7 @@
 
 TEST_CONTEXT
 
-enum { US = 1000 * SV_TICKS_A_NS };
+enum { US = 1000 * SV_TICKS_PER_NS };
 
 /* ---- patterns that change ---- */
 
@@ -143,14 +143,14 @@ static void a_rate_is_of_payload(void **state)
         assert_true(next(&bed, 3, &message));
         bytes += message.bytes;
     }
-    double seconds = (double)message.ready / (SV_TICKS_A_NS * 1e9);
+    double seconds = (double)message.ready / (SV_TICKS_PER_NS * 1e9);
     assert_true(fabs((double)bytes * 8 / seconds / 400e6 - 1) < 0.02);
     ask(ctx, &bed,
         (sv_sim_traffic_request){.spec = "shift:rate=2.5Gbps,arrivals=regular", .load = 0.1});
     uint64_t last = 0;
     for (int k = 0; k < 5; k++, last = message.ready) {
         assert_true(next(&bed, 3, &message));
-        assert_true(k == 0 || fabs((double)(message.ready - last) / SV_TICKS_A_NS -
+        assert_true(k == 0 || fabs((double)(message.ready - last) / SV_TICKS_PER_NS -
                                    2048 * 8 / 2.5) < 0.001); /* bits by bits a nanosecond */
     }
     release(&bed);
@@ -215,24 +215,24 @@ static void nonsense_is_refused(void **state)
 
 /* ---- hot spots in a mesh ---- */
 
-enum { MOST = 20 };
+enum { MAX = 20 };
 
 struct mesh {
     struct bed bed;
     sv_routes *r;
-    uint32_t from[MOST], to[MOST], count;
-    sv_channel way[MOST][MOST];
-    uint32_t length[MOST];
+    uint32_t from[MAX], to[MAX], count;
+    sv_channel way[MAX][MAX];
+    uint32_t length[MAX];
 };
 
 /* The channels between switches of a way by the tables. */
 static uint32_t trace(const struct mesh *m, sv_node from, sv_node to, sv_channel *way)
 {
-    sv_hop_taken all[MOST];
+    sv_hop_taken all[MAX];
     uint32_t count = 0, between = 0;
     sv_node at;
     assert_int_equal(
-        sv_routes_trace(m->bed.f, m->r, from, m->r->first[to.i], 0, all, MOST, &count, &at),
+        sv_routes_trace(m->bed.f, m->r, from, m->r->first[to.i], 0, all, MAX, &count, &at),
         SV_TRACE_ARRIVED);
     for (uint32_t i = 0; i < count; i++)
         if (sv_joins_switches(m->bed.f, all[i].channel))
@@ -259,18 +259,18 @@ static uint32_t shared(const sv_channel *a, uint32_t na, const sv_channel *b, ui
 /* How many flows use the busiest channel, of those that a flow uses (SV_NONE: any). */
 static uint32_t crowd(const struct mesh *m, uint32_t of, sv_channel *where)
 {
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t a = 0; a < m->count; a++)
         for (uint32_t i = 0; i < m->length[a]; i++) {
             uint32_t users = 0;
             for (uint32_t b = 0; b < m->count; b++)
                 users += uses(m->way[b], m->length[b], m->way[a][i]);
-            if ((of == SV_NONE || of == a) && users > most) {
-                most = users;
+            if ((of == SV_NONE || of == a) && users > max) {
+                max = users;
                 *where = m->way[a][i];
             }
         }
-    return most;
+    return max;
 }
 
 /* Flows are those who send to one rank only. Their ends must all differ. */
@@ -317,7 +317,7 @@ static void one_spot_and_a_bystander(void **state)
             continue;
         assert_int_equal(shared(m.way[i], m.length[i], m.way[alone], m.length[alone]), 0);
         /* by way of the next switch of the line beside, where the bystander is */
-        sv_channel rest[MOST];
+        sv_channel rest[MAX];
         sv_node via = {m.from[i] + 1};
         uint32_t length = trace(&m, via, (sv_node){64 + m.to[i]}, rest);
         assert_false(uses(rest, length, spot));

@@ -476,7 +476,7 @@ static void memory_may_run_out(void **state)
 
 /* Bytes that are in use, and their most. Each block has its size in front. */
 struct usage {
-    size_t now, most;
+    size_t now, max;
 };
 
 static void *weighing(void *user, void *block, size_t size)
@@ -492,7 +492,7 @@ static void *weighing(void *user, void *block, size_t size)
     assert_non_null(head);
     head[0] = size;
     usage->now += size;
-    usage->most = usage->now > usage->most ? usage->now : usage->most;
+    usage->max = usage->now > usage->max ? usage->now : usage->max;
     return head + 2;
 }
 
@@ -508,7 +508,7 @@ static void many_terminals_fit(void **state)
     sv_routes tables = {.num_switches = 500, .num_terminals = TERMINALS, .first = first};
     const struct {
         const char *spec;
-        uint32_t most;
+        uint32_t max;
     } cases[] = {{"uniform:load=0.5", 90}, {"uniform", 80},
                  {"exchange", 60},         {"ring", 90},
                  {"allreduce", 80},        {"allreduce:by=doubling", 210}};
@@ -520,8 +520,8 @@ static void many_terminals_fit(void **state)
         sv_sim_traffic_request request = {.spec = cases[i].spec, .model = &model};
         OK(own, sv_sim_traffic_new(own, f, &tables, &request, &t));
         print_message("%s: %zu bytes a terminal, %zu while it is made\n", cases[i].spec,
-                      usage.now / TERMINALS, usage.most / TERMINALS);
-        assert_true(usage.now / TERMINALS < cases[i].most);
+                      usage.now / TERMINALS, usage.max / TERMINALS);
+        assert_true(usage.now / TERMINALS < cases[i].max);
         const sv_sim_source *source = sv_sim_traffic_source(t);
         for (uint32_t k = 0; k < TERMINALS; k++) {
             sv_sim_message message;

@@ -13,7 +13,7 @@ static const sv_sim_model whole = {.cable = 10800,
                                    .output = 78,
                                    .speedup = 100,
                                    .ways = 1,
-                                   .lanes = 1,
+                                   .vls = 1,
                                    .mtu_bytes = 2048,
                                    .header_bytes = 26,
                                    .inject = 450,
@@ -27,7 +27,7 @@ static sv_sim_result *simulate(const struct bed *bed, const char *spec, unsigned
     sv_sim_result *result = NULL;
     OK(ctx, sv_sim_traffic_new(ctx, bed->f, bed->r, &request, &t));
     const sv_sim_setup setup = {.model = whole,
-                                .control = {.limit = (uint64_t)SV_TICKS_A_NS * 1000000000},
+                                .control = {.limit = (uint64_t)SV_TICKS_PER_NS * 1000000000},
                                 .source = sv_sim_traffic_source(t)};
     assert_false(sv_sim_traffic_endless(t));
     sv_ctx_set_threads(ctx, threads);

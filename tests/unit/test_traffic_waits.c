@@ -15,7 +15,7 @@
 
 TEST_CONTEXT
 
-enum { MOST_RANKS = 17, MOST_ROUNDS = 4, BYTES = 1000 };
+enum { MAX_RANKS = 17, MAX_ROUNDS = 4, BYTES = 1000 };
 
 /* ---- the network ---- */
 
@@ -33,12 +33,12 @@ struct net {
     uint64_t now;
     struct flight flights[4096];
     uint32_t num_flights;
-    uint32_t sent[MOST_RANKS], pair[MOST_RANKS][MOST_RANKS]; /* messages so far */
-    uint32_t landed[MOST_RANKS][MOST_RANKS];
-    uint64_t last[MOST_RANKS][MOST_RANKS]; /* arrival between two */
-    uint64_t ready[MOST_RANKS];            /* of the last message */
+    uint32_t sent[MAX_RANKS], pair[MAX_RANKS][MAX_RANKS]; /* messages so far */
+    uint32_t landed[MAX_RANKS][MAX_RANKS];
+    uint64_t last[MAX_RANKS][MAX_RANKS]; /* arrival between two */
+    uint64_t ready[MAX_RANKS];           /* of the last message */
     /* Arrivals of messages between two; SV_NEVER: not yet. */
-    uint64_t arrived[MOST_RANKS][MOST_RANKS][512];
+    uint64_t arrived[MAX_RANKS][MAX_RANKS][512];
 };
 
 /* Told of each message as it is sent, and as it arrives; number counts those between the two. */
@@ -149,10 +149,10 @@ static void check_pingpong(void *user, const struct net *net, const struct fligh
 static void pingpong_takes_turns(void **state)
 {
     (void)state;
-    for (uint32_t n = 2; n <= MOST_RANKS; n++) {
+    for (uint32_t n = 2; n <= MAX_RANKS; n++) {
         struct bed bed = bed_of(ctx, n);
         for (int kind = 0; kind < 6; kind++) {
-            uint32_t partner[MOST_RANKS], pairs = n / 2;
+            uint32_t partner[MAX_RANKS], pairs = n / 2;
             const char *const specs[] = {"pingpong:rounds=20", "pingpong:rounds=20,pairs=far",
                                          "pingpong:rounds=20,pairs=random"};
             ask(ctx, &bed,
@@ -194,7 +194,7 @@ static void rings_go_in_rounds(void **state)
 {
     (void)state;
     struct algorithm algorithm = {NULL, check_ring, ignore};
-    for (uint32_t n = 2; n <= MOST_RANKS; n++) {
+    for (uint32_t n = 2; n <= MAX_RANKS; n++) {
         struct bed bed = bed_of(ctx, n);
         for (int lazy = 0; lazy < 8; lazy++) {
             ask(ctx, &bed, (sv_sim_traffic_request){.spec = "ring:rounds=30"});
@@ -210,8 +210,8 @@ static void rings_go_in_rounds(void **state)
 /* How often each rank is in a piece that a rank holds. */
 struct pieces {
     bool reduces;
-    uint8_t held[MOST_ROUNDS][MOST_RANKS][MOST_RANKS][MOST_RANKS];
-    uint8_t carried[MOST_ROUNDS * 2 * MOST_RANKS][MOST_RANKS][MOST_RANKS]; /* [message][from] */
+    uint8_t held[MAX_ROUNDS][MAX_RANKS][MAX_RANKS][MAX_RANKS];
+    uint8_t carried[MAX_ROUNDS * 2 * MAX_RANKS][MAX_RANKS][MAX_RANKS]; /* [message][from] */
 };
 
 static uint32_t ring_steps(const struct pieces *p, uint32_t n)
@@ -231,7 +231,7 @@ static void ring_sent(void *user, const struct net *net, const struct flight *f,
     else /* as even as can be */
         assert_true(f->message.bytes + 1 >= bytes && f->message.bytes <= bytes + 1);
     assert_int_equal(f->message.ready, nth == 0 ? 0 : net->arrived[down][f->from][nth - 1]);
-    memcpy(p->carried[nth][f->from], p->held[round][f->from][piece], MOST_RANKS);
+    memcpy(p->carried[nth][f->from], p->held[round][f->from][piece], MAX_RANKS);
     if (!p->reduces)
         assert_int_equal(p->held[round][f->from][piece][piece], 1);
 }
@@ -254,14 +254,14 @@ static void try_ring(const char *spec, uint32_t n, bool reduces, uint64_t seed)
     struct algorithm algorithm = {&p, ring_sent, ring_arrived};
     memset(&p, 0, sizeof p);
     p.reduces = reduces;
-    for (uint32_t round = 0; round < MOST_ROUNDS; round++)
+    for (uint32_t round = 0; round < MAX_ROUNDS; round++)
         for (uint32_t i = 0; i < n; i++)
             for (uint32_t piece = 0; piece < n; piece++)
                 p.held[round][i][piece][i] = reduces || piece == i;
     ask(ctx, &bed, (sv_sim_traffic_request){.spec = spec, .bytes = BYTES});
-    assert_int_equal(bed.source->messages, MOST_ROUNDS * n * ring_steps(&p, n));
+    assert_int_equal(bed.source->messages, MAX_ROUNDS * n * ring_steps(&p, n));
     run(&the_net, &bed, n, seed, seed % 2 == 1, &algorithm);
-    for (uint32_t round = 0; round < MOST_ROUNDS; round++)
+    for (uint32_t round = 0; round < MAX_ROUNDS; round++)
         for (uint32_t i = 0; i < n; i++)
             for (uint32_t piece = 0; piece < n; piece++)
                 for (uint32_t k = 0; k < n; k++)
@@ -272,7 +272,7 @@ static void try_ring(const char *spec, uint32_t n, bool reduces, uint64_t seed)
 static void rings_reduce_and_gather(void **state)
 {
     (void)state;
-    for (uint32_t n = 2; n <= MOST_RANKS; n++)
+    for (uint32_t n = 2; n <= MAX_RANKS; n++)
         for (uint64_t seed = 0; seed < 6; seed++) {
             try_ring("allreduce:rounds=4", n, true, seed);
             try_ring("allgather:by=ring,rounds=4", n, false, seed);
@@ -300,7 +300,7 @@ static void pieces_sum_up(void **state)
 struct doubling {
     bool reduces;
     /* What a message between two in a round carried: how often each rank. */
-    uint8_t carried[MOST_ROUNDS][MOST_RANKS][MOST_RANKS][MOST_RANKS];
+    uint8_t carried[MAX_ROUNDS][MAX_RANKS][MAX_RANKS][MAX_RANKS];
 };
 
 /* The partners of a rank in the order of its steps, as MPICH's all-reduce finds them; -1: the one
@@ -332,10 +332,10 @@ static uint64_t holds(const struct doubling *d, const struct net *net, uint32_t 
     uint32_t steps = partners(net->size, rank, list, &left_out, &doubles);
     uint64_t time = 0;
     if (round > 0) { /* all of the round before */
-        uint8_t unused[MOST_RANKS];
+        uint8_t unused[MAX_RANKS];
         time = holds(d, net, round - 1, rank, left_out ? 1 : steps, unused);
     }
-    memset(sum, 0, MOST_RANKS);
+    memset(sum, 0, MAX_RANKS);
     sum[rank] = 1;
     for (uint32_t i = 0; i < step + doubles; i++) {
         uint32_t from = left_out ? rank + 1 : !doubles ? list[i] : i == 0 ? rank - 1 : list[i - 1];
@@ -376,10 +376,10 @@ static void try_doubling(const char *spec, uint32_t n, bool reduces, uint64_t se
     d.reduces = reduces;
     ask(ctx, &bed, (sv_sim_traffic_request){.spec = spec, .bytes = BYTES});
     run(&the_net, &bed, n, seed, seed % 2 == 1, &algorithm);
-    for (uint32_t round = 0; round < MOST_ROUNDS; round++)
+    for (uint32_t round = 0; round < MAX_ROUNDS; round++)
         for (uint32_t i = 0; i < n; i++) {
             uint32_t list[8];
-            uint8_t sum[MOST_RANKS];
+            uint8_t sum[MAX_RANKS];
             bool left_out, doubles;
             uint32_t steps = partners(n, i, list, &left_out, &doubles);
             holds(&d, &the_net, round, i, left_out ? 1 : steps, sum);
@@ -392,7 +392,7 @@ static void try_doubling(const char *spec, uint32_t n, bool reduces, uint64_t se
 static void doubling_reduces_and_gathers(void **state)
 {
     (void)state;
-    for (uint32_t n = 2; n <= MOST_RANKS; n++)
+    for (uint32_t n = 2; n <= MAX_RANKS; n++)
         for (uint64_t seed = 0; seed < 20; seed++) {
             try_doubling("allreduce:by=doubling,rounds=4", n, true, seed);
             try_doubling("allgather:by=doubling,rounds=4", n, false, seed);

@@ -204,7 +204,7 @@ static void tree_order_keeps_subtrees_together(void **state)
 static uint32_t contention(const sv_fabric *f, const sv_routes *r, const sv_fat_tree *t, uint32_t s,
                            uint32_t *flows)
 {
-    uint32_t most = 0;
+    uint32_t max = 0;
     memset(flows, 0, f->num_channels * sizeof *flows);
     for (uint32_t i = 0; i < t->num_hosts; i++) {
         sv_hop_taken hops[16];
@@ -217,10 +217,10 @@ static uint32_t contention(const sv_fabric *f, const sv_routes *r, const sv_fat_
         for (uint32_t k = 0; k < count; k++)
             if (sv_joins_switches(f, hops[k].channel)) {
                 uint32_t now = ++flows[hops[k].channel.i];
-                most = now > most ? now : most;
+                max = now > max ? now : max;
             }
     }
-    return most;
+    return max;
 }
 
 static void shifts_do_not_contend(const char *engine, const char *spec, uint32_t allowed)
@@ -232,9 +232,9 @@ static void shifts_do_not_contend(const char *engine, const char *spec, uint32_t
     sv_fat_tree tree;
     find(&arena, f, NULL, 0, &tree);
     for (uint32_t s = 1; s < tree.num_hosts; s++) {
-        uint32_t most = contention(f, r, &tree, s, flows);
-        if (most > allowed)
-            fail_msg("%s on %s, shift %u: %u flows on a channel", engine, spec, s, most);
+        uint32_t max = contention(f, r, &tree, s, flows);
+        if (max > allowed)
+            fail_msg("%s on %s, shift %u: %u flows on a channel", engine, spec, s, max);
     }
     free(flows);
     sv_arena_release(&arena);

@@ -105,7 +105,7 @@ static void steps_are_safe(const sv_fabric *f, const sv_routes *a, const sv_rout
                 sv_routes_row(ctx, now, e->destination)[e->s.i] = b->ports[e->destination][e->s.i];
         }
         OK(ctx, sv_update_tables(ctx, f, a, b, u, step + 1, false, &then));
-        if (u->lanes && step > 0) { /* lanes are new then */
+        if (u->vls && step > 0) { /* VLs are new then */
             sv_routes_free(now);
             OK(ctx, sv_update_tables(ctx, f, a, b, u, step, false, &now));
         }
@@ -124,7 +124,7 @@ static sv_update_way plan(const sv_fabric *f, const sv_routes *a, const sv_route
     tables_are_right(f, a, b, u);
     if (u->way == SV_UPDATE_STEPS)
         steps_are_safe(f, a, b, u);
-    if (u->way == SV_UPDATE_STEPS && !u->lanes)
+    if (u->way == SV_UPDATE_STEPS && !u->vls)
         assert_false(is_safe(f, a, b));
     if (u->way == SV_UPDATE_AT_ONCE)
         assert_true(is_safe(f, a, b));
@@ -185,17 +185,17 @@ static uint8_t port_to(const sv_fabric *f, uint32_t s, uint32_t v)
 }
 
 /* Switches that are all joined, or some that are not: everybody goes straight, on SL 0, where he
- * can. SLs 0, 2 … have lane 0, the others lane 1. */
+ * can. SLs 0, 2 … have VL 0, the others VL 1. */
 static sv_routes *straight(const sv_fabric *f)
 {
     sv_routes *r = NULL;
-    sv_lanes lanes;
+    sv_sl2vl vls;
     OK(ctx, sv_routes_new(ctx, f, 0, &r));
     OK(ctx, sv_routes_assign_lids(ctx, f, r));
-    for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
-        lanes.of_sl[sl] = (uint8_t)(sl % 2);
+    for (unsigned sl = 0; sl < SV_MAX_SLS; sl++)
+        vls.of_sl[sl] = (uint8_t)(sl % 2);
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
-        r->lanes_of[v] = (uint16_t)sv_routes_lane_table(ctx, r, &lanes);
+        r->vls_of[v] = (uint16_t)sv_routes_sl2vl_table(ctx, r, &vls);
     OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_BY_DESTINATION));
     for (uint32_t d = 0; d < r->num_destinations; d++) {
         sv_node to = r->node[d], home = sv_is_switch(f, to) ? to : sv_switch_of(f, to);
@@ -445,7 +445,7 @@ static void a_way_is_not_lost(void **state)
 static void a_ring_needs_groups(void **state)
 {
     (void)state;
-    const sv_update_request few = {.traffic = SV_TRAFFIC_TERMINALS, .most_steps = 1};
+    const sv_update_request few = {.traffic = SV_TRAFFIC_TERMINALS, .max_steps = 1};
     const sv_update_request any = {.traffic = SV_TRAFFIC_TERMINALS};
     struct by_hand x = by_hand("fullmesh:3,hosts=1");
     around(x.a, x.f, 0, 1, 2);
@@ -467,7 +467,7 @@ static void a_ring_needs_groups(void **state)
     release(&x);
 }
 
-/* The same, and the old way stays, but on the other lane: who holds SL 0 must ask again. With SL 0
+/* The same, and the old way stays, but on the other VL: who holds SL 0 must ask again. With SL 0
  * all the time nothing helps, and without help only a part moves. */
 static void old_sls_are_held(void **state)
 {
@@ -497,27 +497,27 @@ static void old_sls_are_held(void **state)
     release(&x);
 }
 
-/* Lanes change first, alone, if entries do not change with them in any order. */
-static void lanes_come_first(void **state)
+/* VLs change first, alone, if entries do not change with them in any order. */
+static void vls_come_first(void **state)
 {
     (void)state;
-    sv_lanes lanes;
+    sv_sl2vl vls;
     struct by_hand x = by_hand("fullmesh:3,hosts=1");
     around(x.a, x.f, 1, 0, 2);
     around(x.b, x.f, 0, 1, 2);
-    for (unsigned sl = 0; sl < SV_MOST_SLS; sl++)
-        lanes.of_sl[sl] = (uint8_t)(1 - sl % 2);
+    for (unsigned sl = 0; sl < SV_MAX_SLS; sl++)
+        vls.of_sl[sl] = (uint8_t)(1 - sl % 2);
     for (uint32_t v = 0; v < 6; v++)
-        x.b->lanes_of[v] = (uint16_t)sv_routes_lane_table(ctx, x.b, &lanes);
+        x.b->vls_of[v] = (uint16_t)sv_routes_sl2vl_table(ctx, x.b, &vls);
     OK(ctx, sv_update_plan(ctx, x.f, x.a, x.b, NULL, &x.u));
     assert_int_equal(x.u->way, SV_UPDATE_STEPS);
-    assert_true(x.u->lanes);
+    assert_true(x.u->vls);
     assert_int_equal(x.u->steps, 3);
     assert_int_equal(step_of(x.f, x.b, x.u, 1, 2), 1);
     assert_int_equal(step_of(x.f, x.b, x.u, 0, 2), 2);
     sv_routes *t = NULL;
     OK(ctx, sv_update_tables(ctx, x.f, x.a, x.b, x.u, 1, false, &t));
-    assert_int_equal(sv_route_lanes(t, x.f, (sv_node){0}, 1, 2)->of_sl[0], 1);
+    assert_int_equal(sv_route_sl2vl(t, x.f, (sv_node){0}, 1, 2)->of_sl[0], 1);
     assert_int_equal(t->ports[t->first[5]][1], x.a->ports[t->first[5]][1]);
     sv_routes_free(t);
     release(&x);
@@ -589,7 +589,7 @@ int main(void)
         cmocka_unit_test(a_way_is_not_lost),
         cmocka_unit_test(a_ring_needs_groups),
         cmocka_unit_test(old_sls_are_held),
-        cmocka_unit_test(lanes_come_first),
+        cmocka_unit_test(vls_come_first),
         cmocka_unit_test(the_dead_and_the_new),
         cmocka_unit_test(tables_that_do_not_belong_together),
     };

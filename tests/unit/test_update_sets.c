@@ -1,5 +1,5 @@
 /*
- * test_update_sets.c: two sets of routes in one: rows, service levels, lanes, LIDs; what is
+ * test_update_sets.c: two sets of routes in one: rows, service levels, VLs, LIDs; what is
  * refused; files.
  */
 #include <unistd.h>
@@ -18,7 +18,7 @@ static sv_routes *routed(const sv_fabric *f, const char *engine, unsigned vls, s
 
 /* Everything that is promised, entry by entry. */
 static void compare(const sv_fabric *f, const sv_routes *base, const sv_routes *high,
-                    const sv_routes *both, unsigned lane)
+                    const sv_routes *both, unsigned vl)
 {
     OK(ctx, sv_routes_check(ctx, f, both));
     assert_int_equal(both->lmc, 1);
@@ -32,7 +32,7 @@ static void compare(const sv_fabric *f, const sv_routes *base, const sv_routes *
             assert_int_equal(sv_route_sl(both, (sv_node){w}, d),
                              sv_route_sl(base, (sv_node){w}, base->first[v]));
             if (terminal)
-                assert_int_equal(sv_route_sl(both, (sv_node){w}, d + 1), lane);
+                assert_int_equal(sv_route_sl(both, (sv_node){w}, d + 1), vl);
         }
         if (terminal && sv_node_alive(f, (sv_node){v})) {
             assert_int_equal(both->lid[d] % 2, 0);
@@ -46,10 +46,10 @@ static void compare(const sv_fabric *f, const sv_routes *base, const sv_routes *
             unsigned in = f->port[f->reverse[c].i], out = f->port[f->hops[k].channel.i];
             if (!sv_is_switch(f, s))
                 continue;
-            const sv_lanes *is = sv_route_lanes(both, f, s, in, out),
-                           *was = sv_route_lanes(base, f, s, in, out);
+            const sv_sl2vl *is = sv_route_sl2vl(both, f, s, in, out),
+                           *was = sv_route_sl2vl(base, f, s, in, out);
             for (unsigned sl = 0; sl < SV_HARDWARE_SLS; sl++)
-                assert_int_equal(is->of_sl[sl], sl == lane ? lane : was->of_sl[sl]);
+                assert_int_equal(is->of_sl[sl], sl == vl ? vl : was->of_sl[sl]);
         }
 }
 
@@ -112,7 +112,7 @@ static void what_does_not_fit_is_refused(void **state)
               *small = test_routed(ctx, other, "updn", 0), *both = NULL;
     FAILS(ctx, sv_update_two_sets(ctx, f, base, high, 2, &both), SV_INFEASIBLE,
           "use service level 2 themselves");
-    FAILS(ctx, sv_update_two_sets(ctx, f, base, high, 64, &both), SV_BAD_INPUT, "lane 64");
+    FAILS(ctx, sv_update_two_sets(ctx, f, base, high, 64, &both), SV_BAD_INPUT, "VL 64");
     FAILS(ctx, sv_update_two_sets(ctx, f, two, high, 7, &both), SV_BAD_INPUT,
           "base tables have LMC 1");
     FAILS(ctx, sv_update_two_sets(ctx, f, base, two, 7, &both), SV_BAD_INPUT,
@@ -122,7 +122,7 @@ static void what_does_not_fit_is_refused(void **state)
     const sv_route_request moved = {.vls = 2, .sl_offset = 4, .seed = 1};
     OK(ctx, sv_route(ctx, f, "dfsssp", &moved, &offset, NULL));
     FAILS(ctx, sv_update_two_sets(ctx, f, offset, high, 1, &both), SV_INFEASIBLE,
-          "use lane 1 themselves (service level 5)");
+          "use VL 1 themselves (service level 5)");
     OK(ctx, sv_update_two_sets(ctx, f, offset, high, 2, &both));
     compare(f, offset, high, both, 2);
     sv_routes_free(both);
@@ -139,7 +139,7 @@ static void what_does_not_fit_is_refused(void **state)
     sv_fabric_free(f);
 }
 
-/* The lane is not starved where arbitration tables name lanes, and groups come along. */
+/* The VL is not starved where arbitration tables name VLs, and groups come along. */
 static void arbitration_and_groups_come_along(void **state)
 {
     (void)state;
@@ -149,8 +149,8 @@ static void arbitration_and_groups_come_along(void **state)
     OK(ctx, sv_routes_add_group(ctx, base, 0xc000, &group));
     group->sl = 0;
     group->ports[1][0] = 6;
-    base->vlarb[SV_VLARB_SWE] = (sv_vlarb){
-        .given = true, .low = {.length = 1, .lane = {0}, .weight = {32}}, .high_limit = 3};
+    base->vlarb[SV_VLARB_SWE] =
+        (sv_vlarb){.given = true, .low = {.length = 1, .vl = {0}, .weight = {32}}, .high_limit = 3};
     OK(ctx, sv_update_two_sets(ctx, f, base, base, 1, &both));
     assert_int_equal(both->num_groups, 1);
     assert_int_equal(both->groups[0].mlid, 0xc000);
@@ -158,7 +158,7 @@ static void arbitration_and_groups_come_along(void **state)
     assert_int_equal(both->groups[0].ports[1][0], 6);
     const sv_vlarb *a = &both->vlarb[SV_VLARB_SWE];
     assert_true(a->given && a->low.length == 2 && a->high_limit == 3);
-    assert_int_equal(a->low.lane[1], 1);
+    assert_int_equal(a->low.vl[1], 1);
     assert_int_equal(a->low.weight[1], 32);
     assert_false(both->vlarb[SV_VLARB_CA].given);
     sv_routes_free(both);

@@ -37,10 +37,10 @@ static void terminals_behind_other_ports(void **state)
              "caguid=0x20\nCa 1 \"H-20\" # \"y\"\n[1](21) \"S-2\"[3]\n");
     sv_routes *r = test_routed(ctx, f, "updn", 0);
     sv_verification *found = NULL;
-    const sv_lanes lanes = {{0, 1, 2, 3}};
-    uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
+    const sv_sl2vl vls = {{0, 1, 2, 3}};
+    uint32_t table = sv_routes_sl2vl_table(ctx, r, &vls);
     for (uint32_t v = 0; v < sv_num_nodes(f); v++)
-        r->lanes_of[v] = (uint16_t)table;
+        r->vls_of[v] = (uint16_t)table;
     OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_BY_SWITCH));
     for (uint32_t d = 0; d < r->num_destinations; d++) {
         bool at_a = r->node[d].i == 0 || r->node[d].i == 2;
@@ -83,10 +83,10 @@ static void nothing_flows_where_all_is_discarded(void **state)
     sv_fabric *f = test_fabric(ctx, "mesh:1x300,hosts=1");
     sv_routes *r = test_routed(ctx, f, "updn", 0);
     sv_verification *found = NULL;
-    const sv_lanes lanes = {{SV_NO_LANE}};
-    uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
+    const sv_sl2vl vls = {{SV_NO_VL}};
+    uint32_t table = sv_routes_sl2vl_table(ctx, r, &vls);
     for (uint32_t s = 0; s < f->num_switches; s++)
-        r->lanes_of[s] = (uint16_t)table;
+        r->vls_of[s] = (uint16_t)table;
     OK(ctx, sv_verify(ctx, f, r, NULL, &found));
     assert_int_equal(found->vls_used, 0);
     assert_int_equal(found->dependencies, 0);
@@ -216,15 +216,15 @@ static void unknown_levels_are_any(void **state)
 {
     (void)state;
     sv_fabric *f = test_fabric(ctx, "torus:4,hosts=1");
-    for (unsigned sls = SV_HARDWARE_SLS; sls <= SV_MOST_SLS; sls += 24) {
+    for (unsigned sls = SV_HARDWARE_SLS; sls <= SV_MAX_SLS; sls += 24) {
         sv_routes *r = test_routed(ctx, f, "dor", 0);
         sv_transition *change = NULL;
-        sv_lanes lanes = {{0}};
+        sv_sl2vl vls = {{0}};
         for (unsigned sl = 0; sl + 1 < sls; sl++)
-            lanes.of_sl[sl] = SV_NO_LANE;
-        uint32_t table = sv_routes_lane_table(ctx, r, &lanes);
+            vls.of_sl[sl] = SV_NO_VL;
+        uint32_t table = sv_routes_sl2vl_table(ctx, r, &vls);
         for (uint32_t v = 0; v < sv_num_nodes(f); v++)
-            r->lanes_of[v] = (uint16_t)table;
+            r->vls_of[v] = (uint16_t)table;
         r->num_sls = (uint8_t)sls;
         OK(ctx, sv_routes_set_sl_form(ctx, r, SV_SL_UNKNOWN));
         OK(ctx, sv_verify_transition(ctx, f, r, r, SV_TRAFFIC_ALL, &change));

@@ -1,5 +1,5 @@
 /*
- * test_weave.c: engine weave with any number of lanes on many fabrics, judged by sv_verify, and how
+ * test_weave.c: engine weave with any number of VLs on many fabrics, judged by sv_verify, and how
  * good its tables are beside those of other engines.
  */
 #include "support/testing.h"
@@ -21,7 +21,7 @@ static sv_fabric *broken(const sv_fabric *whole, uint64_t seed)
     return f;
 }
 
-/* weave: with any number of lanes, whatever the fabric; all packets, switch to switch, too. */
+/* weave: with any number of VLs, whatever the fabric; all packets, switch to switch, too. */
 static void woven(const sv_fabric *f, unsigned vls, double longer, double busier)
 {
     sv_routes *r = NULL, *plain = NULL;
@@ -46,7 +46,7 @@ static void woven(const sv_fabric *f, unsigned vls, double longer, double busier
     sv_routes_free(r);
 }
 
-/* Trees, where sssp's paths fit one lane, are balanced to a tenth above the least there can be. */
+/* Trees, where sssp's paths fit one VL, are balanced to a tenth above the least there can be. */
 static void trees_are_balanced(void **state)
 {
     (void)state;
@@ -88,8 +88,8 @@ static void sparse_trees(void **state)
     }
 }
 
-/* More lanes may be used than hardware has; they are not, unless they are needed. */
-static void more_lanes_than_hardware_has(void **state)
+/* More VLs may be used than hardware has; they are not, unless they are needed. */
+static void more_vls_than_hardware_has(void **state)
 {
     (void)state;
     sv_fabric *whole = test_fabric(ctx, "slimfly:q=5,hosts=1"), *f = NULL;
@@ -99,13 +99,13 @@ static void more_lanes_than_hardware_has(void **state)
     OK(ctx, sv_fabric_mask(ctx, whole, mask, &f));
     woven(f, 15, 1.1, 3);
     woven(f, 16, 1.1, 3);
-    woven(f, SV_MOST_LANES, 1.1, 3);
+    woven(f, SV_MAX_VLS, 1.1, 3);
     sv_mask_free(mask);
     sv_fabric_free(f);
     sv_fabric_free(whole);
 }
 
-static void weave_takes_the_lanes_there_are(void **state)
+static void weave_takes_the_vls_there_are(void **state)
 {
     (void)state;
     static const char *const specs[] = {
@@ -132,7 +132,7 @@ static void weave_takes_the_lanes_there_are(void **state)
     }
 }
 
-/* What the incumbent's nue takes 8 lanes, 49,676 routes and 7.6 hops for. */
+/* What the incumbent's nue takes 8 VLs, 49,676 routes and 7.6 hops for. */
 static void weave_on_a_large_torus(void **state)
 {
     (void)state;
@@ -142,9 +142,9 @@ static void weave_on_a_large_torus(void **state)
     sv_fabric_free(f);
 }
 
-/* With one lane: shorter paths and a less busy channel than any other engine that needs only one.
+/* With one VL: shorter paths and a less busy channel than any other engine that needs only one.
  */
-static void weave_is_best_with_one_lane(void **state)
+static void weave_is_best_with_one_vl(void **state)
 {
     (void)state;
     static const char *const specs[] = {"torus:5x5x5,hosts=2", "dragonfly:a=6,p=3,h=3,g=12",
@@ -170,7 +170,7 @@ static void weave_is_best_with_one_lane(void **state)
     }
 }
 
-/* Fabrics on which paths between switches without terminals once had no lane. */
+/* Fabrics on which paths between switches without terminals once had no VL. */
 static void bare_switches_are_safe(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static void all_modes_keep_what_they_promise(void **state)
     }
 }
 
-/* One SL, lanes by turn: much better than one lane, and the same SL both ways costs little. */
+/* One SL, VLs by turn: much better than one VL, and the same SL both ways costs little. */
 static void what_modes_cost(void **state)
 {
     (void)state;
@@ -315,12 +315,12 @@ static void what_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weave_takes_the_lanes_there_are),
+        cmocka_unit_test(weave_takes_the_vls_there_are),
         cmocka_unit_test(trees_are_balanced),
         cmocka_unit_test(sparse_trees),
-        cmocka_unit_test(more_lanes_than_hardware_has),
+        cmocka_unit_test(more_vls_than_hardware_has),
         cmocka_unit_test(weave_on_a_large_torus),
-        cmocka_unit_test(weave_is_best_with_one_lane),
+        cmocka_unit_test(weave_is_best_with_one_vl),
         cmocka_unit_test(bare_switches_are_safe),
         cmocka_unit_test(all_modes_keep_what_they_promise),
         cmocka_unit_test(what_modes_cost),

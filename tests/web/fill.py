@@ -72,7 +72,7 @@ def body_of(spec):
     return {"switches": [[n, t] for n, t in zip(names, terminals)], "cables": cables}
 
 
-# engine: share of the best throughput, how steeply it falls, lanes it needs
+# engine: share of the best throughput, how steeply it falls, VLs it needs
 PLURAL = {"link": "links", "switch": "switches"}
 ENGINES = {"nue": (0.86, 1.0, 2), "weave": (1.0, 0.9, 2), "dfsssp": (0.97, 1.15, 3),
            "lash": (0.55, 0.7, 3), "updn": (0.48, 0.6, 1), "minhop": (0.93, 1.3, 1),
@@ -129,7 +129,7 @@ class Filler:
 
     def result(self, cell, body, simulate, group):
         rnd, engine = self.random, cell["engine"]
-        share, fall, lanes = ENGINES[engine]
+        share, fall, vls = ENGINES[engine]
         links, terminals = len(body["cables"]), sum(t for _, t in body["switches"])
         amount = cell["fault_amount"] * (3 if cell["fault_kind"] == "years" else 1)
         broken = random.Random("%s %s %s %d" % (cell["fabric"], cell["fault_kind"], amount,
@@ -150,7 +150,7 @@ class Filler:
         if engine == "lash" and rnd.random() < 0.02:
             row.update(status="time", words="took more than 60 s")
             return row, dead
-        row.update(vls_needed=lanes + (amount > 5 and rnd.random() < 0.5), vls_used=8, sls_used=8,
+        row.update(vls_needed=vls + (amount > 5 and rnd.random() < 0.5), vls_used=8, sls_used=8,
                    fallbacks=0, pairs=terminals * (terminals - 1), unreachable=0, loops=0,
                    deadlock_free=0 if engine == "minhop" else 1)
         top = terminals * 4 * (2 - share) * (1 + fall * amount / 40)

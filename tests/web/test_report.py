@@ -130,7 +130,7 @@ class PageTest(unittest.TestCase):
         page, _ = self.open()
         sections = page.run("[...document.querySelectorAll('section')].map(s => s.id)")
         self.assertEqual(sections, ["summary", "degradation", "lifetime", "bandwidth", "usability",
-                                    "lanes", "balance", "lost", "runtime", "fabric", "latency",
+                                    "vls", "balance", "lost", "runtime", "fabric", "latency",
                                     "data"])
         for name in sections:
             show(page, name)

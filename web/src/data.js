@@ -79,7 +79,7 @@ export const row = (cell) => rowOfCell.get(cell);
 export const value = (column, r) => (cells[column] === undefined ? NaN : cells[column][r]);
 export const text = (column, r) => (cells[column] === undefined ? "" : (cells[column][r] ?? ""));
 
-/** Who routed: the engine, with lanes and options where these were given. */
+/** Who routed: the engine, with VLs and options where these were given. */
 export function contender(r) {
   const vls = value("vls", r);
   const options = text("options", r);

@@ -6,7 +6,7 @@ import { degradation, engineOrder, tableFigure } from "./degradation.js";
 import { csv, download, h, choice, nice } from "./dom.js";
 import { latency } from "./latency.js";
 import { map } from "./map.js";
-import { ebb, lanes, lifetime, lostConnections, runtime, usability } from "./matrices.js";
+import { ebb, vls, lifetime, lostConnections, runtime, usability } from "./matrices.js";
 import { section } from "./chart.js";
 import { gallery } from "./surface.js";
 import * as theme from "./theme.js";
@@ -28,7 +28,7 @@ function summary() {
   const engines = new Set(allRows.map(contender)), fabrics = new Set(allRows.map((r) => text("fabric", r)));
   const ok = allRows.filter((r) => text("status", r) === "ok").length;
   const simulated = allRows.filter((r) => text("sim_status", r) !== "").length;
-  const facts = [[fabrics.size, fabrics.size === 1 ? "fabric" : "fabrics"], [engines.size, engines.size === 1 ? "engine" : "engines, with lanes and options"],
+  const facts = [[fabrics.size, fabrics.size === 1 ? "fabric" : "fabrics"], [engines.size, engines.size === 1 ? "engine" : "engines, with VLs and options"],
     [cells.rows, "cells done"], [`${cells.rows ? nice((100 * ok) / cells.rows, 3) : 0} %`, "of them without fault"], [simulated, "simulated"]];
   return section("summary", "Summary",
     "A study lets fabrics break in many ways, routes what is left with several engines, and judges the result. A cell is one fabric with one set of failures, routed by one engine.",
@@ -63,7 +63,7 @@ const wordList = [
   ["fabric", "Switches, the cables between them, and the terminals (adapters of computers) on them."],
   ["engine", "A routing algorithm: it computes for each switch by which port it forwards what."],
   ["deadlock", "Packets wait for each other's buffers in a ring, for ever. A lossless network must exclude it by its routes."],
-  ["lanes", "Virtual lanes: several queues with buffers of their own on one cable."],
+  ["VLs", "Virtual lanes: several queues with buffers of their own on one cable."],
   ["channel", "One direction of a cable."],
   ["throughput", "What all terminals together receive, in 10⁹ bytes of payload a second (GB/s)."],
   ["confidence", "The true mean lies in the given range in 95 of 100 such studies."],
@@ -91,7 +91,7 @@ const sections = [
   ["Lifetime", lifetime, ["years until throughput is too low", "study lifetime --fabric FABRIC --years 1..8 --seeds 1..10"]],
   ["Single terminals", boxes, ["what single terminals receive", "study degradation --fabric FABRIC"]],
   ["Which can be used", usability, ["which engine can be used where", "study usability --fabric FABRIC"]],
-  ["Lanes", lanes, ["lanes that engines need", "study lanes --fabric FABRIC"]],
+  ["VLs", vls, ["VLs that engines need", "study vls --fabric FABRIC"]],
   ["Balance", balance, ["how evenly routes are spread", "study balance --fabric FABRIC"]],
   ["Bisection", ebb, ["effective bisection bandwidth", "study ebb --fabric FABRIC"]],
   ["Lost connections", lostConnections, ["connections lost when parts fail", "study lost --fabric FABRIC"]],

@@ -1,5 +1,5 @@
 // matrices.js: sections that are tables of the library, some with a chart on top: which engine can
-// be used where, lanes, running time, bisection bandwidth, lost connections, lifetime.
+// be used where, VLs, running time, bisection bandwidth, lost connections, lifetime.
 import { figure, section } from "./chart.js";
 import { choice, h, nice } from "./dom.js";
 import { contender, lost, row, tables, text } from "./data.js";
@@ -98,12 +98,12 @@ function bars({ id, table, value, least, most, unit, by = "faults" }) {
   return [controls, fig.element];
 }
 
-export function lanes() {
-  const table = filled("lanes-range");
+export function vls() {
+  const table = filled("vls-range");
   if (!table || !table.rows.some((r) => r[places(table).mean] !== null)) return null;
-  return section("lanes", "Lanes that deadlock freedom takes",
-    "A cable carries several virtual lanes with buffers of their own. Engines spread routes over lanes so that no ring of waiting packets can form; hardware offers 1, 2, 4, 8 or 15. Fewer leave more for other uses.",
-    ...bars({ id: "lanes-range", table, value: "mean", least: "least", most: "most", unit: "lanes" }).filter(Boolean));
+  return section("vls", "VLs that deadlock freedom takes",
+    "A cable carries several virtual lanes with buffers of their own. Engines spread routes over VLs so that no ring of waiting packets can form; hardware offers 1, 2, 4, 8 or 15. Fewer leave more for other uses.",
+    ...bars({ id: "vls-range", table, value: "mean", least: "min", most: "max", unit: "VLs" }).filter(Boolean));
 }
 
 export function ebb() {
@@ -111,7 +111,7 @@ export function ebb() {
   if (!table) return null;
   return section("ebb", "Effective bisection bandwidth",
     "Random halves of the terminals send to each other: which share of the full bandwidth does a flow get? 1 is the most that there can be.",
-    ...bars({ id: "ebb-range", table, value: "mean", least: "least", most: "most", unit: "share of full bandwidth" }).filter(Boolean));
+    ...bars({ id: "ebb-range", table, value: "mean", least: "min", most: "max", unit: "share of full bandwidth" }).filter(Boolean));
 }
 
 export function runtime() {
@@ -123,7 +123,7 @@ export function runtime() {
   if (rows.length === 0) return null;
   if (sizes.size < 3) {
     return section("runtime", "How long routing takes", "Seconds that one thread takes to compute tables.",
-      ...bars({ id: "runtime-range", table, value: "mean", least: "least", most: "most", unit: "seconds" }).filter(Boolean));
+      ...bars({ id: "runtime-range", table, value: "mean", least: "min", most: "max", unit: "seconds" }).filter(Boolean));
   }
   const levels = [...new Set(rows.map((r) => r[at.faults]))];
   const state = { faults: levels[0] };

@@ -1,6 +1,0 @@
-#!/bin/sh
-# DFSSSP paper, Fig. 9: lanes that random fabrics of 128 switches need.
-# What is in the database already is not run again; more options may follow (--threads 8, --json).
-exec "${SELVAGE:-selvage}" study lanes -f 'random:switches=128,links={140,160,180,200,220,256,384,512,768,1024},hosts=16,radix=32,seed={1..100}' --engine dfsssp,lanes=weakest,lash,dfsssp \
-    --vls 15 \
-    --db lanes.db "$@"
