@@ -191,8 +191,8 @@ MUTANTS = [
     changing("block_next", 21, "a block takes the next one with it", token("2")),
     changing("entry_first", 21, "the first entry of a block stays as it is", term("$0 + 1")),
     changing("block_lids", 21, "destinations are in the order of their LIDs",
-             stmt("stage->block_first[sv__routes_block(r, d) + 1]++; for (uint32_t d = 0; d < "
-                  "n; d++) stage->block_of[d] = d;")),
+             stmt("direction->block_first[sv__routes_block(r, d) + 1]++; for (uint32_t d = 0; d < "
+                  "n; d++) direction->block_of[d] = d;")),
     changing("vls_switch", 21, "switches keep their VLs",
              term("sv__is_switch(x, node.i) ? SV_OK : $0")),
     changing("vls_adapter", 21, "adapters keep their VLs",

@@ -15,7 +15,7 @@ POLICY_MUTANTS = [
     policy("vls_node", 25, "of tables by ports those of the node are counted", expr("true")),
     policy("adaptive_first", 25, "adaptive VLs come after those of one segment", through("*")),
     policy("segment_vls", 25, "all segments have the VLs of the first", drop()),
-    policy("segment_vl", 25, "a segment begins on the VLs of the first", term("(uint8_t)VL")),
+    policy("segment_vl", 25, "a segment begins on the VLs of the first", term("(uint8_t)vl")),
     policy("segment_port", 26, "a segment begins with the input port the packet came by",
            token("1")),
     policy("segment_sl", 26, "a packet keeps its SL in all segments", drop()),
@@ -67,8 +67,8 @@ POLICY_MUTANTS = [
     policy("control_sl", 29, "a switch's control packet has SL 0", term("0")),
     policy("control_link", 29, "a control packet takes no link", drop()),
     policy("messages_first", 29, "messages go before control packets",
-           stmt("SV_TRY(open_messages(x, t)); VLs = injectable(x, t, channel, &next); if "
-                "(VLs == 0) $0"), operand("false")),
+           stmt("SV_TRY(open_messages(x, t)); vls = injectable(x, t, channel, &next); if "
+                "(vls == 0) $0"), operand("false")),
     policy("messages_open", 29, "messages are opened before a control packet is injected",
            stmt("SV_TRY(open_messages(x, t)); $0")),
     policy("port_zero_credit", 29, "port 0 gives credits back", operand("true")),
