@@ -201,7 +201,7 @@ static bool read_word(struct reader *r, char *word)
     snprintf(copy, sizeof copy, "%s", word);
     if (equals != NULL)
         *equals = 0;
-    if (is_one_of(word, "VLs sl-offset seed threads drift budget retry tries lease patience "
+    if (is_one_of(word, "vls sl-offset seed threads drift budget retry tries lease patience "
                         "settle heartbeat"))
         return read_number(r, copy, word, value);
     if (is_one_of(word, "sl traffic repair passage vlarb update"))

@@ -24,7 +24,7 @@
 const char sv__svr_magic[8] = "selvage";
 
 const char sv__svr_names[NUM_SECTIONS][5] = {"FABR", "SWCH", "TERM", "ABOU", "LIDS", "PORT", "SLS_",
-                                             "VL",   "LNOF", "LNBP", "VLAR", "MCAS", "ORDR"};
+                                             "LANE", "LNOF", "LNBP", "VLAR", "MCAS", "ORDR"};
 
 enum { MAX_SECTIONS = 64 };
 

@@ -49,10 +49,10 @@ RUNS = [("torus:4x4x3,hosts=4", ["--switches", "1"], "engine=weave"),
         ("kary:k=4,n=2,hosts=4", [], "engine=auto"),
         # and weave's modes
         ("torus:4x4,hosts=2", [], "sl=one"),
-        ("torus:4x4,hosts=2", [], "sl=reversible VLs=4"),
+        ("torus:4x4,hosts=2", [], "sl=reversible vls=4"),
         ("torus:4x4x3,hosts=2", [], "sl=destination"),
         ("torus:4x4x3,hosts=2", [], "vls=1"),
-        ("torus:4x4x3,hosts=2", [], "traffic=all VLs=2")]
+        ("torus:4x4x3,hosts=2", [], "traffic=all vls=2")]
 DISCOVER = "discover" in selvage("--help").out
 REAL = ["mlnx-small-lab", "psmn-x5"]
 
@@ -255,7 +255,7 @@ class Settings(Case):
                               ("engine=", "value is missing"), ("budget=-1", "budget is seconds"),
                               ("option=rounds", "option=NAME=VALUE"),
                               ("option=none=1", "no option"), ("vls=0x4", "VLs are 1 to 15"),
-                              ("VLs=8 sl-offset=12", "SLs above 15"), ("state=x", "ends in .svr"),
+                              ("vls=8 sl-offset=12", "SLs above 15"), ("state=x", "ends in .svr"),
                               ("pin=/does/not/exist", "/does/not/exist"),
                               ("engine=updn roots=/does/not/exist", "/does/not/exist")):
             with self.subTest(options):

@@ -172,7 +172,7 @@ class Update(unittest.TestCase):
 
     def test_torus(self):
         """VLs are scarcer there: everything is proven, with a failure, too."""
-        bed = Bed(self, "update=five lease=1 VLs=4", "torus:4x4,hosts=1")
+        bed = Bed(self, "update=five lease=1 vls=4", "torus:4x4,hosts=1")
         self.judge(bed)
         self.assertEqual(bed.status()["vls_used"], 4)
         bed.ripen()
